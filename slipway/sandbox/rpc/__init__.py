@@ -1,0 +1,1 @@
+"""A Pulumi resource provider in plain Python: gRPC and protobuf stay in this package."""

@@ -1,0 +1,96 @@
+"""What changed between the old inputs of a resource and the new ones.
+
+Old *inputs*, not outputs: live values carry defaults and other spellings, and comparing with them shows changes that
+nobody made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pulumi.runtime.proto import provider_pb2 as pb
+
+from slipway.sandbox.rpc import paths
+from slipway.sandbox.rpc.paths import Path
+
+DEFAULTS_KEY = "__defaults"
+"""Names the inputs the program did not set: `{"__defaults": ["name"]}`. Bridged providers use the same key."""
+
+_ADD, _DELETE, _UPDATE = 0, 2, 4   # PropertyDiff.Kind; the kind of a replacement is one more
+
+
+@dataclass(frozen=True)
+class Change:
+    """One changed property. `input` is False where an output differs from what the inputs call for."""
+
+    path: Path
+    kind: int
+    replace: bool = False
+    input: bool = True
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Changes of a resource; `delete_before_replace` where the new object could not live beside the old one."""
+
+    changes: tuple[Change, ...] = ()
+    delete_before_replace: bool = False
+
+    def replacing(self, forces_new: Callable[[Path], bool]) -> Diff:
+        """The same changes, with those marked that no update can make."""
+        return replace(self, changes=tuple(replace(c, replace=forces_new(c.path)) for c in self.changes))
+
+    def without_ignored(self, ignore_changes: Iterable[str]) -> Diff:
+        """The changes ignoreChanges does not cover."""
+        ignore = tuple(ignore_changes)
+        return replace(self, changes=tuple(c for c in self.changes if not paths.ignored(c.path, ignore)))
+
+    def message(self) -> pb.DiffResponse:
+        """The answer for the engine."""
+        detailed = {
+            paths.write(change.path): pb.PropertyDiff(kind=change.kind + change.replace, inputDiff=change.input)  # type: ignore[arg-type]
+            for change in self.changes
+        }
+        return pb.DiffResponse(
+            changes=pb.DiffResponse.DIFF_SOME if self.changes else pb.DiffResponse.DIFF_NONE,
+            replaces=sorted({str(change.path[0]) for change in self.changes if change.replace}),
+            diffs=sorted({str(change.path[0]) for change in self.changes}),
+            detailedDiff=detailed,
+            hasDetailedDiff=True,
+            deleteBeforeReplace=self.delete_before_replace and any(change.replace for change in self.changes),
+        )
+
+
+def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
+    """Every leaf that differs, in order of its path.
+
+    An input that came from the cloud at import and that the program does not set is no change: AWS computed it.
+    """
+    imported = set(old.get(DEFAULTS_KEY) or ())
+    left = {k: v for k, v in old.items() if not k.startswith("__") and (k in new or k not in imported)}
+    right = {k: v for k, v in new.items() if not k.startswith("__")}
+    return tuple(_compare(left, right, ()))
+
+
+def _compare(old: Any, new: Any, path: Path) -> Iterable[Change]:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in sorted({*old, *new}):
+            yield from _compare_item(old, new, key, path)
+    elif isinstance(old, list) and isinstance(new, list):
+        left, right = dict(enumerate(old)), dict(enumerate(new))
+        for index in sorted({*left, *right}):
+            yield from _compare_item(left, right, index, path)
+    elif old != new or isinstance(old, bool) != isinstance(new, bool):
+        yield Change(path, _UPDATE)
+
+
+def _compare_item(old: Mapping[Any, Any], new: Mapping[Any, Any], key: Any, path: Path) -> Iterable[Change]:
+    below = (*path, key)
+    if key not in old:
+        yield Change(below, _ADD)
+    elif key not in new:
+        yield Change(below, _DELETE)
+    else:
+        yield from _compare(old[key], new[key], below)

@@ -1,0 +1,235 @@
+"""The base of our providers: the resource provider protocol, synchronous, with plain Python values in its hooks.
+
+Synchronous on a thread pool, because the hooks block on HTTP; `pulumi.provider.experimental` is asyncio, which makes
+parallel creates serial, lacks Handshake and Attach, and drops the old inputs of Diff (pulumi 3.258).
+
+Several engines (stacks, users) attach to one server, and one engine opens a connection per provider instance, so all
+that belongs to an instance hangs on its connection (`context.peer()`): the session that `configure` returned, and
+whether the engine cancelled.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, NoReturn
+
+import grpc
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
+from pulumi.runtime.proto import provider_pb2 as pb
+
+from slipway.sandbox.rpc import wire
+from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError, init_failed_metadata
+from slipway.sandbox.rpc.hooks import Failure, Hooks, ReadResult, Resource, S
+from slipway.sandbox.rpc.secrets import Secrets
+
+LOG = logging.getLogger(__name__)
+Method = Callable[..., Any]
+
+MAX_CONNECTIONS = 4096
+"""Connections remembered; an operation opens about one per provider instance. The oldest are forgotten first."""
+
+
+@dataclass
+class _Connection(Generic[S]):
+    session: S | None = None
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+
+def _rpc(method: Method) -> Method:
+    """Turn what a method raises into the status the engine understands; never let a Python error leave as UNKNOWN."""
+
+    @functools.wraps(method)
+    def call(self: Provider[Any], request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return method(self, request, context)
+        except (PartialFailureError, ProviderError) as error:
+            failure: Exception = error
+        except Exception as error:
+            LOG.exception("%s failed in the sandbox itself", method.__name__)
+            failure = ProviderError(f"error inside the sandbox's provider: {type(error).__name__}: {error}")
+        _abort(context, failure, _secrets_of_request(request))
+
+    return call
+
+
+def _secrets_of_request(request: Any) -> Secrets:
+    fields = ("properties", "inputs", "news", "olds", "old_inputs", "args")
+    return wire.secrets_in(*(getattr(request, name) for name in fields if hasattr(request, name)))
+
+
+def _abort(context: grpc.ServicerContext, error: Exception, secrets: Secrets) -> NoReturn:
+    message = secrets.redact(str(error))
+    if isinstance(error, PartialFailureError):
+        inputs = None if error.inputs is None else wire.encode(error.inputs, secrets)
+        reasons = [secrets.redact(reason) for reason in error.reasons]
+        metadata = init_failed_metadata(error, wire.encode(error.outputs, secrets), inputs, reasons)
+        context.set_trailing_metadata((metadata,))
+        context.abort(grpc.StatusCode.UNKNOWN, message)
+    context.abort(grpc.StatusCode.INVALID_ARGUMENT, message)
+    raise AssertionError("abort returns never")
+
+
+class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
+    """The protocol around the hooks; subclasses override the hooks and nothing else."""
+
+    version = "0.0.0"
+
+    def __init__(self) -> None:
+        self._connections: OrderedDict[str, _Connection[S]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    # -- connections ---------------------------------------------------------------------------------------------------
+
+    def _connect(self, peer: str, session: S | None) -> None:
+        with self._lock:
+            self._connections[peer] = _Connection(session)
+            self._connections.move_to_end(peer)
+            while len(self._connections) > MAX_CONNECTIONS:
+                self._connections.popitem(last=False)
+
+    def _session(self, context: grpc.ServicerContext, *, changes: bool = False) -> S:
+        connection = self._connections.get(context.peer())
+        if connection is None or connection.session is None:
+            msg = "this connection was never configured, or the sandbox was restarted meanwhile; run the command again"
+            raise ProviderError(msg)
+        if changes and connection.cancelled.is_set():
+            msg = "the operation was cancelled, nothing was changed"
+            raise ProviderError(msg)
+        return connection.session
+
+    # -- the protocol --------------------------------------------------------------------------------------------------
+
+    def Handshake(self, request: pb.ProviderHandshakeRequest, context: grpc.ServicerContext) -> Any:
+        self._connect(context.peer(), None)
+        return pb.ProviderHandshakeResponse(accept_secrets=True, accept_resources=False, accept_outputs=False)
+
+    def Attach(self, request: plugin_pb2.PluginAttach, context: grpc.ServicerContext) -> empty_pb2.Empty:
+        return empty_pb2.Empty()
+
+    def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> Any:
+        return plugin_pb2.PluginInfo(version=self.version)
+
+    def GetSchema(self, request: pb.GetSchemaRequest, context: grpc.ServicerContext) -> Any:
+        return pb.GetSchemaResponse(schema="{}")
+
+    def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
+        """Ctrl-C: this connection starts no more changes. What runs is let finish, so that the state knows its id."""
+        connection = self._connections.get(context.peer())
+        if connection is not None:
+            connection.cancelled.set()
+        return empty_pb2.Empty()
+
+    @_rpc
+    def CheckConfig(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
+        inputs, failures = self.check_config(
+            Resource.of(request), wire.decode(request.news), wire.decode(request.olds)
+        )
+        return _check_response(inputs, failures, wire.secrets_in(request.news))
+
+    @_rpc
+    def DiffConfig(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:
+        found = self.diff_config(Resource.of(request), wire.decode(request.old_inputs), wire.decode(request.news))
+        return found.without_ignored(request.ignoreChanges).message()
+
+    @_rpc
+    def Configure(self, request: pb.ConfigureRequest, context: grpc.ServicerContext) -> Any:
+        self._connect(context.peer(), self.configure(wire.decode(request.args), context.peer()))
+        return pb.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
+
+    @_rpc
+    def Check(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
+        inputs, failures = self.check(
+            self._session(context),
+            Resource.of(request),
+            wire.decode(request.news),
+            wire.decode(request.olds),
+            request.randomSeed,
+        )
+        return _check_response(inputs, failures, wire.secrets_in(request.news))
+
+    @_rpc
+    def Diff(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:
+        found = self.diff(
+            self._session(context),
+            Resource.of(request),
+            request.id,
+            wire.decode(request.old_inputs),
+            wire.decode(request.olds),
+            wire.decode(request.news),
+        )
+        return found.without_ignored(request.ignoreChanges).message()
+
+    @_rpc
+    def Create(self, request: pb.CreateRequest, context: grpc.ServicerContext) -> Any:
+        secrets = wire.secrets_in(request.properties)
+        session = self._session(context, changes=not request.preview)
+        inputs = wire.decode(request.properties)
+        if request.preview:
+            known = self.preview_create(session, Resource.of(request), inputs)
+            return pb.CreateResponse(properties=wire.encode(known, secrets))
+        id, outputs = self.create(session, Resource.of(request), inputs)
+        return pb.CreateResponse(id=id, properties=wire.encode(outputs, secrets))
+
+    @_rpc
+    def Read(self, request: pb.ReadRequest, context: grpc.ServicerContext) -> Any:
+        found = self.read(
+            self._session(context),
+            Resource.of(request),
+            request.id,
+            wire.decode(request.properties),
+            wire.decode(request.inputs),
+        )
+        if found is None:
+            return pb.ReadResponse()
+        secrets = wire.secrets_in(request.properties, request.inputs)
+        return pb.ReadResponse(
+            id=found.id, properties=wire.encode(found.outputs, secrets), inputs=wire.encode(found.inputs, secrets)
+        )
+
+    @_rpc
+    def Update(self, request: pb.UpdateRequest, context: grpc.ServicerContext) -> Any:
+        session = self._session(context, changes=not request.preview)
+        hook = self.preview_update if request.preview else self.update
+        outputs = hook(
+            session,
+            Resource.of(request),
+            request.id,
+            wire.decode(request.olds),
+            wire.decode(request.news),
+            wire.decode(request.old_inputs),
+        )
+        secrets = wire.secrets_in(request.news, request.old_inputs)
+        return pb.UpdateResponse(properties=wire.encode(outputs, secrets))
+
+    @_rpc
+    def Delete(self, request: pb.DeleteRequest, context: grpc.ServicerContext) -> Any:
+        self.delete(
+            self._session(context, changes=True),
+            Resource.of(request),
+            request.id,
+            wire.decode(request.properties),
+            wire.decode(request.old_inputs),
+        )
+        return empty_pb2.Empty()
+
+    @_rpc
+    def Invoke(self, request: pb.InvokeRequest, context: grpc.ServicerContext) -> Any:
+        result = self.invoke(self._session(context), request.tok, wire.decode(request.args))
+        response = pb.InvokeResponse()
+        # `return` is a Python keyword, so the field cannot be set by name.
+        getattr(response, "return").CopyFrom(wire.encode(result, wire.secrets_in(request.args)))
+        return response
+
+
+def _check_response(inputs: dict[str, Any], failures: list[Failure], secrets: Secrets) -> pb.CheckResponse:
+    refused = [pb.CheckFailure(property=f.property, reason=secrets.redact(f.reason)) for f in failures]
+    return pb.CheckResponse(inputs=wire.encode(inputs, secrets), failures=refused)
+
+
+__all__ = ["Failure", "Provider", "ReadResult", "Resource"]

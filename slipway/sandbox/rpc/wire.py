@@ -1,0 +1,169 @@
+"""Protobuf structs <-> plain Python values.
+
+The engine sends JSON-like structs in which special values are objects with a signature key. Here they become: an
+unknown -> the text UNKNOWN (only during previews), a secret -> its plain value (its place is kept apart, see
+secrets.py), a resource output -> its value. Nulls in maps mean "not set" and are dropped. Whole numbers become int.
+Signatures: sdk/go/common/resource/properties.go and sdk/python/lib/pulumi/runtime/rpc.py, pulumi 3.258.0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from google.protobuf import struct_pb2
+from pulumi.runtime import rpc as sdk
+
+from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.rpc.secrets import NO_SECRETS, Mask, Secrets, texts_of
+
+UNKNOWN: str = sdk.UNKNOWN
+_SIGNATURE: str = sdk._special_sig_key
+_SECRET: str = sdk._special_secret_sig
+_OUTPUT: str = sdk._special_output_value_sig
+_RESOURCE: str = sdk._special_resource_sig
+_REFUSED: Mapping[str, str] = {sdk._special_asset_sig: "an asset", sdk._special_archive_sig: "an archive"}
+
+
+def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
+    """The plain values of a struct. Raises ProviderError for assets and archives, naming the property."""
+    return _decode_fields(struct, "")
+
+
+def secrets_in(*structs: struct_pb2.Struct) -> Secrets:
+    """The secrets of one or more structs."""
+    found = NO_SECRETS
+    for struct in structs:
+        mask, texts = _secrets_of_fields(struct)
+        found = found | Secrets(mask, frozenset(texts) - {UNKNOWN})
+    return found
+
+
+def encode(values: Mapping[str, Any], secrets: Secrets = NO_SECRETS) -> struct_pb2.Struct:
+    """A struct of plain values, in which everything is marked secret that repeats one of `secrets`."""
+    struct = struct_pb2.Struct()
+    mask = secrets.mask if isinstance(secrets.mask, dict) else {}
+    for key, value in values.items():
+        if value is not None:
+            struct.fields[key].CopyFrom(_encode(value, mask.get(key, False), secrets, key))
+    return struct
+
+
+def has_unknown(value: Any) -> bool:
+    """Whether an unknown is anywhere in the value."""
+    if isinstance(value, Mapping):
+        return any(has_unknown(item) for item in value.values())
+    if isinstance(value, list):
+        return any(has_unknown(item) for item in value)
+    return bool(value == UNKNOWN)
+
+
+def nested(value: Any) -> Any:
+    """A provider argument that is not a string: the SDKs send those as JSON text."""
+    if not isinstance(value, str) or value == UNKNOWN:
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+def _signature(struct: struct_pb2.Struct) -> str | None:
+    return struct.fields[_SIGNATURE].string_value if _SIGNATURE in struct.fields else None
+
+
+def _decode_fields(struct: struct_pb2.Struct, path: str) -> dict[str, Any]:
+    decoded = {key: _decode(value, f"{path}.{key}" if path else key) for key, value in struct.fields.items()}
+    return {key: value for key, value in decoded.items() if value is not None}
+
+
+def _decode(value: struct_pb2.Value, path: str) -> Any:
+    kind = value.WhichOneof("kind")
+    if kind == "struct_value":
+        return _decode_struct(value.struct_value, path)
+    if kind == "list_value":
+        return [_decode(item, f"{path}[{index}]") for index, item in enumerate(value.list_value.values)]
+    if kind == "number_value":
+        number = value.number_value
+        return int(number) if number.is_integer() else number
+    if kind == "string_value":
+        return value.string_value
+    if kind == "bool_value":
+        return value.bool_value
+    return None
+
+
+def _decode_struct(struct: struct_pb2.Struct, path: str) -> Any:
+    signature = _signature(struct)
+    if signature is None:
+        return _decode_fields(struct, path)
+    if signature in (_SECRET, _OUTPUT):
+        return _decode(struct.fields["value"], path) if "value" in struct.fields else UNKNOWN
+    if signature == _RESOURCE:
+        return _decode(struct.fields["id"], path) if "id" in struct.fields else struct.fields["urn"].string_value
+    what = _REFUSED.get(signature, f"a value with the unknown signature {signature}")
+    msg = f"{path}: {what} cannot be given to the sandbox; give the text or the object itself"
+    raise ProviderError(msg)
+
+
+def _secrets_of_fields(struct: struct_pb2.Struct) -> tuple[Mask, Iterable[str]]:
+    mask: dict[str, Mask] = {}
+    texts: set[str] = set()
+    for key, value in struct.fields.items():
+        inner, found = _secrets_of(value)
+        texts.update(found)
+        if inner:
+            mask[key] = inner
+    return mask or False, texts
+
+
+def _secrets_of(value: struct_pb2.Value) -> tuple[Mask, Iterable[str]]:
+    """A list with a secret element is secret as a whole: its elements may be reordered by the cloud."""
+    kind = value.WhichOneof("kind")
+    if kind == "list_value":
+        found = [_secrets_of(item) for item in value.list_value.values]
+        return any(mask for mask, _ in found), {text for _, texts in found for text in texts}
+    if kind != "struct_value":
+        return False, ()
+    struct = value.struct_value
+    signature = _signature(struct)
+    if signature == _SECRET or (signature == _OUTPUT and struct.fields["secret"].bool_value):
+        return True, texts_of(_decode(value, ""))
+    if signature == _OUTPUT and "value" in struct.fields:
+        return _secrets_of(struct.fields["value"])
+    return _secrets_of_fields(struct)
+
+
+def _encode(value: Any, mask: Mask, secrets: Secrets, path: str) -> struct_pb2.Value:
+    if mask is True:
+        return _secret(_encode(value, False, NO_SECRETS, path))
+    if value is None:
+        return struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
+    if isinstance(value, bool):
+        return struct_pb2.Value(bool_value=value)
+    if isinstance(value, (int, float)):
+        return struct_pb2.Value(number_value=value)
+    if isinstance(value, str):
+        plain = struct_pb2.Value(string_value=value)
+        return _secret(plain) if value != UNKNOWN and secrets.taints(value) else plain
+    if isinstance(value, Mapping):
+        below = mask if isinstance(mask, dict) else {}
+        inner = struct_pb2.Struct()
+        for key, item in value.items():
+            if item is not None:
+                inner.fields[str(key)].CopyFrom(_encode(item, below.get(key, False), secrets, f"{path}.{key}"))
+        return struct_pb2.Value(struct_value=inner)
+    if isinstance(value, (list, tuple)):
+        items = [_encode(item, False, secrets, f"{path}[{index}]") for index, item in enumerate(value)]
+        encoded = struct_pb2.Value(list_value=struct_pb2.ListValue(values=items))
+        return _secret(_encode(value, False, NO_SECRETS, path)) if mask else encoded
+    msg = f"{path}: a {type(value).__name__} has no form on the wire; give text, number, bool, list or map"
+    raise ProviderError(msg)
+
+
+def _secret(value: struct_pb2.Value) -> struct_pb2.Value:
+    wrapped = struct_pb2.Struct()
+    wrapped.fields[_SIGNATURE].string_value = _SECRET
+    wrapped.fields["value"].CopyFrom(value)
+    return struct_pb2.Value(struct_value=wrapped)
