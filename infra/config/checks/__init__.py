@@ -1,0 +1,42 @@
+"""All checks across the parts of a stack's settings, in the order in which a reader would ask."""
+
+from typing import Final
+
+from infra.config.checks import cluster, environment, gpus, machines, names, network, pools
+from infra.config.checks.base import Check, Context, run
+
+CHECKS: Final = (
+    Check(environment.stack_matches, ("environment",)),
+    Check(environment.region_known, ("account",)),
+    Check(environment.tags_allowed, ("environment",)),
+    Check(environment.no_secrets),
+    Check(network.ranges_allowed, ("network", "cluster")),
+    Check(network.ranges_apart, ("network", "cluster")),
+    Check(network.zones_of_region, ("network", "account")),
+    Check(network.way_out, ("network",)),
+    Check(network.room_for_pods, ("network", "pools")),
+    Check(cluster.version_supported, ("cluster",)),
+    Check(cluster.version_ageing, ("cluster",), warns=True),
+    Check(cluster.endpoint_closed, ("cluster",)),
+    Check(cluster.access_entries, ("cluster",)),
+    Check(cluster.addons_needed, ("cluster",)),
+    Check(pools.bounds, ("pools",)),
+    Check(pools.settings_in_use, ("pools",)),
+    Check(pools.system_pool, ("pools",)),
+    Check(pools.zones_of_network, ("pools", "network")),
+    Check(pools.versions, ("pools", "cluster")),
+    Check(pools.budgets, ("pools",)),
+    Check(machines.types_exist, ("pools",)),
+    Check(machines.types_offered, ("pools", "account")),
+    Check(machines.types_unverified, ("pools", "account"), warns=True),
+    Check(machines.types_alike, ("pools",)),
+    Check(machines.markets, ("pools",)),
+    Check(machines.reservations, ("pools",)),
+    Check(machines.efa, ("pools",)),
+    Check(machines.local_nvme, ("pools",)),
+    Check(gpus.mig_fits, ("pools",)),
+    Check(names.lengths, ("pools",)),
+    Check(names.labels_and_taints, ("pools",)),
+)
+
+__all__ = ["CHECKS", "Check", "Context", "run"]

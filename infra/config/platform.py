@@ -1,0 +1,37 @@
+"""The whole of a stack's settings, valid by construction, with what follows from them."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from infra.config.base import Model, Name
+from infra.config.cluster import Cluster
+from infra.config.environment import Account, Environment
+from infra.config.network import Network
+from infra.config.pools import Pool, Provisioner
+
+
+class Platform(Model):
+    """One environment of the platform, as `slipway:platform` of a stack file describes it."""
+
+    environment: Environment
+    account: Account
+    network: Network
+    cluster: Cluster = Field(default_factory=Cluster)
+    pools: dict[Name, Pool] = Field(min_length=1)
+    """Node pools by name. The name becomes part of node labels and logical names: renaming a pool replaces it."""
+
+    @property
+    def cluster_name(self) -> str:
+        """Name of the EKS cluster."""
+        return self.cluster.name or f"slipway-{self.environment.name}"
+
+    @property
+    def managed_pools(self) -> dict[str, Pool]:
+        """Pools that are EKS managed node groups."""
+        return {name: pool for name, pool in self.pools.items() if pool.provisioner is Provisioner.MANAGED}
+
+    @property
+    def karpenter_pools(self) -> dict[str, Pool]:
+        """Pools that Karpenter provisions."""
+        return {name: pool for name, pool in self.pools.items() if pool.provisioner is Provisioner.KARPENTER}

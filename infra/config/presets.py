@@ -1,0 +1,61 @@
+"""Named defaults for pools, so that a stack file says only what differs.
+
+Plain data in the spelling of the stack file: `load` lays a pool's own keys over its preset's before validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_WORKING_HOURS_FREEZE: Final = {
+    # Consolidation and drift wait for nights and weekends: nobody's notebook moves while they are at it.
+    "working-hours": {"nodes": "0", "schedule": "0 7 * * mon-fri", "duration": "12h", "reasons": ["Underutilized", "Drifted"]},
+    "always": {"nodes": "10%"},
+}
+
+PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "system": {
+        "role": "system",
+        "provisioner": "managed",
+        "instanceTypes": ["m7i.large", "m6i.large", "m7a.large"],
+        "min": 2,
+        "max": 3,
+        "disk": {"sizeGib": 50},
+    },
+    "cpu": {
+        "role": "general",
+        "provisioner": "karpenter",
+        "instanceTypes": ["m7i.xlarge", "m7i.2xlarge", "m7i.4xlarge", "m7a.xlarge", "m7a.2xlarge", "m7a.4xlarge"],
+        "max": 10,
+        "disruption": {"consolidate": "WhenEmptyOrUnderutilized", "after": "5m", "budgets": _WORKING_HOURS_FREEZE},
+    },
+    "a100": {
+        "role": "training",
+        "provisioner": "karpenter",
+        "instanceTypes": ["p4d.24xlarge"],
+        "max": 2,
+        "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
+        "localNvme": "raid0",
+        "disruption": {"after": "15m", "budgets": _WORKING_HOURS_FREEZE},
+    },
+    "h100": {
+        "role": "training",
+        "provisioner": "karpenter",
+        "instanceTypes": ["p5.48xlarge"],
+        "max": 2,
+        "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
+        "localNvme": "raid0",
+        "disruption": {"after": "15m", "budgets": _WORKING_HOURS_FREEZE},
+    },
+    "gpu-spot": {
+        "role": "interactive",
+        "provisioner": "karpenter",
+        "instanceTypes": ["g6.xlarge", "g6.2xlarge", "g6.4xlarge", "g6.8xlarge"],
+        "capacity": {"market": "spot"},
+        "max": 8,
+        "disk": {"sizeGib": 150},
+        "localNvme": "raid0",
+        "disruption": {"after": "10m", "budgets": {"always": {"nodes": "20%"}}},
+    },
+}

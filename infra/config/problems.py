@@ -1,0 +1,53 @@
+"""What is wrong with a stack file, in one shape: path, rule, value, mend.
+
+Every check of the configuration yields `Problem`s and none raises, so that a person sees all of them in one report
+and does not mend a file one error at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+SHOWN_VALUE_LENGTH: Final = 80
+"""Characters of a value that a message shows: a pasted file in a field must not fill the terminal."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing to mend in a stack file.
+
+    Attributes:
+        path: Where, as the file spells it: `pools.a100.max`.
+        rule: What must hold, as a sentence without its full stop.
+        value: What was given; `None` where nothing was.
+        mend: What to write instead.
+    """
+
+    path: str
+    rule: str
+    value: object
+    mend: str
+
+    def __str__(self) -> str:
+        given = "nothing" if self.value is None else _shorten(repr(self.value))
+        return f"{self.path}: {self.rule} (given: {given}). {self.mend}"
+
+
+class ConfigurationError(Exception):
+    """A stack file that was refused, with everything that is wrong with it."""
+
+    def __init__(self, problems: Iterable[Problem], source: str = "configuration") -> None:
+        self.problems = tuple(sorted(problems, key=lambda problem: (problem.path, problem.rule)))
+        self.source = source
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        count = len(self.problems)
+        head = f"{self.source}: {count} problem{'s' if count != 1 else ''}, nothing was changed"
+        return "\n".join([head, *(f"  - {problem}" for problem in self.problems)])
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= SHOWN_VALUE_LENGTH else f"{text[: SHOWN_VALUE_LENGTH - 1]}…"

@@ -1,0 +1,150 @@
+"""First half of loading: the shape of each part, every part by itself.
+
+Parts are validated one by one, and each entry of a collection too, so that a mistake in one of them hides neither the
+mistakes in the others nor what the checks across parts would have found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from infra.config.platform import Platform
+from infra.config.presets import PRESETS
+from infra.config.problems import Problem
+
+Parts = dict[str, Any]
+
+
+def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
+    """Validate every top-level part on its own; give the valid ones and what is wrong with the others."""
+    parts: Parts = {}
+    problems: list[Problem] = []
+    known = {str(field.alias): name for name, field in Platform.model_fields.items()}
+    problems += [_unknown(key, data[key], known) for key in data if key not in known]
+    for alias, name in known.items():
+        field = Platform.model_fields[name]
+        if alias not in data:
+            if field.is_required():
+                problems.append(Problem(alias, "this part must be given", None, f"Add `{alias}:` with its settings."))
+            else:
+                parts[name] = field.get_default(call_default_factory=True)
+            continue
+        if get_origin(field.annotation) is dict:
+            entry_type = get_args(field.annotation)[1]
+            parts[name], found = _collection(data[alias], alias, entry_type)
+        else:
+            parts[name], found = _model(data[alias], (alias,), field.annotation)
+        problems += found
+    return {name: part for name, part in parts.items() if part is not None}, problems
+
+
+def _collection(value: Any, path: str, entry_type: Any) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """Validate each entry by itself, after its preset was laid under it; leave out the entries that are wrong."""
+    if not isinstance(value, dict) or not value:
+        return None, [Problem(path, "this must be a map with at least one entry", value, "Give each entry a name.")]
+    entries: dict[str, Any] = {}
+    problems: list[Problem] = []
+    keys = TypeAdapter(Platform.model_fields[path].annotation).json_schema()["propertyNames"]["pattern"]
+    for key, raw in value.items():
+        expanded, found = _expand(raw, f"{path}.{key}")
+        problems += found
+        problems += _bad_key(key, path, keys)
+        entry, found = _model(expanded, (path, str(key)), entry_type) if not found else (None, [])
+        problems += found
+        if entry is not None:
+            entries[key] = entry
+    return entries, problems
+
+
+def _bad_key(key: Any, path: str, pattern: str) -> Iterator[Problem]:
+    try:
+        TypeAdapter(dict[_name_type(), int]).validate_python({key: 0})
+    except ValidationError:
+        rule = f"a name has 1 to 30 characters and matches {pattern}"
+        yield Problem(f"{path}.{key}", rule, key, "Use lower-case letters, digits and inner dashes, a letter first.")
+
+
+def _name_type() -> Any:
+    return get_args(Platform.model_fields["pools"].annotation)[0]
+
+
+def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:
+    """Lay an entry's own keys over its preset's, maps by key, everything else whole."""
+    if not isinstance(raw, dict) or "preset" not in raw:
+        return raw, []
+    own = dict(raw)
+    preset = own.pop("preset")
+    if not isinstance(preset, str) or preset not in PRESETS:
+        mend = f"Use one of {', '.join(sorted(PRESETS))}."
+        return raw, [Problem(f"{path}.preset", "the preset must exist", preset, mend)]
+    return overlay(PRESETS[preset], own), []
+
+
+def overlay(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`under` with every key of `over` in place of its own; maps are merged, lists and values replaced whole."""
+    merged = dict(under)
+    for key, value in over.items():
+        below = merged.get(key)
+        both_maps = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = overlay(below, value) if both_maps else value  # type: ignore[arg-type]
+    return merged
+
+
+def _model(value: Any, path: tuple[str, ...], expected: Any) -> tuple[Any, list[Problem]]:
+    try:
+        # JSON mode of strict validation: a list may become a tuple and a string a network, "3" never becomes 3.
+        return TypeAdapter(expected).validate_json(json.dumps(value, default=str)), []
+    except ValidationError as error:
+        return None, [_translate(details, path, expected) for details in error.errors(include_url=False)]
+
+
+def _translate(details: ErrorDetails, path: tuple[str, ...], expected: Any) -> Problem:
+    where = ".".join([*path, *(str(part) for part in details["loc"] if part != "[key]")])
+    kind = details["type"]
+    if kind == "extra_forbidden":
+        return _unknown(where, details["input"], _fields_at(expected, details["loc"][:-1]))
+    if kind == "missing":
+        return Problem(where, "this key must be given", None, f"Add `{details['loc'][-1]}:`.")
+    message = details["msg"]
+    if kind == "string_type":
+        return Problem(where, "this must be a string", details["input"], f'Quote it: "{details["input"]}".')
+    return Problem(where, message[0].lower() + message[1:], details["input"], "Give a value that the rule allows.")
+
+
+def _unknown(where: str, value: Any, known: Mapping[str, Any] | None) -> Problem:
+    key = where.rpartition(".")[2]
+    close = get_close_matches(key, known or (), n=1)
+    mend = f"Did you mean `{close[0]}`?" if close else f"Remove it, or use one of {', '.join(sorted(known or ()))}."
+    return Problem(where, "this key is not known", value, mend)
+
+
+def _fields_at(expected: Any, loc: tuple[int | str, ...]) -> dict[str, Any]:
+    """Keys that the model at `loc` below `expected` knows."""
+    current = expected
+    for part in loc:
+        current = _step(current, part)
+    return {str(field.alias): name for name, field in current.model_fields.items()} if _is_model(current) else {}
+
+
+def _step(current: Any, part: int | str) -> Any:
+    if _is_model(current):
+        by_alias = {field.alias: field.annotation for field in current.model_fields.values()}
+        return _model_within(by_alias.get(str(part)))
+    return _model_within(current)
+
+
+def _model_within(annotation: Any) -> Any:
+    """The settings model inside `dict[..., Model]`, `tuple[Model, ...]` or `Model | None`."""
+    if _is_model(annotation):
+        return annotation
+    return next((found for arg in get_args(annotation) if (found := _model_within(arg)) is not None), None)
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
