@@ -1,0 +1,63 @@
+"""Drives a real Pulumi engine against providers served by the test, with a state of its own in a temporary directory."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pulumi import automation as auto
+
+
+def pulumi_binary() -> Path:
+    """The engine, where the project's toolchain or PATH has it; else the test is skipped."""
+    try:
+        found = importlib.import_module("slipway.toolchain").find("pulumi")
+    except (ImportError, AttributeError):
+        found = None
+    found = found or shutil.which("pulumi")
+    if not found:
+        pytest.skip("needs the pulumi CLI: not on PATH and not in the cache of slipway")
+    return Path(found)
+
+
+class Engine:
+    """One Pulumi backend and the providers it attaches to."""
+
+    def __init__(self, directory: Path, ports: Mapping[str, int]) -> None:
+        binary = pulumi_binary()
+        bin_directory = directory / "bin"
+        bin_directory.mkdir(parents=True)
+        (bin_directory / "pulumi").symlink_to(binary)
+        self.state = directory / "state"
+        self.state.mkdir()
+        self.command = auto.PulumiCommand(root=str(directory), skip_version_check=True)
+        self.environment = {
+            "PULUMI_DEBUG_PROVIDERS": ",".join(f"{name}:{port}" for name, port in ports.items()),
+            "PULUMI_BACKEND_URL": f"file://{self.state}",
+            "PULUMI_CONFIG_PASSPHRASE": "test",
+            "PULUMI_HOME": str(directory / "home"),
+            "PULUMI_SKIP_UPDATE_CHECK": "true",
+            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+            "PULUMI_SKIP_CHECKPOINTS": "true",
+        }
+
+    def stack(self, program: Callable[[], None], name: str = "test") -> auto.Stack:
+        """A stack of the program; a second call with another program continues the same stack."""
+        options = auto.LocalWorkspaceOptions(pulumi_command=self.command, env_vars=dict(self.environment))
+        return auto.create_or_select_stack(name, project_name="slipway-test", program=program, opts=options)
+
+    def state_text(self) -> str:
+        """The stacks as stored: secrets are ciphertext, and what is clear text here is clear text on disk."""
+        files = sorted((self.state / ".pulumi" / "stacks").rglob("*.json"))
+        assert files, "no stack is stored"
+        return "".join(file.read_text() for file in files)
+
+
+def resources(stack: auto.Stack) -> dict[str, dict[str, Any]]:
+    """The resources in the stack's state by logical name, with secrets in a wrapper."""
+    deployment = stack.export_stack().deployment or {}
+    return {item["urn"].split("::")[-1]: item for item in deployment.get("resources", [])}
