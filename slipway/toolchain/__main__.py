@@ -1,0 +1,61 @@
+"""`python -m slipway.toolchain ensure NAME...` and `... list`: the toolchain for make and for people."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from slipway.toolchain import cache, locate
+from slipway.toolchain.ensure import ensure
+from slipway.toolchain.errors import ToolError
+from slipway.toolchain.tools import TOOLS, Tool
+
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and returns the exit code: 0, 1 when a tool cannot be had, 130 when interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m slipway.toolchain", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("list", help="every tool, the version wanted, and where it is")
+    making = commands.add_parser("ensure", help="find the tools, or install or build them")
+    making.add_argument("names", nargs="+", metavar="NAME", choices=sorted(TOOLS), help=", ".join(TOOLS))
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        if options.command == "list":
+            print(table())
+        else:
+            for name in options.names:
+                print(f"{name}: {ensure(name)}", flush=True)
+    except ToolError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ninterrupted; nothing half-made is left, and the same command goes on from here", file=sys.stderr)
+        return _INTERRUPTED
+    return 0
+
+
+def table() -> str:
+    """A line per tool: name, wanted version, where it was found or how it would be made."""
+    rows = [("TOOL", "WANTED", "WHERE"), *((tool.name, tool.version, _where(tool)) for tool in TOOLS.values())]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    lines = [f"{name:{widths[0]}}  {version:{widths[1]}}  {where}" for name, version, where in rows]
+    return "\n".join([*lines, f"cache: {cache.root()}"])
+
+
+def _where(tool: Tool) -> str:
+    if found := locate.search(tool):
+        return f"{found.path} ({found.version}, {found.source})"
+    how = f"about {tool.go.minutes:g} min from source" if tool.go else "comes with `make setup`"
+    return f"missing ({how})"
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

