@@ -1,0 +1,110 @@
+"""A kube-apiserver: the control plane of one EKS cluster."""
+
+from __future__ import annotations
+
+import signal
+import ssl
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+
+import urllib3
+
+from slipway.sandbox.cluster.freeport import with_free_ports
+from slipway.sandbox.cluster.pki import Pki
+from slipway.sandbox.cluster.process import Process, ProcessSpec
+from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.ports import ClusterEndpoint
+
+SERVICE_CIDR = "172.20.0.0/16"
+"""What EKS takes where the VPC does not overlap with it (CreateCluster, kubernetesNetworkConfig.serviceIpv4Cidr)."""
+START_SECONDS = 60.0
+"""Ready in 2.5 s alone and 4 s beside others (2 cores, 2026-11); a loaded machine may take much longer."""
+
+ENABLED_ADMISSION = ("ExtendedResourceToleration",)
+"""On in EKS according to aws/containers-roadmap#739: a pod that requests an extended resource tolerates a taint with its key."""
+
+DISABLED_ADMISSION = (
+    # Would refuse every pod: no controller manager makes the "default" service account.
+    "ServiceAccount",
+    # No pod runs here, so no webhook of a chart could answer, and those that fail closed would refuse everything.
+    "MutatingAdmissionWebhook",
+    "ValidatingAdmissionWebhook",
+)
+
+
+@dataclass(frozen=True)
+class ApiServerConfig:
+    """What all API servers of a sandbox have in common."""
+
+    binary: Path
+    etcd_url: str
+    pki: Pki
+    logs: Path
+    disabled_admission: tuple[str, ...] = DISABLED_ADMISSION
+
+
+@dataclass(frozen=True)
+class ApiServer:
+    """A running API server. `slot` names its log and its keys in etcd; the cluster's name is known only on adoption."""
+
+    slot: str
+    endpoint: ClusterEndpoint
+    process: Process
+
+
+def start_api_server(config: ApiServerConfig, slot: str, supervisor: Supervisor) -> ApiServer:
+    """Start an API server on a free port of loopback, with an empty store below `/slot/`."""
+    context = ssl.create_default_context(cafile=str(config.pki.authority.certificate))
+    headers = {"Authorization": f"Bearer {config.pki.admin_token}"}
+    http = urllib3.PoolManager(ssl_context=context, headers=headers, retries=False, timeout=2.0)
+
+    def ready(url: str) -> bool:
+        try:
+            return http.request("GET", f"{url}/readyz").status == HTTPStatus.OK
+        except urllib3.exceptions.HTTPError:
+            return False
+
+    def start(ports: tuple[int, ...]) -> ApiServer:
+        url = f"https://127.0.0.1:{ports[0]}"
+        spec = ProcessSpec(
+            f"kube-apiserver {slot}",
+            _argv(config, slot, ports[0]),
+            config.logs / f"kube-apiserver-{slot}.log",
+            ready=lambda: ready(url),
+            deadline_seconds=START_SECONDS,
+            # Its store is deleted with it, so there is nothing to finish; a graceful end waits for open watches.
+            stop_signal=signal.SIGKILL,
+        )
+        return ApiServer(slot, ClusterEndpoint(url, config.pki.certificate_authority), supervisor.start(spec))
+
+    return with_free_ports(1, start)
+
+
+def _argv(config: ApiServerConfig, slot: str, port: int) -> list[str]:
+    pki = config.pki
+    return [
+        str(config.binary),
+        f"--etcd-servers={config.etcd_url}",
+        f"--etcd-prefix=/{slot}",
+        f"--secure-port={port}",
+        "--bind-address=127.0.0.1",
+        "--advertise-address=127.0.0.1",
+        # The address of loopback is no valid endpoint for the service "kubernetes".
+        "--endpoint-reconciler-type=none",
+        f"--service-cluster-ip-range={SERVICE_CIDR}",
+        f"--tls-cert-file={pki.serving.certificate}",
+        f"--tls-private-key-file={pki.serving.key}",
+        f"--client-ca-file={pki.authority.certificate}",
+        f"--token-auth-file={pki.tokens}",
+        "--anonymous-auth=false",
+        "--authorization-mode=RBAC",
+        "--service-account-issuer=https://kubernetes.default.svc",
+        f"--service-account-key-file={pki.service_account_key}",
+        f"--service-account-signing-key-file={pki.service_account_key}",
+        # Storage and network drivers run privileged.
+        "--allow-privileged=true",
+        f"--enable-admission-plugins={','.join(ENABLED_ADMISSION)}",
+        f"--disable-admission-plugins={','.join(config.disabled_admission)}",
+        "--profiling=false",
+    ]

@@ -1,0 +1,20 @@
+"""Where the programs of a control plane are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from slipway import toolchain
+from slipway.sandbox.errors import SandboxError
+
+
+def require(name: str) -> Path:
+    """The path of a tool. Raises SandboxError, with the way to get it, when this machine has none; nothing is built here."""
+    try:
+        found = toolchain.find(name)
+    except toolchain.ToolError as error:
+        raise SandboxError(str(error)) from error
+    if found is None:
+        msg = f"{name} is not on this machine, and the sandbox cannot start without it: run `make setup`, which installs it"
+        raise SandboxError(msg)
+    return found

@@ -1,0 +1,149 @@
+"""The clusters that stand: an API server each, started when the EKS cluster is created and gone with it.
+
+The *spare* is an API server that belongs to no cluster yet. It validates manifests while their cluster does not exist (a first
+preview), and the next cluster that is created adopts it, so its start is paid once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
+
+from slipway.sandbox.cluster.apiserver import ApiServer
+from slipway.sandbox.cluster.process import tail
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.ports import ClusterEndpoint
+
+PARALLEL_STARTS = 4
+
+
+class Servers(Protocol):
+    """Starts and ends API servers; `adopt` readies a spare for its cluster."""
+
+    def start(self, slot: str) -> ApiServer: ...
+
+    def adopt(self, server: ApiServer) -> None: ...
+
+    def stop(self, server: ApiServer) -> None: ...
+
+
+class ClusterPool:
+    """Implements `ports.Clusters`. Safe for any number of threads; clusters of different names start at the same time."""
+
+    def __init__(self, servers: Servers, changed: Callable[[], None] = lambda: None) -> None:
+        self._servers = servers
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._clusters: dict[str, Future[ApiServer]] = {}
+        self._spare: Future[ApiServer] | None = None
+        self._slots = 0
+        self._starts = ThreadPoolExecutor(PARALLEL_STARTS, thread_name_prefix="cluster-start")
+
+    # -- ports.Clusters ------------------------------------------------------------------------------------------------
+
+    def create(self, name: str) -> ClusterEndpoint:
+        """The cluster's endpoint, once its API server is ready. Raises SandboxError when it does not become so."""
+        with self._lock:
+            future = self._clusters.get(name)
+            if future is None:
+                future, self._spare = self._new_cluster(), None
+                self._clusters[name] = future
+        try:
+            endpoint = future.result().endpoint
+        except BaseException:
+            with self._lock:
+                if self._clusters.get(name) is future:
+                    del self._clusters[name]
+            raise
+        self._changed()
+        return endpoint
+
+    def delete(self, name: str) -> None:
+        """End the cluster's API server and delete all it stored."""
+        with self._lock:
+            future = self._clusters.pop(name, None)
+        if future is not None and future.exception() is None:
+            self._servers.stop(future.result())
+            self._changed()
+
+    def get(self, name: str) -> ClusterEndpoint | None:
+        """The endpoint of a cluster that stands."""
+        server = self.standing().get(name)
+        return None if server is None else server.endpoint
+
+    # -- for the kubernetes provider -----------------------------------------------------------------------------------
+
+    def standing(self) -> dict[str, ApiServer]:
+        """The clusters that are ready, oldest first."""
+        with self._lock:
+            return {name: future.result() for name, future in self._clusters.items() if _ready(future)}
+
+    def at(self, url: str) -> tuple[str, ApiServer] | None:
+        """The name and server of the cluster behind a URL. Raises SandboxError when its process is dead."""
+        for name, server in self.standing().items():
+            if server.endpoint.server == url:
+                _require_alive(name, server)
+                return name, server
+        return None
+
+    def spare(self) -> ApiServer:
+        """The API server that belongs to no cluster; started if there is none."""
+        while True:
+            future = self.prewarm()
+            try:
+                server = future.result()
+            except BaseException:
+                self._forget_spare(future)
+                raise
+            if server.process.exit_code is None:
+                return server
+            self._forget_spare(future)
+
+    def prewarm(self) -> Future[ApiServer]:
+        """Begin to start the spare without waiting for it."""
+        with self._lock:
+            if self._spare is None:
+                self._spare = self._starts.submit(self._servers.start, self._next_slot())
+            return self._spare
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _new_cluster(self) -> Future[ApiServer]:
+        spare = self._spare
+        if spare is None:
+            return self._starts.submit(self._servers.start, self._next_slot())
+        return self._starts.submit(self._adopt, spare, self._next_slot())
+
+    def _adopt(self, spare: Future[ApiServer], slot: str) -> ApiServer:
+        server = spare.result()
+        if server.process.exit_code is not None:
+            return self._servers.start(slot)
+        self._servers.adopt(server)
+        return server
+
+    def _forget_spare(self, future: Future[ApiServer]) -> None:
+        with self._lock:
+            if self._spare is future:
+                self._spare = None
+
+    def _next_slot(self) -> str:
+        self._slots += 1
+        return f"api-{self._slots}"
+
+
+def _ready(future: Future[ApiServer]) -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None
+
+
+def _require_alive(name: str, server: ApiServer) -> None:
+    code = server.process.exit_code
+    if code is None:
+        return
+    log = server.process.spec.log
+    msg = (
+        f"the API server of cluster {name} has ended (exit code {code}, log {log}: {' | '.join(tail(log, 2))}); "
+        "its objects are lost: run `slipway sandbox stop` and start again"
+    )
+    raise SandboxError(msg)

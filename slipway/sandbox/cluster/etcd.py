@@ -1,0 +1,91 @@
+"""The store behind every API server of the sandbox."""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+
+import urllib3
+
+from slipway.sandbox.cluster.freeport import with_free_ports
+from slipway.sandbox.cluster.process import Process, ProcessSpec
+from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.errors import SandboxError
+
+QUOTA_BYTES = 4 << 30
+"""Room for many clusters and their history; etcd's own default is 2 GiB."""
+NO_FSYNC_SINCE = (3, 5)
+"""The release that made --unsafe-no-fsync a documented flag. Contents are thrown away at the next start anyway."""
+REQUEST_TIMEOUT = urllib3.Timeout(10)
+
+
+@dataclass(frozen=True)
+class Etcd:
+    """A running etcd."""
+
+    url: str
+    process: Process
+    _http: urllib3.PoolManager
+
+    def wipe(self, prefix: str) -> int:
+        """Delete every key below `/prefix/`; returns how many there were. Uses etcd's JSON gateway, so needs no etcdctl."""
+        # The character after "/" is "0": the end of the range is exclusive.
+        body = {"key": _base64(f"/{prefix}/"), "range_end": _base64(f"/{prefix}0")}
+        answer = self._http.request("POST", f"{self.url}/v3/kv/deleterange", json=body)
+        if answer.status != HTTPStatus.OK:
+            msg = f"etcd refused to delete the keys below /{prefix}/: {answer.status} {answer.data!r}"
+            raise SandboxError(msg)
+        # The gateway leaves zero values out, and writes 64-bit numbers as text.
+        return int(answer.json().get("deleted", 0))
+
+
+def start_etcd(binary: Path, directory: Path, log: Path, supervisor: Supervisor) -> Etcd:
+    """Start etcd on loopback with its data in the directory, on ports that are free."""
+    flags = ("--unsafe-no-fsync",) if _version(binary) >= NO_FSYNC_SINCE else ()
+    http = urllib3.PoolManager(timeout=REQUEST_TIMEOUT, retries=False)
+
+    def start(ports: tuple[int, ...]) -> Etcd:
+        client, peer = (f"http://127.0.0.1:{port}" for port in ports)
+        argv = [*_argv(binary, directory, client, peer), *flags]
+        spec = ProcessSpec("etcd", argv, log, ready=lambda: _healthy(http, client), deadline_seconds=30)
+        return Etcd(client, supervisor.start(spec), http)
+
+    return with_free_ports(2, start)
+
+
+def _argv(binary: Path, directory: Path, client: str, peer: str) -> list[str]:
+    return [
+        str(binary),
+        f"--data-dir={directory}",
+        f"--listen-client-urls={client}",
+        f"--advertise-client-urls={client}",
+        f"--listen-peer-urls={peer}",
+        f"--initial-advertise-peer-urls={peer}",
+        f"--initial-cluster=default={peer}",
+        f"--quota-backend-bytes={QUOTA_BYTES}",
+        "--log-level=warn",
+    ]
+
+
+def _healthy(http: urllib3.PoolManager, url: str) -> bool:
+    try:
+        return http.request("GET", f"{url}/health", timeout=1.0).status == HTTPStatus.OK
+    except urllib3.exceptions.HTTPError:
+        return False
+
+
+def _version(binary: Path) -> tuple[int, ...]:
+    output = subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False, timeout=30).stdout
+    match = re.search(r"etcd Version: (\d+)\.(\d+)", output)
+    if match is None:
+        msg = f"{binary} is no etcd: `--version` printed {output!r}; remove it from PATH or install etcd"
+        raise SandboxError(msg)
+    return tuple(int(part) for part in match.groups())
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

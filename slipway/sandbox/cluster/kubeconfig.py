@@ -1,0 +1,37 @@
+"""The kubeconfig of the sandbox: a context for every cluster that stands, with the admin's token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from slipway.sandbox.files import write_atomically
+from slipway.sandbox.ports import ClusterEndpoint
+
+USER = "slipway-sandbox-admin"
+
+
+def kubeconfig(clusters: Mapping[str, ClusterEndpoint], token: str) -> dict[str, Any]:
+    """The document. The newest cluster, the last of the mapping, is the current context."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": list(clusters)[-1] if clusters else "",
+        "clusters": [
+            {
+                "name": name,
+                "cluster": {"server": at.server, "certificate-authority-data": at.certificate_authority},
+            }
+            for name, at in clusters.items()
+        ],
+        "users": [{"name": USER, "user": {"token": token}}],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": USER}} for name in clusters],
+    }
+
+
+def write_kubeconfig(path: Path, clusters: Mapping[str, ClusterEndpoint], token: str) -> None:
+    """Replace the file as a whole: a kubectl that reads it at the same moment sees the old one or the new one."""
+    write_atomically(path, yaml.safe_dump(kubeconfig(clusters, token), sort_keys=False))

@@ -1,0 +1,118 @@
+"""Child processes: what to run, when it is ready, how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from slipway.sandbox.cluster.identity import ProcessIdentity
+from slipway.sandbox.errors import SandboxError
+
+LAUNCHER = Path(__file__).with_name("launch.py")
+POLL_SECONDS = 0.03
+LOG_LINES = 8
+"""Lines of a log that go into an error: enough for the reason, which servers print last."""
+LOG_BYTES = 8192
+
+
+class ProcessError(SandboxError):
+    """A child process that did not start, did not become ready in time, or ended."""
+
+
+class PortTakenError(ProcessError):
+    """The port was free when it was chosen, and another process took it since."""
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """A program to run. `ready` answers whether it serves; it is asked until it says yes or `deadline_seconds` are over."""
+
+    name: str
+    argv: Sequence[str]
+    log: Path
+    ready: Callable[[], bool]
+    deadline_seconds: float = 60.0
+    stop_signal: signal.Signals = signal.SIGTERM
+    grace_seconds: float = 5.0
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class Process:
+    """A running program."""
+
+    def __init__(self, spec: ProcessSpec, popen: subprocess.Popen[bytes]) -> None:
+        self.spec = spec
+        self._popen = popen
+        self.identity = ProcessIdentity.of(spec.name, popen.pid)
+
+    @classmethod
+    def spawn(cls, spec: ProcessSpec) -> Process:
+        """Start the program, without waiting for it. The calling thread must outlive it, see launch.py."""
+        spec.log.parent.mkdir(parents=True, exist_ok=True)
+        argv = [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *spec.argv]
+        try:
+            with spec.log.open("wb") as log:
+                popen = subprocess.Popen(
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **spec.environment},
+                    # Ctrl-C in the terminal must reach the daemon alone, which then stops its children in order.
+                    start_new_session=True,
+                )
+        except OSError as error:
+            msg = f"{spec.name} cannot be started ({spec.argv[0]}): {error}"
+            raise ProcessError(msg) from error
+        return cls(spec, popen)
+
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code, negative for a signal; None while the program runs."""
+        return self._popen.poll()
+
+    def wait_until_ready(self) -> None:
+        """Raises ProcessError, with the end of the log, when the program ends or the deadline passes."""
+        deadline = time.monotonic() + self.spec.deadline_seconds
+        while not self.spec.ready():
+            if self.exit_code is not None:
+                raise self._ended()
+            if time.monotonic() > deadline:
+                msg = f"{self.spec.name} is not ready after {self.spec.deadline_seconds:g} s"
+                raise ProcessError(self._with_log(msg))
+            time.sleep(POLL_SECONDS)
+
+    def stop(self) -> None:
+        """Ask the program to end, kill it when it outlives its grace."""
+        if self.exit_code is None:
+            self._popen.send_signal(self.spec.stop_signal)
+        try:
+            self._popen.wait(self.spec.grace_seconds)
+        except subprocess.TimeoutExpired:
+            self._popen.kill()
+            self._popen.wait()
+
+    def _ended(self) -> ProcessError:
+        message = self._with_log(f"{self.spec.name} ended with exit code {self.exit_code} before it was ready")
+        return PortTakenError(message) if "address already in use" in message else ProcessError(message)
+
+    def _with_log(self, message: str) -> str:
+        lines = "\n".join(f"    {line}" for line in tail(self.spec.log))
+        return f"{message}; the last lines of its log {self.spec.log}:\n{lines}"
+
+
+def tail(log: Path, lines: int = LOG_LINES) -> list[str]:
+    """The last lines of a log, none where it cannot be read."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - LOG_BYTES))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return []
+    return text.splitlines()[-lines:]

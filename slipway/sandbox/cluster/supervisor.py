@@ -1,0 +1,63 @@
+"""Starts the children of the sandbox, knows them all, and ends them in the reverse order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from slipway.sandbox.cluster.identity import ProcessIdentity
+from slipway.sandbox.cluster.process import Process, ProcessError, ProcessSpec
+
+
+class Supervisor:
+    """The children, oldest first. `changed` is called after each start and end, outside of any lock."""
+
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self._changed = changed
+        self._children: list[Process] = []
+        self._lock = threading.Lock()
+        self._stopping = False
+        # The kernel kills a child when the *thread* that started it ends, so one thread that stays starts them all.
+        self._spawner = ThreadPoolExecutor(1, thread_name_prefix="spawner")
+
+    def start(self, spec: ProcessSpec) -> Process:
+        """Start a program and wait until it is ready. A ProcessError leaves nothing running."""
+        process = self._spawner.submit(self._spawn, spec).result()
+        self._changed()
+        try:
+            process.wait_until_ready()
+        except BaseException:
+            self.stop(process)
+            raise
+        return process
+
+    def _spawn(self, spec: ProcessSpec) -> Process:
+        with self._lock:
+            if self._stopping:
+                msg = f"{spec.name} is not started: the sandbox is stopping"
+                raise ProcessError(msg)
+            process = Process.spawn(spec)
+            self._children.append(process)
+        return process
+
+    def stop(self, process: Process) -> None:
+        """End one child."""
+        process.stop()
+        with self._lock:
+            if process in self._children:
+                self._children.remove(process)
+        self._changed()
+
+    def stop_all(self) -> None:
+        """End all children, the youngest first, and start none any more."""
+        with self._lock:
+            self._stopping = True
+            children = list(reversed(self._children))
+        for process in children:
+            self.stop(process)
+
+    def identities(self) -> tuple[ProcessIdentity, ...]:
+        """Who runs now, oldest first."""
+        with self._lock:
+            return tuple(process.identity for process in self._children)
