@@ -1,0 +1,21 @@
+"""Entry point of the Pulumi program: load the settings, build the platform, export what others need."""
+
+import pulumi
+
+from infra.config import KEY, PROJECT, ConfigurationError, Loaded, load
+from infra.program import build
+
+
+def _settings() -> Loaded:
+    try:
+        return load(pulumi.Config(PROJECT).get_object(KEY), stack=pulumi.get_stack())
+    except ConfigurationError as error:
+        # RunError ends the program with its message and without a traceback.
+        raise pulumi.RunError(str(error)) from None
+
+
+settings = _settings()
+for warning in settings.warnings:
+    pulumi.log.warn(str(warning))
+for key, value in build(settings.platform).items():
+    pulumi.export(key, value)

@@ -1,0 +1,42 @@
+"""The two providers of the program, both explicit: nothing falls back to ambient credentials or a local kubeconfig."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_kubernetes as kubernetes
+
+from components.handles import ClusterHandle
+from infra.config.platform import Platform
+from infra.tags import platform_tags
+
+
+def tags_of(platform: Platform) -> dict[str, str]:
+    """Tags of every resource of an environment."""
+    environment = platform.environment
+    return platform_tags(environment.name, environment.owner, environment.cost_center, environment.tags)
+
+
+def aws_provider(platform: Platform) -> aws.Provider:
+    """AWS in the environment's region; a run with credentials of another account stops here."""
+    return aws.Provider(
+        "aws",
+        region=platform.account.region,
+        allowed_account_ids=[platform.account.id],
+        default_tags={"tags": tags_of(platform)},
+    )
+
+
+def kubernetes_provider(cluster: ClusterHandle) -> kubernetes.Provider:
+    """The cluster's API, reached as the identity that runs the program.
+
+    `cluster_identifier` is the cluster's ARN, which settings alone determine: a rotated CA or a moved endpoint then
+    updates the provider and does not replace it and everything below it.
+    """
+    return kubernetes.Provider(
+        "kubernetes",
+        kubeconfig=cluster.kubeconfig,
+        cluster_identifier=cluster.arn,
+        enable_server_side_apply=True,
+        opts=pulumi.ResourceOptions(parent=cluster.resource),
+    )
