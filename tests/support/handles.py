@@ -1,0 +1,61 @@
+"""Handles made by hand, for tests of components that stand on a network or a cluster. Call them inside `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pulumi
+import pulumi_aws as aws
+
+from components.handles import ClusterHandle, NetworkHandle
+from tests.support.samples import ACCOUNT, REGION
+
+TAGS: Mapping[str, str] = {"environment": "test", "owner": "ml-platform"}
+
+
+def network_handle(letters: str = "ab", *, pods: bool = False) -> NetworkHandle:
+    """A network of some zones whose parts stand already."""
+
+    def subnets(kind: str) -> dict[str, pulumi.Output[str]]:
+        return {letter: pulumi.Output.from_input(f"subnet-{kind}-{letter}") for letter in letters}
+
+    return NetworkHandle(
+        vpc_id=pulumi.Output.from_input("vpc-0123456789abcdef0"),
+        vpc_cidr="10.0.0.0/16",
+        zones={letter: f"{REGION}{letter}" for letter in letters},
+        private_subnets=subnets("private"),
+        public_subnets=subnets("public"),
+        pod_subnets=subnets("pods") if pods else {},
+    )
+
+
+def cluster_handle(
+    provider: pulumi.ProviderResource, name: str = "slipway-test", version: str = "1.35"
+) -> ClusterHandle:
+    """A cluster, registered on a provider, without anything around it."""
+    cluster = aws.eks.Cluster(
+        "cluster",
+        name=name,
+        role_arn=f"arn:aws:iam::{ACCOUNT}:role/cluster",
+        version=version,
+        vpc_config={"subnet_ids": ["subnet-private-a", "subnet-private-b"]},
+        opts=pulumi.ResourceOptions(provider=provider),
+    )
+    issuer = cluster.identities[0].oidcs[0].issuer
+    return ClusterHandle(
+        name=name,
+        arn=f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/{name}",
+        resource=cluster,
+        endpoint=cluster.endpoint,
+        certificate_authority=cluster.certificate_authority.data,
+        kubeconfig=pulumi.Output.from_input("{}"),
+        version=version,
+        security_group_id=cluster.vpc_config.cluster_security_group_id,
+        oidc_provider_arn=pulumi.Output.from_input(f"arn:aws:iam::{ACCOUNT}:oidc-provider/oidc.example"),
+        oidc_issuer=issuer.apply(str),
+        service_cidr="172.20.0.0/16",
+        account_id=ACCOUNT,
+        region=REGION,
+        partition="aws",
+        tags=TAGS,
+    )

@@ -1,0 +1,94 @@
+"""The test support itself: what it shows of a run, and what it refuses."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_aws as aws
+import pytest
+
+from tests.support.handles import cluster_handle, network_handle
+from tests.support.mocks import UNKNOWN, Recording, providers, run
+
+
+class _Parts(pulumi.ComponentResource):
+    def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("slipway:test:Parts", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        self.vpc = aws.ec2.Vpc(
+            f"{name}-vpc", cidr_block="10.0.0.0/16", opts=pulumi.ResourceOptions(parent=self, protect=True)
+        )
+        self.subnet = aws.ec2.Subnet(f"{name}-subnet", vpc_id=self.vpc.id, cidr_block="10.0.0.0/20", opts=child)
+        self.register_outputs({"vpcId": self.vpc.id})
+
+
+def _parts(preview: bool = False) -> Recording:
+    def build() -> pulumi.Output[str]:
+        parts = _Parts("it", pulumi.ResourceOptions(providers=providers()))
+        pulumi.export("stack", pulumi.get_stack())
+        return parts.vpc.id
+
+    return run(build, preview=preview)
+
+
+def test_an_update_gives_ids_and_a_preview_gives_none() -> None:
+    assert _parts().returned.startswith("vpc-")
+    assert _parts().one(aws.ec2.Subnet).inputs["vpcId"].startswith("vpc-")
+    assert _parts(preview=True).returned is None
+    assert _parts(preview=True).one(aws.ec2.Subnet).inputs["vpcId"] == UNKNOWN
+
+
+def test_options_parents_providers_and_component_outputs_are_seen() -> None:
+    recording = _parts()
+    vpc, subnet = recording.one(aws.ec2.Vpc), recording.one(aws.ec2.Subnet)
+    component = recording.one("slipway:test:Parts")
+    assert recording.protected == {"it-vpc"}
+    assert vpc.parent == subnet.parent == component.urn
+    assert vpc.urn == "urn:pulumi:test::slipway::slipway:test:Parts$aws:ec2/vpc:Vpc::it-vpc"
+    assert vpc.provider == recording.one(aws.Provider).urn
+    assert component.outputs == {"vpcId": recording.returned}
+    assert recording.exports == {"stack": "test"}
+    assert recording.on_default_provider == set()
+
+
+def test_waiting_is_seen_through_inputs() -> None:
+    recording = _parts()
+    vpc, subnet = recording.one(aws.ec2.Vpc), recording.one(aws.ec2.Subnet)
+    assert recording.waits(subnet, vpc)
+    assert not recording.waits(vpc, subnet)
+
+
+def test_a_resource_on_the_default_provider_is_found() -> None:
+    recording = run(lambda: aws.ec2.Vpc("stray", cidr_block="10.0.0.0/16").id)
+    assert recording.on_default_provider == {"stray"}
+
+
+def test_an_invoke_fails() -> None:
+    with pytest.raises(Exception, match="getCallerIdentity"):
+        run(lambda: aws.get_caller_identity_output().account_id)
+
+
+def test_a_name_used_twice_fails() -> None:
+    def build() -> None:
+        aws.ec2.Vpc("twin", cidr_block="10.0.0.0/16")
+        aws.ec2.Vpc("twin", cidr_block="10.1.0.0/16")
+
+    with pytest.raises(Exception, match="registered twice"):
+        run(build)
+
+
+def test_handles_made_by_hand_hold_what_aws_would_answer() -> None:
+    def build() -> dict[str, pulumi.Output[str]]:
+        cluster = cluster_handle(providers()[0])
+        network = network_handle("abc", pods=True)
+        return {
+            "issuer": cluster.oidc_issuer,
+            "ca": cluster.certificate_authority,
+            "group": cluster.security_group_id,
+            "subnet": network.pod_subnets["c"],
+        }
+
+    found = run(build).returned
+    assert found["issuer"].startswith("https://oidc.eks.us-east-1.amazonaws.com/id/")
+    assert found["group"].startswith("sg-")
+    assert found["ca"]
+    assert found["subnet"] == "subnet-pods-c"
