@@ -1,0 +1,159 @@
+"""The engine's side of a run: takes registrations and answers each at once, without providers or state.
+
+It does what the engine does to a registration before a provider sees it (pulumi v3.258.0,
+pkg/resource/deploy/source_eval.go): URNs, no URN twice, and what a child inherits from its parent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
+
+from google.protobuf import empty_pb2, struct_pb2
+from pulumi.runtime.proto import engine_pb2, resource_pb2
+
+from slipway.render import samples
+from slipway.render.errors import RenderError
+from slipway.render.recording import Options, RecordedResource
+from slipway.render.registration import options_of
+from slipway.render.urns import STACK_TYPE, make_urn
+from slipway.render.values import Values, is_plain, read
+from slipway.sandbox.rpc import wire
+from slipway.sandbox.rpc.errors import ProviderError
+
+DEFAULT_ACCOUNT: Final = "123456789012"
+DEFAULT_REGION: Final = "us-east-1"
+
+_FEATURES: Final = (
+    resource_pb2.RESOURCE_MONITOR_FEATURE_SECRETS,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_ALIAS_SPECS,
+    resource_pb2.RESOURCE_MONITOR_FEATURE_DELETED_WITH,
+)
+"""Transforms and hooks would need a callback server, so the SDK refuses them; references travel as ids."""
+
+_LEVELS: Final = {engine_pb2.INFO: "info", engine_pb2.WARNING: "warning", engine_pb2.ERROR: "error"}
+
+
+class Monitor:
+    """Records what the SDK sends. Method names are those of the engine's gRPC services."""
+
+    def __init__(self, project: str, stack: str, *, preview: bool) -> None:
+        self.resources: dict[str, RecordedResource] = {}
+        self.exports = Values({})
+        self.messages: list[tuple[str, str]] = []
+        self.project = project
+        self.stack = stack
+        self._preview = preview
+
+    def RegisterResource(  # noqa: N802 - the name of the RPC
+        self, request: resource_pb2.RegisterResourceRequest
+    ) -> resource_pb2.RegisterResourceResponse:
+        """Record one registration and answer it."""
+        urn = make_urn(self.stack, self.project, request.parent or None, request.type, request.name)
+        if request.remote:
+            _refuse(urn, "a component of a provider's plugin can't be rendered: nobody here would build its children")
+        if urn in self.resources:
+            _refuse(urn, "two resources have the same type, parent and name: give one of them another name")
+        parent = self.resources.get(request.parent)
+        resource = RecordedResource(
+            urn=urn,
+            type=request.type,
+            name=request.name,
+            parent=request.parent or None,
+            custom=request.custom,
+            inputs=_read(urn, request.object),
+            options=options_of(request, parent.options if parent else Options()),
+        )
+        identity, properties = self._answer(resource, request.object)
+        self.resources[urn] = _with_outputs(resource, _read(urn, properties))
+        return resource_pb2.RegisterResourceResponse(
+            urn=urn, id=identity, object=properties, unknown=request.custom and not self._preview
+        )
+
+    def RegisterResourceOutputs(  # noqa: N802
+        self, request: resource_pb2.RegisterResourceOutputsRequest
+    ) -> empty_pb2.Empty:
+        """Keep what a component says of itself; what the stack says are the exports."""
+        values = _read(request.urn, request.outputs)
+        resource = self.resources[request.urn]
+        self.resources[request.urn] = _with_outputs(resource, values)
+        if resource.type == STACK_TYPE:
+            self.exports = values
+        return empty_pb2.Empty()
+
+    def Invoke(self, request: resource_pb2.ResourceInvokeRequest) -> NoReturn:  # noqa: N802
+        """Refuse: an invoke asks a cloud."""
+        _refuse(request.tok, "a rendering asks no cloud: take the value from the settings or from infra.catalog")
+
+    def Call(self, request: resource_pb2.ResourceCallRequest) -> NoReturn:  # noqa: N802
+        """Refuse: a method of a resource runs in its provider."""
+        _refuse(request.tok, "a rendering has no provider that could run a resource's method")
+
+    def ReadResource(self, request: resource_pb2.ReadResourceRequest) -> NoReturn:  # noqa: N802
+        """Refuse: what exists already, only a cloud knows."""
+        _refuse(f"{request.type} {request.name}", "a rendering can't read what exists: take its id from the settings")
+
+    def GetDeploymentInfo(self, _: empty_pb2.Empty) -> resource_pb2.DeploymentInfo:  # noqa: N802
+        """What the SDK may use."""
+        return resource_pb2.DeploymentInfo(supportedFeatures=_FEATURES)
+
+    def SignalAndWaitForShutdown(self, _: empty_pb2.Empty) -> empty_pb2.Empty:  # noqa: N802
+        """Nothing to wait for."""
+        return empty_pb2.Empty()
+
+    def Log(self, request: engine_pb2.LogRequest) -> None:  # noqa: N802
+        """Keep messages of the program; the SDK's own debug messages are not its."""
+        if request.severity in _LEVELS:
+            self.messages.append((_LEVELS[request.severity], request.message))
+
+    def _answer(self, resource: RecordedResource, sent: struct_pb2.Struct) -> tuple[str, struct_pb2.Struct]:
+        properties = struct_pb2.Struct()
+        properties.CopyFrom(sent)
+        if not resource.custom or self._preview:
+            return "", properties
+        account, region = self._place(resource.options.provider)
+        facts = samples.Facts(
+            urn=resource.urn,
+            type=resource.type,
+            logical_name=resource.name,
+            inputs=resource.inputs.plain,
+            project=self.project,
+            stack=self.stack,
+            account=account,
+            region=region,
+        )
+        identity, outputs = samples.answer(facts)
+        _overlay(properties, outputs)
+        return identity, properties
+
+    def _place(self, provider: str | None) -> tuple[str, str]:
+        inputs: Mapping[str, Any] = self.resources[provider].inputs.plain if provider in self.resources else {}
+        accounts = wire.nested(inputs.get("allowedAccountIds", "[]"))
+        account = accounts[0] if isinstance(accounts, list) and accounts else DEFAULT_ACCOUNT
+        return str(account), str(inputs.get("region", DEFAULT_REGION))
+
+
+def _with_outputs(resource: RecordedResource, outputs: Values) -> RecordedResource:
+    return RecordedResource(**{**vars(resource), "outputs": outputs})
+
+
+def _read(where: str, struct: struct_pb2.Struct) -> Values:
+    try:
+        return read(struct)
+    except ProviderError as error:
+        _refuse(where, str(error))
+
+
+def _overlay(under: struct_pb2.Struct, over: Mapping[str, Any]) -> None:
+    """Put computed outputs over the inputs, maps by key; a secret input stays as it is."""
+    for key, value in wire.encode(over).fields.items():
+        below = under.fields.get(key)
+        if below is None or below.WhichOneof("kind") != "struct_value":
+            under.fields[key].CopyFrom(value)
+        elif is_plain(below.struct_value) and isinstance(over[key], Mapping):
+            _overlay(below.struct_value, over[key])
+
+
+def _refuse(where: str, why: str) -> NoReturn:
+    msg = f"{where}: {why}"
+    raise RenderError(msg)

@@ -1,0 +1,34 @@
+"""The platform's program, run on settings without an engine."""
+
+from __future__ import annotations
+
+import pulumi
+from infra.program import build
+
+from infra.config import PROJECT, Platform
+from slipway.render.errors import RenderError
+from slipway.render.recorder import record
+from slipway.render.recording import Recording
+
+
+def record_platform(platform: Platform, *, stack: str, preview: bool = False) -> Recording:
+    """Run `infra.program.build` and record it.
+
+    Raises:
+        RenderError: As `record`, and where a resource would use a default provider: `Pulumi.yaml` forbids those, so the
+            engine would refuse it.
+    """
+
+    def program() -> None:
+        for key, value in build(platform).items():
+            pulumi.export(key, value)
+
+    recording = record(program, project=PROJECT, stack=stack, preview=preview)
+    users = recording.default_provider_users
+    if users:
+        msg = (
+            f"{users[0]}: every resource must name its provider, and {len(users)} would use a default one, made of "
+            "whatever credentials are around. Give its component `providers=`, and its children `parent=self`."
+        )
+        raise RenderError(msg)
+    return recording

@@ -1,0 +1,96 @@
+"""A rendering replaces the former one whole, and nothing else ever."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slipway.render import folder
+from slipway.render.errors import RenderError
+
+
+def tree(root: Path) -> dict[str, str]:
+    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+def test_files_and_folders_are_written_with_a_marker(tmp_path: Path) -> None:
+    folder.replace(tmp_path / "deep" / "out", {"a.json": "1", "b/c.yaml": "2"})
+    assert tree(tmp_path / "deep" / "out").keys() == {"a.json", "b/c.yaml", folder.MARKER}
+    assert (tmp_path / "deep" / "out").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_former_rendering_is_replaced_whole(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder.replace(out, {"old/gone.yaml": "x", "same.json": "before"})
+    folder.replace(out, {"same.json": "after"})
+    assert tree(out).keys() == {"same.json", folder.MARKER}
+    assert (out / "same.json").read_text() == "after"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"], "nothing is left beside it"
+
+
+def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+    folder.replace(tmp_path, {"a": "1"})
+    assert (tmp_path / "a").read_text() == "1"
+
+
+def test_a_folder_of_somebody_elses_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "resources.json").write_text("mine")
+    with pytest.raises(RenderError, match=r"holds something else \(resources\.json\)"):
+        folder.replace(tmp_path, {"resources.json": "theirs"})
+    assert tree(tmp_path) == {"resources.json": "mine"}
+
+
+def test_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(RenderError, match="this is a file"):
+        folder.replace(tmp_path / "out", {})
+
+
+def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    folder.replace(tmp_path / "link", {"a": "1"})
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real" / "a").read_text() == "1"
+
+
+def test_a_failure_while_writing_leaves_the_former_rendering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    folder.replace(out, {"a": "1"})
+    real = Path.write_text
+
+    def full_disk(self: Path, text: str, **options: str) -> int:
+        if self.name == "b":
+            raise OSError(28, "No space left on device", str(self))
+        return real(self, text, **options)
+
+    monkeypatch.setattr(Path, "write_text", full_disk)
+    with pytest.raises(RenderError, match="No space left on device"):
+        folder.replace(out, {"a": "2", "b": "3"})
+    assert tree(out).keys() == {"a", folder.MARKER}
+    assert (out / "a").read_text() == "1"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_failure_of_the_swap_puts_the_former_rendering_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    folder.replace(out, {"a": "1"})
+    real = Path.rename
+
+    def refuse_new(self: Path, target: Path) -> Path:
+        if Path(target) == out and self.name != "former":
+            raise OSError(16, "Device or resource busy", str(target))
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "rename", refuse_new)
+    with pytest.raises(RenderError, match="busy"):
+        folder.replace(out, {"a": "2"})
+    assert (out / "a").read_text() == "1"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_that_cant_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(RenderError, match=r"out: the folder must be writable \(Not a directory"):
+        folder.replace(tmp_path / "file" / "out", {})
