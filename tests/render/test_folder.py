@@ -92,5 +92,5 @@ def test_a_failure_of_the_swap_puts_the_former_rendering_back(tmp_path: Path, mo
 
 def test_a_folder_that_cant_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(RenderError, match=r"out: the folder must be writable \(Not a directory"):
+    with pytest.raises(RenderError, match=r"out: the folder must be writable \(File exists"):
         folder.replace(tmp_path / "file" / "out", {})
