@@ -72,7 +72,8 @@ def _abort(context: grpc.ServicerContext, error: Exception, secrets: Secrets) ->
         context.set_trailing_metadata((metadata,))
         context.abort(grpc.StatusCode.UNKNOWN, message)
     context.abort(grpc.StatusCode.INVALID_ARGUMENT, message)
-    raise AssertionError("abort returns never")
+    msg = "grpc's abort came back"
+    raise AssertionError(msg)
 
 
 class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
@@ -106,16 +107,20 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     # -- the protocol --------------------------------------------------------------------------------------------------
 
     def Handshake(self, request: pb.ProviderHandshakeRequest, context: grpc.ServicerContext) -> Any:
+        """Announce what we take: secrets, but neither resource references nor outputs."""
         self._connect(context.peer(), None)
         return pb.ProviderHandshakeResponse(accept_secrets=True, accept_resources=False, accept_outputs=False)
 
     def Attach(self, request: plugin_pb2.PluginAttach, context: grpc.ServicerContext) -> empty_pb2.Empty:
+        """The engine found us through PULUMI_DEBUG_PROVIDERS; nothing of the engine is needed."""
         return empty_pb2.Empty()
 
     def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> Any:
+        """The version of the provider."""
         return plugin_pb2.PluginInfo(version=self.version)
 
     def GetSchema(self, request: pb.GetSchemaRequest, context: grpc.ServicerContext) -> Any:
+        """No schema: programs use the published SDKs."""
         return pb.GetSchemaResponse(schema="{}")
 
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
@@ -127,6 +132,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def CheckConfig(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
+        """Check the provider's own arguments."""
         inputs, failures = self.check_config(
             Resource.of(request), wire.decode(request.news), wire.decode(request.olds)
         )
@@ -134,16 +140,19 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def DiffConfig(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:
+        """Compare the provider's own arguments."""
         found = self.diff_config(Resource.of(request), wire.decode(request.old_inputs), wire.decode(request.news))
         return found.without_ignored(request.ignoreChanges).message()
 
     @_rpc
     def Configure(self, request: pb.ConfigureRequest, context: grpc.ServicerContext) -> Any:
+        """Make the session of this connection."""
         self._connect(context.peer(), self.configure(wire.decode(request.args), context.peer()))
         return pb.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     @_rpc
     def Check(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
+        """Check the inputs of a resource."""
         inputs, failures = self.check(
             self._session(context),
             Resource.of(request),
@@ -155,6 +164,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def Diff(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:
+        """Compare the inputs of a resource."""
         found = self.diff(
             self._session(context),
             Resource.of(request),
@@ -167,6 +177,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def Create(self, request: pb.CreateRequest, context: grpc.ServicerContext) -> Any:
+        """Create a resource, or tell at preview what is known of it."""
         secrets = wire.secrets_in(request.properties)
         session = self._session(context, changes=not request.preview)
         inputs = wire.decode(request.properties)
@@ -178,6 +189,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def Read(self, request: pb.ReadRequest, context: grpc.ServicerContext) -> Any:
+        """Read a resource for refresh or import; an empty id says that it is gone."""
         found = self.read(
             self._session(context),
             Resource.of(request),
@@ -194,6 +206,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def Update(self, request: pb.UpdateRequest, context: grpc.ServicerContext) -> Any:
+        """Update a resource, or tell at preview what is known of it."""
         session = self._session(context, changes=not request.preview)
         hook = self.preview_update if request.preview else self.update
         outputs = hook(
@@ -209,6 +222,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def Delete(self, request: pb.DeleteRequest, context: grpc.ServicerContext) -> Any:
+        """Delete a resource."""
         self.delete(
             self._session(context, changes=True),
             Resource.of(request),
@@ -220,6 +234,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def Invoke(self, request: pb.InvokeRequest, context: grpc.ServicerContext) -> Any:
+        """Answer a function call."""
         result = self.invoke(self._session(context), request.tok, wire.decode(request.args))
         response = pb.InvokeResponse()
         # `return` is a Python keyword, so the field cannot be set by name.

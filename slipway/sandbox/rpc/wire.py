@@ -87,11 +87,7 @@ def _decode(value: struct_pb2.Value, path: str) -> Any:
     if kind == "number_value":
         number = value.number_value
         return int(number) if number.is_integer() else number
-    if kind == "string_value":
-        return value.string_value
-    if kind == "bool_value":
-        return value.bool_value
-    return None
+    return None if kind in (None, "null_value") else getattr(value, kind)
 
 
 def _decode_struct(struct: struct_pb2.Struct, path: str) -> Any:
@@ -136,17 +132,10 @@ def _secrets_of(value: struct_pb2.Value) -> tuple[Mask, Iterable[str]]:
 
 
 def _encode(value: Any, mask: Mask, secrets: Secrets, path: str) -> struct_pb2.Value:
-    if mask is True:
+    if mask is True or (mask and isinstance(value, (list, tuple))):
         return _secret(_encode(value, False, NO_SECRETS, path))
-    if value is None:
-        return struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
-    if isinstance(value, bool):
-        return struct_pb2.Value(bool_value=value)
-    if isinstance(value, (int, float)):
-        return struct_pb2.Value(number_value=value)
-    if isinstance(value, str):
-        plain = struct_pb2.Value(string_value=value)
-        return _secret(plain) if value != UNKNOWN and secrets.taints(value) else plain
+    if isinstance(value, str) and value != UNKNOWN and secrets.taints(value):
+        return _secret(struct_pb2.Value(string_value=value))
     if isinstance(value, Mapping):
         below = mask if isinstance(mask, dict) else {}
         inner = struct_pb2.Struct()
@@ -156,8 +145,19 @@ def _encode(value: Any, mask: Mask, secrets: Secrets, path: str) -> struct_pb2.V
         return struct_pb2.Value(struct_value=inner)
     if isinstance(value, (list, tuple)):
         items = [_encode(item, False, secrets, f"{path}[{index}]") for index, item in enumerate(value)]
-        encoded = struct_pb2.Value(list_value=struct_pb2.ListValue(values=items))
-        return _secret(_encode(value, False, NO_SECRETS, path)) if mask else encoded
+        return struct_pb2.Value(list_value=struct_pb2.ListValue(values=items))
+    return _encode_scalar(value, path)
+
+
+def _encode_scalar(value: Any, path: str) -> struct_pb2.Value:
+    if value is None:
+        return struct_pb2.Value(null_value=struct_pb2.NULL_VALUE)
+    if isinstance(value, bool):
+        return struct_pb2.Value(bool_value=value)
+    if isinstance(value, (int, float)):
+        return struct_pb2.Value(number_value=value)
+    if isinstance(value, str):
+        return struct_pb2.Value(string_value=value)
     msg = f"{path}: a {type(value).__name__} has no form on the wire; give text, number, bool, list or map"
     raise ProviderError(msg)
 

@@ -1,4 +1,4 @@
-"""Drives a real Pulumi engine against providers served by the test, with a state of its own in a temporary directory."""
+"""Drives a real Pulumi engine against providers served by the test, with its state in a temporary directory."""
 
 from __future__ import annotations
 

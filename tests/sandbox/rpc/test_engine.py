@@ -102,7 +102,8 @@ def test_ignored_nested_path_is_no_change_and_a_forced_one_replaces(engine: Engi
     toy.things["thing-1"]["scaling"]["desired"] = 2
     stack = engine.stack(one_thing(kind="a", scaling={"desired": 1, "max": 3}, ignore=["scaling.desired"]))
     summary = stack.up(refresh=True).summary.resource_changes
-    assert summary is not None and "update" not in summary and "replace" not in summary
+    assert summary is not None
+    assert not {"update", "replace"} & set(summary)
     stack = engine.stack(one_thing(kind="b", scaling={"desired": 1, "max": 4}, ignore=["scaling.desired"]))
     stack.up()
     assert [call for call, _ in toy.calls] == ["create", "delete", "create"]

@@ -1,0 +1,121 @@
+"""The one door to moto: every AWS call of the sandbox goes through `Aws.call`.
+
+Moto tells accounts apart by the header `x-moto-account-id`, so the sandbox is whichever account a stack names.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import boto3
+import botocore.config
+import botocore.exceptions
+from botocore.model import StructureShape
+
+from slipway.sandbox.ports import Clusters, NodeObserver
+from slipway.sandbox.rpc.errors import ProviderError
+
+DEFAULT_ACCOUNT = "123456789012"
+ACCOUNT_HEADER = "x-moto-account-id"
+
+_NOT_FOUND = re.compile(r"NotFound|NoSuch|NonExistent|DoesNotExist|^404$")
+
+
+class AwsError(ProviderError):
+    """An answer of AWS that is an error; `code` is AWS's, such as `InvalidVpcID.NotFound`."""
+
+    def __init__(self, operation: str, code: str, message: str) -> None:
+        super().__init__(f"{operation}: {code}: {message}")
+        self.code = code
+
+    @property
+    def not_found(self) -> bool:
+        """Whether AWS says that there is no such object."""
+        return _NOT_FOUND.search(self.code) is not None
+
+
+class Clients:
+    """boto3 clients of one moto server, made once per service, region and account."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+        # Moto takes any credential; without one boto3 would look for a real one on this machine.
+        self._session: Any = boto3.Session(aws_access_key_id="sandbox", aws_secret_access_key="sandbox")  # noqa: S106
+        self._made: dict[tuple[str, str, str], Any] = {}
+        # Making clients from several threads at once is not safe in botocore; using them is.
+        self._lock = threading.Lock()
+
+    def get(self, service: str, region: str, account: str) -> Any:
+        """The client of a service in a region of an account."""
+        key = (service, region, account)
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = self._make(*key)
+            return self._made[key]
+
+    def partition(self, region: str) -> str:
+        """The partition a region belongs to: aws, aws-cn, aws-us-gov."""
+        return str(self._session.get_partition_for_region(region))
+
+    def _make(self, service: str, region: str, account: str) -> Any:
+        config = botocore.config.Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
+        client = self._session.client(service, region_name=region, endpoint_url=self.endpoint, config=config)
+        client.meta.events.register("before-sign.*.*", partial(_name_account, account))
+        return client
+
+
+def _name_account(account: str, request: Any, **_: Any) -> None:
+    request.headers[ACCOUNT_HEADER] = account
+
+
+@dataclass(frozen=True)
+class Aws:
+    """One region of one account, as one provider instance sees it."""
+
+    clients: Clients
+    region: str
+    account: str = DEFAULT_ACCOUNT
+    default_tags: Mapping[str, str] = field(default_factory=dict)
+    clusters: Clusters | None = None
+    nodes: NodeObserver | None = None
+
+    @property
+    def partition(self) -> str:
+        """AWS's partition of the region: ARNs begin with it."""
+        return self.clients.partition(self.region)
+
+    def at(self, region: str | None) -> Aws:
+        """The same account in another region: resources of pulumi_aws 7 may name one."""
+        return self if region in (None, self.region) else replace(self, region=region)
+
+    def call(self, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
+        """Call AWS; `operation` as boto3 names it (`create_vpc`). Raises AwsError."""
+        try:
+            answer = getattr(self.clients.get(service, self.region, self.account), operation)(**parameters)
+        except botocore.exceptions.ClientError as error:
+            details = error.response.get("Error", {})
+            name = f"{service} {operation}"
+            raise AwsError(name, str(details.get("Code", "")), str(details.get("Message", ""))) from error
+        except botocore.exceptions.ParamValidationError as error:
+            name = f"{service} {operation}"
+            raise AwsError(name, "InvalidParameter", str(error)) from error
+        except botocore.exceptions.EndpointConnectionError as error:
+            msg = f"the sandbox's AWS at {self.clients.endpoint} does not answer; restart the sandbox"
+            raise ProviderError(msg) from error
+        answer.pop("ResponseMetadata", None)
+        return dict(answer)
+
+    def input_shape(self, service: str, operation: str) -> StructureShape:
+        """The shape of an operation's parameters."""
+        meta = self.clients.get(service, self.region, self.account).meta
+        shape: StructureShape = meta.service_model.operation_model(meta.method_to_api_mapping[operation]).input_shape
+        return shape
+
+    def names(self) -> dict[str, str]:
+        """What templates of ids and ARNs may mention."""
+        return {"region": self.region, "account": self.account, "partition": self.partition}

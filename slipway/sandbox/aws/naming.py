@@ -1,0 +1,48 @@
+"""Names that AWS requires and a program may leave out, as pulumi-aws makes them: `<logical name>-<7 hex digits>`."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from slipway.sandbox.aws.row import Row
+from slipway.sandbox.aws.schema import Schema
+from slipway.sandbox.rpc.diff import DEFAULTS_KEY
+from slipway.sandbox.rpc.hooks import Resource
+
+DIGITS = 7
+PROPERTY = "name"
+
+
+def property_of(row: Row | None) -> str:
+    """The input that holds a type's name."""
+    return row.name if row else PROPERTY
+
+
+def with_name(
+    schema: Schema, row: Row | None, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
+) -> dict[str, Any]:
+    """The inputs with a name. One made earlier is kept, or every run would replace the object."""
+    name = property_of(row)
+    prefix = f"{name}Prefix"
+    if name not in schema.inputs or news.get(name) is not None:
+        return news
+    if DEFAULTS_KEY in olds and name in olds[DEFAULTS_KEY] and olds.get(prefix) == news.get(prefix) and name in olds:
+        made = olds[name]
+    else:
+        made = _make(row, resource, news.get(prefix), seed)
+    return {**news, name: made, DEFAULTS_KEY: [name]}
+
+
+def is_made(inputs: dict[str, Any], name: str) -> bool:
+    """Whether the name was made here, so that a replacement can live beside the old object."""
+    return name in (inputs.get(DEFAULTS_KEY) or ())
+
+
+def _make(row: Row | None, resource: Resource, prefix: str | None, seed: bytes) -> str:
+    digits = hashlib.sha256(seed + resource.urn.encode()).hexdigest()[:DIGITS]
+    form = row.name_form if row else "{}"
+    limit = (row.name_limit if row else 255) - len(form.format(""))
+    stem = prefix if prefix is not None else f"{resource.name}-"
+    made = form.format(stem[: limit - DIGITS] + digits)
+    return made.lower() if row and row.service == "s3" else made

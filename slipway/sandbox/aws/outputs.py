@@ -1,0 +1,67 @@
+"""The outputs of a resource: what AWS answers, in the kinds of the SDK, with the program's own inputs over it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.sandbox.aws import tags
+from slipway.sandbox.aws.client import Aws
+from slipway.sandbox.aws.kinds import AnyOf, Kind, ObjectOf, Scalar
+from slipway.sandbox.aws.row import Inputs, Item, Row, fill, pick
+from slipway.sandbox.aws.schema import Schema
+from slipway.sandbox.aws.shapes import from_api, from_api_value
+
+
+def from_item(schema: Schema, row: Row, item: Item) -> dict[str, Any]:
+    """The outputs that AWS's description of the object holds."""
+    found = from_api(schema.outputs, item)
+    for name, expression in row.from_item.items():
+        value = from_api_value(schema.outputs[name].kind, pick(expression, item))
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def complete(aws: Aws, schema: Schema, row: Row, id: str, inputs: Inputs, item: Item) -> dict[str, Any]:
+    """All outputs: live values, the inputs over them, and what is computed from both."""
+    outputs = overlay(schema, from_item(schema, row, item), inputs)
+    names = {**outputs, **inputs, **aws.names(), "id": id}
+    for name, template in row.computed.items():
+        outputs[name] = fill(template, names)
+    return {**outputs, **common(aws, schema, inputs)}
+
+
+def common(aws: Aws, schema: Schema, inputs: Inputs) -> dict[str, Any]:
+    """The outputs nearly every type has: tags with the default ones, and the region."""
+    found: dict[str, Any] = {}
+    if "tagsAll" in schema.outputs:
+        found["tagsAll"] = tags.merged(aws, inputs)
+    if "region" in schema.outputs:
+        found["region"] = aws.region
+    if "ownerId" in schema.outputs:
+        found["ownerId"] = aws.account
+    return found
+
+
+def overlay(schema: Schema, live: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
+    """The live values with the inputs over them, objects property by property: AWS adds, it does not contradict."""
+    outputs = dict(live)
+    for name, value in inputs.items():
+        if name in schema.outputs:
+            outputs[name] = _over(schema.outputs[name].kind, live.get(name), value)
+    if "tags" in outputs and "tags" not in inputs:
+        outputs.pop("tags")
+    return outputs
+
+
+def _over(kind: Kind, live: Any, value: Any) -> Any:
+    if isinstance(kind, AnyOf):
+        kind = kind.options[0]
+    if isinstance(kind, ObjectOf) and isinstance(live, Mapping) and isinstance(value, Mapping):
+        below = {key: _over(kind.fields[key].kind, live.get(key), item) for key, item in value.items()}
+        return {**live, **below}
+    if isinstance(kind, Scalar) and kind.name == "str" and isinstance(value, (Mapping, list)):
+        return json.dumps(value)
+    return value

@@ -1,0 +1,144 @@
+"""Pulumi values <-> AWS API values, by the API's own shapes: no table of names.
+
+AWS writes `CidrBlock`, Pulumi `cidrBlock`; AWS takes a list of subnets, Pulumi here and there one text. Members are
+matched without regard to case, underscores and plural, values are converted to the type the shape or the SDK's output
+annotation asks for, and both forms of tags (map, list of Key and Value) are understood.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.model import ListShape, MapShape, Shape, StructureShape
+
+from slipway.sandbox.aws.kinds import AnyOf, Anything, Field, Kind, ListOf, MapOf, ObjectOf, Scalar
+from slipway.sandbox.rpc.wire import UNKNOWN
+
+
+def normal(name: str) -> str:
+    """The name without case, underscores and plural: `identities`, `Identity` and `identity` are one."""
+    name = name.replace("_", "").lower()
+    return re.sub(r"s$", "", re.sub(r"ies$", "y", name))
+
+
+def to_api(shape: Shape, value: Any) -> Any:
+    """A Pulumi value in the form an API shape asks for. What has no member in the shape is left out; unknowns stay."""
+    if value == UNKNOWN:
+        return value
+    if isinstance(shape, StructureShape):
+        return _to_structure(shape, value)
+    if isinstance(shape, ListShape):
+        return _to_list(shape, value)
+    if isinstance(shape, MapShape):
+        return {key: to_api(shape.value, item) for key, item in value.items()} if isinstance(value, Mapping) else value
+    return _to_scalar(shape.type_name, value)
+
+
+def _to_structure(shape: StructureShape, value: Any) -> Any:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if not isinstance(value, Mapping):
+        return value
+    members = {normal(name): name for name in shape.members}
+    found = {}
+    for key, item in value.items():
+        name = members.get(normal(key))
+        if name is not None and item is not None:
+            found[name] = to_api(shape.members[name], item)
+    return found
+
+
+def _to_list(shape: ListShape, value: Any) -> Any:
+    if isinstance(value, Mapping) and isinstance(shape.member, StructureShape):
+        pair = _pair_names(shape.member.members)
+        if pair:
+            return [{pair[0]: key, pair[1]: str(item)} for key, item in value.items()]
+    items = value if isinstance(value, list) else [value]
+    return [to_api(shape.member, item) for item in items]
+
+
+def _pair_names(names: Any) -> tuple[str, str] | None:
+    """The member names of a key-and-value structure, in the spelling of its API."""
+    by_normal = {normal(name): name for name in names}
+    key = by_normal.get("key") or by_normal.get("tagkey")
+    value = by_normal.get("value") or by_normal.get("tagvalue")
+    return (key, value) if key and value else None
+
+
+def _to_scalar(type_name: str, value: Any) -> Any:
+    """Texts that are numbers or truth values are converted; what cannot be is left for the validator to refuse."""
+    if type_name == "string":
+        return _to_text(value)
+    if type_name == "boolean" and isinstance(value, str):
+        return {"true": True, "false": False}.get(value, value)
+    if type_name in ("integer", "long") and _is_number(value) and float(value).is_integer():
+        return int(float(value))
+    if type_name in ("float", "double") and _is_number(value):
+        return float(value)
+    if type_name == "blob" and isinstance(value, str):
+        return base64.b64decode(value)
+    return value
+
+
+def _to_text(value: Any) -> str:
+    """Documents given as objects become JSON, truth values the words AWS uses."""
+    if isinstance(value, (Mapping, list)):
+        return json.dumps(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return not isinstance(value, bool) and re.fullmatch(r"-?\d+(\.\d+)?", str(value)) is not None
+
+
+def from_api(fields: Mapping[str, Field], item: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties of `fields` that the API's item has, in the kinds the SDK insists on."""
+    by_normal = {normal(name): value for name, value in item.items()}
+    found = {name: from_api_value(field.kind, by_normal.get(normal(name))) for name, field in fields.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def from_api_value(kind: Kind, value: Any) -> Any:
+    """One API value in the given kind; None where it cannot be: the SDK would stop the program on a wrong kind."""
+    if value is None or isinstance(kind, Anything):
+        return None
+    if isinstance(kind, AnyOf):
+        return from_api_value(kind.options[0], value)
+    if isinstance(kind, ListOf):
+        items = value if isinstance(value, list) else [value]
+        return [found for item in items if (found := from_api_value(kind.item, item)) is not None]
+    if isinstance(kind, MapOf):
+        return _from_pairs(value)
+    if isinstance(kind, ObjectOf):
+        if isinstance(value, list):
+            value = value[0] if value else None
+        return from_api(kind.fields, value) if isinstance(value, Mapping) else None
+    return _from_scalar(kind, value)
+
+
+def _from_pairs(value: Any) -> dict[str, str] | None:
+    if isinstance(value, Mapping):
+        return {str(key): str(item) for key, item in value.items()}
+    if not isinstance(value, list):
+        return None
+    if not value:
+        return {}
+    pair = _pair_names(value[0])
+    return {item[pair[0]]: item[pair[1]] for item in value} if pair else None
+
+
+def _from_scalar(kind: Scalar, value: Any) -> Any:
+    if isinstance(value, (datetime.datetime, datetime.date)):
+        return value.isoformat()
+    if kind.name == "str":
+        return json.dumps(value) if isinstance(value, Mapping) else _to_scalar("string", value)
+    if isinstance(value, (Mapping, list)):
+        return None
+    if kind.name == "bool":
+        return _to_scalar("boolean", value if isinstance(value, bool) else str(value).lower())
+    return _to_scalar("integer" if kind.name == "int" else "double", value)
