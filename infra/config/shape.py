@@ -9,16 +9,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from infra.config.base import Name
 from infra.config.platform import Platform
 from infra.config.presets import PRESETS
 from infra.config.problems import Problem
 
 Parts = dict[str, Any]
+_NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
 
 
 def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
@@ -50,11 +52,10 @@ def _collection(value: Any, path: str, entry_type: Any) -> tuple[dict[str, Any] 
         return None, [Problem(path, "this must be a map with at least one entry", value, "Give each entry a name.")]
     entries: dict[str, Any] = {}
     problems: list[Problem] = []
-    keys = TypeAdapter(Platform.model_fields[path].annotation).json_schema()["propertyNames"]["pattern"]
     for key, raw in value.items():
         expanded, found = _expand(raw, f"{path}.{key}")
         problems += found
-        problems += _bad_key(key, path, keys)
+        problems += _bad_key(key, path)
         entry, found = _model(expanded, (path, str(key)), entry_type) if not found else (None, [])
         problems += found
         if entry is not None:
@@ -62,16 +63,12 @@ def _collection(value: Any, path: str, entry_type: Any) -> tuple[dict[str, Any] 
     return entries, problems
 
 
-def _bad_key(key: Any, path: str, pattern: str) -> Iterator[Problem]:
+def _bad_key(key: Any, path: str) -> Iterator[Problem]:
     try:
-        TypeAdapter(dict[_name_type(), int]).validate_python({key: 0})
+        _NAME.validate_python(key)
     except ValidationError:
-        rule = f"a name has 1 to 30 characters and matches {pattern}"
-        yield Problem(f"{path}.{key}", rule, key, "Use lower-case letters, digits and inner dashes, a letter first.")
-
-
-def _name_type() -> Any:
-    return get_args(Platform.model_fields["pools"].annotation)[0]
+        rule = "a name has 1 to 30 characters: lower-case letters, digits and dashes"
+        yield Problem(f"{path}.{key}", rule, key, "Let it start with a letter, and not end with a dash.")
 
 
 def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:

@@ -41,7 +41,7 @@ def types_offered(context: Context, pools: dict[str, Pool], account: Account) ->
     """Types are sold in the region."""
     for name, pool in pools.items():
         for kind in known_types(pool):
-            if kind.regions is not None and account.region not in kind.regions:
+            if kind.offered_in(account.region) is False:
                 where = ", ".join(sorted(kind.regions)) or "no region known here"
                 rule = f"{account.region} must offer the instance type"
                 yield Problem(f"pools.{name}.instanceTypes", rule, kind.name, f"It is offered in {where}.")
@@ -51,7 +51,7 @@ def types_unverified(context: Context, pools: dict[str, Pool], account: Account)
     """Types of which no source says where they are sold."""
     for name, pool in pools.items():
         for kind in known_types(pool):
-            if kind.regions is None:
+            if kind.offered_in(account.region) is None:
                 rule = f"no source at hand says whether {account.region} offers the type"
                 yield Problem(f"pools.{name}.instanceTypes", rule, kind.name, "Check in the EC2 console first.")
 
@@ -71,7 +71,7 @@ def types_alike(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if pool.role is Role.SYSTEM and any(kind.gpus for kind in kinds):
             yield Problem(path, "the system pool has no GPUs", accelerators, "Use a CPU type such as m7i.large.")
         for kind in kinds:
-            most = most_pods(kind.enis, kind.ipv4_per_eni)
+            most = most_pods(kind.primary_card_enis, kind.ipv4_per_eni)
             if pool.max_pods > most:
                 rule = f"{kind.name} has addresses for {most} pods"
                 yield Problem(f"pools.{name}.maxPods", rule, pool.max_pods, f"Use {most} or less.")
