@@ -1,0 +1,190 @@
+"""The language host: what the Pulumi CLI starts to run a Python program or policy pack.
+
+The CLI looks for `pulumi-language-python` on PATH. The official one ships with official releases of the CLI and is not
+published as a Go module, so a CLI built from source lacks it. This one serves the same protocol, and `install_shims`
+puts it on PATH where the official one is missing. It runs everything with the interpreter of this project's own
+environment: the options of `runtime` in Pulumi.yaml have no effect, and there is no debugger, no `pulumi new` and no
+code generation.
+"""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import IO
+
+import grpc
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
+
+from slipway.sandbox import language_program
+from slipway.sandbox.shims import install_shims
+
+__all__ = ["LanguageHost", "install_shims", "serve"]
+
+_PARENT_CHECK_SECONDS = 1.0
+_MESSAGE_OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1))
+
+
+class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
+    """The engine's LanguageRuntime service, as far as running programs and policy packs needs it."""
+
+    def __init__(self, engine: str) -> None:
+        self._engine = engine
+        self._children: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+
+    def Handshake(
+        self, request: language_pb2.LanguageHandshakeRequest, context: grpc.ServicerContext
+    ) -> language_pb2.LanguageHandshakeResponse:
+        """Learns the engine's address."""
+        self._engine = request.engine_address or self._engine
+        return language_pb2.LanguageHandshakeResponse()
+
+    def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:
+        """The version of the SDK that programs run with."""
+        return plugin_pb2.PluginInfo(version=metadata.version("pulumi"))
+
+    def About(self, request: language_pb2.AboutRequest, context: grpc.ServicerContext) -> language_pb2.AboutResponse:
+        """The interpreter, for `pulumi about`."""
+        return language_pb2.AboutResponse(executable=sys.executable, version=".".join(map(str, sys.version_info[:3])))
+
+    def GetRequiredPackages(
+        self, request: language_pb2.GetRequiredPackagesRequest, context: grpc.ServicerContext
+    ) -> language_pb2.GetRequiredPackagesResponse:
+        """None: the SDK names provider and version with every resource, and the engine fetches what it then lacks."""
+        return language_pb2.GetRequiredPackagesResponse()
+
+    def InstallDependencies(
+        self, request: language_pb2.InstallDependenciesRequest, context: grpc.ServicerContext
+    ) -> Iterator[language_pb2.InstallDependenciesResponse]:
+        """Nothing to do: `make setup` makes the environment from the lock file."""
+        return iter(())
+
+    def GetProgramDependencies(
+        self, request: language_pb2.GetProgramDependenciesRequest, context: grpc.ServicerContext
+    ) -> language_pb2.GetProgramDependenciesResponse:
+        """The packages of the environment, which the engine records beside each update."""
+        versions = {one.name: one.version for one in metadata.distributions()}
+        packages = [language_pb2.DependencyInfo(name=name, version=versions[name]) for name in sorted(versions)]
+        return language_pb2.GetProgramDependenciesResponse(dependencies=packages)
+
+    def Run(self, request: language_pb2.RunRequest, context: grpc.ServicerContext) -> language_pb2.RunResponse:
+        """Runs the program to its end, in a process of its own; what it prints goes where the host's output goes."""
+        with self._child(context, ["program", self._engine], language_program.encode(request)) as child:
+            code = child.wait()
+        if code == language_program.EXIT_REPORTED:
+            return language_pb2.RunResponse(bail=True)
+        return language_pb2.RunResponse(error=f"Program exited with non-zero exit code: {code}" if code else "")
+
+    def RunPlugin(
+        self, request: language_pb2.RunPluginRequest, context: grpc.ServicerContext
+    ) -> Iterator[language_pb2.RunPluginResponse]:
+        """Runs a policy pack, and passes on what it prints: the engine reads the port of its server from there."""
+        if request.kind != "analyzer":
+            context.abort(grpc.StatusCode.UNIMPLEMENTED, f"only policy packs run as plugins here, not a {request.kind}")
+        program = Path(request.info.program_directory, request.info.entry_point or ".")
+        environment = dict(entry.split("=", 1) for entry in request.env)
+        arguments = ["policy-pack", *request.args, str(program)]
+        with self._child(context, arguments, "", environment, captured=True) as child:
+            yield from _relay(child)
+
+    def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
+        """Ends whatever runs."""
+        self.stop()
+        return empty_pb2.Empty()
+
+    def stop(self) -> None:
+        """Ends every child."""
+        with self._lock:
+            for child in self._children:
+                child.terminate()
+
+    @contextmanager
+    def _child(
+        self,
+        context: grpc.ServicerContext,
+        arguments: list[str],
+        first_line: str,
+        environment: Mapping[str, str] | None = None,
+        *,
+        captured: bool = False,
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """A child of `language_program`, ended when the engine gives the call up or the block is left."""
+        output = subprocess.PIPE if captured else None
+        # -P: what lies in the working directory must not shadow the packages of the environment.
+        command = [sys.executable, "-u", "-P", "-m", language_program.__name__, *arguments]
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=output, stderr=output, env={**os.environ, **(environment or {})}
+        ) as child:
+            with self._lock:
+                self._children.add(child)
+            context.add_callback(child.terminate)
+            if child.stdin:
+                child.stdin.write(f"{first_line}\n".encode())
+                child.stdin.flush()
+            try:
+                yield child
+            finally:
+                child.terminate()
+                with self._lock:
+                    self._children.discard(child)
+
+
+def _relay(child: subprocess.Popen[bytes]) -> Iterator[language_pb2.RunPluginResponse]:
+    """What the child prints, line by line from both streams as it comes, and at the end its exit code."""
+    messages: queue.Queue[language_pb2.RunPluginResponse | None] = queue.Queue()
+
+    def read(stream: IO[bytes] | None, message: Callable[[bytes], language_pb2.RunPluginResponse]) -> None:
+        for line in stream or ():
+            messages.put(message(line))
+        messages.put(None)
+
+    streams = (
+        (child.stdout, lambda line: language_pb2.RunPluginResponse(stdout=line)),
+        (child.stderr, lambda line: language_pb2.RunPluginResponse(stderr=line)),
+    )
+    for arguments in streams:
+        threading.Thread(target=read, args=arguments, daemon=True).start()
+    for _ in streams:
+        yield from iter(messages.get, None)
+    yield language_pb2.RunPluginResponse(exitcode=child.wait())
+
+
+def serve(engine: str) -> None:
+    """Serves on a free loopback port, which it prints, until the engine sends SIGINT or is no longer there."""
+    parent = os.getppid()
+    host = LanguageHost(engine)
+    server = grpc.server(ThreadPoolExecutor(), options=_MESSAGE_OPTIONS)
+    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    print(port, flush=True)  # noqa: T201 - the engine reads it
+    try:
+        # A killed engine sends no signal; its children then get another parent.
+        while os.getppid() == parent:
+            time.sleep(_PARENT_CHECK_SECONDS)
+    except KeyboardInterrupt:
+        pass
+    host.stop()
+    server.stop(grace=None)
+
+
+def main() -> None:
+    """Started by the engine with its own address as the last argument."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    serve(sys.argv[-1] if len(sys.argv) > 1 else "")
+    # Not an orderly exit, which would wait for a call whose child does not end. That child follows this process.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

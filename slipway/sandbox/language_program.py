@@ -1,0 +1,134 @@
+"""The process that runs one Pulumi program, or one policy pack, for the language host.
+
+A process of its own keeps programs apart from each other and from the host: a program that changes the working
+directory, fills memory or calls `os._exit` harms only itself. Its standard input is a pipe from the host, which first
+carries one line: what to run. When the pipe ends the host is gone, and this process follows it; so neither a killed
+engine nor a killed host leaves anything behind.
+"""
+
+import asyncio
+import base64
+import logging
+import os
+import runpy
+import signal
+import sys
+import threading
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pulumi
+import pulumi.runtime
+from pulumi.runtime.proto import language_pb2
+
+EXIT_REPORTED = 32
+"""The program failed and the user has been told; the number is that of Pulumi's own host."""
+_EXIT_ORPHANED = 70
+
+
+def encode(request: language_pb2.RunRequest) -> str:
+    """The line that tells this process which program to run."""
+    return base64.b64encode(request.SerializeToString()).decode()
+
+
+def run_program(engine: str, request: language_pb2.RunRequest) -> int:
+    """Runs the program against the engine's resource monitor, and reports its failure to the engine's log."""
+    _configure(engine, request)
+    directory = request.info.program_directory or request.pwd
+    program = Path(directory, request.info.entry_point or ".")
+    os.chdir(request.pwd or directory)
+    sys.argv = [str(program), *request.args]
+    if not _entry(program).is_file():
+        pulumi.log.error(f"there is no Python program at {_entry(program)}: `main` in Pulumi.yaml names its directory")
+        return EXIT_REPORTED
+    if not program.is_dir():
+        # As Python does for a script; for a directory `runpy` does it itself.
+        sys.path.insert(0, str(program.parent))
+    try:
+        _run_in_loop(program, request.parallel)
+    except pulumi.RunError as error:
+        # The class of errors whose text says it all.
+        pulumi.log.error(str(error))
+    except Exception as error:
+        pulumi.log.error("Program failed with an unhandled exception:\n" + user_traceback(error, program))
+    else:
+        return 0
+    return EXIT_REPORTED
+
+
+def user_traceback(error: BaseException, program: Path) -> str:
+    """The traceback from the program's own first frame on, without those of the host and the SDK that lead there."""
+    frames = traceback.extract_tb(error.__traceback__)
+    for index, frame in enumerate(frames):
+        if Path(frame.filename).resolve() == _entry(program).resolve():
+            return "".join(traceback.format_exception(error, limit=index - len(frames)))
+    return "".join(traceback.format_exception(error))
+
+
+def _entry(program: Path) -> Path:
+    return program / "__main__.py" if program.is_dir() else program
+
+
+def _configure(engine: str, request: language_pb2.RunRequest) -> None:
+    pulumi.runtime.set_all_config(dict(request.config), list(request.configSecretKeys))
+    pulumi.runtime.configure(
+        pulumi.runtime.Settings(
+            project=request.project,
+            stack=request.stack,
+            organization=request.organization or None,
+            monitor=request.monitor_address,
+            engine=engine,
+            parallel=request.parallel,
+            dry_run=request.dryRun,
+            root_directory=request.info.root_directory or None,
+        )
+    )
+
+
+def _run_in_loop(program: Path, parallel: int) -> None:
+    # A program that fails leaves futures unobserved on purpose; asyncio would report each of them.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    # Four threads per operation, as in Pulumi's own host.
+    with ThreadPoolExecutor(max_workers=max(parallel, 1) * 4) as executor:
+        loop.set_default_executor(executor)
+        loop.run_until_complete(pulumi.runtime.run_in_stack(lambda: _execute(program)))
+
+
+def _execute(program: Path) -> None:
+    runpy.run_path(str(program), run_name="__main__")
+
+
+def _take_standard_input() -> str:
+    """Reads the first line, leaves an empty standard input to the program, and watches the pipe for its end."""
+    pipe = os.fdopen(os.dup(0))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    line = pipe.readline().strip()
+
+    def follow_the_host() -> None:
+        pipe.read()
+        os._exit(_EXIT_ORPHANED)
+
+    threading.Thread(target=follow_the_host, daemon=True).start()
+    return line
+
+
+def main() -> int:
+    """`program ENGINE` runs the program that standard input names; `policy-pack ARGUMENT...` runs a policy pack."""
+    signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
+    line = _take_standard_input()
+    kind, *arguments = sys.argv[1:]
+    if kind == "program":
+        request = language_pb2.RunRequest.FromString(base64.b64decode(line))
+        return run_program(arguments[0], request)
+    sys.argv[1:] = arguments
+    runpy.run_module("pulumi.policy", run_name="__main__", alter_sys=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""Executables that put our language host in the CLI's reach, only where the official one is missing.
+
+The CLI warns at every run when it takes a language host from a directory of PATH other than its own
+(`using pulumi-language-python from $PATH at ...`; sdk/go/common/workspace/plugins.go of v3.258.0). So the CLI itself is
+linked into the same directory: one that is started from there finds the host beside itself, and says nothing.
+"""
+
+import os
+import shlex
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from slipway import toolchain
+
+LANGUAGE_HOST = "pulumi-language-python"
+
+
+def install_shims(directory: Path) -> list[Path]:
+    """Writes the language host and a link of the CLI into `directory`, which is ours; returns what now stands there.
+
+    Put the directory first on PATH. Where an official host is on PATH, or beside the CLI, nothing is needed: ours are
+    taken away and the list is empty.
+    """
+    shim, link = directory / LANGUAGE_HOST, directory / "pulumi"
+    for path in (shim, link):
+        path.unlink(missing_ok=True)
+    cli = toolchain.find("pulumi")
+    if has_official_host(cli, directory):
+        return []
+    directory.mkdir(parents=True, exist_ok=True)
+    # sh, because a line that starts with #! takes neither a long path nor one with spaces.
+    script = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m slipway.sandbox.language "$@"\n'
+    _write_executable(shim, script)
+    if cli is None:
+        return [shim]
+    # A symbolic link will not do: the CLI looks beside the file that the link leads to.
+    with suppress(OSError):
+        os.link(cli.resolve(), link)
+    return [shim, link] if link.exists() else [shim]
+
+
+def has_official_host(cli: Path | None, ours: Path) -> bool:
+    """Whether the CLI finds a language host that we did not write."""
+    if cli is not None and (cli.resolve().parent / LANGUAGE_HOST).exists():
+        return True
+    others = [entry for entry in os.get_exec_path() if entry and Path(entry).absolute() != ours.absolute()]
+    return shutil.which(LANGUAGE_HOST, path=os.pathsep.join(others)) is not None
+
+
+def _write_executable(path: Path, text: str) -> None:
+    """In one step, so that a CLI that starts meanwhile never sees half a file."""
+    draft = path.with_suffix(".new")
+    draft.write_text(text)
+    draft.chmod(0o755)
+    draft.replace(path)

@@ -1,0 +1,38 @@
+"""What every test may use: the marker `sandbox`, and the directory of shared samples.
+
+Tests that share one engine or API server are kept on one worker of pytest-xdist (group `sandbox`, with
+`--dist loadgroup`): the binaries are heavy, and on two cores two of each only get in each other's way.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from slipway import toolchain
+
+SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "etcd")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Groups the tests marked `sandbox`, and skips them with the way out where a binary they need is missing."""
+    marked = [item for item in items if item.get_closest_marker("sandbox")]
+    missing = [name for name in SANDBOX_TOOLS if toolchain.find(name) is None] if marked else []
+    for item in marked:
+        item.add_marker(pytest.mark.xdist_group("sandbox"))
+        if missing:
+            command = f"python -m slipway.toolchain ensure {' '.join(missing)}"
+            item.add_marker(pytest.mark.skip(reason=f"no {', '.join(missing)} here: run `{command}`, or `make test`"))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The directory of shared samples (charts, traces, facts), which is not part of this repository."""
+    value = os.environ.get("SLIPWAY_SHARED")
+    if not value:
+        pytest.skip(
+            "SLIPWAY_SHARED names no directory of shared samples: this test compares with files outside the tree"
+        )
+    path = Path(value)
+    assert path.is_dir(), f"SLIPWAY_SHARED={value} is not a directory"
+    return path
