@@ -1,0 +1,49 @@
+# `make up` brings up the platform in the sandbox, `make test` proves it. Both need Python 3.11-3.13 only, and Go where a
+# binary is not on PATH and its project's own installer is out of reach.
+.DEFAULT_GOAL := help
+.PHONY: help setup tools up preview destroy test check format lock bench
+
+STACK ?= dev
+BIN := .venv/bin
+# What the sandbox of a stack needs; the tests also render charts.
+TOOLS := pulumi kube-apiserver etcd
+TEST_TOOLS := $(TOOLS) helm
+PYTEST := -n auto --dist loadgroup
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## the Python environment from requirements.lock; does nothing when it is current
+	@tools/setup.sh
+
+tools: setup ## the binaries the sandbox runs: found, installed or built
+	@$(BIN)/python -m slipway.toolchain ensure $(TOOLS)
+
+up: tools ## the platform in the sandbox: `pulumi up` of STACK (default: dev)
+	@$(BIN)/slipway up $(STACK) --sandbox
+
+preview: tools ## what `make up` would change
+	@$(BIN)/slipway preview $(STACK) --sandbox
+
+destroy: tools ## remove it from the sandbox
+	@$(BIN)/slipway destroy $(STACK) --sandbox
+
+check: setup ## style, types, and whether the lock file is current
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python tools/lock.py --check
+
+test: check ## everything `make check` does, then all tests
+	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
+	$(BIN)/pytest $(PYTEST)
+
+bench: tools ## the measured numbers, each beside its bound
+	$(BIN)/python -m tests.bench
+
+format: setup ## rewrite the source as `make check` wants it
+	$(BIN)/ruff check --fix
+	$(BIN)/ruff format
+
+lock: setup ## write requirements.lock anew from pyproject.toml
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/lock.py
