@@ -8,7 +8,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.handles import ClusterHandle, NetworkHandle
-from tests.support.samples import ACCOUNT, REGION
+from tests.support.mocks import ACCOUNT, REGION
 
 TAGS: Mapping[str, str] = {"environment": "test", "owner": "ml-platform"}
 

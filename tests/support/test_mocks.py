@@ -11,8 +11,10 @@ from tests.support.mocks import UNKNOWN, Recording, providers, run
 
 
 class _Parts(pulumi.ComponentResource):
+    TOKEN = "slipway:test:Parts"
+
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("slipway:test:Parts", name, None, opts)
+        super().__init__(self.TOKEN, name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         self.vpc = aws.ec2.Vpc(
             f"{name}-vpc", cidr_block="10.0.0.0/16", opts=pulumi.ResourceOptions(parent=self, protect=True)
@@ -33,21 +35,21 @@ def _parts(preview: bool = False) -> Recording:
 def test_an_update_gives_ids_and_a_preview_gives_none() -> None:
     assert _parts().returned.startswith("vpc-")
     assert _parts().one(aws.ec2.Subnet).inputs["vpcId"].startswith("vpc-")
-    assert _parts(preview=True).returned is None
+    assert _parts(preview=True).returned == UNKNOWN
     assert _parts(preview=True).one(aws.ec2.Subnet).inputs["vpcId"] == UNKNOWN
 
 
 def test_options_parents_providers_and_component_outputs_are_seen() -> None:
     recording = _parts()
     vpc, subnet = recording.one(aws.ec2.Vpc), recording.one(aws.ec2.Subnet)
-    component = recording.one("slipway:test:Parts")
+    component = recording.one(_Parts)
     assert recording.protected == {"it-vpc"}
     assert vpc.parent == subnet.parent == component.urn
     assert vpc.urn == "urn:pulumi:test::slipway::slipway:test:Parts$aws:ec2/vpc:Vpc::it-vpc"
     assert vpc.provider == recording.one(aws.Provider).urn
     assert component.outputs == {"vpcId": recording.returned}
     assert recording.exports == {"stack": "test"}
-    assert recording.on_default_provider == set()
+    assert recording.default_provider_users == ()
 
 
 def test_waiting_is_seen_through_inputs() -> None:
@@ -59,7 +61,7 @@ def test_waiting_is_seen_through_inputs() -> None:
 
 def test_a_resource_on_the_default_provider_is_found() -> None:
     recording = run(lambda: aws.ec2.Vpc("stray", cidr_block="10.0.0.0/16").id)
-    assert recording.on_default_provider == {"stray"}
+    assert recording.default_provider_users == (recording.one(aws.ec2.Vpc).urn,)
 
 
 def test_an_invoke_fails() -> None:
@@ -72,7 +74,7 @@ def test_a_name_used_twice_fails() -> None:
         aws.ec2.Vpc("twin", cidr_block="10.0.0.0/16")
         aws.ec2.Vpc("twin", cidr_block="10.1.0.0/16")
 
-    with pytest.raises(Exception, match="registered twice"):
+    with pytest.raises(Exception, match="same type, parent and name"):
         run(build)
 
 
