@@ -1,0 +1,107 @@
+"""How the Pulumi CLI is called, as data: arguments and environment. Nothing here runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+
+CREDENTIAL_PREFIXES: Final = ("AWS_", "PULUMI_")
+"""What could lead a run, or a tool beside it, to a real account or another backend."""
+HARMLESS: Final = frozenset({"PULUMI_DEBUG_GRPC", "PULUMI_PARALLEL", "PULUMI_SKIP_CHECKPOINTS"})
+"""Settings of the engine's speed and log that a user may well want in the sandbox; they lead nowhere."""
+PROXY_EXCEPTIONS: Final = ("127.0.0.1", "localhost")
+"""gRPC takes `http_proxy` to heart even for loopback."""
+_OURS: Final = ("-s", "--stack", "-C", "--cwd", "--config-file")
+
+
+class Operation(StrEnum):
+    """What the engine is asked to do."""
+
+    UP = "up"
+    PREVIEW = "preview"
+    REFRESH = "refresh"
+    DESTROY = "destroy"
+
+    @property
+    def changes(self) -> bool:
+        """Whether it changes resources or state, and so must be confirmed."""
+        return self is not Operation.PREVIEW
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One operation on one stack."""
+
+    operation: Operation
+    stack: str
+    yes: bool = False
+    except_protected: bool = False
+    config_file: Path | None = None
+    """Settings of the stack, where they are not those of the checkout."""
+    extra: tuple[str, ...] = ()
+    """Arguments of the user's own, handed on as they are."""
+
+    def with_settings(self, path: Path) -> Request:
+        """The same with another settings file."""
+        return replace(self, config_file=path)
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A command line with its environment and directory."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: Path
+
+
+def operation(pulumi: Path, request: Request, *, directory: Path, environment: Mapping[str, str]) -> Invocation:
+    """The call for an operation.
+
+    Raises:
+        SlipwayError: An extra argument would turn the run to another stack, project or file than was checked.
+    """
+    _refuse_ours(request.extra)
+    argv = [str(pulumi), str(request.operation), "--stack", request.stack]
+    if request.config_file is not None:
+        argv += ["--config-file", str(request.config_file)]
+    if request.yes and request.operation.changes:
+        argv.append("--yes")
+    if request.except_protected:
+        argv.append("--exclude-protected")
+    return Invocation((*argv, *request.extra), environment, directory)
+
+
+def sandbox_environment(user: Mapping[str, str], sandbox: Mapping[str, str]) -> dict[str, str]:
+    """The user's environment with everything of AWS and Pulumi taken out and the sandbox's own put in."""
+    kept = {name: value for name, value in user.items() if not leads_elsewhere(name)}
+    return kept | without_proxy(user) | dict(sandbox)
+
+
+def leads_elsewhere(name: str) -> bool:
+    """Whether a variable could turn a run in the sandbox to a real account or another backend."""
+    return name.startswith(CREDENTIAL_PREFIXES) and name not in HARMLESS
+
+
+def without_proxy(user: Mapping[str, str]) -> dict[str, str]:
+    """`no_proxy` with loopback in it, in both spellings, where a proxy is set; else nothing."""
+    if not any(name.lower().endswith("_proxy") and value for name, value in user.items()):
+        return {}
+    given = (user.get("no_proxy") or user.get("NO_PROXY") or "").split(",")
+    hosts = ",".join(dict.fromkeys([*(host.strip() for host in given if host.strip()), *PROXY_EXCEPTIONS]))
+    return {"no_proxy": hosts, "NO_PROXY": hosts}
+
+
+def _refuse_ours(extra: Sequence[str]) -> None:
+    for argument in extra:
+        if argument.partition("=")[0] in _OURS:
+            msg = (
+                f"`{argument}` after `--` would turn the run to something else than the stack file that was checked: "
+                "name the stack as the argument of this command"
+            )
+            raise SlipwayError(msg, EXIT_REFUSED)

@@ -1,0 +1,134 @@
+"""Running the Pulumi CLI as a child: its output goes straight through, an interrupt reaches it once.
+
+The first Ctrl-C makes the engine cancel: steps under way end, the state is written, the lock is released. The second
+makes it terminate at once (its own behaviour); a CLI that is still there `GRACE_SECONDS` after that is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any, Final
+
+from slipway.engine.errors import SlipwayError
+from slipway.engine.invocation import Invocation
+
+GRACE_SECONDS: Final = 10.0
+"""An engine that was told to terminate needs about 1 s to write the state of 400 resources; ten times that."""
+_SIGNAL_EXIT: Final = 128
+_FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run(invocation: Invocation, *, grace_seconds: float = GRACE_SECONDS) -> int:
+    """Run to the end with this process's own input and output; the exit code, 128 + n where signal n ended it.
+
+    Raises:
+        SlipwayError: The program can't be started.
+    """
+    # With a terminal, the child stays in the foreground group, because only that may read the keyboard; Ctrl-C then
+    # reaches it from the terminal itself. Without one, a group of its own keeps a signal for our whole group (from
+    # `timeout`, a CI runner) from arriving twice.
+    foreground = sys.stdin is not None and sys.stdin.isatty()
+    relay = _Relay(foreground, grace_seconds)
+    with relay.listening():
+        process = _start(invocation, process_group=None if foreground else 0)
+        relay.attach(process)
+        code = process.wait()
+    return code if code >= 0 else _SIGNAL_EXIT - code
+
+
+def capture(invocation: Invocation, *, timeout_seconds: float = 120.0) -> str:
+    """What a short run prints.
+
+    Raises:
+        SlipwayError: It can't be started, fails or takes too long; the text has its last lines.
+    """
+    command = " ".join(["pulumi", *invocation.argv[1:]])
+    try:
+        done = subprocess.run(
+            invocation.argv, cwd=invocation.directory, env=dict(invocation.environment), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace", timeout=timeout_seconds, check=False,
+        )  # fmt: skip
+    except OSError as error:
+        raise _not_started(invocation, error) from error
+    except subprocess.TimeoutExpired as error:
+        msg = f"`{command}` gave no answer within {timeout_seconds:.0f} s"
+        raise SlipwayError(msg) from error
+    if done.returncode:
+        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
+        msg = f"`{command}` ended with code {done.returncode}: {said}"
+        raise SlipwayError(msg)
+    return done.stdout
+
+
+class _Relay:
+    """Hands signals on to the child, and sees to it that a second one ends it."""
+
+    def __init__(self, foreground: bool, grace_seconds: float) -> None:
+        self._foreground = foreground
+        self._grace = grace_seconds
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        self._received = 0
+        self._killer: threading.Timer | None = None
+
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        before: dict[int, Any] = {number: signal.signal(number, self._receive) for number in _FORWARDED}
+        try:
+            yield
+        finally:
+            if self._killer is not None:
+                self._killer.cancel()
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def attach(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+        for number in self._early:
+            self._hand_on(process, number)
+
+    def _receive(self, number: int, _frame: FrameType | None) -> None:
+        self._received += 1
+        if self._process is None:
+            self._early.append(number)
+            return
+        self._hand_on(self._process, number)
+        if self._received > 1 and self._killer is None:
+            self._killer = threading.Timer(self._grace, _kill, [self._process])
+            self._killer.daemon = True
+            self._killer.start()
+
+    def _hand_on(self, process: subprocess.Popen[bytes], number: int) -> None:
+        if number == signal.SIGINT and self._foreground:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            # SIGHUP would end the CLI without a word to the engine; SIGINT and SIGTERM both cancel.
+            os.kill(process.pid, signal.SIGTERM if number == signal.SIGHUP else number)
+
+
+def _start(invocation: Invocation, process_group: int | None) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            invocation.argv,
+            cwd=invocation.directory,
+            env=dict(invocation.environment),
+            process_group=process_group,
+        )
+    except OSError as error:
+        raise _not_started(invocation, error) from error
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+
+
+def _not_started(invocation: Invocation, error: OSError) -> SlipwayError:
+    return SlipwayError(f"cannot start {invocation.argv[0]} in {invocation.directory}: {error.strerror}")

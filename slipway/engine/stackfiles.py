@@ -1,0 +1,97 @@
+"""The sandbox's copies of the stack files.
+
+Without a secrets provider of its own, the CLI makes a salt for a stack and writes it into the stack's file as
+`encryptionsalt`, and does so again on every preview (v3.258.0, pkg/cmd/pulumi/stack/secrets.go; the salt in the state
+is not looked at). The committed files are for a real backend and must not change, so the sandbox has a directory of
+its own with copies, and every run is told `--config-file COPY`:
+
+    <home>/project/Pulumi.yaml                    the same project name, so that stacks are found under it
+    <home>/project/stacks/Pulumi.<stack>.yaml     text of the committed file, with the sandbox's salt
+    <home>/project/bin/pulumi                     for plain `pulumi` in a shell (see `shim`)
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+
+PROJECT: Final = "slipway"
+STACKS: Final = "stacks"
+_SECRETS: Final = re.compile(r"^(encryptionsalt|encryptedkey|secretsprovider)\s*:.*\n?", re.MULTILINE)
+"""How the file's secrets are kept on the real backend: nothing that the sandbox could open."""
+_SALT: Final = re.compile(r"^encryptionsalt\s*:.*$", re.MULTILINE)
+
+
+def stack_file(directory: Path, stack: str) -> Path:
+    """The settings of a stack in a stacks folder."""
+    return directory / f"Pulumi.{stack}.yaml"
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The sandbox's side of a checkout: `root` is `<home>/project`."""
+
+    root: Path
+
+    @property
+    def stacks(self) -> Path:
+        """The folder of the copies."""
+        return self.root / STACKS
+
+    def make(self) -> None:
+        """The directory and its project file; both may be there already."""
+        self.stacks.mkdir(parents=True, exist_ok=True)
+        text = f"name: {PROJECT}\nruntime: python\nstackConfigDir: {STACKS}\n"
+        write_if_changed(self.root / "Pulumi.yaml", text)
+
+    def copy(self, committed: Path) -> Path:
+        """The up-to-date copy of a stack file, with the salt it had.
+
+        Raises:
+            SlipwayError: The file can't be read, or is not laid out as lines of a block map.
+        """
+        copy = self.stacks / committed.name
+        try:
+            text = committed.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            msg = f"{committed}: the stack file can't be read ({error})"
+            raise SlipwayError(msg, EXIT_REFUSED) from error
+        settings = _SECRETS.sub("", text)
+        _require_block_map(settings, committed)
+        salt = _SALT.search(copy.read_text(encoding="utf-8")) if copy.is_file() else None
+        write_if_changed(copy, settings.rstrip("\n") + "\n" + (f"{salt[0]}\n" if salt else ""))
+        return copy
+
+
+def write_if_changed(path: Path, text: str, mode: int = 0o600) -> None:
+    """Replace a file as a whole, so that a reader never sees half of it; leave an equal one alone."""
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _require_block_map(text: str, path: Path) -> None:
+    try:
+        with_salt = yaml.compose(text.rstrip("\n") + "\nencryptionsalt: x\n", Loader=yaml.SafeLoader)
+        keys = [key.value for key, _ in with_salt.value] if isinstance(with_salt, yaml.MappingNode) else []
+    except (yaml.YAMLError, AttributeError):
+        keys = []
+    if not keys or keys[-1] != "encryptionsalt":
+        msg = f"{path}: a stack file is a block map (`config:` on a line of its own), so that the engine can add to it"
+        raise SlipwayError(msg, EXIT_REFUSED)

@@ -1,0 +1,73 @@
+"""The stacks of the sandbox's backend: making one, reading its state, freeing one that a killed run left locked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipway.engine import locks, process, state
+from slipway.engine.errors import SlipwayError
+from slipway.engine.invocation import Invocation
+from slipway.engine.stackfiles import PROJECT, Overlay, stack_file
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class SandboxEngine:
+    """The CLI with the sandbox's environment, its backend directory, and its copies of the stack files."""
+
+    pulumi: Path
+    environment: Mapping[str, str]
+    backend: Path
+    overlay: Overlay
+
+    def has(self, stack: str) -> bool:
+        """Whether the backend has the stack (pulumi v3.258.0 keeps `.pulumi/stacks/<project>/<stack>.json`)."""
+        directory = self.backend / ".pulumi" / "stacks" / PROJECT
+        return any((directory / f"{stack}.json{suffix}").is_file() for suffix in ("", ".gz", ".zst"))
+
+    def prepare(self, committed: Path, stack: str) -> Path:
+        """The settings file for a run on the stack, which is made if the backend lacks it.
+
+        Raises:
+            SlipwayError: The stack file can't be copied, or the engine can't make the stack.
+        """
+        self.backend.mkdir(parents=True, exist_ok=True)
+        self.overlay.make()
+        copy = self.overlay.copy(stack_file(committed, stack))
+        if not self.has(stack):
+            process.capture(self._call("stack", "select", "--create", "--stack", stack))
+        return copy
+
+    def state(self, stack: str) -> state.StackState:
+        """What the stack's last run left. A stack that is not there is an empty one.
+
+        Raises:
+            SlipwayError: The engine can't read it.
+        """
+        if not self.has(stack):
+            return state.StackState()
+        return state.parse(process.capture(self._call("stack", "export", "--stack", stack)))
+
+    def free(self, stack: str, say: Say) -> None:
+        """Take away a lock whose owner is dead, saying so.
+
+        Raises:
+            SlipwayError: A run that is alive holds the stack.
+        """
+        held = locks.locks(self.backend, PROJECT, stack)
+        for lock in held:
+            if lock.owner_lives:
+                msg = f"stack {stack} is in use by another run ({lock}): wait for it to end, or interrupt it"
+                raise SlipwayError(msg)
+        if not held:
+            return
+        for lock in held:
+            say(f"stack {stack} was locked by a run that is gone ({lock}); removing its lock (`pulumi cancel`)")
+        process.capture(self._call("cancel", "--yes", "--stack", stack))
+
+    def _call(self, *arguments: str) -> Invocation:
+        argv = (str(self.pulumi), *arguments, "--non-interactive")
+        return Invocation(argv, self.environment, self.overlay.root)

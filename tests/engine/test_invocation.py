@@ -1,0 +1,68 @@
+"""How the CLI is called: arguments and environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+from slipway.engine.invocation import Operation, Request, operation, sandbox_environment
+
+PULUMI = Path("/opt/pulumi")
+SANDBOX = {"PULUMI_BACKEND_URL": "file:///home/state", "AWS_ENDPOINT_URL": "http://127.0.0.1:5000", "PATH": "/sandbox"}
+
+
+def argv(**settings: object) -> list[str]:
+    request = Request(**{"operation": Operation.UP, "stack": "dev", **settings})  # type: ignore[arg-type]
+    return list(operation(PULUMI, request, directory=Path("/checkout"), environment={}).argv[1:])
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, ["up", "--stack", "dev"]),
+        ({"yes": True}, ["up", "--stack", "dev", "--yes"]),
+        ({"operation": Operation.PREVIEW, "yes": True}, ["preview", "--stack", "dev"]),
+        ({"operation": Operation.REFRESH, "yes": True}, ["refresh", "--stack", "dev", "--yes"]),
+        (
+            {"operation": Operation.DESTROY, "except_protected": True},
+            ["destroy", "--stack", "dev", "--exclude-protected"],
+        ),
+        ({"config_file": Path("/h/c.yaml")}, ["up", "--stack", "dev", "--config-file", "/h/c.yaml"]),
+        ({"extra": ("--diff", "--parallel", "4")}, ["up", "--stack", "dev", "--diff", "--parallel", "4"]),
+    ],
+)
+def test_arguments_follow_the_request(settings: dict[str, object], expected: list[str]) -> None:
+    assert argv(**settings) == expected
+
+
+@pytest.mark.parametrize("extra", ["-s", "--stack", "--stack=prod", "-C", "--cwd=/x", "--config-file=/x"])
+def test_an_extra_argument_cannot_turn_the_run_to_another_stack_than_was_checked(extra: str) -> None:
+    with pytest.raises(SlipwayError, match="that was checked") as caught:
+        argv(extra=("--diff", extra))
+    assert caught.value.exit_code == EXIT_REFUSED
+
+
+def test_the_sandbox_sees_nothing_of_the_users_aws_or_pulumi() -> None:
+    user = {
+        "AWS_PROFILE": "production",
+        "AWS_ACCESS_KEY_ID": "AKIAREAL",
+        "AWS_ENDPOINT_URL": "https://real",
+        "PULUMI_ACCESS_TOKEN": "pul-1",
+        "PULUMI_STACK": "prod",
+        "HOME": "/home/me",
+        "PATH": "/usr/bin",
+    }
+    assert sandbox_environment(user, SANDBOX) == {**SANDBOX, "HOME": "/home/me"}
+
+
+def test_settings_of_the_engines_speed_stay_in_the_sandbox() -> None:
+    user = {"PULUMI_SKIP_CHECKPOINTS": "true", "PULUMI_PARALLEL": "4"}
+    assert sandbox_environment(user, {}) == user
+
+
+def test_loopback_is_kept_from_a_proxy() -> None:
+    environment = sandbox_environment({"https_proxy": "http://proxy:3128", "NO_PROXY": "intern, localhost"}, {})
+    assert environment["no_proxy"] == environment["NO_PROXY"] == "intern,localhost,127.0.0.1"
+    assert "no_proxy" not in sandbox_environment({"https_proxy": ""}, {})
