@@ -1,0 +1,184 @@
+"""IAM documents as values, and the one way in which this platform gives a pod rights in AWS.
+
+Documents are built from frozen statements and written as JSON with sorted keys and lists, so that the same rights are
+the same text: no diff comes from order, and a test can compare whole documents. Everything here that ends in `trust` or
+`document` is pure.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pulumi
+import pulumi_aws as aws
+
+Conditions = Mapping[str, Mapping[str, Sequence[str]]]
+"""Operator -> key -> values: `{"StringEquals": {"aws:SourceAccount": ["111122223333"]}}`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """One statement of a policy document.
+
+    Attributes:
+        sid: What it is for, in letters and digits (IAM User Guide, "JSON policy elements: Sid").
+        actions: Actions it is about.
+        resources: ARNs; none in a trust policy, whose resource is the role itself.
+        effect: `Allow` or `Deny`.
+        principals: Kind -> principals, in trust and key policies: `{"Service": ["eks.amazonaws.com"]}`.
+        conditions: All of them must hold.
+    """
+
+    sid: str
+    actions: Sequence[str]
+    resources: Sequence[str] = ()
+    effect: Literal["Allow", "Deny"] = "Allow"
+    principals: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    conditions: Conditions = field(default_factory=dict)
+
+    def render(self) -> dict[str, Any]:
+        """The statement as IAM writes it; what is not given is left out."""
+        parts: dict[str, Any] = {"Sid": self.sid, "Effect": self.effect, "Action": sorted(self.actions)}
+        if self.principals:
+            parts["Principal"] = {kind: sorted(who) for kind, who in self.principals.items()}
+        if self.resources:
+            parts["Resource"] = sorted(self.resources)
+        if self.conditions:
+            parts["Condition"] = {
+                operator: {key: sorted(values) for key, values in keys.items()}
+                for operator, keys in self.conditions.items()
+            }
+        return parts
+
+
+def document(*statements: Statement) -> str:
+    """A policy document of these statements, in this order, without the spaces that count against IAM's size limits."""
+    body = {"Version": "2012-10-17", "Statement": [statement.render() for statement in statements]}
+    return json.dumps(body, sort_keys=True, separators=(",", ":"))
+
+
+def service_trust(sid: str, service: str, conditions: Conditions | None = None) -> str:
+    """Trust in an AWS service, under conditions that keep it from acting for somebody else's resources."""
+    principals = {"Service": [service]}
+    return document(Statement(sid=sid, actions=["sts:AssumeRole"], principals=principals, conditions=conditions or {}))
+
+
+def pod_identity_trust(cluster_arn: str, namespace: str, service_account: str) -> str:
+    """Trust in EKS Pod Identity for one service account of one cluster.
+
+    EKS sends what it knows of the pod as session tags, and a trust policy may ask for them (EKS User Guide, "Create IAM
+    role with trust policy required by EKS Pod Identity" and "Grant Pods access to AWS resources based on tags").
+    """
+    tags = {
+        "aws:RequestTag/eks-cluster-arn": [cluster_arn],
+        "aws:RequestTag/kubernetes-namespace": [namespace],
+        "aws:RequestTag/kubernetes-service-account": [service_account],
+    }
+    return document(
+        Statement(
+            sid="PodIdentity",
+            actions=["sts:AssumeRole", "sts:TagSession"],
+            principals={"Service": ["pods.eks.amazonaws.com"]},
+            conditions={"StringEquals": tags},
+        )
+    )
+
+
+def account_administration(partition: str, account_id: str) -> Statement:
+    """The statement of a key policy that hands rights over to the account's IAM policies.
+
+    Without it a key can become one that nobody can manage (KMS Developer Guide, "Default key policy").
+    """
+    return Statement(
+        sid="AccountAdministration",
+        actions=["kms:*"],
+        resources=["*"],
+        principals={"AWS": [f"arn:{partition}:iam::{account_id}:root"]},
+    )
+
+
+def log_encryption(service: str, log_group_arn: str) -> Statement:
+    """The statement of a key policy that lets CloudWatch Logs encrypt one log group.
+
+    The encryption context binds it to that group (CloudWatch Logs User Guide, "Encrypt log data using AWS KMS").
+
+    Args:
+        service: The regional principal, `logs.us-east-1.amazonaws.com`.
+        log_group_arn: ARN of the group, or a pattern of ARNs.
+    """
+    return Statement(
+        sid="LogEncryption",
+        actions=["kms:Decrypt*", "kms:Describe*", "kms:Encrypt*", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+        resources=["*"],
+        principals={"Service": [service]},
+        conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": [log_group_arn]}},
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Managed:
+    """Rights by a policy that AWS keeps."""
+
+    arn: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inline:
+    """Rights by a document of our own."""
+
+    document: pulumi.Input[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PodRole:
+    """A role that one service account has.
+
+    Attributes:
+        arn: ARN of the role.
+        name: Name of the role.
+        ready: What must stand before a pod can do with the role what it is for.
+    """
+
+    arn: pulumi.Output[str]
+    name: pulumi.Output[str]
+    ready: Sequence[pulumi.Resource]
+
+
+def pod_identity_role(
+    name: str,
+    *,
+    cluster_arn: str,
+    namespace: str,
+    service_account: str,
+    policy: Managed | Inline,
+    parent: pulumi.Resource,
+) -> PodRole:
+    """A role for one service account of one cluster, with exactly one policy.
+
+    The caller associates it: an add-on by its `pod_identity_associations`, anything else by
+    `aws.eks.PodIdentityAssociation`.
+
+    Args:
+        name: Logical name of the role; the policy's is `<name>-policy`.
+        cluster_arn: ARN of the cluster, known before the cluster is.
+        namespace: Namespace of the service account.
+        service_account: The service account.
+        policy: What the role may do.
+        parent: Component that the role belongs to.
+    """
+    child = pulumi.ResourceOptions(parent=parent)
+    role = aws.iam.Role(
+        name,
+        assume_role_policy=pod_identity_trust(cluster_arn, namespace, service_account),
+        description=f"EKS Pod Identity of {namespace}/{service_account}",
+        opts=child,
+    )
+    attached: pulumi.Resource
+    if isinstance(policy, Managed):
+        attached = aws.iam.RolePolicyAttachment(f"{name}-policy", role=role.name, policy_arn=policy.arn, opts=child)
+    else:
+        attached = aws.iam.RolePolicy(f"{name}-policy", role=role.name, policy=policy.document, opts=child)
+    return PodRole(arn=role.arn, name=role.name, ready=(attached,))
