@@ -1,0 +1,153 @@
+"""Make those files of `infra/catalog/data` anew that come from installed packages.
+
+    python tools/refresh_catalog.py          # write them
+    python tools/refresh_catalog.py --check  # only tell whether they are as the packages have it; exit code 1 if not
+
+moto ships what EC2 answered to DescribeInstanceTypes and DescribeInstanceTypeOfferings in each region, and botocore the
+regions of each partition. Instance types are those that Karpenter's price list names (`karpenter.json`), and `EXTRA`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import botocore.loaders
+import botocore.session
+from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
+from moto.iam.aws_managed_policies import aws_managed_policies_data
+
+from infra.catalog import document, gpus
+
+DATA: Final = Path(__file__).resolve().parents[1] / "infra" / "catalog" / "data"
+EXTRA: Final = ("p5e.48xlarge",)
+"""Types worth having that are not sold on-demand in us-east-1, so that the price list has none of them."""
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or compare them; return the exit code."""
+    made = {"ec2-types.json": instance_types(), "regions.json": regions()}
+    stale = [name for name, text in made.items() if not (DATA / name).exists() or (DATA / name).read_text() != text]
+    if "--check" in arguments:
+        print(f"stale: {', '.join(stale)}; run python tools/refresh_catalog.py" if stale else "the catalog is current")
+        return 1 if stale else 0
+    for name in stale:
+        (DATA / name).write_text(made[name])
+    print(f"written: {', '.join(stale) or 'nothing, all were current'}")
+    return 0
+
+
+def instance_types() -> str:
+    """Text of `ec2-types.json`: shape of each type, and where it is offered."""
+    names = sorted({*document.load("karpenter.json")["types"], *EXTRA})
+    every = _moto("instance_types.json.gz")
+    places = _offerings(names)
+    alike: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        alike[json.dumps(places[name], sort_keys=True)].append(name)
+    return _text(
+        _head("EC2 DescribeInstanceTypes and DescribeInstanceTypeOfferings (by zone ID)"),
+        {
+            "types": {name: _shape(every[name]) for name in names},
+            "offerings": {types[0]: {"types": types, "zone_ids": json.loads(where)} for where, types in alike.items()},
+            "regions": sorted(_offered_regions()),
+        },
+    )
+
+
+def regions() -> str:
+    """Text of `regions.json`: regions by partition, with names of zones that some account has."""
+    endpoints = botocore.session.get_session().get_component("data_loader").load_data("endpoints")
+    return _text(
+        _head(f"partitions of botocore {version('botocore')}; zones of moto's accounts"),
+        {"partitions": {entry["partition"]: _partition(entry) for entry in endpoints["partitions"]}},
+    )
+
+
+def _partition(entry: Mapping[str, Any]) -> dict[str, Any]:
+    session = botocore.session.get_session()
+    names = session.get_available_regions("eks", partition_name=entry["partition"])
+    return {"dns_suffix": entry["dnsSuffix"], "regions": {name: _zones(name) for name in sorted(names)}}
+
+
+def _zones(region: str) -> list[str]:
+    """Zone names of two recordings: moto's table, and the account in which the offerings were recorded."""
+    table: Mapping[str, Iterable[Any]] = RegionsAndZonesBackend.zones
+    named = {zone.name for zone in table.get(region, ())} if region in _offered_regions() else set()
+    recorded = _moto(f"instance_type_offerings/availability-zone/{region}.json.gz") if named else []
+    return sorted(named.union(offer["Location"] for offer in recorded))
+
+
+def _shape(entry: Mapping[str, Any]) -> dict[str, Any]:
+    network = entry["NetworkInfo"]
+    cards = network["NetworkCards"]
+    shape = {
+        "vcpus": entry["VCpuInfo"]["DefaultVCpus"],
+        "memory_mib": entry["MemoryInfo"]["SizeInMiB"],
+        "arch": entry["ProcessorInfo"]["SupportedArchitectures"][0],
+        "nvme_gb": entry.get("InstanceStorageInfo", {}).get("TotalSizeInGB", 0),
+        "network_cards": network["MaximumNetworkCards"],
+        "network_mbps": int(sum(card["BaselineBandwidthInGbps"] for card in cards) * 1000),
+        "enis": network["MaximumNetworkInterfaces"],
+        "primary_card_enis": cards[network["DefaultNetworkCardIndex"]]["MaximumNetworkInterfaces"],
+        "ipv4_per_eni": network["Ipv4AddressesPerInterface"],
+        "efa_interfaces": network.get("EfaInfo", {}).get("MaximumEfaInterfaces", 0),
+        "markets": sorted(entry["SupportedUsageClasses"]),
+    }
+    without_efa = [card["NetworkCardIndex"] for card in cards if "efa" not in card["InterfaceTypes"]]
+    if shape["efa_interfaces"] and without_efa:
+        shape["cards_without_efa"] = without_efa
+    for gpu in entry.get("GpuInfo", {}).get("Gpus", ())[:1]:
+        shape["gpus"] = gpu["Count"]
+        shape["gpu_memory_mib"] = gpu["MemoryInfo"]["SizeInMiB"]
+        shape["gpu_name"] = gpus.by_ec2(gpu["Name"], gpu["MemoryInfo"]["SizeInMiB"]).name
+    return shape
+
+
+def _offerings(names: list[str]) -> dict[str, dict[str, list[str]]]:
+    """Zone IDs by type and region."""
+    places: dict[str, dict[str, list[str]]] = {name: defaultdict(list) for name in names}
+    for region in sorted(_offered_regions()):
+        for offer in _moto(f"instance_type_offerings/availability-zone-id/{region}.json.gz"):
+            if offer["InstanceType"] in places:
+                places[offer["InstanceType"]][region].append(offer["Location"])
+    return {name: {region: sorted(ids) for region, ids in where.items()} for name, where in places.items()}
+
+
+def _offered_regions() -> set[str]:
+    """Regions whose offerings moto has."""
+    folder = files("moto.ec2") / "resources" / "instance_type_offerings" / "region"
+    return {entry.name.removesuffix(".json.gz") for entry in folder.iterdir() if entry.name.endswith(".json.gz")}
+
+
+def _moto(name: str) -> Any:
+    return json.loads(gzip.decompress((files("moto.ec2") / "resources" / name).read_bytes()))
+
+
+def _head(what: str) -> dict[str, str]:
+    """Where the facts are from, and since when: the package has no date of its own, but its newest record has one."""
+    newest: str = max(policy["UpdateDate"] for policy in json.loads(aws_managed_policies_data).values())
+    return {"source": f"moto {version('moto')}: {what}", "date": newest[:10]}
+
+
+def _text(head: Mapping[str, str], body: Mapping[str, Any]) -> str:
+    """JSON with one line for each entry of the second level, so that changes are read line by line."""
+    parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
+    for key, section in body.items():
+        if isinstance(section, dict):
+            rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in section.items())
+            parts.append(f" {json.dumps(key)}: {{\n{rows}\n }}")
+        else:
+            parts.append(f" {json.dumps(key)}: {json.dumps(section)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
