@@ -22,7 +22,7 @@ START_SECONDS = 60.0
 """Ready in 2.5 s alone and 4 s beside others (2 cores, 2026-11); a loaded machine may take much longer."""
 
 ENABLED_ADMISSION = ("ExtendedResourceToleration",)
-"""On in EKS according to aws/containers-roadmap#739: a pod that requests an extended resource tolerates a taint with its key."""
+"""On in EKS (aws/containers-roadmap#739): a pod that requests an extended resource tolerates a taint with its key."""
 
 DISABLED_ADMISSION = (
     # Would refuse every pod: no controller manager makes the "default" service account.

@@ -1,7 +1,7 @@
 """The clusters that stand: an API server each, started when the EKS cluster is created and gone with it.
 
-The *spare* is an API server that belongs to no cluster yet. It validates manifests while their cluster does not exist (a first
-preview), and the next cluster that is created adopts it, so its start is paid once.
+The *spare* is an API server that belongs to no cluster yet. It validates manifests while their cluster does not exist
+(a first preview), and the next cluster that is created adopts it, so its start is paid once.
 """
 
 from __future__ import annotations
@@ -20,17 +20,20 @@ PARALLEL_STARTS = 4
 
 
 class Servers(Protocol):
-    """Starts and ends API servers; `adopt` readies a spare for its cluster."""
+    """Starts and ends API servers."""
 
-    def start(self, slot: str) -> ApiServer: ...
+    def start(self, slot: str) -> ApiServer:
+        """A new API server with an empty store."""
 
-    def adopt(self, server: ApiServer) -> None: ...
+    def adopt(self, server: ApiServer) -> None:
+        """Make a spare as empty as a new server."""
 
-    def stop(self, server: ApiServer) -> None: ...
+    def stop(self, server: ApiServer) -> None:
+        """End the server and delete all it stored."""
 
 
 class ClusterPool:
-    """Implements `ports.Clusters`. Safe for any number of threads; clusters of different names start at the same time."""
+    """Implements `ports.Clusters`, for any number of threads; clusters of different names start at the same time."""
 
     def __init__(self, servers: Servers, changed: Callable[[], None] = lambda: None) -> None:
         self._servers = servers
@@ -79,6 +82,12 @@ class ClusterPool:
         """The clusters that are ready, oldest first."""
         with self._lock:
             return {name: future.result() for name, future in self._clusters.items() if _ready(future)}
+
+    def running(self) -> tuple[ApiServer, ...]:
+        """Every API server that is ready: those of clusters, and the spare."""
+        with self._lock:
+            futures = [*self._clusters.values(), *([self._spare] if self._spare else [])]
+        return tuple(future.result() for future in futures if _ready(future))
 
     def at(self, url: str) -> tuple[str, ApiServer] | None:
         """The name and server of the cluster behind a URL. Raises SandboxError when its process is dead."""

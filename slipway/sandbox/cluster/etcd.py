@@ -32,7 +32,7 @@ class Etcd:
     _http: urllib3.PoolManager
 
     def wipe(self, prefix: str) -> int:
-        """Delete every key below `/prefix/`; returns how many there were. Uses etcd's JSON gateway, so needs no etcdctl."""
+        """Delete every key below `/prefix/`, through etcd's JSON gateway; returns how many there were."""
         # The character after "/" is "0": the end of the range is exclusive.
         body = {"key": _base64(f"/{prefix}/"), "range_end": _base64(f"/{prefix}0")}
         answer = self._http.request("POST", f"{self.url}/v3/kv/deleterange", json=body)

@@ -1,7 +1,7 @@
 """Which process a pid meant when it was written down.
 
-The kernel gives a pid again to another process. A pid with the time at which its process was created is unique, so nothing
-is ever signalled by its pid alone.
+The kernel gives a pid again to another process. A pid with the time at which its process was created is unique, so
+nothing is ever signalled by its pid alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import psutil
 
 TOLERANCE_SECONDS = 0.02
-"""psutil derives the creation time from the boot time and clock ticks of 10 ms, so a second look can differ by one tick."""
+"""psutil derives the time from the boot time and clock ticks of 10 ms: a second look can differ by one tick."""
 
 
 @dataclass(frozen=True)

@@ -43,9 +43,14 @@ class Pki:
     admin_token: str
 
     @property
+    def authority_text(self) -> str:
+        """PEM of the authority's certificate."""
+        return self.authority.certificate.read_text(encoding="ascii")
+
+    @property
     def certificate_authority(self) -> str:
         """The authority's certificate in the form that EKS returns: base64 of the PEM text."""
-        return base64.b64encode(self.authority.certificate.read_bytes()).decode()
+        return base64.b64encode(self.authority_text.encode()).decode()
 
 
 def create_pki(directory: Path) -> Pki:

@@ -31,7 +31,7 @@ class PortTakenError(ProcessError):
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """A program to run. `ready` answers whether it serves; it is asked until it says yes or `deadline_seconds` are over."""
+    """A program to run. `ready` is asked whether it serves, until it says yes or `deadline_seconds` are over."""
 
     name: str
     argv: Sequence[str]

@@ -1,0 +1,1 @@
+"""The kubernetes provider of the sandbox: manifests and Helm releases, applied to real API servers."""

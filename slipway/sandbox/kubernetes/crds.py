@@ -1,0 +1,203 @@
+"""CustomResourceDefinitions: installing them, and standing in for those that are missing.
+
+A chart that is not at hand brings no CRDs, and the custom resources of the program still have to exist. A *stand-in*
+accepts any content under the kind's name. It is labelled, reported, and gives way to the real definition when that
+comes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.discovery import ResourceType
+from slipway.sandbox.kubernetes.drift import imported
+from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
+from slipway.sandbox.kubernetes.objects import Object, Ref, condition
+from slipway.sandbox.kubernetes.removal import remove
+from slipway.sandbox.kubernetes.waiting import until
+
+API_VERSION = "apiextensions.k8s.io/v1"
+KIND = "CustomResourceDefinition"
+STAND_IN = "sandbox.slipway/stand-in"
+MANAGER = "slipway-sandbox"
+ESTABLISH_SECONDS = 15.0
+"""0.1 s alone, 1.5 s for the CRDs of Kueue together (2 cores, 2026-11)."""
+
+_STAND_INS = threading.Lock()
+"""One at a time: to replace a stand-in means to delete it and put its objects back."""
+
+
+class RefusedByDefinitionError(SandboxError):
+    """Objects that a stand-in had accepted do not conform to the real definition, which is installed as `live`."""
+
+    def __init__(self, live: Object, refused: list[str]) -> None:
+        self.live = live
+        super().__init__(f"{Ref.of(live)} came after objects of its kind, and refuses these: {'; '.join(refused)}")
+
+
+def install(client: KubeClient, crd: Mapping[str, Any], manager: str, *, force: bool = True) -> Object:
+    """Apply a CRD and wait until its kind is served. Raises ApiError, TimeoutError, RefusedByDefinitionError."""
+    definition = without_conversion_webhook(crd)
+    ref = Ref.of(definition)
+    with _STAND_INS:
+        present = client.get(ref)
+        if present is None or not is_stand_in(present):
+            return _apply(client, definition, manager, force=force)
+        objects = list(_objects(client, present))
+        remove(client, ref)
+        live = _apply(client, definition, manager, force=force)
+        _put_back(client, live, objects)
+        return live
+
+
+def without_conversion_webhook(crd: Mapping[str, Any]) -> Object:
+    """The CRD as the sandbox can serve it: no pod runs here that could convert between versions, so none is asked."""
+    spec = {key: value for key, value in crd["spec"].items() if key != "conversion"}
+    return {**{key: value for key, value in crd.items() if key != "status"}, "spec": spec}
+
+
+def stand_in_for(obj: Mapping[str, Any]) -> Object:
+    """The permissive CRD for a kind. Plural and scope are guessed: an object with a namespace is namespaced."""
+    ref = Ref.of(obj)
+    version = ref.api_version.partition("/")[2]
+    plural = _plural(ref.kind.lower())
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": {"name": f"{plural}.{ref.group}", "labels": {STAND_IN: "true"}},
+        "spec": {
+            "group": ref.group,
+            "scope": "Namespaced" if ref.namespace else "Cluster",
+            "names": {"plural": plural, "singular": ref.kind.lower(), "kind": ref.kind, "listKind": f"{ref.kind}List"},
+            "versions": [{"name": version, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
+
+
+def ensure_stand_in(client: KubeClient, obj: Mapping[str, Any]) -> None:
+    """Make the API server serve an object's kind, permissively, unless it came to be served meanwhile."""
+    ref = Ref.of(obj)
+    with _STAND_INS:
+        try:
+            client.discovery.find(ref.api_version, ref.kind)
+        except NoSuchKindError:
+            _apply(client, _beside_others(client, stand_in_for(obj), ref), MANAGER, force=True)
+
+
+def is_served(client: KubeClient, ref: Ref) -> bool:
+    """Whether the API server serves an object's kind."""
+    try:
+        client.discovery.find(ref.api_version, ref.kind)
+    except NoSuchKindError:
+        return False
+    return True
+
+
+def is_stand_in(crd: Mapping[str, Any]) -> bool:
+    """Whether the CRD is one of ours."""
+    return ((crd.get("metadata") or {}).get("labels") or {}).get(STAND_IN) == "true"
+
+
+def served_by_stand_in(client: KubeClient, ref: Ref) -> bool:
+    """Whether an object's kind is served by a stand-in."""
+    resource = client.discovery.find(ref.api_version, ref.kind)
+    crd = client.get(Ref(API_VERSION, KIND, f"{resource.plural}.{ref.group}")) if ref.group else None
+    return crd is not None and is_stand_in(crd)
+
+
+def remove_unused_stand_ins(client: KubeClient) -> None:
+    """Delete the stand-ins that have no objects any more."""
+    with _STAND_INS:
+        resource = client.discovery.find(API_VERSION, KIND)
+        for crd in list(client.list(resource, selector=f"{STAND_IN}=true")):
+            if next(iter(_objects(client, crd)), None) is None:
+                remove(client, Ref.of(crd))
+
+
+def remove_definitions(client: KubeClient, selector: str) -> None:
+    """Delete all CRDs with the label, and with them their objects."""
+    resource = client.discovery.find(API_VERSION, KIND)
+    for crd in list(client.list(resource, selector=selector)):
+        remove(client, Ref.of(crd))
+
+
+def _apply(client: KubeClient, crd: Object, manager: str, *, force: bool) -> Object:
+    live = client.apply(crd, manager, force=force)
+    ref = Ref.of(live)
+    live = until(lambda: _established(client, ref), ESTABLISH_SECONDS, f"{ref} is not established")
+    client.discovery.forget(live["spec"]["group"])
+    kind = live["spec"]["names"]["kind"]
+    versions = [f"{live['spec']['group']}/{each['name']}" for each in live["spec"]["versions"] if each["served"]]
+    # Discovery follows the condition by up to 0.1 s.
+    until(lambda: _served(client, versions, kind), ESTABLISH_SECONDS, f"{ref} is not served")
+    return live
+
+
+def _established(client: KubeClient, ref: Ref) -> Object | None:
+    live = client.get(ref)
+    if live is None:
+        return None
+    names = condition(live, "NamesAccepted")
+    if names.get("status") == "False":
+        msg = f"{ref}: {names.get('message')}"
+        raise SandboxError(msg)
+    return live if condition(live, "Established").get("status") == "True" else None
+
+
+def _served(client: KubeClient, versions: list[str], kind: str) -> bool | None:
+    try:
+        for version in versions:
+            client.discovery.find(version, kind)
+    except NoSuchKindError:
+        return None
+    return True
+
+
+def _objects(client: KubeClient, crd: Object) -> list[Object]:
+    spec = crd["spec"]
+    storage = next(each["name"] for each in spec["versions"] if each["storage"])
+    names, namespaced = spec["names"], spec["scope"] == "Namespaced"
+    resource = ResourceType(f"{spec['group']}/{storage}", names["kind"], names["plural"], namespaced, frozenset())
+    try:
+        return list(client.list(resource))
+    except ApiError as error:
+        if error.not_found:
+            return []
+        raise
+
+
+def _put_back(client: KubeClient, crd: Object, objects: list[Object]) -> None:
+    refused = []
+    for obj in objects:
+        try:
+            client.apply(imported(obj), "pulumi-kubernetes", force=True)
+        except (ApiError, NoSuchKindError) as error:
+            refused.append(f"{Ref.of(obj)}: {error}")
+    if refused:
+        raise RefusedByDefinitionError(crd, refused)
+
+
+def _beside_others(client: KubeClient, crd: Object, ref: Ref) -> Object:
+    """A stand-in that is there for another version gets this one beside it; a real CRD decides what is served."""
+    present = client.get(Ref.of(crd))
+    if present is None:
+        return crd
+    if not is_stand_in(present):
+        raise NoSuchKindError(ref.api_version, ref.kind)
+    (wanted,) = crd["spec"]["versions"]
+    kept = [each for each in present["spec"]["versions"] if each["name"] != wanted["name"]]
+    versions = [*kept, {**wanted, "storage": not any(each["storage"] for each in kept)}]
+    return {**crd, "spec": {**crd["spec"], "scope": present["spec"]["scope"], "versions": versions}}
+
+
+def _plural(singular: str) -> str:
+    if singular.endswith(("s", "x", "ch", "sh")):
+        return f"{singular}es"
+    if singular.endswith("y") and singular[-2:-1] not in "aeiou":
+        return f"{singular[:-1]}ies"
+    return f"{singular}s"

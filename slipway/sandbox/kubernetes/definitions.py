@@ -1,0 +1,59 @@
+"""CRDs that a preview knows of although no cluster serves them yet: those of charts at hand, and of the program itself.
+
+When a manifest of such a kind is to be validated, its CRD is installed in the spare, labelled; whoever adopts the
+spare as a cluster gets it without them. So a first preview finds a wrong field in a ClusterQueue before Kueue is
+installed anywhere.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Object, Ref
+
+PREVIEW = "sandbox.slipway/preview"
+
+
+class Definitions:
+    """The CRDs on offer, by group and kind; the last one offered counts."""
+
+    def __init__(self) -> None:
+        self._offered: dict[tuple[str, str], Object] = {}
+        self._lock = threading.Lock()
+
+    def offer(self, definitions: Iterable[Object]) -> None:
+        """Let previews use these."""
+        with self._lock:
+            for crd in definitions:
+                self._offered[crd["spec"]["group"], crd["spec"]["names"]["kind"]] = crd
+
+    def offers(self, ref: Ref) -> bool:
+        """Whether the CRD of an object's kind and version is on offer."""
+        return self._find(ref) is not None
+
+    def install_for(self, spare: KubeClient, ref: Ref) -> bool:
+        """Install the CRD of an object's kind in the spare. False when none is on offer, or not in that version."""
+        crd = self._find(ref)
+        if crd is None:
+            return False
+        metadata = {**crd["metadata"], "labels": {**(crd["metadata"].get("labels") or {}), PREVIEW: "true"}}
+        crds.install(spare, {**crd, "metadata": metadata}, crds.MANAGER)
+        return True
+
+    def _find(self, ref: Ref) -> Object | None:
+        with self._lock:
+            crd = self._offered.get((ref.group, ref.kind))
+        return crd if crd is not None and ref.api_version in served_versions(crd) else None
+
+
+def served_versions(crd: Object) -> tuple[str, ...]:
+    """The apiVersions under which a CRD serves its kind."""
+    return tuple(f"{crd['spec']['group']}/{each['name']}" for each in crd["spec"]["versions"] if each.get("served"))
+
+
+def clean_spare(client: KubeClient) -> None:
+    """Remove what previews installed, before the spare becomes a cluster."""
+    crds.remove_definitions(client, f"{PREVIEW}=true")

@@ -1,0 +1,91 @@
+"""What somebody else changed in an object, of the fields that the program sets.
+
+Compared is the live object with the object as it was after our own last write, not with the inputs: defaults,
+admission and other spellings of a quantity then are no drift. Only fields that the inputs set are looked at. The
+answer is the inputs as they would have to be to describe the live object, so that the next preview shows what
+differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.sandbox.kubernetes.objects import Object
+
+SERVER_METADATA = (
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "managedFields",
+    "selfLink",
+)
+WRITE_ONLY = ("stringData",)
+"""Inputs that the API server turns into others and never returns."""
+
+
+def drifted(inputs: Mapping[str, Any], recorded: Mapping[str, Any], live: Mapping[str, Any]) -> Object:
+    """The inputs, with the live value where the live object differs from the recorded one."""
+    kept = {key: value for key, value in inputs.items() if key.startswith("__") or key in WRITE_ONLY}
+    wanted = {key: value for key, value in inputs.items() if key not in kept}
+    found: Object = _in_map(wanted, recorded, live)
+    if "stringData" in kept and recorded.get("data") != live.get("data"):
+        kept["stringData"] = _string_data(kept["stringData"], recorded.get("data") or {}, live.get("data") or {})
+    return {**found, **kept}
+
+
+def imported(live: Mapping[str, Any]) -> Object:
+    """The inputs that describe an object which no program has described yet."""
+    inputs = {key: value for key, value in live.items() if key != "status"}
+    inputs["metadata"] = {k: v for k, v in (live.get("metadata") or {}).items() if k not in SERVER_METADATA}
+    return inputs
+
+
+def _in_map(wanted: Mapping[str, Any], recorded: Any, live: Mapping[str, Any]) -> Object:
+    before = recorded if isinstance(recorded, Mapping) else {}
+    found = {}
+    for key, value in wanted.items():
+        if key in live:
+            found[key] = _value(value, before.get(key), live[key])
+        elif key not in before:
+            # The API server never showed it: an empty map, say, that it does not store.
+            found[key] = value
+    return found
+
+
+def _value(wanted: Any, recorded: Any, live: Any) -> Any:
+    if recorded == live:
+        return wanted
+    if isinstance(wanted, Mapping) and isinstance(live, Mapping):
+        return _in_map(wanted, recorded, live)
+    if isinstance(wanted, list) and isinstance(live, list):
+        return _in_list(wanted, recorded if isinstance(recorded, list) else [], live)
+    return live
+
+
+def _in_list(wanted: list[Any], recorded: list[Any], live: list[Any]) -> list[Any]:
+    """Items that have names are followed by name; any other list is shown as it is now."""
+    ours, before, now = _by_name(wanted), _by_name(recorded), _by_name(live)
+    if ours is None or before is None or now is None:
+        return live
+    kept = [_value(item, before.get(name), now[name]) for name, item in ours.items() if name in now]
+    added = [item for name, item in now.items() if name not in ours and name not in before]
+    return kept + added
+
+
+def _by_name(items: list[Any]) -> dict[str, Any] | None:
+    """The items by their `name`, None where not every one has its own."""
+    named = {item["name"]: item for item in items if isinstance(item, Mapping) and isinstance(item.get("name"), str)}
+    return named if len(named) == len(items) else None
+
+
+def _string_data(wanted: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]) -> Object:
+    """A changed or removed key of a Secret is shown in base64, as the API server has it: what it was is not kept."""
+    return {
+        key: value if before.get(key) == now.get(key) else now[key]
+        for key, value in wanted.items()
+        if key in now or key not in before
+    }

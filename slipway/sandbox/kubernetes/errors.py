@@ -1,0 +1,48 @@
+"""What an API server answers when it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from slipway.sandbox.errors import SandboxError
+
+
+class ApiError(Exception):
+    """A `Status` of the API server: its HTTP code, reason (`Invalid`, `Conflict`, ...), message and details."""
+
+    def __init__(self, status: int, body: Mapping[str, Any]) -> None:
+        self.status = status
+        self.reason = str(body.get("reason") or "")
+        self.message = str(body.get("message") or body)
+        self.details: Mapping[str, Any] = body.get("details") or {}
+        super().__init__(self.message)
+
+    @property
+    def not_found(self) -> bool:
+        """The object, its namespace or its type does not exist."""
+        return self.status == HTTPStatus.NOT_FOUND
+
+    @property
+    def conflict(self) -> bool:
+        """Another field manager owns a field, or the object changed meanwhile."""
+        return self.status == HTTPStatus.CONFLICT
+
+    @property
+    def missing_namespace(self) -> str | None:
+        """The namespace, when it is what was not found."""
+        return str(self.details.get("name")) if self.not_found and self.details.get("kind") == "namespaces" else None
+
+
+class NoSuchKindError(Exception):
+    """The API server serves no such kind: its CustomResourceDefinition is not installed."""
+
+    def __init__(self, api_version: str, kind: str) -> None:
+        self.api_version = api_version
+        self.kind = kind
+        super().__init__(f'no matches for kind "{kind}" in version "{api_version}"')
+
+
+class UnreachableError(SandboxError):
+    """Nobody answers at the server's address."""

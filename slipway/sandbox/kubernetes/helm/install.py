@@ -1,0 +1,122 @@
+"""Applying and removing the objects of a release, as `helm install`, `upgrade` and `uninstall` do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
+from slipway.sandbox.kubernetes.helm.render import ReleaseName
+from slipway.sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
+from slipway.sandbox.kubernetes.removal import remove
+
+MANAGER = "helm"
+NAME_ANNOTATION = "meta.helm.sh/release-name"
+NAMESPACE_ANNOTATION = "meta.helm.sh/release-namespace"
+MANAGED_BY = "app.kubernetes.io/managed-by"
+POLICY = "helm.sh/resource-policy"
+
+
+@dataclass
+class Applied:
+    """What an installation did so far; complete unless `failure` says otherwise."""
+
+    objects: list[Ref] = field(default_factory=list)
+    kept: list[Ref] = field(default_factory=list)
+    """Objects that outlive the release (annotation `helm.sh/resource-policy: keep`)."""
+    stand_ins: list[str] = field(default_factory=list)
+    """Kinds that a stand-in serves."""
+    failure: str = ""
+
+
+def install_definitions(client: KubeClient, definitions: Iterable[Object]) -> None:
+    """Helm's way with `crds/`: installed when missing, never changed afterwards. A stand-in counts as missing."""
+    for crd in definitions:
+        present = client.get(Ref.of(crd))
+        if present is None or crds.is_stand_in(present):
+            crds.install(client, crd, MANAGER)
+
+
+def require_namespace(client: KubeClient, name: str, *, create: bool) -> None:
+    """Make the release's namespace, or refuse as Helm does when it is missing."""
+    ref = Ref("v1", "Namespace", name)
+    if client.get(ref) is not None:
+        return
+    if not create:
+        msg = f'namespaces "{name}" not found: create it first, or set createNamespace on the release'
+        raise SandboxError(msg)
+    client.apply(ref.as_object(), MANAGER)
+
+
+def apply(client: KubeClient, release: ReleaseName, objects: Sequence[Object], *, adopt: bool) -> Applied:
+    """Apply the objects in their order, up to the first that is refused."""
+    applied = Applied()
+    for obj in objects:
+        owned = placed(client, with_owner(obj, release), release)
+        ref = Ref.of(owned)
+        try:
+            if not crds.is_served(client, ref):
+                crds.ensure_stand_in(client, owned)
+                applied.stand_ins.append(f"{ref.kind} of {ref.api_version}")
+            if not adopt:
+                _require_ownership(client, ref, release)
+            _apply(client, owned)
+        except (ApiError, NoSuchKindError, SandboxError, TimeoutError) as error:
+            applied.failure = f"{ref}: {error}"
+            return applied
+        policy = (obj["metadata"].get("annotations") or {}).get(POLICY)
+        (applied.kept if policy == "keep" else applied.objects).append(ref)
+    return applied
+
+
+def uninstall(client: KubeClient, objects: Iterable[Ref]) -> None:
+    """Remove objects, the last applied first."""
+    for ref in reversed(tuple(objects)):
+        remove(client, ref)
+
+
+def with_owner(obj: Object, release: ReleaseName) -> Object:
+    """The object with the label and the annotations by which Helm knows its own."""
+    metadata = obj.get("metadata") or {}
+    labels = {**(metadata.get("labels") or {}), MANAGED_BY: "Helm"}
+    owner = {NAME_ANNOTATION: release.name, NAMESPACE_ANNOTATION: release.namespace}
+    annotations = {**(metadata.get("annotations") or {}), **owner}
+    return {**obj, "metadata": {**metadata, "labels": labels, "annotations": annotations}}
+
+
+def placed(client: KubeClient, obj: Object, release: ReleaseName) -> Object:
+    """A namespaced object without a namespace belongs to the release's."""
+    ref = Ref.of(obj)
+    try:
+        namespaced = client.discovery.find(ref.api_version, ref.kind).namespaced
+    except NoSuchKindError:
+        return obj
+    if not namespaced or ref.namespace:
+        return obj
+    return {**obj, "metadata": {**obj["metadata"], "namespace": release.namespace}}
+
+
+def _apply(client: KubeClient, obj: Object) -> None:
+    if is_custom_resource_definition(obj):
+        crds.install(client, obj, MANAGER)
+    else:
+        client.apply(obj, MANAGER, force=True)
+
+
+def _require_ownership(client: KubeClient, ref: Ref, release: ReleaseName) -> None:
+    present: Mapping[str, Any] | None = client.get(ref)
+    if present is None or crds.is_stand_in(present):
+        return
+    annotations = present["metadata"].get("annotations") or {}
+    owner = (annotations.get(NAME_ANNOTATION), annotations.get(NAMESPACE_ANNOTATION))
+    if owner != (release.name, release.namespace):
+        belongs = f"to release {owner[1]}/{owner[0]}" if owner[0] else "to no release"
+        msg = (
+            "exists and cannot be imported into the current release: invalid ownership metadata, it belongs "
+            f"{belongs}; delete it, or set takeOwnership on the release"
+        )
+        raise SandboxError(msg)

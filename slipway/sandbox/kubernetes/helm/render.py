@@ -1,0 +1,87 @@
+"""Rendering a chart with the helm binary: `helm template`, which needs no cluster and no repository."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from slipway import toolchain
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.kubernetes.helm.chart import Chart, documents
+from slipway.sandbox.kubernetes.objects import Object
+
+KUBE_VERSION = "1.35.0"
+"""What templates see as the cluster's version: the platform's default. Helm alone would take that of its own build."""
+SECONDS = 120
+CACHED = 64
+"""Releases that are kept rendered: Check and Create of one release ask for the same objects."""
+
+INSTALL_ORDER = (
+    "PriorityClass", "Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget",
+    "ServiceAccount", "Secret", "ConfigMap", "StorageClass", "PersistentVolume", "PersistentVolumeClaim",
+    "CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "DaemonSet",
+    "Pod", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob", "IngressClass",
+    "Ingress", "APIService",
+)  # fmt: skip
+"""Helm's own order (pkg/releaseutil/kind_sorter.go, v3); kinds it does not know come last."""
+
+
+@dataclass(frozen=True)
+class ReleaseName:
+    """A release's name and namespace."""
+
+    name: str
+    namespace: str
+
+
+def available() -> Path | None:
+    """The helm binary, None where this machine has none."""
+    try:
+        return toolchain.find("helm")
+    except toolchain.ToolError:
+        return None
+
+
+def render(
+    helm: Path, chart: Chart, release: ReleaseName, values: Mapping[str, Any], apis: Sequence[str]
+) -> list[Object]:
+    """The chart's objects in the order of installation, without hooks and without `crds/`. Raises SandboxError."""
+    stamp = _stamp(chart.path)
+    text = _template(helm, chart.path, stamp, release, json.dumps(values, sort_keys=True), tuple(apis))
+    objects = list(documents(text, f"what chart {chart.name} renders"))
+    order = {kind: position for position, kind in enumerate(INSTALL_ORDER)}
+    return sorted(objects, key=lambda obj: order.get(obj["kind"], len(order)))
+
+
+@lru_cache(maxsize=CACHED)
+def _template(helm: Path, chart: Path, _stamp: str, release: ReleaseName, values: str, apis: tuple[str, ...]) -> str:
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml", encoding="utf-8") as file:
+        yaml.safe_dump(json.loads(values), file)
+        file.flush()
+        argv = [
+            str(helm), "template", release.name, str(chart), "--namespace", release.namespace,
+            "--values", file.name, "--no-hooks", "--skip-crds", "--kube-version", KUBE_VERSION,
+        ]  # fmt: skip
+        for api in apis:
+            argv += ["--api-versions", api]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=SECONDS)
+    if done.returncode:
+        msg = f"chart {chart.name} cannot be rendered with these values: {done.stderr.strip()}"
+        raise SandboxError(msg)
+    return done.stdout
+
+
+def _stamp(chart: Path) -> str:
+    """Changes when any file of the chart does."""
+    files = sorted(path for path in chart.rglob("*") if path.is_file())
+    text = "\n".join(f"{path} {path.stat().st_mtime_ns}" for path in files)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,214 @@
+"""Every resource that is one Kubernetes object: typed ones, `CustomResource`, and the `...Patch` of either."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from slipway.sandbox.kubernetes import crds, names
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.drift import drifted, imported
+from slipway.sandbox.kubernetes.errors import NoSuchKindError
+from slipway.sandbox.kubernetes.immutable import forces_new
+from slipway.sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
+from slipway.sandbox.kubernetes.removal import remove
+from slipway.sandbox.kubernetes.settings import Settings
+from slipway.sandbox.kubernetes.targets import Target, Targets
+from slipway.sandbox.kubernetes.validation import Manifest, validate
+from slipway.sandbox.notes import Note, NoteKind, Notes
+from slipway.sandbox.rpc.diff import Diff, compare
+from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError
+from slipway.sandbox.rpc.hooks import Failure, ReadResult, Resource
+from slipway.sandbox.rpc.wire import UNKNOWN, has_unknown
+
+MANAGER = "pulumi-kubernetes"
+PATCH_FORCE = "pulumi.com/patchForce"
+PATCH_MANAGER = "pulumi.com/patchFieldManager"
+
+
+class ObjectObserver(Protocol):
+    """Told of every object that the program applied or deleted, with the name of its cluster."""
+
+    def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        """It was created or updated."""
+
+    def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
+        """It is gone."""
+
+
+@dataclass(frozen=True)
+class Manifests:
+    """The hooks for one object."""
+
+    targets: Targets
+    notes: Notes
+    observer: ObjectObserver
+
+    def check(
+        self, settings: Settings, resource: Resource, news: Object, olds: Object, seed: bytes
+    ) -> tuple[Object, list[Failure]]:
+        """Fill in the name and the namespace, then ask the API server."""
+        inputs = names.named(resource, news, olds, seed)
+        metadata = inputs.get("metadata")
+        if not isinstance(metadata, dict) or UNKNOWN in (inputs["apiVersion"], inputs["kind"]):
+            self._note_unvalidated(resource, "its kind or metadata is known only after other resources exist")
+            return inputs, []
+        if settings.namespace and not metadata.get("namespace") and self._namespaced(settings, inputs):
+            metadata["namespace"] = settings.namespace
+        if is_custom_resource_definition(inputs) and not has_unknown(inputs):
+            self.targets.definitions.offer([names.manifest(inputs)])
+        verdict = validate(self.targets, settings, self._manifest(settings, resource, inputs, olds))
+        self._note_unvalidated(resource, verdict.unvalidated)
+        return inputs, [Failure("", verdict.refusal)] if verdict.refusal else []
+
+    def diff(self, settings: Settings, old_inputs: Object, news: Object) -> Diff:
+        """What changed, and what of it makes a new object."""
+        changes = Diff(compare(old_inputs, news)).replacing(lambda path: forces_new(path, old_inputs, settings))
+        same_name = Ref.of(old_inputs) == Ref.of(news) and not names.is_autonamed(news)
+        return Diff(changes.changes, delete_before_replace=same_name)
+
+    def create(self, settings: Settings, resource: Resource, inputs: Object) -> tuple[str, Object]:
+        """Make the object. One that exists already is an error, as with the real provider since 4.30 (#4278)."""
+        target = self.targets.live(settings)
+        obj = names.manifest(inputs)
+        self._ensure_served(target.client, resource, obj)
+        patch = names.is_patch(resource.type, inputs)
+        named = "name" in obj["metadata"]
+        if named and not (patch or settings.upsert) and target.client.get(Ref.of(obj)) is not None:
+            msg = (
+                f"{Ref.of(obj)} already exists: give it an alias if the resource was renamed, import it to manage it, "
+                "or use a ...Patch resource to own some of its fields"
+            )
+            raise ProviderError(msg)
+        live = self._apply(target, settings, resource, obj) if named else target.client.create(obj, MANAGER)
+        return _id(live), self._done(target, resource, live)
+
+    def update(self, settings: Settings, resource: Resource, id: str, news: Object) -> Object:
+        """Apply the inputs as they are now."""
+        target = self.targets.live(settings)
+        obj = names.manifest(news)
+        if "name" not in obj["metadata"]:
+            obj["metadata"]["name"] = id.rpartition("/")[2]
+        self._ensure_served(target.client, resource, obj)
+        return self._done(target, resource, self._apply(target, settings, resource, obj))
+
+    def read(
+        self, settings: Settings, resource: Resource, id: str, outputs: Object, inputs: Object
+    ) -> ReadResult | None:
+        """The object as it is, and the inputs that would describe it."""
+        target = self.targets.standing(settings)
+        if target is None:
+            return None
+        namespace, _, name = id.rpartition("/")
+        api_version, kind = names.api_version_and_kind(resource.type)
+        ref = Ref(inputs.get("apiVersion") or api_version, inputs.get("kind") or kind, name, namespace)
+        try:
+            live = target.client.get(ref)
+        except NoSuchKindError:
+            live = None
+        if live is None:
+            return None
+        found = drifted(inputs, outputs, live) if inputs else imported(live)
+        return ReadResult(_id(live), _outputs(live), found)
+
+    def delete(self, settings: Settings, resource: Resource, outputs: Object, inputs: Object) -> None:
+        """Remove the object and wait until it is gone; a Patch only gives up the fields it owned."""
+        target = self.targets.standing(settings)
+        self.notes.clear(resource.urn)
+        if target is None:
+            return
+        ref = Ref.of(outputs)
+        if names.is_patch(resource.type, inputs or outputs):
+            self._relinquish(target.client, resource, inputs, ref)
+            return
+        remove(target.client, ref)
+        self.observer.object_deleted(target.cluster, outputs)
+        if ref.group:
+            crds.remove_unused_stand_ins(target.client)
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _manifest(self, settings: Settings, resource: Resource, inputs: Object, olds: Object) -> Manifest:
+        diff = self.diff(settings, olds, inputs) if olds else Diff()
+        replaced = any(change.replace for change in diff.changes)
+        return Manifest(
+            names.manifest(inputs),
+            _manager(resource, inputs),
+            replaced=replaced and diff.delete_before_replace,
+            # A new object has no owner to conflict with; that one is there already is said by `create`.
+            force=not olds or _force(settings, inputs),
+        )
+
+    def _namespaced(self, settings: Settings, inputs: Object) -> bool:
+        client = (self.targets.standing(settings) or self.targets.spare()).client
+        try:
+            return client.discovery.find(inputs["apiVersion"], inputs["kind"]).namespaced
+        except NoSuchKindError:
+            return False
+
+    def _ensure_served(self, client: KubeClient, resource: Resource, obj: Object) -> None:
+        ref = Ref.of(obj)
+        try:
+            client.discovery.find(ref.api_version, ref.kind)
+        except NoSuchKindError:
+            if not ref.group:
+                raise
+            crds.ensure_stand_in(client, obj)
+        if crds.served_by_stand_in(client, ref):
+            text = f"{ref.kind} of {ref.api_version} has no CRD here; a stand-in accepts anything under its name"
+            self.notes.set(Note(resource.urn, NoteKind.STAND_IN, text))
+        else:
+            self.notes.clear(resource.urn, NoteKind.STAND_IN)
+
+    def _apply(self, target: Target, settings: Settings, resource: Resource, obj: Object) -> Object:
+        manager, force = _manager(resource, obj), _force(settings, obj)
+        if not is_custom_resource_definition(obj):
+            return target.client.apply(obj, manager, force=force)
+        try:
+            return crds.install(target.client, obj, manager, force=force)
+        except crds.RefusedByDefinitionError as error:
+            # The definition is installed all the same, so the state must know it.
+            raise PartialFailureError(_id(error.live), _outputs(error.live), [str(error)]) from error
+
+    def _done(self, target: Target, resource: Resource, live: Object) -> Object:
+        self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+        self.observer.object_changed(target.cluster, live)
+        return _outputs(live)
+
+    def _relinquish(self, client: KubeClient, resource: Resource, inputs: Object, ref: Ref) -> None:
+        try:
+            if client.get(ref) is not None:
+                client.apply(ref.as_object(), _manager(resource, inputs), force=True)
+        except NoSuchKindError:
+            return
+
+    def _note_unvalidated(self, resource: Resource, text: str) -> None:
+        if text:
+            self.notes.set(Note(resource.urn, NoteKind.NOT_VALIDATED, text))
+        else:
+            self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+
+
+def _manager(resource: Resource, inputs: Object) -> str:
+    """One field manager for all objects; one of its own for each Patch, so that it can give up just its fields."""
+    own = names.annotation(inputs, PATCH_MANAGER)
+    if own or not names.is_patch(resource.type, inputs):
+        return own or MANAGER
+    return f"{MANAGER}-{hashlib.sha256(resource.urn.encode()).hexdigest()[:8]}"
+
+
+def _force(settings: Settings, inputs: Object) -> bool:
+    return settings.patch_force or names.annotation(inputs, PATCH_FORCE) == "true"
+
+
+def _id(live: Object) -> str:
+    ref = Ref.of(live)
+    return f"{ref.namespace}/{ref.name}" if ref.namespace else ref.name
+
+
+def _outputs(live: Object) -> dict[str, Any]:
+    """The live object without the bookkeeping of field managers, which is of no use in a state and large."""
+    metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
+    return {**live, "metadata": metadata}

@@ -1,0 +1,156 @@
+"""The gRPC provider `kubernetes`: which of our parts answers what."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, TypeVar
+
+import grpc
+from pulumi.runtime.proto import provider_pb2 as pb
+
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
+from slipway.sandbox.kubernetes.helm.release import RELEASE, Releases
+from slipway.sandbox.kubernetes.manifests import Manifests
+from slipway.sandbox.kubernetes.settings import UNKNOWN_KUBECONFIG, Settings, read_settings
+from slipway.sandbox.rpc.diff import Change, Diff, compare
+from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.rpc.hooks import Failure, ReadResult, Resource
+from slipway.sandbox.rpc.provider import Provider
+from slipway.sandbox.rpc.wire import has_unknown
+
+T = TypeVar("T", bound=Callable[..., Any])
+VERSION = "4.34.2"
+
+
+def _explained(hook: T) -> T:
+    """Turn the refusals of API servers into errors for the user."""
+
+    @wraps(hook)
+    def call(*arguments: Any) -> Any:
+        try:
+            return hook(*arguments)
+        except (ApiError, NoSuchKindError, SandboxError, TimeoutError) as error:
+            raise ProviderError(str(error)) from error
+
+    return call  # type: ignore[return-value]
+
+
+class KubernetesProvider(Provider[Settings]):
+    """Serves typed resources, CustomResource and Helm releases."""
+
+    version = VERSION
+
+    def __init__(self, manifests: Manifests, releases: Releases) -> None:
+        super().__init__()
+        self._manifests = manifests
+        self._releases = releases
+
+    # -- the provider's own arguments ----------------------------------------------------------------------------------
+
+    def check_config(
+        self, resource: Resource, news: dict[str, Any], olds: dict[str, Any]
+    ) -> tuple[dict[str, Any], list[Failure]]:
+        """Accept a kubeconfig that is not known yet, and begin to start the API server that previews need."""
+        known = {key: value for key, value in news.items() if not has_unknown(value)}
+        if "kubeconfig" in news and "kubeconfig" not in known:
+            known["kubeconfig"] = UNKNOWN_KUBECONFIG
+        try:
+            settings = read_settings(known)
+        except ProviderError as error:
+            return known, [Failure("", str(error))]
+        if not settings.server:
+            self._manifests.targets.pool.prewarm()
+        return known, []
+
+    def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
+        """A new cluster replaces the provider and all its resources; a clusterIdentifier, where set, decides alone."""
+        found = compare(old_inputs, news)
+        old, new = read_settings(old_inputs), read_settings(news)
+        if old.cluster_identifier or new.cluster_identifier:
+            replaced: tuple[str, ...] = ("clusterIdentifier",)
+        else:
+            moved = old.server and new.server and old.server != new.server
+            replaced = ("kubeconfig", "context", "cluster") if moved else ()
+        return Diff(tuple(Change(c.path, c.kind, c.path[0] in replaced, c.input) for c in found))
+
+    def configure(self, config: Mapping[str, Any], peer: str) -> Settings:
+        """The arguments, parsed."""
+        return read_settings(config)
+
+    # -- resources -----------------------------------------------------------------------------------------------------
+
+    @_explained
+    def check(
+        self, session: Settings, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
+    ) -> tuple[dict[str, Any], list[Failure]]:
+        """Defaults, and what the API server says."""
+        if resource.type == RELEASE:
+            return self._releases.check(session, resource, news, olds, seed)
+        return self._manifests.check(session, resource, news, olds, seed)
+
+    @_explained
+    def diff(
+        self,
+        session: Settings,
+        resource: Resource,
+        id: str,
+        old_inputs: dict[str, Any],
+        old_outputs: dict[str, Any],
+        news: dict[str, Any],
+    ) -> Diff:
+        """What changed, and what of it makes a new object."""
+        if resource.type == RELEASE:
+            return self._releases.diff(old_inputs, news)
+        return self._manifests.diff(session, old_inputs, news)
+
+    @_explained
+    def create(self, session: Settings, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Make the object."""
+        if resource.type == RELEASE:
+            return self._releases.create(session, resource, inputs)
+        return self._manifests.create(session, resource, inputs)
+
+    @_explained
+    def read(
+        self, session: Settings, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
+    ) -> ReadResult | None:
+        """The object as it is."""
+        if resource.type == RELEASE:
+            return self._releases.read(session, id, outputs, inputs)
+        return self._manifests.read(session, resource, id, outputs, inputs)
+
+    @_explained
+    def update(
+        self,
+        session: Settings,
+        resource: Resource,
+        id: str,
+        olds: dict[str, Any],
+        news: dict[str, Any],
+        old_inputs: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Change the object."""
+        if resource.type == RELEASE:
+            return self._releases.update(session, resource, olds, news)
+        return self._manifests.update(session, resource, id, news)
+
+    @_explained
+    def delete(
+        self, session: Settings, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
+    ) -> None:
+        """Remove the object."""
+        if resource.type == RELEASE:
+            self._releases.delete(session, resource, outputs)
+            return
+        self._manifests.delete(session, resource, outputs, old_inputs)
+
+    def Construct(self, request: pb.ConstructRequest, context: grpc.ServicerContext) -> Any:
+        """Components that live in the real plugin (`helm.sh/v4:Chart`, `yaml/v2:ConfigGroup`) are not served."""
+        context.abort(
+            grpc.StatusCode.INVALID_ARGUMENT,
+            f"{request.type} is a component inside the kubernetes plugin and is not served by the sandbox, whose "
+            "preview could not look into it: use kubernetes.helm.v3.Release for a chart, and typed resources or "
+            "kubernetes.apiextensions.CustomResource for manifests",
+        )

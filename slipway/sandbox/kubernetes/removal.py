@@ -1,0 +1,111 @@
+"""Deleting objects to the end.
+
+No controller manager and no kubelet run in the sandbox, so nobody works off finalizers, ends pods or empties
+namespaces. The sandbox does their part: once an object is marked for deletion it takes its finalizers away, as the
+controllers would after their work, of which there is none here. Only CustomResourceDefinitions finalize themselves,
+inside the API server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.discovery import ResourceType
+from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
+from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.kubernetes.waiting import until
+
+SECONDS = 30.0
+"""A CRD with objects takes up to 5 s: the API server looks again at what is left of it every 5 s."""
+_UNAVAILABLE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.SERVICE_UNAVAILABLE})
+"""Of a kind that went away, cannot be deleted together, or belongs to an aggregated API whose server does not run."""
+
+
+def remove(client: KubeClient, ref: Ref) -> None:
+    """Delete an object and wait until it is gone; no error when there is none, or when its kind is served no more."""
+    try:
+        remaining = client.delete(ref)
+    except NoSuchKindError:
+        return
+    if remaining is not None:
+        uid = remaining["metadata"]["uid"]
+        until(lambda: _gone(client, ref, uid), SECONDS, f"{ref} is still there")
+    if ref.kind == "CustomResourceDefinition":
+        client.discovery.forget(ref.name.partition(".")[2])
+
+
+def _gone(client: KubeClient, ref: Ref, uid: str) -> bool | None:
+    """True once the object is gone; does on each call what is left to do for that."""
+    obj = client.get(ref)
+    if obj is None or obj["metadata"]["uid"] != uid:
+        return True
+    if ref.kind == "Namespace" and ref.api_version == "v1":
+        _empty_and_finalize(client, ref)
+    elif ref.kind == "CustomResourceDefinition":
+        for left in _objects_of(client, obj):
+            _release(client, left)
+    else:
+        _release(client, obj)
+    return None
+
+
+def _release(client: KubeClient, obj: Object) -> None:
+    """Take the finalizers of an object away that is marked for deletion."""
+    metadata = obj["metadata"]
+    if not metadata.get("deletionTimestamp"):
+        return
+    try:
+        if metadata.get("finalizers"):
+            client.merge(Ref.of(obj), {"metadata": {"finalizers": None}})
+        elif metadata.get("deletionGracePeriodSeconds"):
+            # A pod on a node: its kubelet would confirm the end by deleting it without grace.
+            client.delete(Ref.of(obj), grace_seconds=0)
+    except ApiError as error:
+        if not (error.not_found or error.conflict):
+            raise
+
+
+def _objects_of(client: KubeClient, crd: Object) -> Iterator[Object]:
+    spec = crd["spec"]
+    for version in spec["versions"]:
+        if version["served"]:
+            api_version = f"{spec['group']}/{version['name']}"
+            names, namespaced = spec["names"], spec["scope"] == "Namespaced"
+            resource = ResourceType(api_version, names["kind"], names["plural"], namespaced, frozenset())
+            try:
+                yield from client.list(resource)
+            except ApiError as error:
+                if error.status not in _UNAVAILABLE:
+                    raise
+            return
+
+
+def _empty_and_finalize(client: KubeClient, ref: Ref) -> None:
+    """The namespace controller's part: delete all objects inside, then the finalizer of the namespace itself."""
+    left = 0
+    for resource in client.discovery.everything():
+        if resource.namespaced and "deletecollection" in resource.verbs:
+            left += _empty(client, resource, ref.name)
+    if left == 0:
+        body = {**ref.as_object(), "spec": {"finalizers": []}}
+        try:
+            client.call("PUT", f"/api/v1/namespaces/{ref.name}/finalize", body)
+        except ApiError as error:
+            if not (error.not_found or error.conflict):
+                raise
+
+
+def _empty(client: KubeClient, resource: ResourceType, namespace: str) -> int:
+    """Delete the objects of a kind in a namespace; how many were still there after the request."""
+    try:
+        client.call("DELETE", resource.path(namespace), {"propagationPolicy": "Background"})
+        left = list(client.list(resource, namespace))
+    except ApiError as error:
+        if error.status in _UNAVAILABLE:
+            return 0
+        raise
+    for obj in left:
+        _release(client, obj)
+    return len(left)

@@ -1,0 +1,83 @@
+"""What the sandbox could not do as AWS would: kept by resource, so that the command can list it. Never silent.
+
+A file in the sandbox's home, because the command that lists is another process than the daemon that notes.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from slipway.sandbox.files import write_atomically
+
+FILE = "notes.json"
+
+
+class NoteKind(StrEnum):
+    """What happened to a resource."""
+
+    RENDERED = "rendered"
+    """A Helm release whose chart was rendered and applied."""
+    CHECKED = "checked"
+    """A Helm release whose values were checked against its chart, and whose CRDs were applied; nothing was rendered."""
+    RECORDED = "recorded"
+    """A resource that exists in the state alone."""
+    STAND_IN = "stand-in"
+    """A custom resource whose CRD was not there: a permissive one took its place."""
+    NOT_VALIDATED = "not validated"
+    """A manifest, or a part of one, that no API server could validate in the preview."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """One remark about a resource."""
+
+    urn: str
+    kind: NoteKind
+    text: str
+
+
+class Notes:
+    """The remarks, at most one of each kind for a resource."""
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / FILE
+        self._notes: dict[tuple[str, NoteKind], Note] = {}
+        self._lock = threading.Lock()
+
+    def set(self, note: Note) -> None:
+        """Add a remark, or replace the one of the same kind."""
+        with self._lock:
+            if self._notes.get((note.urn, note.kind)) != note:
+                self._notes[note.urn, note.kind] = note
+                self._save()
+
+    def clear(self, urn: str, *kinds: NoteKind) -> None:
+        """Forget remarks of the kinds about a resource, all of them where no kind is named."""
+        with self._lock:
+            gone = [key for key in self._notes if key[0] == urn and (not kinds or key[1] in kinds)]
+            for key in gone:
+                del self._notes[key]
+            if gone:
+                self._save()
+
+    def all(self) -> tuple[Note, ...]:
+        """Every remark, by resource."""
+        with self._lock:
+            return tuple(sorted(self._notes.values(), key=lambda note: (note.urn, note.kind)))
+
+    def _save(self) -> None:
+        write_atomically(self._path, json.dumps([asdict(note) for note in self._notes.values()], indent=1))
+
+
+def load_notes(home: Path) -> tuple[Note, ...]:
+    """The remarks of a sandbox; none when there is no file or none that can be read."""
+    try:
+        found = json.loads((home / FILE).read_text(encoding="utf-8"))
+        notes = [Note(each["urn"], NoteKind(each["kind"]), each["text"]) for each in found]
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+    return tuple(sorted(notes, key=lambda note: (note.urn, note.kind)))
