@@ -22,7 +22,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     making = commands.add_parser("ensure", help="find the tools, or install or build them")
     making.add_argument("names", nargs="+", metavar="NAME", choices=sorted(TOOLS), help=", ".join(TOOLS))
     options = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
         if options.command == "list":
             print(table())
@@ -58,4 +57,6 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
+    # What ends a compiler on Ctrl-C does so too when a supervisor ends us.
+    signal.signal(signal.SIGTERM, _interrupt)
     sys.exit(main())

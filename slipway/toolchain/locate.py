@@ -47,10 +47,10 @@ def search(tool: Tool) -> Found | None:
         if source == "cache":
             # Its version was checked before it was put there, and is in its path.
             return Found(path, tool.version, source)
-        version = versions.ask(path, tool.version_arguments)
+        version = versions.ask_once(path, tool.version_arguments)
         if version is not None and versions.acceptable(tool, version):
             return Found(path, version, source)
-        _say_once(rejection(tool, path, version, source))
+        say_once(rejection(tool, path, version, source))
     return None
 
 
@@ -67,9 +67,9 @@ def _named_by_variable(tool: Tool, path: Path) -> Found:
     if not cache.is_executable(path):
         msg = f"{tool.variable}={path} is not an executable file: name the {tool.name} binary itself, or unset it"
         raise ToolError(msg)
-    version = versions.ask(path, tool.version_arguments)
+    version = versions.ask_once(path, tool.version_arguments)
     if version is None or not versions.acceptable(tool, version):
-        _say_once(f"{tool.variable}={path} is version {version or 'unknown'}, used as told; {tool.version} is wanted")
+        say_once(f"{tool.variable}={path} is version {version or 'unknown'}, used as told; {tool.version} is wanted")
     return Found(path.absolute(), version or "unknown", tool.variable)
 
 
@@ -91,5 +91,6 @@ def _candidates(tool: Tool) -> Iterator[tuple[str, Path]]:
 
 
 @once
-def _say_once(message: str) -> None:
+def say_once(message: str) -> None:
+    """Warns, but not of the same thing twice: one command looks for a tool many times."""
     _log.warning(message)

@@ -20,7 +20,6 @@ def parse(text: str) -> Version | None:
     return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
 
-@cache
 def ask(binary: Path, arguments: tuple[str, ...]) -> str | None:
     """The version that a binary gives itself, such as `3.258.0`; None when it does not run or prints none."""
     try:
@@ -36,6 +35,12 @@ def ask(binary: Path, arguments: tuple[str, ...]) -> str | None:
         return None
     version = parse(answer.stdout or answer.stderr) if answer.returncode == 0 else None
     return None if version is None else ".".join(map(str, version))
+
+
+@cache
+def ask_once(binary: Path, arguments: tuple[str, ...]) -> str | None:
+    """The same for a binary that stays as it is while this process runs."""
+    return ask(binary, arguments)
 
 
 def acceptable(tool: Tool, version: str) -> bool:

@@ -1,0 +1,72 @@
+import re
+import tomllib
+
+import pytest
+from packaging.markers import default_environment
+from packaging.requirements import Requirement
+
+from tools import lock
+
+PYPROJECT = lock.PYPROJECT.read_text()
+LOCK = lock.LOCK.read_text()
+
+
+def asked() -> list[Requirement]:
+    document = tomllib.loads(PYPROJECT)
+    return [Requirement(text) for text in (*document["project"]["dependencies"], *document["dependency-groups"]["dev"])]
+
+
+def test_the_lock_file_belongs_to_pyproject_and_pins_every_package_by_hash() -> None:
+    assert lock.problems(PYPROJECT, LOCK) == []
+
+
+def test_the_lock_file_names_no_host_and_no_path() -> None:
+    assert not re.search(r"://|@ |\b[a-z0-9-]+\.(com|org|net|io|dev)\b|[ =]/", LOCK)
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
+def test_the_locked_versions_are_what_pyproject_asks_for(python: str) -> None:
+    environment = {key: str(value) for key, value in default_environment().items()}
+    environment |= {"python_version": python, "python_full_version": f"{python}.0"}
+    pinned: dict[str, str] = {}
+    for line in lock.requirements(LOCK):
+        locked = Requirement(line.split(" --hash")[0])
+        if locked.marker is None or locked.marker.evaluate(environment):
+            assert locked.name not in pinned, f"{locked.name} stands twice for Python {python}"
+            pinned[locked.name] = str(locked.specifier).removeprefix("==")
+    wrong = [str(wanted) for wanted in asked() if not wanted.specifier.contains(pinned[wanted.name.lower()])]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("moto[server,", "moto["),  # an extra less
+        ("pulumi==3.258.0", "pulumi==3.259.0"),
+        ('requires-python = ">=3.11', 'requires-python = ">=3.12'),
+        ('"packaging>=26",', '"packaging>=26", "tox",'),
+    ],
+)
+def test_a_change_of_what_is_asked_for_makes_the_lock_file_out_of_date(old: str, new: str) -> None:
+    assert old in PYPROJECT
+    (problem,) = lock.problems(PYPROJECT.replace(old, new, 1), LOCK)
+    assert "run `make lock`" in problem
+
+
+def test_a_change_of_anything_else_does_not() -> None:
+    assert lock.problems(PYPROJECT.replace("line-length = 120", "line-length = 100"), LOCK) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--index-url https://example.org/simple",
+        "--find-links /wheels",
+        "idna==3.20",
+        "idna>=3 --hash=sha256:" + "0" * 64,
+        "idna==3.20 --hash=sha256:0",
+        "idna @ https://example.org/idna.whl --hash=sha256:" + "0" * 64,
+    ],
+)
+def test_a_line_that_is_not_one_version_with_its_hashes_is_refused(line: str) -> None:
+    assert any(line in problem for problem in lock.problems(PYPROJECT, f"{LOCK}{line}\n"))
