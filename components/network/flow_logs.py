@@ -1,0 +1,125 @@
+"""Flow logs of the VPC, in an encrypted log group with a retention, written by a role that can do nothing else.
+
+The log group is made first: flow logs would make one themselves, without retention and without a key. Its name is fixed
+because the key's policy is bound to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.iam import Statement, account_administration, document, log_encryption, service_trust
+from infra.catalog import regions
+from infra.config import network as settings
+from infra.config.environment import Account
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowLogsArgs:
+    """Inputs of `FlowLogs`.
+
+    Attributes:
+        vpc_id: The VPC.
+        settings: What is logged, and how long it is kept.
+        account: Account and region of the VPC.
+        cluster_name: EKS cluster that the network is for; the log group is `/aws/vpc/<cluster>/flow-logs`.
+        key_deletion_days: Days in which a scheduled deletion of the key can be taken back.
+        protect: Refuse to remove the logs and their key.
+    """
+
+    vpc_id: pulumi.Input[str]
+    settings: settings.FlowLogs
+    account: Account
+    cluster_name: str
+    key_deletion_days: int
+    protect: bool
+
+
+class FlowLogs(pulumi.ComponentResource):
+    """Flow logs of a VPC to CloudWatch Logs."""
+
+    TOKEN: Final = "slipway:network:FlowLogs"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: FlowLogsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        self._region = regions.get(args.account.region)
+        self._child = pulumi.ResourceOptions(parent=self)
+        self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect)
+        group = self._log_group(self._key())
+        role, policy = self._role()
+        aws.ec2.FlowLog(
+            f"{name}-vpc",
+            vpc_id=args.vpc_id,
+            traffic_type=args.settings.traffic,
+            log_destination=group.arn,
+            iam_role_arn=role.arn,
+            tags={"Name": args.cluster_name},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[policy]),
+        )
+        self.register_outputs({})
+
+    @property
+    def _group_name(self) -> str:
+        return f"/aws/vpc/{self._args.cluster_name}/flow-logs"
+
+    def _arn(self, service: str, resource: str) -> str:
+        account = self._args.account
+        return f"arn:{self._region.partition}:{service}:{account.region}:{account.id}:{resource}"
+
+    def _key(self) -> aws.kms.Key:
+        service = f"logs.{self._region.name}.{self._region.dns_suffix}"
+        key = aws.kms.Key(
+            f"{self._name}-key",
+            description=f"Flow logs of {self._args.cluster_name}",
+            enable_key_rotation=True,
+            deletion_window_in_days=self._args.key_deletion_days,
+            policy=document(
+                account_administration(self._region.partition, self._args.account.id),
+                log_encryption(service, self._arn("logs", f"log-group:{self._group_name}")),
+            ),
+            opts=self._kept,
+        )
+        alias = f"alias/{self._args.cluster_name}-flow-logs"
+        aws.kms.Alias(f"{self._name}-key-alias", name=alias, target_key_id=key.key_id, opts=self._child)
+        return key
+
+    def _log_group(self, key: aws.kms.Key) -> aws.cloudwatch.LogGroup:
+        return aws.cloudwatch.LogGroup(
+            f"{self._name}-group",
+            name=self._group_name,
+            retention_in_days=self._args.settings.retention_days,
+            kms_key_id=key.arn,
+            opts=self._kept,
+        )
+
+    def _role(self) -> tuple[aws.iam.Role, aws.iam.RolePolicy]:
+        """A role for this account's flow logs alone (VPC User Guide, "IAM role for publishing flow logs")."""
+        conditions = {
+            "StringEquals": {"aws:SourceAccount": [self._args.account.id]},
+            "ArnLike": {"aws:SourceArn": [self._arn("ec2", "vpc-flow-log/*")]},
+        }
+        role = aws.iam.Role(
+            f"{self._name}-role",
+            assume_role_policy=service_trust("FlowLogs", "vpc-flow-logs.amazonaws.com", conditions),
+            description=f"Writes the flow logs of {self._args.cluster_name}",
+            opts=self._child,
+        )
+        write = Statement(
+            sid="WriteFlowLogs",
+            actions=["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+            resources=[self._arn("logs", f"log-group:{self._group_name}:*")],
+        )
+        find = Statement(
+            sid="FindLogGroup",
+            actions=["logs:DescribeLogGroups"],
+            resources=[self._arn("logs", "log-group:*")],
+        )
+        policy = aws.iam.RolePolicy(
+            f"{self._name}-role-policy", role=role.name, policy=document(write, find), opts=self._child
+        )
+        return role, policy

@@ -1,0 +1,157 @@
+"""The VPC and what is in it, by zone letter.
+
+Ranges and names follow from each zone's letter alone (`infra.subnets`), so adding or removing a zone touches no other
+zone. Nothing here takes a public address by itself; what leaves goes through NAT or endpoints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.handles import NetworkHandle
+from components.network.endpoints import Endpoints, EndpointsArgs
+from components.network.flow_logs import FlowLogs, FlowLogsArgs
+from components.network.routing import Routing, RoutingArgs
+from components.network.subnets import Subnets, SubnetsArgs
+from infra.config import network as settings
+from infra.config.environment import Account
+from infra.naming import zone_letter
+from infra.subnets import layout
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkArgs:
+    """Inputs of `Network`.
+
+    Attributes:
+        settings: Ranges, zones, NAT, endpoints, flow logs.
+        account: Account and region.
+        cluster_name: EKS cluster that the network is for: its subnets are tagged with it.
+        key_deletion_days: Days in which a scheduled deletion of the flow logs' key can be taken back.
+        protect: Refuse to remove the VPC, the flow logs and their key. Subnets are not among them: they hold nothing
+            that can't be made again, and AWS itself keeps them while a cluster or a node is in them.
+    """
+
+    settings: settings.Network
+    account: Account
+    cluster_name: str
+    key_deletion_days: int = 30
+    protect: bool = False
+
+
+class Network(pulumi.ComponentResource):
+    """A VPC over several zones."""
+
+    TOKEN: Final = "slipway:network:Network"  # noqa: S105 - a type, not a secret
+
+    handle: NetworkHandle
+
+    def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        self._child = pulumi.ResourceOptions(parent=self)
+        self._vpc = self._make_vpc()
+        subnets = self._make_subnets()
+        routing = self._make_routing(subnets)
+        endpoints = self._make_endpoints(subnets, routing)
+        self._make_flow_logs()
+        # Without NAT, endpoints are the only way to images and to the cluster's API.
+        no_nat = args.settings.nat is settings.Nat.NONE
+        self.handle = NetworkHandle(
+            vpc_id=self._vpc.id,
+            vpc_cidr=str(args.settings.cidr),
+            zones=self._zones,
+            private_subnets={letter: subnet.id for letter, subnet in subnets.private.items()},
+            public_subnets={letter: subnet.id for letter, subnet in subnets.public.items()},
+            pod_subnets={letter: subnet.id for letter, subnet in subnets.pods.items()},
+            ready=[*routing.ready, *(endpoints.all if no_nat else [])],
+        )
+        self.register_outputs({"vpcId": self._vpc.id})
+
+    @property
+    def _zones(self) -> dict[str, str]:
+        return {zone_letter(zone): zone for zone in sorted(self._args.settings.zones)}
+
+    def _make_vpc(self) -> aws.ec2.Vpc:
+        vpc = aws.ec2.Vpc(
+            f"{self._name}-vpc",
+            cidr_block=str(self._args.settings.cidr),
+            # Private endpoints of EKS and of other services are names in a private zone: both switches are needed.
+            enable_dns_support=True,
+            enable_dns_hostnames=True,
+            tags={"Name": self._args.cluster_name},
+            opts=pulumi.ResourceOptions(parent=self, protect=self._args.protect),
+        )
+        # AWS makes a default group whose members may talk freely. It can't be deleted: it is taken over and emptied.
+        aws.ec2.DefaultSecurityGroup(
+            f"{self._name}-default-group",
+            vpc_id=vpc.id,
+            ingress=[],
+            egress=[],
+            tags={"Name": f"{self._args.cluster_name}-default-unused"},
+            opts=self._child,
+        )
+        return vpc
+
+    def _make_subnets(self) -> Subnets:
+        given = self._args.settings
+        args = SubnetsArgs(
+            vpc_id=self._vpc.id,
+            pods_vpc_id=self._pods_vpc_id(),
+            ranges=layout(given.cidr, given.zones, given.pod_cidr),
+            zones=self._zones,
+            cluster_name=self._args.cluster_name,
+        )
+        return Subnets(f"{self._name}-subnet", args, self._child)
+
+    def _pods_vpc_id(self) -> pulumi.Output[str] | None:
+        """The VPC by way of its second range: a subnet of that range can't be made before."""
+        if self._args.settings.pod_cidr is None:
+            return None
+        association = aws.ec2.VpcIpv4CidrBlockAssociation(
+            f"{self._name}-pod-range",
+            vpc_id=self._vpc.id,
+            cidr_block=str(self._args.settings.pod_cidr),
+            opts=self._child,
+        )
+        return association.vpc_id
+
+    def _make_routing(self, subnets: Subnets) -> Routing:
+        args = RoutingArgs(
+            vpc_id=self._vpc.id,
+            subnets=subnets,
+            nat=self._args.settings.nat,
+            cluster_name=self._args.cluster_name,
+        )
+        return Routing(f"{self._name}-route", args, self._child)
+
+    def _make_endpoints(self, subnets: Subnets, routing: Routing) -> Endpoints:
+        given = self._args.settings
+        clients = {"vpc": str(given.cidr), **({"pods": str(given.pod_cidr)} if given.pod_cidr else {})}
+        args = EndpointsArgs(
+            vpc_id=self._vpc.id,
+            region=self._args.account.region,
+            services=given.endpoints,
+            subnet_ids=[subnet.id for subnet in subnets.private.values()],
+            route_table_ids=[table.id for table in routing.private_tables.values()],
+            clients=clients,
+            cluster_name=self._args.cluster_name,
+        )
+        return Endpoints(f"{self._name}-endpoint", args, self._child)
+
+    def _make_flow_logs(self) -> None:
+        if not self._args.settings.flow_logs.enabled:
+            return
+        args = FlowLogsArgs(
+            vpc_id=self._vpc.id,
+            settings=self._args.settings.flow_logs,
+            account=self._args.account,
+            cluster_name=self._args.cluster_name,
+            key_deletion_days=self._args.key_deletion_days,
+            protect=self._args.protect,
+        )
+        FlowLogs(f"{self._name}-flow-logs", args, self._child)

@@ -1,0 +1,92 @@
+"""Subnets by zone letter: private ones for nodes, small public ones for NAT and load balancers, others for pods alone.
+
+How pods get into their own range: the VPC CNI looks for subnets of the node's zone that are tagged
+`kubernetes.io/role/cni`, and makes further interfaces there (`ENABLE_SUBNET_DISCOVERY`, on since v1.18). It fills the
+node's first interface first, and with prefix delegation that alone holds 110 pods, so pods would hardly ever reach
+their range (aws/amazon-vpc-cni-k8s#2959); the value `0` on the nodes' subnets keeps pods out of them (#3380 and #3647,
+in v1.22, 2026-05).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from infra.subnets import ZoneRanges
+
+CNI_TAG: Final = "kubernetes.io/role/cni"
+DISCOVERY_TAG: Final = "karpenter.sh/discovery"
+"""Karpenter finds subnets by this tag (Karpenter v1, EC2NodeClass `subnetSelectorTerms`)."""
+INTERNAL_LOAD_BALANCERS: Final = {"kubernetes.io/role/internal-elb": "1"}
+INTERNET_LOAD_BALANCERS: Final = {"kubernetes.io/role/elb": "1"}
+"""Load balancers find subnets by these (EKS User Guide, "Subnet tagging"). The older tag `kubernetes.io/cluster/<name>`
+is needed by none of the versions installed here (AWS Load Balancer Controller since v2.1.2)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubnetsArgs:
+    """Inputs of `Subnets`.
+
+    Attributes:
+        vpc_id: The VPC.
+        pods_vpc_id: The VPC once it has the range of pods; None where pods share the nodes' subnets.
+        ranges: Ranges by zone letter.
+        zones: Zone name by letter.
+        cluster_name: EKS cluster that the subnets are for: it is in their names and in Karpenter's tag.
+    """
+
+    vpc_id: pulumi.Input[str]
+    pods_vpc_id: pulumi.Input[str] | None
+    ranges: Mapping[str, ZoneRanges]
+    zones: Mapping[str, str]
+    cluster_name: str
+
+
+class Subnets(pulumi.ComponentResource):
+    """Subnets of a network, each in one zone, none of which gives out public addresses."""
+
+    TOKEN: Final = "slipway:network:Subnets"  # noqa: S105 - a type, not a secret
+
+    private: Mapping[str, aws.ec2.Subnet]
+    public: Mapping[str, aws.ec2.Subnet]
+    pods: Mapping[str, aws.ec2.Subnet]
+
+    def __init__(self, name: str, args: SubnetsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        self.private = {
+            letter: self._subnet("private", letter, ranges.private, args.vpc_id, self._node_tags())
+            for letter, ranges in args.ranges.items()
+        }
+        self.public = {
+            letter: self._subnet("public", letter, ranges.public, args.vpc_id, INTERNET_LOAD_BALANCERS)
+            for letter, ranges in args.ranges.items()
+        }
+        self.pods = {
+            letter: self._subnet("pods", letter, ranges.pods, args.pods_vpc_id, {CNI_TAG: "1"})
+            for letter, ranges in args.ranges.items()
+            if ranges.pods is not None and args.pods_vpc_id is not None
+        }
+        self.register_outputs({})
+
+    def _node_tags(self) -> dict[str, str]:
+        tags = {DISCOVERY_TAG: self._args.cluster_name, **INTERNAL_LOAD_BALANCERS}
+        return tags if self._args.pods_vpc_id is None else {**tags, CNI_TAG: "0"}
+
+    def _subnet(
+        self, kind: str, letter: str, cidr: IPv4Network, vpc_id: pulumi.Input[str], tags: Mapping[str, str]
+    ) -> aws.ec2.Subnet:
+        return aws.ec2.Subnet(
+            f"{self._name}-{kind}-{letter}",
+            vpc_id=vpc_id,
+            cidr_block=str(cidr),
+            availability_zone=self._args.zones[letter],
+            map_public_ip_on_launch=False,
+            tags={"Name": f"{self._args.cluster_name}-{kind}-{letter}", **tags},
+            opts=pulumi.ResourceOptions(parent=self),
+        )

@@ -1,0 +1,32 @@
+"""Settings for tests, written as a stack file writes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from infra.config.cluster import Cluster
+from infra.config.environment import Account
+from infra.config.network import Network
+from tests.support.mocks import ACCOUNT, REGION
+
+CLUSTER_NAME: Final = "slipway-test"
+
+
+def account(region: str = REGION) -> Account:
+    return Account.model_validate_json(json.dumps({"id": ACCOUNT, "region": region}))
+
+
+def network(letters: str = "ab", **more: Any) -> Network:
+    """A network over some zones; keys as in a stack file."""
+    given = {"cidr": "10.16.0.0/16", "zones": [f"{REGION}{letter}" for letter in letters], **more}
+    return Network.model_validate_json(json.dumps(given))
+
+
+def cluster(**more: Any) -> Cluster:
+    """A cluster with one administrator; keys as in a stack file."""
+    admins = {
+        "principalArn": f"arn:aws:iam::{ACCOUNT}:role/platform-admin",
+        "policy": "AmazonEKSClusterAdminPolicy",
+    }
+    return Cluster.model_validate_json(json.dumps({"access": {"platform-admins": admins}, **more}))
