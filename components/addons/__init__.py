@@ -1,0 +1,1 @@
+"""Software that runs in the cluster and serves it: one module or package an add-on, versions of all in `versions`."""

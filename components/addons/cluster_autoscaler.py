@@ -1,0 +1,141 @@
+"""Cluster Autoscaler: the size of managed node groups that scale.
+
+Karpenter makes and removes machines itself and knows nothing of Auto Scaling groups; groups that EKS manages and that
+are to follow the work need this one. It is installed only when there is such a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+from pulumi_kubernetes.helm.v3 import Release
+
+from components.addons.release import release
+from components.addons.versions import CLUSTER_AUTOSCALER, CLUSTER_AUTOSCALER_IMAGES
+from components.handles import ClusterHandle
+from components.iam import Inline, Statement, document, pod_identity_role
+from components.pools import keys
+from components.pools.autoscaling import ENABLED, discovery_tag
+from infra.config.pools import Role
+
+NAMESPACE: Final = "kube-system"
+SERVICE_ACCOUNT: Final = "cluster-autoscaler"
+_READ: Final = (
+    "autoscaling:DescribeAutoScalingGroups",
+    "autoscaling:DescribeAutoScalingInstances",
+    "autoscaling:DescribeLaunchConfigurations",
+    "autoscaling:DescribeScalingActivities",
+    "autoscaling:DescribeTags",
+    "ec2:DescribeImages",
+    "ec2:DescribeInstanceTypes",
+    "ec2:DescribeLaunchTemplateVersions",
+    "ec2:GetInstanceTypesFromInstanceRequirements",
+)
+"""None of these can be limited to a resource (Service Authorization Reference). The list: kubernetes/autoscaler,
+cloudprovider/aws/README.md, "Full Cluster Autoscaler Features Policy"."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterAutoscalerArgs:
+    """Inputs of Cluster Autoscaler.
+
+    Attributes:
+        cluster: The cluster.
+        home: Node groups on which it runs.
+    """
+
+    cluster: ClusterHandle
+    home: Sequence[pulumi.Resource]
+
+
+class ClusterAutoscaler(pulumi.ComponentResource):
+    """The autoscaler, with rights over the groups of its own cluster alone."""
+
+    TOKEN: Final = "slipway:addons:ClusterAutoscaler"  # noqa: S105 - a type, not a secret
+
+    release: Release
+
+    def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        cluster = args.cluster
+        role = pod_identity_role(
+            f"{name}-role",
+            cluster_arn=cluster.arn,
+            namespace=NAMESPACE,
+            service_account=SERVICE_ACCOUNT,
+            policy=Inline(document=policy(cluster.name, cluster.partition, cluster.region, cluster.account_id)),
+            parent=self,
+        )
+        association = aws.eks.PodIdentityAssociation(
+            f"{name}-association",
+            cluster_name=cluster.resource.name,
+            namespace=NAMESPACE,
+            service_account=SERVICE_ACCOUNT,
+            role_arn=role.arn,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.release = release(
+            f"{name}-release",
+            CLUSTER_AUTOSCALER,
+            release_name=SERVICE_ACCOUNT,
+            namespace=NAMESPACE,
+            values=values(cluster=cluster.name, region=cluster.region, version=cluster.version),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[*cluster.access, *role.ready, association, *args.home],
+                deleted_with=cluster.resource,
+            ),
+        )
+        self.register_outputs({})
+
+
+def policy(cluster: str, partition: str, region: str, account_id: str) -> str:
+    """Read all groups, change those that carry the cluster's discovery tags."""
+    own = {f"aws:ResourceTag/{ENABLED}": ["true"], f"aws:ResourceTag/{discovery_tag(cluster)}": ["owned"]}
+    return document(
+        Statement(sid="Read", actions=_READ, resources=["*"]),
+        Statement(
+            sid="ReadNodeGroups",
+            actions=["eks:DescribeNodegroup"],
+            resources=[f"arn:{partition}:eks:{region}:{account_id}:nodegroup/{cluster}/*"],
+        ),
+        Statement(
+            sid="ScaleOwn",
+            actions=["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"],
+            resources=[f"arn:{partition}:autoscaling:{region}:{account_id}:autoScalingGroup:*"],
+            conditions={"StringEquals": own},
+        ),
+    )
+
+
+def values(*, cluster: str, region: str, version: str) -> dict[str, Any]:
+    """Values of the chart (9.59.0) that differ from its own.
+
+    Args:
+        cluster: Name of the cluster, by whose tag groups are found.
+        region: AWS Region; the metadata service, which would tell it, is out of a pod's reach.
+        version: Kubernetes minor version of the cluster.
+    """
+    image = CLUSTER_AUTOSCALER_IMAGES.get(version)
+    return {
+        "autoDiscovery": {"clusterName": cluster},
+        "awsRegion": region,
+        **({"image": {"tag": image}} if image else {}),
+        "rbac": {"serviceAccount": {"name": SERVICE_ACCOUNT}},
+        # It calls AWS and the API server only, and must work while CoreDNS waits for a node.
+        "dnsPolicy": "Default",
+        "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
+        "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
+        "resources": {"requests": {"cpu": "100m", "memory": "600Mi"}, "limits": {"memory": "600Mi"}},
+        "extraArgs": {
+            # Groups of one pool in several zones grow alike; system pods and pods with scratch data may be moved.
+            "balance-similar-node-groups": True,
+            "expander": "least-waste",
+            "skip-nodes-with-local-storage": False,
+            "skip-nodes-with-system-pods": False,
+        },
+    }

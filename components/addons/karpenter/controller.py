@@ -1,0 +1,121 @@
+"""Karpenter itself: its CRDs, its controller, its role and the queue of what will happen to machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+from pulumi_kubernetes.helm.v3 import Release
+
+from components.addons.karpenter.interruption import interruption_queue
+from components.addons.karpenter.policy import Scope, controller_policy
+from components.addons.karpenter.values import NAMESPACE, SERVICE_ACCOUNT, Gates, values
+from components.addons.release import release
+from components.addons.versions import KARPENTER, KARPENTER_CRD
+from components.handles import ClusterHandle
+from components.iam import Inline, PodRole, pod_identity_role
+from components.pools.roles import NodeRoleHandle
+from components.pools.spec import PoolSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class KarpenterArgs:
+    """Inputs of Karpenter.
+
+    Attributes:
+        cluster: The cluster.
+        node_role: Identity of the machines that it launches.
+        pools: Pools that it will have, for the features that they need.
+        home: Node groups on which its controller runs.
+        isolated: Whether the VPC has no way out but endpoints.
+        custom_networking: Whether pods have subnets of their own.
+    """
+
+    cluster: ClusterHandle
+    node_role: NodeRoleHandle
+    pools: Mapping[str, PoolSpec]
+    home: Sequence[pulumi.Resource]
+    isolated: bool
+    custom_networking: bool
+
+
+class Karpenter(pulumi.ComponentResource):
+    """The controller. `ready` is what its pools wait for, and what must stay until their machines are gone: on the way
+    down, pools go before the controller, and the controller before its rights and its queue."""
+
+    TOKEN: Final = "slipway:addons:Karpenter"  # noqa: S105 - a type, not a secret
+
+    ready: Sequence[pulumi.Resource]
+
+    def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        queue = interruption_queue(name, args.cluster, self)
+        role = self._make_role(name, args, queue)
+        association = aws.eks.PodIdentityAssociation(
+            f"{name}-association",
+            cluster_name=args.cluster.resource.name,
+            namespace=NAMESPACE,
+            service_account=SERVICE_ACCOUNT,
+            role_arn=role.arn,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        crds = self._make_crds(name, args)
+        controller = self._make_controller(name, args, queue, [*role.ready, association, crds])
+        self.ready = (controller,)
+        self.register_outputs({"queue": queue.name})
+
+    def _make_role(self, name: str, args: KarpenterArgs, queue: aws.sqs.Queue) -> PodRole:
+        cluster = args.cluster
+        scope = Scope(
+            cluster=cluster.name,
+            cluster_arn=cluster.arn,
+            partition=cluster.partition,
+            region=cluster.region,
+            account_id=cluster.account_id,
+        )
+        arns = pulumi.Output.all(node_role_arn=args.node_role.arn, queue_arn=queue.arn)
+        return pod_identity_role(
+            f"{name}-controller",
+            cluster_arn=cluster.arn,
+            namespace=NAMESPACE,
+            service_account=SERVICE_ACCOUNT,
+            policy=Inline(document=arns.apply(lambda known: controller_policy(scope, **known))),
+            parent=self,
+        )
+
+    def _make_crds(self, name: str, args: KarpenterArgs) -> Release:
+        """A release of their own, because Helm never upgrades what stands in a chart's `crds/`."""
+        return release(
+            f"{name}-crd",
+            KARPENTER_CRD,
+            namespace=NAMESPACE,
+            values={},
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=args.cluster.access, deleted_with=args.cluster.resource
+            ),
+        )
+
+    def _make_controller(
+        self, name: str, args: KarpenterArgs, queue: aws.sqs.Queue, before: Sequence[pulumi.Resource]
+    ) -> Release:
+        settings = values(
+            cluster=args.cluster.name,
+            queue=queue.name,
+            gates=Gates.of(args.pools.values()),
+            isolated=args.isolated,
+            custom_networking=args.custom_networking,
+        )
+        return release(
+            f"{name}-release",
+            KARPENTER,
+            release_name=SERVICE_ACCOUNT,
+            namespace=NAMESPACE,
+            values=settings,
+            skip_crds=True,
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=[*before, *args.home], deleted_with=args.cluster.resource
+            ),
+        )

@@ -1,0 +1,161 @@
+"""What Karpenter's controller may do in AWS.
+
+Facts: permissions and conditions of Karpenter v1.14.1 (its CloudFormation template of 2026-08-20), without what is not
+used here: making instance profiles (ours is made beside the node role), zonal shift.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from components.iam import Conditions, Statement, document
+
+OWNED: Final = "owned"
+_LAUNCH: Final = ("ec2:CreateFleet", "ec2:RunInstances")
+_MADE: Final = ("fleet", "instance", "launch-template", "network-interface", "spot-instances-request", "volume")
+"""Kinds of things that a launch makes."""
+_USED: Final = ("capacity-reservation", "placement-group", "security-group", "subnet")
+"""Kinds of things of the account that a launch uses."""
+_DISCOVERY: Final = (
+    "ec2:DescribeCapacityReservations",
+    "ec2:DescribeImages",
+    "ec2:DescribeInstanceStatus",
+    "ec2:DescribeInstanceTypeOfferings",
+    "ec2:DescribeInstanceTypes",
+    "ec2:DescribeInstances",
+    "ec2:DescribeLaunchTemplates",
+    "ec2:DescribePlacementGroups",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSpotPriceHistory",
+    "ec2:DescribeSubnets",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Where Karpenter acts: one cluster in one Region of one account."""
+
+    cluster: str
+    cluster_arn: str
+    partition: str
+    region: str
+    account_id: str
+
+    def ec2(self, kind: str, account: str = "*") -> str:
+        """Pattern of ARNs of a kind of EC2 resource in the Region."""
+        return f"arn:{self.partition}:ec2:{self.region}:{account}:{kind}/*"
+
+    @property
+    def owner_tag(self) -> str:
+        """Key of the tag that says which cluster a machine belongs to."""
+        return f"kubernetes.io/cluster/{self.cluster}"
+
+    @property
+    def owned(self) -> Conditions:
+        """Only what carries the tags of this cluster and of some NodePool."""
+        return {
+            "StringEquals": {f"aws:ResourceTag/{self.owner_tag}": [OWNED]},
+            "StringLike": {"aws:ResourceTag/karpenter.sh/nodepool": ["*"]},
+        }
+
+    @property
+    def tagged(self) -> dict[str, dict[str, list[str]]]:
+        """Only where the request itself puts those tags on what it makes."""
+        return {
+            "StringEquals": {
+                f"aws:RequestTag/{self.owner_tag}": [OWNED],
+                "aws:RequestTag/eks:eks-cluster-name": [self.cluster],
+            },
+            "StringLike": {"aws:RequestTag/karpenter.sh/nodepool": ["*"]},
+        }
+
+
+def controller_policy(scope: Scope, *, node_role_arn: str, queue_arn: str) -> str:
+    """The whole policy of the controller."""
+    return document(
+        *_launching(scope), *_tagging(scope), *_finding(scope), *_integration(scope, node_role_arn, queue_arn)
+    )
+
+
+def _launching(scope: Scope) -> list[Statement]:
+    images = [scope.ec2("image", account=""), scope.ec2("snapshot", account="")]
+    return [
+        Statement(sid="LaunchWith", actions=_LAUNCH, resources=[*images, *(scope.ec2(kind) for kind in _USED)]),
+        Statement(
+            sid="LaunchFromOwnTemplates",
+            actions=_LAUNCH,
+            resources=[scope.ec2("launch-template")],
+            conditions=scope.owned,
+        ),
+        Statement(
+            sid="LaunchTagged",
+            actions=[*_LAUNCH, "ec2:CreateLaunchTemplate"],
+            resources=[scope.ec2(kind) for kind in _MADE],
+            conditions=scope.tagged,
+        ),
+        Statement(
+            sid="DeleteOwn",
+            actions=["ec2:DeleteLaunchTemplate", "ec2:TerminateInstances"],
+            resources=[scope.ec2("instance"), scope.ec2("launch-template")],
+            conditions=scope.owned,
+        ),
+    ]
+
+
+def _tagging(scope: Scope) -> list[Statement]:
+    at_launch = scope.tagged
+    at_launch["StringEquals"]["ec2:CreateAction"] = ["CreateFleet", "CreateLaunchTemplate", "RunInstances"]
+    return [
+        Statement(
+            sid="TagAtLaunch",
+            actions=["ec2:CreateTags"],
+            resources=[scope.ec2(kind) for kind in _MADE],
+            conditions=at_launch,
+        ),
+        Statement(
+            sid="NameOwnMachines",
+            actions=["ec2:CreateTags"],
+            resources=[scope.ec2("instance")],
+            conditions={
+                **scope.owned,
+                "StringEqualsIfExists": {"aws:RequestTag/eks:eks-cluster-name": [scope.cluster]},
+                "ForAllValues:StringEquals": {
+                    "aws:TagKeys": ["Name", "eks:eks-cluster-name", "karpenter.sh/nodeclaim"]
+                },
+            },
+        ),
+    ]
+
+
+def _finding(scope: Scope) -> list[Statement]:
+    region = {"StringEquals": {"aws:RequestedRegion": [scope.region]}}
+    return [
+        Statement(sid="DescribeInRegion", actions=_DISCOVERY, resources=["*"], conditions=region),
+        Statement(
+            sid="ReadAmiParameters",
+            actions=["ssm:GetParameter"],
+            resources=[f"arn:{scope.partition}:ssm:{scope.region}::parameter/aws/service/*"],
+        ),
+        # Prices have no resources to name (Service Authorization Reference, AWS Price List).
+        Statement(sid="ReadPrices", actions=["pricing:GetProducts"], resources=["*"]),
+        Statement(
+            sid="ReadInstanceProfiles",
+            actions=["iam:GetInstanceProfile"],
+            resources=[f"arn:{scope.partition}:iam::{scope.account_id}:instance-profile/*"],
+        ),
+        Statement(sid="ListInstanceProfiles", actions=["iam:ListInstanceProfiles"], resources=["*"]),
+    ]
+
+
+def _integration(scope: Scope, node_role_arn: str, queue_arn: str) -> list[Statement]:
+    to_ec2 = {"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}}
+    return [
+        Statement(sid="PassNodeRole", actions=["iam:PassRole"], resources=[node_role_arn], conditions=to_ec2),
+        Statement(sid="DiscoverCluster", actions=["eks:DescribeCluster"], resources=[scope.cluster_arn]),
+        Statement(
+            sid="ReadInterruptions",
+            actions=["sqs:DeleteMessage", "sqs:GetQueueUrl", "sqs:ReceiveMessage"],
+            resources=[queue_arn],
+        ),
+    ]

@@ -1,0 +1,62 @@
+"""Pins of everything that comes as a Helm chart, each with the place and the day on which it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChartRef:
+    """One version of one chart.
+
+    Attributes:
+        chart: Name in its repository, or a whole `oci://` reference.
+        repository: URL of the repository; None for an `oci://` reference.
+        version: Exact version, written as its publisher does (with `v` or without).
+        released: Day of the release.
+        source: Where version and day were read.
+    """
+
+    chart: str
+    repository: str | None = None
+    version: str
+    released: date
+    source: str
+
+
+_KARPENTER_SOURCE: Final = "github.com/aws/karpenter-provider-aws, tag v1.14.1"
+
+KARPENTER: Final = ChartRef(
+    chart="oci://public.ecr.aws/karpenter/karpenter",
+    version="1.14.1",
+    released=date(2026, 8, 20),
+    source=_KARPENTER_SOURCE,
+)
+KARPENTER_CRD: Final = ChartRef(
+    chart="oci://public.ecr.aws/karpenter/karpenter-crd",
+    version="1.14.1",
+    released=date(2026, 8, 20),
+    source=_KARPENTER_SOURCE,
+)
+"""Always the version of the controller."""
+
+CLUSTER_AUTOSCALER: Final = ChartRef(
+    chart="cluster-autoscaler",
+    repository="https://kubernetes.github.io/autoscaler",
+    version="9.59.0",
+    released=date(2026, 7, 21),
+    source="github.com/kubernetes/autoscaler, tag cluster-autoscaler-chart-9.59.0",
+)
+CLUSTER_AUTOSCALER_IMAGES: Final[Mapping[str, str]] = {
+    "1.32": "v1.32.5",
+    "1.33": "v1.33.3",
+    "1.34": "v1.34.2",
+    "1.35": "v1.35.2",
+    "1.36": "v1.36.1",
+}
+"""Image by Kubernetes minor version: the autoscaler simulates the scheduler of one version (its README, "Releases").
+Tags published at registry.k8s.io as of 2026-07 (github.com/kubernetes/k8s.io, images of autoscaling; 2025-11 up to
+1.34). A version that is not here takes the chart's own."""

@@ -1,0 +1,61 @@
+"""Tags by which Cluster Autoscaler knows an Auto Scaling group, and what a node of it would be like.
+
+EKS copies neither labels nor taints of a node group to its Auto Scaling group (kubernetes/autoscaler#4998), so a group
+without nodes looks like a plain machine, and no pod that selects, tolerates or asks for something would ever start one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from components.pools import keys
+from components.pools.spec import PoolSpec
+
+ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
+_PREFIX: Final = "k8s.io/cluster-autoscaler/"
+_TEMPLATE: Final = f"{_PREFIX}node-template/"
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class GroupTag:
+    """One tag of an Auto Scaling group.
+
+    Attributes:
+        role: What it is for, without the name of any cluster: `label/accelerator`.
+        key: Its key in AWS.
+        value: Its value.
+    """
+
+    role: str
+    key: str
+    value: str
+
+
+def discovery_tag(cluster: str) -> str:
+    """Key of the tag that says which cluster's autoscaler a group belongs to; its value is `owned`."""
+    return f"{_PREFIX}{cluster}"
+
+
+def group_tags(spec: PoolSpec, cluster: str) -> tuple[GroupTag, ...]:
+    """Tags of the Auto Scaling group of a managed pool, sorted by role; none for a group that never scales.
+
+    Keys and forms: kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md, "Auto-Discovery Setup".
+    """
+    if not spec.scales:
+        return ()
+    node = {f"label/{key}": value for key, value in spec.labels.items()}
+    node |= {f"taint/{taint.key}": f"{taint.value}:{taint.effect}" for taint in spec.taints}
+    node |= {f"resources/{name}": quantity for name, quantity in _resources(spec).items()}
+    tags = [GroupTag(role=role, key=f"{_TEMPLATE}{role}", value=value) for role, value in node.items()]
+    tags.append(GroupTag(role="cluster", key=discovery_tag(cluster), value="owned"))
+    tags.append(GroupTag(role="enabled", key=ENABLED, value="true"))
+    return tuple(sorted(tags))
+
+
+def _resources(spec: PoolSpec) -> dict[str, str]:
+    """What the autoscaler can't tell from the instance type; of GPUs it knows the number, unless they are cut."""
+    resources = {name: str(count) for name, count in spec.resources.items() if name != keys.GPU}
+    if spec.gpu and keys.GPU not in spec.resources:
+        resources[keys.GPU] = "0"
+    return resources | {keys.EPHEMERAL_STORAGE: f"{spec.scratch_gib}Gi"}

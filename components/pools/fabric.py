@@ -1,0 +1,83 @@
+"""What the machines of one EFA pool share: a security group that lets them talk, and a placement group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+ALL_PROTOCOLS: Final = "-1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FabricArgs:
+    """Inputs of a fabric.
+
+    Attributes:
+        pool: Name of the pool, for descriptions.
+        vpc_id: The VPC of its nodes.
+        placement_group: Whether its machines are placed together by a group of their own.
+    """
+
+    pool: str
+    vpc_id: pulumi.Input[str]
+    placement_group: bool
+
+
+class Fabric(pulumi.ComponentResource):
+    """The network between the machines of one pool.
+
+    EFA traffic passes only where a security group names *itself*, for what comes in and for what goes out; a rule for
+    0.0.0.0/0 does not count (EC2 User Guide, "Get started with EFA and MPI", step 1; gardener/
+    gardener-extension-provider-aws#1832).
+    """
+
+    TOKEN: Final = "slipway:pools:Fabric"  # noqa: S105 - a type, not a secret
+
+    security_group_id: pulumi.Output[str]
+    placement_group_name: pulumi.Output[str] | None
+
+    def __init__(self, name: str, args: FabricArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        child = pulumi.ResourceOptions(parent=self)
+        group = aws.ec2.SecurityGroup(
+            f"{name}-security-group",
+            description=f"Elastic Fabric Adapters of pool {args.pool}: nodes of the pool, among themselves",
+            vpc_id=args.vpc_id,
+            opts=child,
+        )
+        self._make_rules(name, group.id, child)
+        self.security_group_id = group.id
+        self.placement_group_name = None
+        if args.placement_group:
+            placement = aws.ec2.PlacementGroup(f"{name}-placement-group", strategy="cluster", opts=child)
+            self.placement_group_name = placement.name
+        self.register_outputs({"securityGroupId": self.security_group_id})
+
+    def _make_rules(self, name: str, group: pulumi.Output[str], child: pulumi.ResourceOptions) -> None:
+        aws.vpc.SecurityGroupIngressRule(
+            f"{name}-from-itself",
+            security_group_id=group,
+            referenced_security_group_id=group,
+            ip_protocol=ALL_PROTOCOLS,
+            description="EFA from nodes of the same pool",
+            opts=child,
+        )
+        aws.vpc.SecurityGroupEgressRule(
+            f"{name}-to-itself",
+            security_group_id=group,
+            referenced_security_group_id=group,
+            ip_protocol=ALL_PROTOCOLS,
+            description="EFA to nodes of the same pool",
+            opts=child,
+        )
+        aws.vpc.SecurityGroupEgressRule(
+            f"{name}-to-anywhere",
+            security_group_id=group,
+            cidr_ipv4="0.0.0.0/0",
+            ip_protocol=ALL_PROTOCOLS,
+            description="IP to AWS services, registries and data",
+            opts=child,
+        )

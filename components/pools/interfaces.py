@@ -1,0 +1,51 @@
+"""Network interfaces of machines with Elastic Fabric Adapters, card by card.
+
+One address a node, whatever the number of cards: only card 0 has an interface with an IP address, the others are for
+EFA alone (EC2 User Guide, "Maximize network bandwidth on Amazon EC2 instances with multiple network cards", 2026).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from infra.catalog.instances import InstanceType
+
+InterfaceType = Literal["interface", "efa", "efa-only"]
+
+
+@dataclass(frozen=True, order=True)
+class Interface:
+    """One network interface of a machine that is to be launched."""
+
+    card: int
+    device: int
+    kind: InterfaceType
+
+
+def managed(kind: InstanceType) -> tuple[Interface, ...]:
+    """Interfaces in a launch template: card 0 carries addresses and, where it can, EFA in one `efa` interface.
+
+    Raises:
+        ValueError: The type has no EFA.
+    """
+    first: InterfaceType = "efa" if 0 in _cards(kind) else "interface"
+    rest = (Interface(card, 1, "efa-only") for card in kind.efa_cards if card != 0)
+    return (Interface(0, 0, first), *rest)
+
+
+def karpenter(kind: InstanceType) -> tuple[Interface, ...]:
+    """Interfaces in an EC2NodeClass, whose primary one must be of type `interface`, so that card 0 has two devices
+    (Karpenter v1.14.1, EC2NodeClass CRD, `networkInterfaces`).
+
+    Raises:
+        ValueError: The type has no EFA.
+    """
+    return (Interface(0, 0, "interface"), *(Interface(card, 1, "efa-only") for card in _cards(kind)))
+
+
+def _cards(kind: InstanceType) -> tuple[int, ...]:
+    if not kind.efa_cards:
+        msg = f"{kind.name} has no Elastic Fabric Adapter: set `efa: false`, or use a type that has one"
+        raise ValueError(msg)
+    return kind.efa_cards

@@ -1,0 +1,113 @@
+"""A pool as a Karpenter NodePool: nodes from zero, for what is pending, on the cheapest type that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+from pulumi_kubernetes.apiextensions import CustomResource
+
+from components.handles import ClusterHandle, NetworkHandle
+from components.pools import keys, nodeclass, nodepool, overlay
+from components.pools.fabric import Fabric, FabricArgs
+from components.pools.facts import facts
+from components.pools.manifests import ManifestKind
+from components.pools.roles import NodeRoleHandle
+from components.pools.spec import PoolSpec
+from components.pools.tags import machine_tags
+
+DELETE_TIMEOUT: Final = "2h"
+"""Deleting a NodePool drains and terminates every node of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KarpenterPoolArgs:
+    """Inputs of an elastic pool.
+
+    Attributes:
+        spec: The pool.
+        cluster: The cluster.
+        network: The network.
+        node_role: Identity of its machines; it must have an instance profile.
+        controller: Karpenter, its CRDs, its queue: what must stand before a pool is declared, and outlive it.
+    """
+
+    spec: PoolSpec
+    cluster: ClusterHandle
+    network: NetworkHandle
+    node_role: NodeRoleHandle
+    controller: Sequence[pulumi.Resource]
+
+
+class KarpenterPool(pulumi.ComponentResource):
+    """A NodePool, its EC2NodeClass and, where its GPUs are cut, its NodeOverlay.
+
+    NodePool and EC2NodeClass are not `deleted_with` the cluster, unlike everything else inside it: only their deletion,
+    answered by a Karpenter that still runs, terminates their machines, which would else outlive the cluster on the bill
+    (aws/karpenter-provider-aws#1268).
+    """
+
+    TOKEN: Final = "slipway:pools:KarpenterPool"  # noqa: S105 - a type, not a secret
+
+    node_pool: CustomResource
+
+    def __init__(self, name: str, args: KarpenterPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        spec, cluster = args.spec, args.cluster.resource
+        ready = [*args.controller, *args.node_role.ready, *args.network.ready]
+        outlives = pulumi.ResourceOptions(parent=self, depends_on=ready)
+        before = [self._make(spec.name, f"{name}-node-class", nodeclass.KIND, self._node_class(name, args), outlives)]
+        if overlay.wants_overlay(spec):
+            with_cluster = pulumi.ResourceOptions(parent=self, depends_on=ready, deleted_with=cluster)
+            before.append(
+                self._make(spec.name, f"{name}-overlay", overlay.KIND, overlay.node_overlay(spec), with_cluster)
+            )
+        last = pulumi.ResourceOptions(
+            parent=self,
+            depends_on=[*ready, *before],
+            custom_timeouts=pulumi.CustomTimeouts(delete=DELETE_TIMEOUT),
+        )
+        self.node_pool = self._make(spec.name, f"{name}-node-pool", nodepool.KIND, nodepool.node_pool(spec), last)
+        self.register_outputs({"nodePool": spec.name, "pool": facts(spec)})
+
+    def _make(
+        self, pool: str, name: str, kind: ManifestKind, spec: dict[str, Any], opts: pulumi.ResourceOptions
+    ) -> CustomResource:
+        """All three are named after the pool: its nodes carry the name in `karpenter.sh/nodepool`."""
+        return CustomResource(
+            name,
+            api_version=kind.api_version,
+            kind=kind.kind,
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(name=pool, labels={keys.POOL: pool}),
+            spec=spec,
+            opts=opts,
+        )
+
+    def _node_class(self, name: str, args: KarpenterPoolArgs) -> dict[str, Any]:
+        spec, cluster = args.spec, args.cluster
+        if args.node_role.instance_profile is None:
+            msg = f"pools.{spec.name}: machines of Karpenter need an instance profile, and their node role has none"
+            raise ValueError(msg)
+        groups: list[pulumi.Input[str]] = [cluster.security_group_id]
+        placement = None
+        if spec.efa_count:
+            fabric = Fabric(
+                f"{name}-fabric",
+                FabricArgs(pool=spec.name, vpc_id=args.network.vpc_id, placement_group=spec.placement_group),
+                pulumi.ResourceOptions(parent=self),
+            )
+            groups.append(fabric.security_group_id)
+            placement = fabric.placement_group_name
+        return nodeclass.node_class(
+            nodeclass.NodeClassArgs(
+                spec=spec,
+                instance_profile=args.node_role.instance_profile,
+                subnets=[args.network.private_subnets[letter] for letter in spec.zone_letters],
+                security_groups=groups,
+                placement_group=placement,
+                tags=machine_tags(spec.name, cluster.name, cluster.tags),
+            )
+        )

@@ -1,0 +1,142 @@
+"""A pool as an EKS managed node group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.handles import ClusterHandle, NetworkHandle
+from components.pools.autoscaling import group_tags
+from components.pools.fabric import Fabric, FabricArgs
+from components.pools.facts import facts
+from components.pools.launch_template import TemplateArgs, launch_template
+from components.pools.roles import NodeRoleHandle
+from components.pools.spec import PoolSpec
+from components.pools.tags import machine_tags
+from infra.catalog import amis
+from infra.config.capacity import Market
+
+TIMEOUTS: Final = pulumi.CustomTimeouts(create="30m", update="3h", delete="1h")
+"""A group without a node after half an hour finds no capacity, and says so then instead of after the provider's hour.
+An update drains node by node, up to 15 minutes for each that a PodDisruptionBudget holds (EKS User Guide, "Understand
+each phase of node updates")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManagedPoolArgs:
+    """Inputs of a managed pool."""
+
+    spec: PoolSpec
+    cluster: ClusterHandle
+    network: NetworkHandle
+    node_role: NodeRoleHandle
+
+
+class ManagedPool(pulumi.ComponentResource):
+    """A launch template, a node group, and the tags by which Cluster Autoscaler can start it from zero.
+
+    A fixed group (min = max) has the size that the settings say; of one that scales, the size is the autoscaler's.
+    """
+
+    TOKEN: Final = "slipway:pools:ManagedPool"  # noqa: S105 - a type, not a secret
+
+    node_group: aws.eks.NodeGroup
+
+    def __init__(self, name: str, args: ManagedPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        template = self._make_template(name, args)
+        self.node_group = self._make_node_group(name, args, template)
+        self._make_group_tags(name, args)
+        self.register_outputs({"nodeGroupName": self.node_group.node_group_name, "pool": facts(args.spec)})
+
+    def _make_template(self, name: str, args: ManagedPoolArgs) -> aws.ec2.LaunchTemplate:
+        spec, cluster = args.spec, args.cluster
+        groups: Sequence[pulumi.Input[str]] = ()
+        placement = None
+        if spec.efa_count:
+            fabric = Fabric(
+                f"{name}-fabric",
+                FabricArgs(pool=spec.name, vpc_id=args.network.vpc_id, placement_group=spec.placement_group),
+                pulumi.ResourceOptions(parent=self),
+            )
+            groups = [cluster.security_group_id, fabric.security_group_id]
+            placement = fabric.placement_group_name
+        return launch_template(
+            f"{name}-launch-template",
+            TemplateArgs(
+                spec=spec,
+                tags=machine_tags(spec.name, cluster.name, cluster.tags),
+                security_groups=groups,
+                placement_group=placement,
+            ),
+            pulumi.ResourceOptions(parent=self),
+        )
+
+    def _make_node_group(self, name: str, args: ManagedPoolArgs, template: aws.ec2.LaunchTemplate) -> aws.eks.NodeGroup:
+        spec, settings = args.spec, args.spec.settings
+        return aws.eks.NodeGroup(
+            f"{name}-node-group",
+            cluster_name=args.cluster.resource.name,
+            node_role_arn=args.node_role.arn,
+            subnet_ids=[args.network.private_subnets[letter] for letter in spec.zone_letters],
+            ami_type=amis.ami_type(settings.os, gpu=spec.gpu is not None, arch=spec.arch),
+            version=spec.kubernetes,
+            release_version=settings.ami_release,
+            capacity_type=_capacity_type(spec),
+            instance_types=None if spec.capacity_block else [kind.name for kind in spec.instance_types],
+            launch_template=aws.eks.NodeGroupLaunchTemplateArgs(
+                id=template.id, version=template.latest_version.apply(str)
+            ),
+            scaling_config=aws.eks.NodeGroupScalingConfigArgs(
+                min_size=settings.min, max_size=settings.max, desired_size=settings.min
+            ),
+            update_config=_update_config(spec),
+            force_update_version=settings.update.force,
+            # One node at a time, so that an outage which makes all nodes look broken does not take them all away.
+            node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(
+                enabled=settings.repair, max_parallel_nodes_repaired_count=1 if settings.repair else None
+            ),
+            labels=spec.labels,
+            taints=[
+                aws.eks.NodeGroupTaintArgs(key=taint.key, value=taint.value, effect=taint.eks_effect)
+                for taint in spec.taints
+            ],
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[*args.cluster.cni_ready, *args.network.ready, *args.node_role.ready],
+                ignore_changes=["scalingConfig.desiredSize"] if spec.scales else [],
+                # A reservation holds the machines of one group, not of the old and the new one together.
+                delete_before_replace=spec.market is Market.RESERVED,
+                custom_timeouts=TIMEOUTS,
+            ),
+        )
+
+    def _make_group_tags(self, name: str, args: ManagedPoolArgs) -> None:
+        group = self.node_group.resources[0].autoscaling_groups[0].name
+        for tag in group_tags(args.spec, args.cluster.name):
+            aws.autoscaling.Tag(
+                f"{name}-tag-{tag.role}",
+                autoscaling_group_name=group,
+                tag=aws.autoscaling.TagTagArgs(key=tag.key, value=tag.value, propagate_at_launch=False),
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+
+
+def _capacity_type(spec: PoolSpec) -> str:
+    """Market in the spelling of EKS (botocore 1.44.5, eks, CapacityTypes). An on-demand reservation is on-demand."""
+    if spec.capacity_block:
+        return "CAPACITY_BLOCK"
+    return "SPOT" if spec.market is Market.SPOT else "ON_DEMAND"
+
+
+def _update_config(spec: PoolSpec) -> aws.eks.NodeGroupUpdateConfigArgs:
+    """Reserved capacity has no room for a new machine beside the old one: the old one goes first (botocore 1.44.5, eks,
+    NodegroupUpdateConfig, updateStrategy)."""
+    return aws.eks.NodeGroupUpdateConfigArgs(
+        max_unavailable_percentage=spec.settings.update.max_unavailable_percent,
+        update_strategy="MINIMAL" if spec.market is Market.RESERVED else "DEFAULT",
+    )

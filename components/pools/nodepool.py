@@ -1,0 +1,86 @@
+"""The Karpenter NodePool of an elastic pool, as a manifest (karpenter.sh/v1, Karpenter v1.14.1)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from components.pools.manifests import ManifestKind
+from components.pools.spec import PoolSpec
+from infra.config.capacity import Budget, Market
+
+KIND: Final = ManifestKind("karpenter.sh/v1", "NodePool")
+NODE_CLASS_GROUP: Final = "karpenter.k8s.aws"
+_CAPACITY_TYPES: Final = {Market.ON_DEMAND: "on-demand", Market.SPOT: "spot", Market.RESERVED: "reserved"}
+_ARCHES: Final = {"x86_64": "amd64", "arm64": "arm64"}
+
+
+def node_pool(spec: PoolSpec) -> dict[str, Any]:
+    """`spec` of the NodePool.
+
+    It has no startup taints: Karpenter itself waits for the resources that the pending pod asked for, and a taint that
+    nothing removes would keep a paid node empty.
+    """
+    disruption = spec.settings.disruption
+    return {
+        "template": {
+            "metadata": {"labels": dict(spec.labels)},
+            "spec": {
+                "nodeClassRef": {"group": NODE_CLASS_GROUP, "kind": "EC2NodeClass", "name": spec.name},
+                "requirements": requirements(spec),
+                **({"taints": [taint.manifest for taint in spec.taints]} if spec.taints else {}),
+                "expireAfter": disruption.expire_after,
+                "terminationGracePeriod": disruption.drain_timeout,
+            },
+        },
+        "limits": limits(spec),
+        "disruption": {
+            "consolidationPolicy": disruption.consolidate,
+            "consolidateAfter": disruption.after,
+            **({"budgets": _budgets(disruption.budgets)} if disruption.budgets else {}),
+        },
+    }
+
+
+def requirements(spec: PoolSpec) -> list[dict[str, Any]]:
+    """What a machine must be to belong to the pool, sorted by key. Reserved pools take nothing but their
+    reservation."""
+    allowed = {
+        "karpenter.sh/capacity-type": [_CAPACITY_TYPES[spec.market]],
+        "kubernetes.io/arch": [_ARCHES[spec.arch]],
+        "kubernetes.io/os": ["linux"],
+        "node.kubernetes.io/instance-type": sorted(kind.name for kind in spec.instance_types),
+        "topology.kubernetes.io/zone": list(spec.zones),
+    }
+    return [{"key": key, "operator": "In", "values": values} for key, values in sorted(allowed.items())]
+
+
+def limits(spec: PoolSpec) -> dict[str, str]:
+    """Most that the pool may ever hold: `max` of its largest machines, and `max` machines.
+
+    The node count alone would bound the bill; the others hold as well while it is checked (limits are checked
+    eventually, and dynamic pools count nodes since kubernetes-sigs/karpenter#2526, 2026). A pool at its limit gets no
+    replacement for a drifted node before that one is gone.
+    """
+    most = spec.settings.max
+    bounds = {
+        "cpu": str(most * max(kind.vcpus for kind in spec.instance_types)),
+        "memory": f"{most * max(kind.memory_mib for kind in spec.instance_types)}Mi",
+        "nodes": str(most),
+    }
+    if spec.gpu is not None:
+        # GPUs of the machines as Karpenter counts them, however they are cut.
+        bounds["nvidia.com/gpu"] = str(most * spec.gpu_count)
+    return bounds
+
+
+def _budgets(budgets: dict[str, Budget]) -> list[dict[str, Any]]:
+    """Budgets in the order of their keys; the order means nothing to Karpenter, which takes the strictest."""
+    manifests = []
+    for _, budget in sorted(budgets.items()):
+        manifest: dict[str, Any] = {"nodes": budget.nodes}
+        if budget.schedule is not None and budget.duration is not None:
+            manifest |= {"schedule": budget.schedule, "duration": budget.duration}
+        if budget.reasons:
+            manifest["reasons"] = list(budget.reasons)
+        manifests.append(manifest)
+    return manifests

@@ -1,0 +1,33 @@
+"""The NodeOverlay of an elastic pool whose GPUs are cut (karpenter.sh/v1alpha1, Karpenter v1.14.1, gate `nodeOverlay`).
+
+Karpenter knows how many GPUs a type has and nothing of MIG: a pod that asks for `nvidia.com/mig-1g.5gb` would wait for
+ever. The overlay tells it what a node of the pool will offer.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from components.pools import keys
+from components.pools.manifests import ManifestKind
+from components.pools.spec import PoolSpec
+
+KIND: Final = ManifestKind("karpenter.sh/v1alpha1", "NodeOverlay")
+
+
+def wants_overlay(spec: PoolSpec) -> bool:
+    """Whether nodes of the pool offer what Karpenter can't know from their type."""
+    return bool(_extra(spec))
+
+
+def node_overlay(spec: PoolSpec) -> dict[str, Any]:
+    """`spec` of the NodeOverlay. It adds and takes nothing away: in the simulation a node still has whole GPUs, and the
+    pool's own taint keeps pods away that ask for one."""
+    return {
+        "requirements": [{"key": "karpenter.sh/nodepool", "operator": "In", "values": [spec.name]}],
+        "capacity": {name: str(count) for name, count in _extra(spec).items()},
+    }
+
+
+def _extra(spec: PoolSpec) -> dict[str, int]:
+    return {name: count for name, count in spec.resources.items() if name not in {keys.GPU, keys.EFA}}

@@ -1,0 +1,57 @@
+"""What a node of a managed group is told at its first boot, beside what EKS tells it.
+
+EKS adds its own part (cluster, endpoint, labels, taints) behind this one and merges the two.
+"""
+
+from __future__ import annotations
+
+import base64
+from email.generator import Generator
+from email.mime.multipart import MIMEMultipart
+from email.mime.nonmultipart import MIMENonMultipart
+from io import StringIO
+from typing import Any, Final
+
+import yaml
+
+from components.pools.spec import PoolSpec
+
+BOUNDARY: Final = "==slipway=="
+"""Fixed, because a random one would be a new launch template version, and so new nodes, at every run."""
+
+
+def user_data(spec: PoolSpec) -> str:
+    """User data of a pool's launch template, base64 as EC2 takes it."""
+    text = _bottlerocket(spec) if spec.settings.os == "bottlerocket" else _multipart(_node_config(spec))
+    return base64.b64encode(text.encode()).decode()
+
+
+def _node_config(spec: PoolSpec) -> dict[str, Any]:
+    """NodeConfig for nodeadm (awslabs.github.io/amazon-eks-ami/nodeadm, API reference).
+
+    The number of pods is a kubelet flag and not `config.maxPods`: nodeadm merges configurations so that the last one
+    wins, EKS's comes last and sets `maxPods` (eksctl-io/eksctl#8037), while flags of both are kept and rank above the
+    configuration (nodeadm/internal/api/merge.go, 2025).
+    """
+    config: dict[str, Any] = {"kubelet": {"flags": [f"--max-pods={spec.settings.max_pods}"]}}
+    if spec.settings.local_nvme == "raid0":
+        # Kubelet and containerd move onto the array, so images and ephemeral storage have its size and speed.
+        config["instance"] = {"localStorage": {"strategy": "RAID0"}}
+    return {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": config}
+
+
+def _multipart(node_config: dict[str, Any]) -> str:
+    """One MIME multi-part document, the form in which EKS merges user data of AL2023 (EKS User Guide, "Customize
+    managed nodes with launch templates")."""
+    document = MIMEMultipart(boundary=BOUNDARY)
+    part = MIMENonMultipart("application", "node.eks.aws")
+    part.set_payload(yaml.safe_dump(node_config))
+    document.attach(part)
+    written = StringIO()
+    Generator(written, mangle_from_=False).flatten(document)
+    return written.getvalue()
+
+
+def _bottlerocket(spec: PoolSpec) -> str:
+    """Settings in TOML (bottlerocket.dev, "settings.kubernetes"); checks refuse local disks, for which it has none."""
+    return f"[settings.kubernetes]\nmax-pods = {spec.settings.max_pods}\n"
