@@ -24,7 +24,9 @@ class Reservation(Model):
     """A capacity reservation made outside the stack, because it is bought for a time and not for a deployment."""
 
     kind: Literal["odcr", "capacity-block"]
+    """On-Demand Capacity Reservation, or Capacity Block for ML."""
     id: Annotated[str, StringConstraints(pattern=r"^cr-[0-9a-f]{8,17}$")]
+    """EC2's id of the reservation."""
 
 
 class Capacity(Model):
@@ -32,14 +34,18 @@ class Capacity(Model):
 
     market: Market = Market.ON_DEMAND
     reservation: Reservation | None = None
+    """The reservation, with `market: reserved` only."""
 
 
 class Disk(Model):
     """Root volume: gp3, encrypted. Bounds are those of gp3 (EBS User Guide, "General Purpose SSD volumes")."""
 
     size_gib: Annotated[int, Field(ge=20, le=16384)] = 100
+    """Size in GiB: images, logs and what pods write outside volumes."""
     iops: Annotated[int, Field(ge=3000, le=80000)] = 3000
+    """Operations a second; 3,000 are in the price."""
     throughput_mibps: Annotated[int, Field(ge=125, le=2000)] = 125
+    """Throughput in MiB/s; 125 are in the price."""
 
 
 class Mig(Model):
@@ -59,6 +65,7 @@ class Budget(Model):
     schedule: Annotated[str, StringConstraints(pattern=r"^(\S+\s+){4}\S+$")] | None = None
     """Five-field cron in UTC at which the window opens; only together with `duration`."""
     duration: Duration | None = None
+    """How long the window stays open; only together with `schedule`."""
     reasons: tuple[Literal["Empty", "Underutilized", "Drifted"], ...] = ()
     """What the budget limits; all reasons where none is named."""
 
@@ -75,11 +82,13 @@ class Disruption(Model):
     drain_timeout: Duration = "24h"
     """Longest time that a node waits for its pods before it goes all the same."""
     budgets: dict[Name, Budget] = Field(default_factory=dict)
+    """Limits by a name of yours; the strictest that holds at a time counts."""
 
 
 class Update(Model):
     """How a managed node group rolls to a new launch template or version."""
 
     max_unavailable_percent: Annotated[int, Field(ge=1, le=100)] = 33
+    """Share of the nodes, in percent, that may be replaced at once."""
     force: bool = False
     """Go on when a PodDisruptionBudget keeps a node from draining."""

@@ -46,12 +46,14 @@ class ApiEndpoint(Model):
     public: bool = False
     """Reachable from outside the VPC, from `public_cidrs` only."""
     public_cidrs: tuple[IPv4Network, ...] = ()
+    """Networks that may reach the public endpoint: offices, VPN exits, runners."""
 
 
 class Addon(Model):
     """One EKS managed add-on."""
 
     enabled: bool = True
+    """Installed; nodes and pods can't do without some, which can't be switched off."""
     version: Annotated[str, StringConstraints(pattern=r"^v\d+\.\d+\.\d+-eksbuild\.\d+$")] | None = None
     """Pinned version; the catalog's where none is given."""
 
@@ -88,6 +90,7 @@ class Cluster(Model):
     deletion_protection: bool = False
     """EKS refuses to delete the cluster until this is switched off."""
     log_retention_days: Days = 90
+    """Days that the control plane's logs are kept."""
     key_deletion_days: Annotated[int, Field(ge=7, le=30)] = 30
     """Days in which a scheduled deletion of the secrets key can be taken back (KMS allows 7 to 30)."""
     addons: dict[AddonName, Addon] = Field(default_factory=dict)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from infra.config.checks import CHECKS, Context, run
 from infra.config.platform import Platform
 from infra.config.problems import ConfigurationError, Problem
-from infra.config.shape import validate_parts
+from infra.config.secrets import without_secrets
+from infra.config.shape import plain_map, validate_parts
 
 KEY = "platform"
 """The one key of the project's configuration: `slipway:platform`."""
@@ -39,10 +39,15 @@ def load(data: object, *, stack: str, today: date | None = None) -> Loaded:
     if not isinstance(data, Mapping):
         problem = Problem(f"slipway:{KEY}", "the settings must be a map", data, "See stacks/README.md for a short one.")
         raise ConfigurationError([problem], source)
-    parts, problems = validate_parts(data)
-    context = Context(stack=stack, today=today or date.today(), raw=data, parts=parts)
+    try:
+        plain = plain_map(data)
+    except RecursionError:
+        problem = Problem(f"slipway:{KEY}", "settings nest a few levels deep", "deeper", "Mend the file.")
+        raise ConfigurationError([problem], source) from None
+    parts, problems = validate_parts(plain)
+    context = Context(stack=stack, today=today or date.today(), raw=plain, parts=parts)
     errors, warnings = run(CHECKS, context)
     problems += errors
     if problems:
-        raise ConfigurationError(problems, source)
+        raise ConfigurationError(map(without_secrets, problems), source)
     return Loaded(Platform.model_construct(**parts), tuple(warnings))

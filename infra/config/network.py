@@ -45,8 +45,11 @@ class FlowLogs(Model):
     """VPC flow logs, kept in CloudWatch Logs."""
 
     enabled: bool = True
+    """Record the traffic at all."""
     traffic: Literal["ALL", "ACCEPT", "REJECT"] = "ALL"
+    """What is recorded: all of it, or only what was accepted or refused."""
     retention_days: Days = 30
+    """Days that the records are kept."""
 
 
 class Network(Model):

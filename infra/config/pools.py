@@ -40,7 +40,9 @@ class Taint(Model):
     """A taint of your own, beside those that every GPU pool carries."""
 
     value: LabelValue = ""
+    """Value; none where the key says it all."""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
+    """What befalls pods without a toleration; `NoExecute` also evicts those that run."""
 
 
 def _schema_without_preset(schema: dict[str, Any]) -> None:
@@ -72,10 +74,13 @@ class Pool(Model):
     zones: tuple[str, ...] = ()
     """Zones of the pool, of the network's; all of them where none is named."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
+    """Node labels of your own, in a domain of yours."""
     taints: dict[LabelKey, Taint] = Field(default_factory=dict)
+    """Taints of your own, in a domain of yours."""
     dedicated: bool = False
     """Add the taint `dedicated=ml-workloads:NoSchedule`."""
     os: Literal["al2023", "bottlerocket"] = "al2023"
+    """Operating system of the nodes, in EKS's own AMI of it."""
     ami_release: str | None = None
     """AMI release, `1.35.0-20261101` for a managed group or `v20261101` for Karpenter; the newest where not given."""
     version: str | None = None
@@ -86,6 +91,7 @@ class Pool(Model):
     efa: bool = False
     """Attach every Elastic Fabric Adapter of the type, in one zone and one cluster placement group."""
     mig: Mig | None = None
+    """Cut every GPU of the pool; whole GPUs where not given."""
     repair: bool = True
     """Replace a node whose GPU or kubelet is found broken."""
     disruption: Disruption = Field(default_factory=Disruption)

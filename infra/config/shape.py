@@ -7,20 +7,31 @@ mistakes in the others nor what the checks across parts would have found.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
-from typing import Any, Final, get_args, get_origin
+from collections.abc import Mapping
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
 
 from infra.config.base import Name
 from infra.config.platform import Platform
 from infra.config.presets import PRESETS
 from infra.config.problems import Problem
+from infra.config.translate import translate, unknown
 
 Parts = dict[str, Any]
-_NAME: Final[TypeAdapter[str]] = TypeAdapter(Name)
+
+
+def plain_map(data: Mapping[Any, Any]) -> dict[str, Any]:
+    """The settings as JSON would carry them, which is how the engine does: text as keys, dates and the like as text."""
+    return {str(key): _plain(value) for key, value in data.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return plain_map(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
@@ -28,7 +39,7 @@ def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
     parts: Parts = {}
     problems: list[Problem] = []
     known = {str(field.alias): name for name, field in Platform.model_fields.items()}
-    problems += [_unknown(key, data[key], known) for key in data if key not in known]
+    problems += [unknown(str(key), data[key], known) for key in data if key not in known]
     for alias, name in known.items():
         field = Platform.model_fields[name]
         if alias not in data:
@@ -53,22 +64,13 @@ def _collection(value: Any, path: str, entry_type: Any) -> tuple[dict[str, Any] 
     entries: dict[str, Any] = {}
     problems: list[Problem] = []
     for key, raw in value.items():
+        name, bad_name = _model(key, (path, str(key)), Name)
         expanded, found = _expand(raw, f"{path}.{key}")
-        problems += found
-        problems += _bad_key(key, path)
-        entry, found = _model(expanded, (path, str(key)), entry_type) if not found else (None, [])
-        problems += found
-        if entry is not None:
-            entries[key] = entry
+        entry, wrong = _model(expanded, (path, str(key)), entry_type) if not found else (None, [])
+        problems += [*bad_name, *found, *wrong]
+        if name is not None and entry is not None:
+            entries[name] = entry
     return entries, problems
-
-
-def _bad_key(key: Any, path: str) -> Iterator[Problem]:
-    try:
-        _NAME.validate_python(key)
-    except ValidationError:
-        rule = "a name has 1 to 30 characters: lower-case letters, digits and dashes"
-        yield Problem(f"{path}.{key}", rule, key, "Let it start with a letter, and not end with a dash.")
 
 
 def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:
@@ -96,29 +98,10 @@ def overlay(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]
 def _model(value: Any, path: tuple[str, ...], expected: Any) -> tuple[Any, list[Problem]]:
     try:
         # JSON mode of strict validation: a list may become a tuple and a string a network, "3" never becomes 3.
-        return TypeAdapter(expected).validate_json(json.dumps(value, default=str)), []
+        return TypeAdapter(expected).validate_json(json.dumps(value)), []
     except ValidationError as error:
-        return None, [_translate(details, path, expected) for details in error.errors(include_url=False)]
-
-
-def _translate(details: ErrorDetails, path: tuple[str, ...], expected: Any) -> Problem:
-    where = ".".join([*path, *(str(part) for part in details["loc"] if part != "[key]")])
-    kind = details["type"]
-    if kind == "extra_forbidden":
-        return _unknown(where, details["input"], _fields_at(expected, details["loc"][:-1]))
-    if kind == "missing":
-        return Problem(where, "this key must be given", None, f"Add `{details['loc'][-1]}:`.")
-    message = details["msg"]
-    if kind == "string_type":
-        return Problem(where, "this must be a string", details["input"], f'Quote it: "{details["input"]}".')
-    return Problem(where, message[0].lower() + message[1:], details["input"], "Give a value that the rule allows.")
-
-
-def _unknown(where: str, value: Any, known: Mapping[str, Any] | None) -> Problem:
-    key = where.rpartition(".")[2]
-    close = get_close_matches(key, known or (), n=1)
-    mend = f"Did you mean `{close[0]}`?" if close else f"Remove it, or use one of {', '.join(sorted(known or ()))}."
-    return Problem(where, "this key is not known", value, mend)
+        errors = error.errors(include_url=False)
+        return None, translate(errors, path, value, lambda place: _fields_at(expected, place[:-1]))
 
 
 def _fields_at(expected: Any, loc: tuple[int | str, ...]) -> dict[str, Any]:

@@ -10,18 +10,13 @@ from infra.catalog import regions
 from infra.config.checks.base import Context
 from infra.config.environment import Account, Environment
 from infra.config.problems import Problem
+from infra.config.secrets import secrets_in
 from infra.tags import COMPUTED_TAGS
 
 MAX_TAGS: Final = 50
 """User tags that one resource may have (AWS General Reference, "Tag naming limits and requirements")."""
 
 _TAG_KEY: Final = re.compile(r"^[A-Za-z0-9 _.:/=+@-]{1,128}$")
-_SECRETS: Final[Mapping[str, re.Pattern[str]]] = {
-    "an AWS access key": re.compile(r"\b(AKIA|ASIA)[0-9A-Z]{16}\b"),
-    "a Hugging Face token": re.compile(r"\bhf_[A-Za-z0-9]{20,}\b"),
-    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "an API key": re.compile(r"\bsk-[A-Za-z0-9_-]{20,}\b"),
-}
 _PLACEHOLDER: Final = re.compile(r"CHANGE[ _-]?ME|REPLACE[ _-]?ME|\bTODO\b|<[a-z][a-z -]*>", re.IGNORECASE)
 
 
@@ -58,10 +53,9 @@ def tags_allowed(context: Context, environment: Environment) -> Iterator[Problem
 def no_secrets(context: Context) -> Iterator[Problem]:
     """Secrets and forgotten placeholders, anywhere in the file."""
     for path, text in _strings(context.raw, ""):
-        for what, pattern in _SECRETS.items():
-            if pattern.search(text):
-                mend = "Put it in Secrets Manager and name its ARN here; this one must be revoked."
-                yield Problem(path, f"a stack file holds no secret, and this looks like {what}", "(not shown)", mend)
+        for what in secrets_in(text):
+            mend = "Put it in Secrets Manager and name its ARN here; this one must be revoked."
+            yield Problem(path, f"a stack file holds no secret, and this looks like {what}", text, mend)
         if _PLACEHOLDER.search(text):
             yield Problem(path, "no placeholder may be left", text, "Write the real value.")
 

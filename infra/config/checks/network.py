@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
 from math import ceil
+from string import ascii_lowercase
 from typing import Final
 
 from infra.addresses import addresses_per_node
@@ -17,12 +18,14 @@ from infra.config.network import Nat, Network
 from infra.config.pools import Pool
 from infra.config.problems import Problem
 from infra.naming import zone_letter
-from infra.subnets import layout
+from infra.subnets import PUBLIC_SLOT, layout
 
 RFC1918: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 RFC6598: Final = IPv4Network("100.64.0.0/10")
 UPGRADE_ADDRESSES: Final = 5
 """Free addresses that a control plane upgrade may need in each subnet (EKS User Guide, "Update existing cluster")."""
+LETTERS: Final = ascii_lowercase[:PUBLIC_SLOT]
+"""Letters of zones that have a range in the VPC; the slot after them is cut up for public subnets."""
 NEEDED_WITHOUT_NAT: Final = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts")
 """What nodes and add-ons can't do without when there is no NAT (EKS User Guide, "private clusters")."""
 
@@ -61,11 +64,13 @@ def ranges_apart(context: Context, network: Network, cluster: Cluster) -> Iterat
 def zones_of_region(context: Context, network: Network, account: Account) -> Iterator[Problem]:
     """Zones exist, belong to the region, and are named once."""
     known = regions.zones(account.region) if regions.is_region(account.region) else ()
+    # Where no source tells a region's zones, any letter that has a range is taken.
+    allowed = known or tuple(f"{account.region}{letter}" for letter in LETTERS)
     for position, zone in enumerate(network.zones):
         path = f"network.zones.{position}"
-        if known and zone not in known:
+        if zone not in allowed:
             rule = f"the zone must be one of {account.region}'s"
-            yield Problem(path, rule, zone, f"Use {', '.join(known)}.")
+            yield Problem(path, rule, zone, f"Use {', '.join(allowed)}.")
         if zone in network.zones[:position]:
             yield Problem(path, "each zone is named once", zone, "Remove one of the two.")
 
@@ -82,6 +87,9 @@ def room_for_pods(context: Context, network: Network, pools: dict[str, Pool]) ->
     """Every pool at its maximum finds addresses in every zone, spread over the zones that it may use."""
     if not 16 <= network.cidr.prefixlen <= 20 or (network.pod_cidr and not 16 <= network.pod_cidr.prefixlen <= 20):
         return
+    if any(zone_letter(zone) not in LETTERS for zone in network.zones):
+        return  # such a zone has no range at all, and is refused above
+    short: dict[str, tuple[int, int]] = {}
     for letter, ranges in layout(network.cidr, network.zones, network.pod_cidr).items():
         needed = UPGRADE_ADDRESSES
         for pool in pools.values():
@@ -89,7 +97,10 @@ def room_for_pods(context: Context, network: Network, pools: dict[str, Pool]) ->
             if letter in zones:
                 needed += ceil(pool.max / len(zones)) * addresses_per_node(pool)
         if needed > ranges.pod_addresses:
-            path = "network.podCidr" if network.pod_cidr else "network.cidr"
-            rule = f"zone {letter} must have room for {needed} addresses, all pools at their maximum"
-            mend = "Add a podCidr or a larger one, lower max or maxPods of the largest pools, or use more zones."
-            yield Problem(path, rule, ranges.pod_addresses, mend)
+            short[letter] = (needed, ranges.pod_addresses)
+    if short:
+        letter, (needed, room) = max(short.items(), key=lambda item: item[1])
+        path = "network.podCidr" if network.pod_cidr else "network.cidr"
+        rule = f"zone {letter} must have room for {needed} addresses, all pools at their maximum"
+        mend = "Add a podCidr or a larger one, lower max or maxPods of the largest pools, or use more zones."
+        yield Problem(path, rule, f"room for {room}", mend)

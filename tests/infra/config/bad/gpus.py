@@ -1,0 +1,106 @@
+"""Mistakes of GPUs, their network and how they are bought."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.infra.config.bad.row import Bad
+from tests.infra.config.stack import DELETE
+
+GPUS: Final = (
+    Bad(
+        41,
+        "unknown profile",
+        {"pools.a100.mig": {"profiles": {"9g.5gb": 1}}},
+        "pools.a100.mig.profiles",
+        "no profile 9g.5gb",
+        "NVIDIA",
+    ),
+    Bad(41, "unknown layout", {"pools.a100.mig.layout": "all-9g"}, "pools.a100.mig.layout", "must exist", "all-1g.5gb"),
+    Bad(
+        42,
+        "profile of another GPU",
+        {"pools.a100.mig": {"profiles": {"1g.10gb+me": 1, "1g.12gb": 1}}},
+        "pools.a100.mig.profiles",
+        "no profile",
+        "NVIDIA",
+    ),
+    Bad(
+        42,
+        "layout of another GPU",
+        {"pools.a100.mig.layout": "all-1g.12gb"},
+        "pools.a100.mig.layout",
+        "must exist for A100-40GB",
+        "all-1g.5gb",
+    ),
+    Bad(
+        43,
+        "mix that does not fit",
+        {"pools.a100.mig": {"profiles": {"3g.20gb": 3}}},
+        "pools.a100.mig.profiles",
+        "at most 2 of 3g.20gb",
+        "NVIDIA",
+    ),
+    Bad(
+        44,
+        "MIG on an L4",
+        {"pools.l4.mig": {"layout": "all-balanced"}},
+        "pools.l4.mig",
+        "able to do MIG",
+        "time-slicing",
+    ),
+    Bad(44, "MIG without a GPU", {"pools.cpu.mig": {"layout": "all-balanced"}}, "pools.cpu.mig", "with GPUs", "Remove"),
+    Bad(
+        47,
+        "EFA on a type without",
+        {
+            "pools.l4": {
+                "role": "training",
+                "provisioner": "managed",
+                "instanceTypes": ["g6.xlarge"],
+                "max": 1,
+                "zones": ["us-east-1a"],
+                "efa": True,
+            }
+        },
+        "pools.l4.efa",
+        "must have EFA",
+        "efa: false",
+    ),
+    Bad(
+        48,
+        "EFA over zones",
+        {"pools.h100.zones": ["us-east-1a", "us-east-1b"]},
+        "pools.h100.zones",
+        "exactly one zone",
+        "Name one",
+    ),
+    Bad(48, "EFA with no zone named", {"pools.h100.zones": DELETE}, "pools.h100.zones", "exactly one zone", "Name one"),
+    Bad(
+        49,
+        "capacity block without its id",
+        {"pools.h100.capacity": {"market": "reserved", "reservation": {"kind": "capacity-block"}}},
+        "pools.h100.capacity.reservation.id",
+        "must be given",
+        "Add `id:`",
+    ),
+    Bad(
+        49,
+        "reserved without a reservation",
+        {"pools.h100.capacity": {"market": "reserved"}},
+        "pools.h100.capacity.reservation",
+        "names its reservation",
+        "Add",
+    ),
+    Bad(
+        50,
+        "spot and a capacity block",
+        {"pools.l4.capacity": {"reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"}}},
+        "pools.l4.capacity.market",
+        "market: reserved",
+        "remove it",
+    ),
+    Bad(
+        51, "a price limit", {"pools.l4.capacity.maxPrice": "0.5"}, "pools.l4.capacity.maxPrice", "not known", "market"
+    ),
+)

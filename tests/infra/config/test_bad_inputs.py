@@ -1,0 +1,30 @@
+"""Every bad input is refused with where, what and how to mend it, and with nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.infra.config.bad import NOT_GIVEN, ROWS
+from tests.infra.config.bad.row import Bad
+from tests.infra.config.stack import BASE, STACK, changed, loaded, problems
+
+
+def test_the_base_stack_is_valid_and_warns_of_nothing() -> None:
+    assert problems(BASE) == ()
+    assert loaded({}).warnings == ()
+
+
+def test_every_number_is_tested_or_explained() -> None:
+    tested = {row.number for row in ROWS}
+    assert tested.isdisjoint(NOT_GIVEN)
+    assert tested | set(NOT_GIVEN) == set(range(1, 65))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_a_bad_input_is_refused_by_path_rule_and_mend(row: Bad) -> None:
+    data = changed(row.changes)
+    found = problems(data, stack=str(row.changes.get("environment.name", STACK)))
+    assert [problem.path for problem in found] == [row.path], "\n".join(map(str, found))
+    assert row.rule in found[0].rule, found[0]
+    assert row.mend in found[0].mend, found[0]
+    assert "Give a value that the rule allows" not in found[0].mend, found[0]

@@ -1,0 +1,44 @@
+"""A wrong file is refused in under a second, by a process that never loads the engine's SDK."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import yaml
+
+from tests.infra.config.stack import changed
+
+ROOT = Path(__file__).parents[3]
+PROGRAM = """
+import sys
+from pathlib import Path
+from infra.config import ConfigurationError, load, read_stack
+try:
+    load(read_stack("test", Path(sys.argv[1])), stack="test")
+except ConfigurationError as error:
+    print(error)
+heavy = sorted({name.partition(".")[0] for name in sys.modules} & {"pulumi", "pulumi_aws", "grpc", "boto3", "moto"})
+sys.exit(f"loaded {heavy}" if heavy else 0)
+"""
+
+
+def run(directory: Path) -> tuple[float, subprocess.CompletedProcess[str]]:
+    started = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(directory)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return time.perf_counter() - started, done
+
+
+def test_a_wrong_file_is_refused_within_a_second_and_without_the_engine(tmp_path: Path) -> None:
+    many = {f"pools.p{number}": {"preset": "cpu", "max": 0} for number in range(200)}
+    document = {"config": {"slipway:platform": changed(many)}}
+    (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump(document))
+    # The better of two: the first run of a checkout also writes bytecode.
+    (_, done), (seconds, _) = sorted((run(tmp_path), run(tmp_path)), key=lambda item: -item[0])
+    assert done.returncode == 0, done.stderr
+    assert "stack test: 200 problems" in done.stdout
+    assert seconds < 1.0
