@@ -1,0 +1,86 @@
+"""Who may use the cluster's API: access entries and their policies, by the names that the settings give them.
+
+With authentication mode `API` there is no other way in, not even for the principal that created the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from infra.config.cluster import Access, AccessPolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccessEntriesArgs:
+    """Inputs of `AccessEntries`.
+
+    Attributes:
+        cluster: The cluster.
+        entries: Principals by a name of one's own.
+        partition: AWS partition of the managed policies.
+    """
+
+    cluster: aws.eks.Cluster
+    entries: Mapping[str, Access]
+    partition: str
+
+
+class AccessEntries(pulumi.ComponentResource):
+    """Access entries of a cluster.
+
+    Attributes:
+        administrators: What gives somebody the whole cluster: whoever runs the program is one of these, so in-cluster
+            resources wait for them.
+    """
+
+    TOKEN: Final = "slipway:cluster:AccessEntries"  # noqa: S105 - a type, not a secret
+
+    administrators: Sequence[pulumi.Resource]
+
+    def __init__(self, name: str, args: AccessEntriesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        # AWS removes entries with their cluster.
+        self._child = pulumi.ResourceOptions(parent=self, deleted_with=args.cluster)
+        administrators = []
+        for key, access in sorted(args.entries.items()):
+            entry = self._entry(key, access)
+            if access.policy is None:
+                continue
+            granted = self._policy(key, access.policy, access, entry)
+            if access.policy is AccessPolicy.CLUSTER_ADMIN:
+                administrators.append(granted)
+        self.administrators = administrators
+        self.register_outputs({})
+
+    def _entry(self, key: str, access: Access) -> aws.eks.AccessEntry:
+        return aws.eks.AccessEntry(
+            f"{self._name}-entry-{key}",
+            cluster_name=self._args.cluster.name,
+            principal_arn=access.principal_arn,
+            kubernetes_groups=sorted(access.groups) or None,
+            type="STANDARD",
+            opts=self._child,
+        )
+
+    def _policy(
+        self, key: str, policy: AccessPolicy, access: Access, entry: aws.eks.AccessEntry
+    ) -> aws.eks.AccessPolicyAssociation:
+        scope = (
+            aws.eks.AccessPolicyAssociationAccessScopeArgs(type="namespace", namespaces=sorted(access.namespaces))
+            if access.namespaces
+            else aws.eks.AccessPolicyAssociationAccessScopeArgs(type="cluster")
+        )
+        return aws.eks.AccessPolicyAssociation(
+            f"{self._name}-policy-{key}",
+            cluster_name=self._args.cluster.name,
+            principal_arn=entry.principal_arn,
+            policy_arn=f"arn:{self._args.partition}:eks::aws:cluster-access-policy/{policy}",
+            access_scope=scope,
+            opts=self._child,
+        )

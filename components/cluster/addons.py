@@ -1,0 +1,134 @@
+"""EKS managed add-ons, each with a role of its own where it calls AWS.
+
+There are two sets, because an add-on with a Deployment is not ACTIVE before a node takes its pods (EKS waits for it up
+to 20 minutes, terraform-aws-modules/terraform-aws-eks#3001), and nodes are not Ready before the network add-on runs.
+The catalog tells which add-on is in which set (`infra.catalog.addons`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.cluster.addon_rights import Scope, rights
+from components.cluster.addon_values import configuration
+from components.handles import ClusterHandle
+from components.iam import PodRole, pod_identity_role
+from infra.catalog import addons as catalog
+from infra.config.cluster import Addon, AddonName
+
+
+class Phase(StrEnum):
+    """When a set of add-ons is installed."""
+
+    BEFORE_NODES = "before-nodes"
+    """Becomes ACTIVE without a node: what nodes need, and DaemonSets that nothing waits for."""
+    AFTER_NODES = "after-nodes"
+    """Becomes ACTIVE only when a node takes its pods."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManagedAddonsArgs:
+    """Inputs of `ManagedAddons`.
+
+    Attributes:
+        cluster: The cluster.
+        settings: Differences from the catalog, by add-on.
+        phase: Which set this is.
+        after: What must stand first: the system node groups, for those that need nodes.
+        buckets: Names or patterns of the S3 buckets that pods may mount; without any, the driver has no role.
+    """
+
+    cluster: ClusterHandle
+    settings: Mapping[AddonName, Addon]
+    phase: Phase
+    after: Sequence[pulumi.Resource] = ()
+    buckets: Sequence[str] = ()
+
+
+class ManagedAddons(pulumi.ComponentResource):
+    """One set of managed add-ons.
+
+    Attributes:
+        all: Add-ons by name.
+        nodes_need: Those without which no node becomes ready.
+    """
+
+    TOKEN: Final = "slipway:cluster:ManagedAddons"  # noqa: S105 - a type, not a secret
+
+    all: Mapping[AddonName, aws.eks.Addon]
+    nodes_need: Sequence[aws.eks.Addon]
+
+    def __init__(self, name: str, args: ManagedAddonsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        cluster = args.cluster
+        self._scope = Scope(
+            partition=cluster.partition, region=cluster.region, account_id=cluster.account_id, buckets=args.buckets
+        )
+        self.all = {addon: self._addon(addon) for addon in chosen(args.phase, args.settings)}
+        self.nodes_need = [found for addon, found in self.all.items() if catalog.get(addon).before_compute]
+        self.register_outputs({})
+
+    def _addon(self, addon: AddonName) -> aws.eks.Addon:
+        cluster, given = self._args.cluster, self._args.settings.get(addon, Addon())
+        facts = catalog.get(addon)
+        role = self._role(addon, facts)
+        return aws.eks.Addon(
+            f"{self._name}-{key_of(addon)}",
+            cluster_name=cluster.resource.name,
+            addon_name=addon.value,
+            addon_version=given.version or facts.version(cluster.version),
+            configuration_values=configuration(addon, cluster.tags),
+            pod_identity_associations=_associations(facts, role),
+            # A new cluster has nothing to keep; later, what an operator changed by hand stays until someone decides.
+            resolve_conflicts_on_create="OVERWRITE",
+            resolve_conflicts_on_update="PRESERVE",
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[*self._args.after, *(role.ready if role else ())],
+                deleted_with=cluster.resource,
+            ),
+        )
+
+    def _role(self, addon: AddonName, facts: catalog.AddonFacts) -> PodRole | None:
+        policy = rights(addon, self._scope)
+        if policy is None:
+            return None
+        return pod_identity_role(
+            f"{self._name}-role-{key_of(addon)}",
+            cluster_arn=self._args.cluster.arn,
+            namespace=facts.namespace,
+            service_account=facts.service_accounts[0],
+            policy=policy,
+            parent=self,
+        )
+
+
+def chosen(phase: Phase, settings: Mapping[AddonName, Addon]) -> list[AddonName]:
+    """Add-ons of a set that are not switched off, in the catalog's order."""
+    wanted = [AddonName(name) for name, facts in catalog.ADDONS.items() if _phase(facts) is phase]
+    return [name for name in wanted if settings.get(name, Addon()).enabled]
+
+
+def key_of(addon: AddonName) -> str:
+    """Short key of an add-on in logical names, `ebs-csi`: a role's AWS name has at most 64 characters."""
+    return addon.name.lower().replace("_", "-")
+
+
+def _associations(
+    facts: catalog.AddonFacts, role: PodRole | None
+) -> list[aws.eks.AddonPodIdentityAssociationArgs] | None:
+    if role is None:
+        return None
+    account = facts.service_accounts[0]
+    return [aws.eks.AddonPodIdentityAssociationArgs(role_arn=role.arn, service_account=account)]
+
+
+def _phase(facts: catalog.AddonFacts) -> Phase:
+    return Phase.AFTER_NODES if facts.needs_nodes else Phase.BEFORE_NODES

@@ -1,0 +1,198 @@
+"""The EKS control plane, what it stands on, and who may use it.
+
+Nobody gets rights in the cluster by having created it (CIS EKS 5.5.1): the identity that runs the program must be among
+the entries with `AmazonEKSClusterAdminPolicy`, or in-cluster resources can't be applied. Everybody who may do something
+then stands in one place, the settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.cluster.access import AccessEntries, AccessEntriesArgs
+from components.cluster.kubeconfig import kubeconfig
+from components.handles import ClusterHandle, NetworkHandle
+from components.iam import account_administration, document, log_encryption, service_trust
+from infra.catalog import regions
+from infra.config import cluster as settings
+from infra.config.environment import Account
+
+LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+"""All that EKS has (EKS User Guide, "Send control plane logs to CloudWatch Logs")."""
+POLICY: Final = "AmazonEKSClusterPolicy"
+"""All that the control plane needs: AmazonEKSVPCResourceController is for security groups of single pods, and the grant
+on the secrets' key is made by the identity that creates the cluster (EKS User Guide, "Amazon EKS cluster IAM role" and
+"Encrypt Kubernetes secrets with KMS")."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlPlaneArgs:
+    """Inputs of `ControlPlane`.
+
+    Attributes:
+        settings: Version, endpoints, access, logs.
+        cluster_name: Name of the EKS cluster, fixed because kubeconfigs, log groups and tags name it.
+        account: Account and region.
+        network: Where its interfaces go.
+        tags: Tags of the platform, handed on to what the provider's default tags don't reach.
+        protect: Refuse to remove the cluster, its key and its logs.
+    """
+
+    settings: settings.Cluster
+    cluster_name: str
+    account: Account
+    network: NetworkHandle
+    tags: Mapping[str, str]
+    protect: bool = False
+
+
+class ControlPlane(pulumi.ComponentResource):
+    """An EKS cluster without nodes."""
+
+    TOKEN: Final = "slipway:cluster:ControlPlane"  # noqa: S105 - a type, not a secret
+
+    handle: ClusterHandle
+
+    def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        self._region = regions.get(args.account.region)
+        self._child = pulumi.ResourceOptions(parent=self)
+        self._kept = pulumi.ResourceOptions(parent=self, protect=args.protect)
+        key = self._make_key()
+        role, policy = self._make_role()
+        cluster = self._make_cluster(key, role, before=[self._make_log_group(key), policy])
+        access = AccessEntries(
+            f"{name}-access",
+            AccessEntriesArgs(cluster=cluster, entries=args.settings.access, partition=self._region.partition),
+            self._child,
+        )
+        self.handle = self._handle(cluster, access)
+        self.register_outputs({"name": cluster.name, "endpoint": cluster.endpoint})
+
+    @property
+    def _log_group_name(self) -> str:
+        return f"/aws/eks/{self._args.cluster_name}/cluster"
+
+    def _arn(self, service: str, resource: str) -> str:
+        return f"arn:{self._region.partition}:{service}:{self._region.name}:{self._args.account.id}:{resource}"
+
+    def _make_key(self) -> aws.kms.Key:
+        """One key for the cluster's secrets and its logs; CloudWatch Logs may use it for this log group alone."""
+        logs = f"logs.{self._region.name}.{self._region.dns_suffix}"
+        key = aws.kms.Key(
+            f"{self._name}-key",
+            description=f"Secrets and control plane logs of {self._args.cluster_name}",
+            enable_key_rotation=True,
+            deletion_window_in_days=self._args.settings.key_deletion_days,
+            policy=document(
+                account_administration(self._region.partition, self._args.account.id),
+                log_encryption(logs, self._arn("logs", f"log-group:{self._log_group_name}")),
+            ),
+            opts=self._kept,
+        )
+        alias = f"alias/{self._args.cluster_name}"
+        aws.kms.Alias(f"{self._name}-key-alias", name=alias, target_key_id=key.key_id, opts=self._child)
+        return key
+
+    def _make_log_group(self, key: aws.kms.Key) -> aws.cloudwatch.LogGroup:
+        """The group that EKS writes to; it would make one itself, without retention and without a key."""
+        return aws.cloudwatch.LogGroup(
+            f"{self._name}-logs",
+            name=self._log_group_name,
+            retention_in_days=self._args.settings.log_retention_days,
+            kms_key_id=key.arn,
+            opts=self._kept,
+        )
+
+    def _make_role(self) -> tuple[aws.iam.Role, aws.iam.RolePolicyAttachment]:
+        role = aws.iam.Role(
+            f"{self._name}-role",
+            assume_role_policy=service_trust("ControlPlane", "eks.amazonaws.com"),
+            description=f"Control plane of {self._args.cluster_name}",
+            opts=self._child,
+        )
+        policy = aws.iam.RolePolicyAttachment(
+            f"{self._name}-role-policy",
+            role=role.name,
+            policy_arn=f"arn:{self._region.partition}:iam::aws:policy/{POLICY}",
+            opts=self._child,
+        )
+        return role, policy
+
+    def _make_cluster(self, key: aws.kms.Key, role: aws.iam.Role, before: list[pulumi.Resource]) -> aws.eks.Cluster:
+        given = self._args.settings
+        return aws.eks.Cluster(
+            f"{self._name}-control-plane",
+            name=self._args.cluster_name,
+            version=given.version,
+            role_arn=role.arn,
+            vpc_config=self._vpc_config(),
+            kubernetes_network_config={"ip_family": "ipv4", "service_ipv4_cidr": str(given.service_cidr)},
+            access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": False},
+            encryption_config={"provider": {"key_arn": key.arn}, "resources": ["secrets"]},
+            enabled_cluster_log_types=LOG_TYPES,
+            upgrade_policy={"support_type": given.support.upper()},
+            deletion_protection=given.deletion_protection,
+            # All add-ons are EKS managed ones (`ManagedAddons`): the bare ones would be in their way.
+            bootstrap_self_managed_addons=False,
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                protect=self._args.protect,
+                depends_on=before,
+                # EKS keeps the zones that it was made with and refuses subnets in others (aws/containers-roadmap#2258,
+                # 2024-01). Nodes don't depend on this list: they may be in every subnet of the VPC.
+                ignore_changes=["vpcConfig.subnetIds"],
+                # The name is fixed: a replacement can't stand beside the cluster that it replaces.
+                delete_before_replace=True,
+            ),
+        )
+
+    def _vpc_config(self) -> aws.eks.ClusterVpcConfigArgs:
+        endpoint = self._args.settings.endpoint
+        return aws.eks.ClusterVpcConfigArgs(
+            subnet_ids=list(self._args.network.private_subnets.values()),
+            endpoint_private_access=True,
+            endpoint_public_access=endpoint.public,
+            public_access_cidrs=sorted(str(cidr) for cidr in endpoint.public_cidrs) if endpoint.public else None,
+        )
+
+    def _handle(self, cluster: aws.eks.Cluster, access: AccessEntries) -> ClusterHandle:
+        issuer = cluster.identities[0].oidcs[0].issuer
+        # IAM reads the thumbprint of the issuer's certificate by itself (pulumi-aws 7.51.1, `thumbprintLists`).
+        oidc = aws.iam.OpenIdConnectProvider(
+            f"{self._name}-oidc", url=issuer, client_id_lists=["sts.amazonaws.com"], opts=self._child
+        )
+        authority = cluster.certificate_authority.data
+        return ClusterHandle(
+            name=self._args.cluster_name,
+            arn=self._arn("eks", f"cluster/{self._args.cluster_name}"),
+            resource=cluster,
+            endpoint=cluster.endpoint,
+            certificate_authority=authority,
+            kubeconfig=kubeconfig(self._args.cluster_name, self._region.name, cluster.endpoint, authority),
+            version=self._args.settings.version,
+            security_group_id=_security_group(cluster),
+            oidc_provider_arn=oidc.arn,
+            oidc_issuer=issuer,
+            service_cidr=str(self._args.settings.service_cidr),
+            account_id=self._args.account.id,
+            region=self._region.name,
+            partition=self._region.partition,
+            tags=self._args.tags,
+            access=tuple(access.administrators),
+        )
+
+
+def _security_group(cluster: aws.eks.Cluster) -> pulumi.Output[str]:
+    """The group that EKS makes, known only once the cluster is.
+
+    It stands inside `vpc_config`, which is an input too: a preview may answer with the input alone, and then the group
+    would be known to be none.
+    """
+    return cluster.id.apply(lambda _: cluster.vpc_config.cluster_security_group_id)

@@ -1,0 +1,73 @@
+"""Access entries: one each, under the name that the settings give it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pulumi_aws as aws
+
+from tests.components.cluster.support import CONTROL_PLANE, record_control_plane
+from tests.support.mocks import ACCOUNT
+
+ACCESS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "platform-admins": {
+        "principalArn": f"arn:aws:iam::{ACCOUNT}:role/platform-admin",
+        "policy": "AmazonEKSClusterAdminPolicy",
+    },
+    "engineers": {
+        "principalArn": f"arn:aws:iam::{ACCOUNT}:role/engineer",
+        "policy": "AmazonEKSEditPolicy",
+        "namespaces": ["team-b", "team-a"],
+    },
+    "auditors": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/auditor", "groups": ["readers", "auditors"]},
+}
+
+
+def test_every_entry_has_its_own_name_and_principal() -> None:
+    entries = record_control_plane(access=ACCESS).of(aws.eks.AccessEntry)
+    assert {name: entry.inputs["principalArn"] for name, entry in entries.items()} == {
+        f"cluster-access-entry-{key}": given["principalArn"] for key, given in ACCESS.items()
+    }
+    assert {entry.inputs["type"] for entry in entries.values()} == {"STANDARD"}
+
+
+def test_a_policy_holds_everywhere_or_in_the_named_namespaces() -> None:
+    policies = record_control_plane(access=ACCESS).of(aws.eks.AccessPolicyAssociation)
+    admins, engineers = policies["cluster-access-policy-platform-admins"], policies["cluster-access-policy-engineers"]
+    assert admins.inputs["policyArn"] == "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+    assert admins.inputs["accessScope"] == {"type": "cluster"}
+    assert engineers.inputs["accessScope"] == {"type": "namespace", "namespaces": ["team-a", "team-b"]}
+
+
+def test_groups_alone_need_no_policy() -> None:
+    recording = record_control_plane(access=ACCESS)
+    entry = recording.of(aws.eks.AccessEntry)["cluster-access-entry-auditors"]
+    assert entry.inputs["kubernetesGroups"] == ["auditors", "readers"]
+    assert "cluster-access-policy-auditors" not in recording.of(aws.eks.AccessPolicyAssociation)
+
+
+def test_a_policy_waits_for_its_entry() -> None:
+    recording = record_control_plane(access=ACCESS)
+    policy = recording.of(aws.eks.AccessPolicyAssociation)["cluster-access-policy-engineers"]
+    assert recording.waits(policy, recording.of(aws.eks.AccessEntry)["cluster-access-entry-engineers"])
+
+
+def test_in_cluster_resources_wait_for_administrators_and_for_nobody_else() -> None:
+    recording = record_control_plane(access=ACCESS)
+    admins = recording.of(aws.eks.AccessPolicyAssociation)["cluster-access-policy-platform-admins"]
+    assert recording.returned["access"] == [admins.urn]
+
+
+def test_entries_go_with_their_cluster() -> None:
+    recording = record_control_plane(access=ACCESS)
+    cluster = recording.of(aws.eks.Cluster)[CONTROL_PLANE]
+    kinds = (aws.eks.AccessEntry, aws.eks.AccessPolicyAssociation)
+    assert {found.deleted_with for kind in kinds for found in recording.of(kind).values()} == {cluster.urn}
+
+
+def test_adding_an_entry_changes_no_other() -> None:
+    before = record_control_plane(access={key: ACCESS[key] for key in ("platform-admins", "auditors")})
+    after = record_control_plane(access=ACCESS)
+    assert before.resources.keys() < after.resources.keys()
+    assert all(found.inputs == after.resources[urn].inputs for urn, found in before.resources.items())
