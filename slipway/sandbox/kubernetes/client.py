@@ -54,14 +54,14 @@ class KubeClient:
         path = self._path(Ref.of(obj), named=False)
         return self._object("POST", path, obj, _dry({"fieldManager": manager}, dry_run))
 
-    def replace(self, obj: Mapping[str, Any], manager: str, *, dry_run: bool = False) -> Object:
-        """Replace the object as a whole."""
-        return self._object("PUT", self._path(Ref.of(obj)), obj, _dry({"fieldManager": manager}, dry_run))
+    def replace(self, obj: Mapping[str, Any], manager: str, subresource: str = "") -> Object:
+        """Replace the object as a whole, or one subresource of it such as `status`."""
+        path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
+        return self._object("PUT", path, obj, {"fieldManager": manager})
 
-    def merge(self, ref: Ref, patch: Mapping[str, Any], subresource: str = "") -> Object:
-        """JSON merge patch, also of a subresource such as `status`."""
-        path = self._path(ref) + (f"/{subresource}" if subresource else "")
-        return self._object("PATCH", path, patch, {}, MERGE_PATCH)
+    def merge(self, ref: Ref, patch: Mapping[str, Any]) -> Object:
+        """JSON merge patch."""
+        return self._object("PATCH", self._path(ref), patch, {}, MERGE_PATCH)
 
     def get(self, ref: Ref) -> Object | None:
         """The object, None when it does not exist."""

@@ -8,7 +8,7 @@ comes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slipway.sandbox.errors import SandboxError
@@ -126,9 +126,24 @@ def remove_definitions(client: KubeClient, selector: str) -> None:
         remove(client, Ref.of(crd))
 
 
+def install_all(client: KubeClient, definitions: Iterable[Mapping[str, Any]], manager: str) -> None:
+    """Install those that are missing, all at once, and wait for all of them. A stand-in counts as missing."""
+    sent = []
+    for crd in definitions:
+        present = client.get(Ref.of(crd))
+        if present is None:
+            sent.append(client.apply(without_conversion_webhook(crd), manager, force=True))
+        elif is_stand_in(present):
+            install(client, crd, manager)
+    for live in sent:
+        _wait_until_served(client, Ref.of(live))
+
+
 def _apply(client: KubeClient, crd: Object, manager: str, *, force: bool) -> Object:
-    live = client.apply(crd, manager, force=force)
-    ref = Ref.of(live)
+    return _wait_until_served(client, Ref.of(client.apply(crd, manager, force=force)))
+
+
+def _wait_until_served(client: KubeClient, ref: Ref) -> Object:
     live = until(lambda: _established(client, ref), ESTABLISH_SECONDS, f"{ref} is not established")
     client.discovery.forget(live["spec"]["group"])
     kind = live["spec"]["names"]["kind"]

@@ -136,7 +136,8 @@ class Manifests:
         return Manifest(
             names.manifest(inputs),
             _manager(resource, inputs),
-            replaced=replaced and diff.delete_before_replace,
+            # An old object of this name still stands; the new one gets another where the name was made here.
+            replaced=replaced and Ref.of(olds) == Ref.of(inputs),
             # A new object has no owner to conflict with; that one is there already is said by `create`.
             force=not olds or _force(settings, inputs),
         )

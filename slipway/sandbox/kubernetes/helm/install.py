@@ -35,10 +35,7 @@ class Applied:
 
 def install_definitions(client: KubeClient, definitions: Iterable[Object]) -> None:
     """Helm's way with `crds/`: installed when missing, never changed afterwards. A stand-in counts as missing."""
-    for crd in definitions:
-        present = client.get(Ref.of(crd))
-        if present is None or crds.is_stand_in(present):
-            crds.install(client, crd, MANAGER)
+    crds.install_all(client, definitions, MANAGER)
 
 
 def require_namespace(client: KubeClient, name: str, *, create: bool) -> None:

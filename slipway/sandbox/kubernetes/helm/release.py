@@ -126,7 +126,8 @@ class Releases:
         # What an earlier run applied and this one did not reach is still there: the next run must know of it.
         applied.objects.extend(others)
         outputs = _outputs(inputs, olds, plan, applied, "failed")
-        raise PartialFailureError(f"{release.namespace}/{release.name}", outputs, [reason])
+        id = f"{release.namespace}/{release.name}"
+        raise PartialFailureError(id, outputs, [reason])
 
     def _rendered(self, client: KubeClient, plan: Plan, inputs: Mapping[str, Any]) -> list[Object]:
         if plan.mode is not NoteKind.RENDERED or plan.chart is None or plan.helm is None:

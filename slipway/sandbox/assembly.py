@@ -1,0 +1,151 @@
+"""What the daemon consists of: AWS, etcd, API servers on demand, nodes, and the two providers in front of them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from slipway.sandbox.aws import moto_server
+from slipway.sandbox.aws.moto_server import MotoServer
+from slipway.sandbox.aws.provider import AwsProvider
+from slipway.sandbox.cluster import binaries
+from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig
+from slipway.sandbox.cluster.clusters import ClusterPool
+from slipway.sandbox.cluster.etcd import Etcd, start_etcd
+from slipway.sandbox.cluster.identity import ProcessIdentity
+from slipway.sandbox.cluster.kubeconfig import write_kubeconfig
+from slipway.sandbox.cluster.pki import Pki, create_pki
+from slipway.sandbox.cluster.servers import EtcdBackedServers
+from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.kubernetes.definitions import clean_spare
+from slipway.sandbox.kubernetes.helm.chart import Charts
+from slipway.sandbox.kubernetes.helm.release import Releases
+from slipway.sandbox.kubernetes.manifests import Manifests
+from slipway.sandbox.kubernetes.provider import KubernetesProvider
+from slipway.sandbox.kubernetes.targets import Targets
+from slipway.sandbox.nodes.facts import MotoFacts
+from slipway.sandbox.nodes.registry import NodeRegistry
+from slipway.sandbox.nodes.writer import NodeWriter
+from slipway.sandbox.notes import Notes
+from slipway.sandbox.rpc.server import Served, serve
+from slipway.sandbox.state import SandboxState, save, save_children
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a sandbox is to be started."""
+
+    home: Path
+    aws_port: int = 0
+    account: str | None = None
+    charts: Path | None = None
+
+
+class Sandbox:
+    """Everything that runs. Made by `Sandbox.start`, ended by `stop`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._supervisor = Supervisor(self._children_changed)
+        self._stops: list[tuple[str, Callable[[], object]]] = [("child processes", self._supervisor.stop_all)]
+        self._state: SandboxState | None = None
+        self._publishing = threading.Lock()
+        self._pki: Pki
+        self.pool: ClusterPool
+        self.targets: Targets
+        self.registry: NodeRegistry
+
+    @classmethod
+    def start(cls, settings: Settings) -> Sandbox:
+        """Start all; what was started is ended again when a part fails."""
+        sandbox = cls(settings)
+        try:
+            sandbox._start()
+        except BaseException:
+            sandbox.stop()
+            raise
+        return sandbox
+
+    def stop(self) -> None:
+        """End everything, the last started first."""
+        for name, stop in reversed(self._stops):
+            try:
+                stop()
+            except Exception:
+                LOG.exception("%s did not stop cleanly", name)
+        self._stops.clear()
+
+    def _start(self) -> None:
+        home = self._settings.home
+        with ThreadPoolExecutor(1, thread_name_prefix="start-aws") as beside:
+            # moto's import takes longer than everything else together.
+            starting = beside.submit(moto_server.start, self._settings.aws_port)
+            self._pki = create_pki(home / "pki")
+            etcd = start_etcd(binaries.require("etcd"), home / "etcd", home / "logs" / "etcd.log", self._supervisor)
+            self._start_clusters(etcd)
+            moto = starting.result()
+        self._stops.append(("moto", moto.stop))
+        self._publish(moto, self._serve_aws(moto), self._serve_kubernetes())
+
+    def _start_clusters(self, etcd: Etcd) -> None:
+        home = self._settings.home
+        config = ApiServerConfig(binaries.require("kube-apiserver"), etcd.url, self._pki, home / "logs")
+        servers = EtcdBackedServers(config, etcd, self._supervisor, self._clean)
+        self.pool = ClusterPool(servers, self._clusters_changed)
+        self.targets = Targets(self.pool, self._pki)
+        writer = NodeWriter(self.targets.of_cluster)
+        self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove)
+
+    def _serve_aws(self, moto: MotoServer) -> Served:
+        provider = AwsProvider(moto.endpoint, self.pool, self.registry, self._settings.account)
+        return self._served("the aws provider", serve(provider))
+
+    def _serve_kubernetes(self) -> Served:
+        notes = Notes(self._settings.home)
+        manifests = Manifests(self.targets, notes, self.registry)
+        releases = Releases(self.targets, notes, Charts(self._settings.charts))
+        return self._served("the kubernetes provider", serve(KubernetesProvider(manifests, releases)))
+
+    def _served(self, name: str, served: Served) -> Served:
+        self._stops.append((name, served.stop))
+        return served
+
+    def _publish(self, moto: MotoServer, aws: Served, kubernetes: Served) -> None:
+        """Everything answers: tell the world."""
+        settings = self._settings
+        self._state = SandboxState(
+            home=settings.home,
+            daemon=ProcessIdentity.of("daemon", os.getpid()),
+            aws_endpoint=moto.endpoint,
+            aws_provider_port=aws.port,
+            kubernetes_provider_port=kubernetes.port,
+            account=settings.account,
+            charts=str(settings.charts) if settings.charts else None,
+        )
+        self._clusters_changed()
+
+    def _clean(self, server: ApiServer) -> None:
+        clean_spare(self.targets.client(server))
+
+    def _clusters_changed(self) -> None:
+        """A cluster came or went: whoever looks at the files must find the present ones."""
+        with self._publishing:
+            standing = {name: server.endpoint for name, server in self.pool.standing().items()}
+            self.targets.forget_stopped()
+            self.registry.clusters_standing(standing)
+            write_kubeconfig(self._settings.home / "kubeconfig", standing, self._pki.admin_token)
+            if self._state is not None:
+                clusters = {name: endpoint.server for name, endpoint in standing.items()}
+                self._state = replace(self._state, clusters=clusters)
+                save(self._state)
+
+    def _children_changed(self) -> None:
+        with self._publishing:
+            save_children(self._settings.home, self._supervisor.identities())

@@ -1,0 +1,57 @@
+"""The background process, `python -m slipway.sandbox.daemon`: started by `lifecycle.start`, ended by SIGTERM."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from slipway.sandbox.assembly import Sandbox, Settings
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.spawn import ERROR
+from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, default_home
+
+LOG = logging.getLogger("slipway.sandbox")
+EXIT_NOT_STARTED = 1
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run until SIGTERM or SIGINT. The exit code is 1 when it did not start; the reason is the last line of the log."""
+    settings = _settings(arguments)
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(name)s %(message)s")
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stopping.set())
+    try:
+        sandbox = Sandbox.start(settings)
+    except (SandboxError, ProviderError) as error:
+        sys.stderr.write(f"{ERROR}{' '.join(str(error).split())}\n")
+        return EXIT_NOT_STARTED
+    LOG.info("ready, pid %d", os.getpid())
+    stopping.wait()
+    LOG.info("stopping")
+    # First, so that nobody attaches to what is about to end.
+    (settings.home / STATE_FILE).unlink(missing_ok=True)
+    sandbox.stop()
+    (settings.home / CHILDREN_FILE).unlink(missing_ok=True)
+    LOG.info("stopped")
+    return 0
+
+
+def _settings(arguments: list[str] | None) -> Settings:
+    parser = argparse.ArgumentParser(prog="python -m slipway.sandbox.daemon", description=__doc__)
+    parser.add_argument("--home", type=Path, default=default_home())
+    parser.add_argument("--aws-port", type=int, default=0)
+    parser.add_argument("--account")
+    given = parser.parse_args(arguments)
+    charts = os.environ.get("SLIPWAY_CHARTS")
+    return Settings(given.home, given.aws_port, given.account, Path(charts) if charts else None)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

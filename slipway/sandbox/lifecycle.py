@@ -1,0 +1,174 @@
+"""Starting and stopping the sandbox, from whatever state an earlier one was left in."""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from slipway.sandbox.cluster import binaries
+from slipway.sandbox.cluster.identity import ProcessIdentity, end
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.spawn import STOP_SECONDS, spawn_daemon
+from slipway.sandbox.state import (
+    WIPED,
+    SandboxState,
+    default_home,
+    is_alive,
+    load,
+    load_children,
+)
+
+Progress = Callable[[str], None]
+
+FREE_BYTES = 512 << 20
+"""etcd takes 128 MB at once for its log, and an API server with a large chart 50 MB more."""
+REQUIRED = ("etcd", "kube-apiserver")
+
+
+@dataclass(frozen=True)
+class SandboxStatus:
+    """What is there: the state as written, and which of its processes run. `memory` is in bytes, by process."""
+
+    state: SandboxState | None
+    running: bool
+    children: tuple[ProcessIdentity, ...]
+    dead_children: tuple[ProcessIdentity, ...]
+    memory: dict[str, int]
+
+    @property
+    def stale(self) -> bool:
+        """A state is written down, or processes run, of a daemon that is no more."""
+        return not self.running and (self.state is not None or bool(self.children))
+
+
+def start(
+    progress: Progress = lambda _: None,
+    aws_port: int | None = None,
+    account: str | None = None,
+    home: Path | None = None,
+) -> SandboxState:
+    """The running sandbox, started unless it runs. Raises SandboxError with what is in the way and how to mend it."""
+    home = home or default_home()
+    _require_room(home)
+    with _lock(home, progress):
+        state = load(home)
+        if state is not None and is_alive(state):
+            _require_same(state, aws_port, account)
+            return state
+        for tool in REQUIRED:
+            binaries.require(tool)
+        if aws_port:
+            _require_free(aws_port)
+        _clean_up(home, progress)
+        progress("starting the sandbox: AWS (moto), etcd and the two providers")
+        return spawn_daemon(home, aws_port, account)
+
+
+def status(home: Path | None = None) -> SandboxStatus:
+    """What is there now. Changes nothing."""
+    home = home or default_home()
+    state = load(home)
+    children = load_children(home)
+    alive = tuple(child for child in children if child.find() is not None)
+    daemon = (state.daemon,) if state is not None else ()
+    memory = {each.name: usage for each in (*daemon, *alive) if (usage := _memory(each))}
+    running = state is not None and is_alive(state)
+    dead = tuple(child for child in children if child not in alive)
+    return SandboxStatus(state, running, alive, dead, memory)
+
+
+def stop(progress: Progress = lambda _: None, home: Path | None = None) -> bool:
+    """End the sandbox and throw all of it away but the logs; False when there was nothing to end."""
+    home = home or default_home()
+    if not home.is_dir():
+        return False
+    with _lock(home, progress):
+        state = load(home)
+        found = state is not None or bool(load_children(home))
+        _clean_up(home, progress)
+        return found
+
+
+def _require_same(state: SandboxState, aws_port: int | None, account: str | None) -> None:
+    """A sandbox that runs is used as it is; one that is asked to be another must be stopped first."""
+    running = state.aws_endpoint.rpartition(":")[2]
+    if aws_port and str(aws_port) != running:
+        msg = f"the sandbox already runs with AWS on port {running}, not {aws_port}: run `slipway sandbox stop` first"
+        raise SandboxError(msg)
+    if account and account != state.account:
+        msg = (
+            f"the sandbox already runs for {f'account {state.account}' if state.account else 'any account'}, "
+            f"not for {account}: run `slipway sandbox stop` first"
+        )
+        raise SandboxError(msg)
+
+
+def _require_room(home: Path) -> None:
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        free = shutil.disk_usage(home).free
+    except OSError as error:
+        msg = f"the sandbox's directory {home} cannot be used: {error}; set SLIPWAY_SANDBOX_HOME to another one"
+        raise SandboxError(msg) from error
+    if free < FREE_BYTES:
+        msg = (
+            f"only {free >> 20} MiB are free at {home}, and the sandbox wants {FREE_BYTES >> 20}: "
+            "free some, or set SLIPWAY_SANDBOX_HOME to another disk"
+        )
+        raise SandboxError(msg)
+
+
+def _require_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            msg = f"port {port} on 127.0.0.1 is in use: give another one, or none for a free one"
+            raise SandboxError(msg) from error
+
+
+@contextmanager
+def _lock(home: Path, progress: Progress) -> Iterator[None]:
+    """Of two starts at once the second waits, and finds it running. The kernel frees the lock of a dead process."""
+    with (home / "lock").open("a", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress("another command is starting or stopping the sandbox: waiting for it")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _clean_up(home: Path, progress: Progress) -> None:
+    """End what runs of an earlier sandbox, its daemon first, and remove what it stored."""
+    state = load(home)
+    if state is not None:
+        if not is_alive(state):
+            progress(f"the last sandbox (pid {state.daemon.pid}) ended without cleaning up: doing it now")
+        end([state.daemon], STOP_SECONDS)
+    orphans = end(load_children(home))
+    if orphans and state is not None:
+        progress(f"ended what it had left running: {', '.join(f'{each.name} ({each.pid})' for each in orphans)}")
+    for name in WIPED:
+        path = home / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _memory(identity: ProcessIdentity) -> int:
+    """Resident memory in bytes, 0 when the process has ended or may not be looked at."""
+    process = identity.find()
+    try:
+        return int(process.memory_info().rss) if process is not None else 0
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
+        return 0

@@ -1,0 +1,97 @@
+"""The nodes of an EKS managed node group."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from slipway.sandbox.nodes.launch_template import read_template
+from slipway.sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine
+from slipway.sandbox.nodes.spec import NodeSpec, Taint
+
+RESOURCE_TAG = "k8s.io/cluster-autoscaler/node-template/resources/"
+DEFAULT_INSTANCE_TYPE = "t3.medium"
+"""What EKS takes where neither the node group nor its launch template says (eks:CreateNodegroup, instanceTypes)."""
+DEFAULT_KUBERNETES = "1.35"
+_EFFECTS = {
+    "NO_SCHEDULE": "NoSchedule",
+    "NO_EXECUTE": "NoExecute",
+    "PREFER_NO_SCHEDULE": "PreferNoSchedule",
+}
+
+
+@dataclass(frozen=True)
+class NodeGroup:
+    """A node group as it was last reported; inputs in provider spelling, the template in EC2's."""
+
+    name: str
+    inputs: Mapping[str, Any]
+    launch_template: Mapping[str, Any] | None = None
+    asg_tags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        """What its nodes carry as their owner."""
+        return f"nodegroup/{self.name}"
+
+
+def nodes_of(group: NodeGroup, zone_of: Callable[[str], str | None]) -> tuple[NodeSpec, ...]:
+    """The group's nodes; one specimen where it is at zero. `zone_of` tells the zone of a subnet."""
+    scaling = group.inputs.get("scalingConfig") or {}
+    count = max(int(scaling.get("desiredSize") or 0), int(scaling.get("minSize") or 0))
+    zones = [zone for subnet in group.inputs.get("subnetIds") or () if (zone := zone_of(subnet))]
+    machine = _machine(group)
+    labels = {**(group.inputs.get("labels") or {}), **_eks_labels(group)}
+    return tuple(
+        NodeSpec(
+            name=node_name(group.name, index),
+            owner=group.owner,
+            instance_type=machine.name,
+            arch=machine.arch,
+            kubernetes=str(group.inputs.get("version") or DEFAULT_KUBERNETES),
+            capacity=machine.capacity(labels),
+            allocatable=machine.allocatable(labels),
+            labels=labels,
+            taints=_taints(group.inputs.get("taints") or ()),
+            # An Auto Scaling group spreads its machines evenly over its zones.
+            zone=zones[index % len(zones)] if zones else "",
+            specimen=count == 0,
+        )
+        for index in range(max(1, count))
+    )
+
+
+def node_name(pool: str, index: int) -> str:
+    """`system-0`: a pool's name made into one that a Node may have (RFC 1123), and a number."""
+    name = re.sub(r"[^a-z0-9.-]+", "-", pool.lower()).strip("-.")
+    return f"{name[:240]}-{index}"
+
+
+def _machine(group: NodeGroup) -> Machine:
+    template = read_template(group.launch_template)
+    named = (group.inputs.get("instanceTypes") or [template.instance_type or DEFAULT_INSTANCE_TYPE])[0]
+    tags = group.asg_tags.items()
+    return Machine(
+        name=str(named),
+        max_pods=template.max_pods,
+        disk_gib=template.disk_gib or int(group.inputs.get("diskSize") or DEFAULT_DISK_GIB),
+        nvme_raid=template.nvme_raid,
+        efa=template.efa,
+        extra={key.removeprefix(RESOURCE_TAG): value for key, value in tags if key.startswith(RESOURCE_TAG)},
+    )
+
+
+def _eks_labels(group: NodeGroup) -> dict[str, str]:
+    return {
+        "eks.amazonaws.com/nodegroup": group.name,
+        "eks.amazonaws.com/capacityType": str(group.inputs.get("capacityType") or "ON_DEMAND"),
+    }
+
+
+def _taints(taints: Sequence[Mapping[str, Any]]) -> tuple[Taint, ...]:
+    return tuple(
+        Taint(str(each["key"]), _EFFECTS.get(str(each.get("effect")), "NoSchedule"), str(each.get("value") or ""))
+        for each in taints
+    )

@@ -1,0 +1,114 @@
+"""The specimen of a Karpenter NodePool: what the next node of the pool would be.
+
+Karpenter itself does not run in the sandbox. Its choice is made here as it would make it for a pod that fits
+everywhere: the cheapest instance type of those that the requirements admit, on the capacity it prefers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from infra.catalog import instances
+from infra.catalog.instances import InstanceType
+from slipway.sandbox.nodes.groups import DEFAULT_KUBERNETES, node_name
+from slipway.sandbox.nodes.launch_template import EFA_KINDS
+from slipway.sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine, karpenter_labels
+from slipway.sandbox.nodes.requirements import matches, satisfies, values
+from slipway.sandbox.nodes.spec import NodeSpec, Taint
+
+CAPACITY_TYPE = "karpenter.sh/capacity-type"
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+ZONE = "topology.kubernetes.io/zone"
+PREFERENCE = ("reserved", "spot", "on-demand")
+"""The order in which Karpenter takes what a pool allows (Karpenter v1.14, "NodePools", Capacity Type)."""
+_SIZE = re.compile(r"(\d+)\s*Gi?B?")
+_UNPRICED = Decimal("Infinity")
+
+Manifest = Mapping[str, Any]
+
+
+def specimen(pool: Manifest, node_class: Manifest | None, overlays: Iterable[Manifest]) -> NodeSpec | None:
+    """The node; None where no instance type of the catalog meets the pool's requirements and none is named."""
+    name, template = str(pool["metadata"]["name"]), template_of(pool)
+    requirements = (template.get("spec") or {}).get("requirements") or ()
+    chosen = _instance_type(requirements)
+    if chosen is None:
+        return None
+    labels = _labels(name, template, requirements, chosen)
+    zones = values(requirements, ZONE)
+    zone = {ZONE: zones[0]} if zones else {}
+    machine = _machine(chosen, node_class, _overlaid({**labels, **zone}, overlays))
+    taints = (template.get("spec") or {}).get("taints") or ()
+    return NodeSpec(
+        name=node_name(name, 0),
+        owner=f"nodepool/{name}",
+        instance_type=chosen,
+        arch=machine.arch,
+        kubernetes=DEFAULT_KUBERNETES,
+        capacity=machine.capacity(labels),
+        allocatable=machine.allocatable(labels),
+        labels=labels,
+        taints=tuple(Taint(str(t["key"]), str(t["effect"]), str(t.get("value") or "")) for t in taints),
+        zone=zones[0] if zones else "",
+        specimen=True,
+    )
+
+
+def template_of(pool: Manifest) -> Manifest:
+    """The template of a pool's nodes; empty where a stand-in let a pool pass that has none."""
+    return (pool.get("spec") or {}).get("template") or {}
+
+
+def _instance_type(requirements: Sequence[Manifest]) -> str | None:
+    fitting = [kind for kind in instances.ALL.values() if satisfies(karpenter_labels(kind), requirements)]
+    if fitting:
+        return min(fitting, key=_price).name
+    # A type outside the catalog may still be named.
+    return next(iter(values(requirements, INSTANCE_TYPE)), None)
+
+
+def _price(kind: InstanceType) -> tuple[Decimal, str]:
+    return (_UNPRICED if kind.usd_per_hour is None else kind.usd_per_hour, kind.name)
+
+
+def _labels(name: str, template: Manifest, requirements: Sequence[Manifest], instance_type: str) -> dict[str, str]:
+    """The template's labels, those that a requirement leaves one value for, and Karpenter's own."""
+    allowed = values(requirements, CAPACITY_TYPE)
+    found = instances.find(instance_type)
+    single = {str(each["key"]): values(requirements, str(each["key"])) for each in requirements}
+    return {
+        **{key: value[0] for key, value in single.items() if len(value) == 1},
+        **{str(k): str(v) for k, v in ((template.get("metadata") or {}).get("labels") or {}).items()},
+        **(karpenter_labels(found) if found else {}),
+        "karpenter.sh/nodepool": name,
+        CAPACITY_TYPE: next((each for each in PREFERENCE if each in allowed), "on-demand"),
+    }
+
+
+def _machine(instance_type: str, node_class: Manifest | None, extra: Mapping[str, str]) -> Machine:
+    spec = (node_class or {}).get("spec") or {}
+    interfaces = spec.get("networkInterfaces") or ()
+    sizes = [
+        _SIZE.match(str((each.get("ebs") or {}).get("volumeSize"))) for each in spec.get("blockDeviceMappings") or ()
+    ]
+    pods = (spec.get("kubelet") or {}).get("maxPods")
+    return Machine(
+        name=instance_type,
+        max_pods=int(pods) if pods else None,
+        disk_gib=max((int(size[1]) for size in sizes if size), default=DEFAULT_DISK_GIB),
+        nvme_raid=spec.get("instanceStorePolicy") == "RAID0",
+        efa=sum(each.get("interfaceType") in EFA_KINDS for each in interfaces),
+        extra=extra,
+    )
+
+
+def _overlaid(labels: Mapping[str, str], overlays: Iterable[Manifest]) -> dict[str, str]:
+    """Resources that NodeOverlays add to a node with these labels; the heaviest overlay counts last, so it wins."""
+    added: dict[str, str] = {}
+    for overlay in sorted(overlays, key=lambda each: int((each.get("spec") or {}).get("weight") or 0)):
+        if matches(labels, (overlay.get("spec") or {}).get("requirements") or ()):
+            added |= {str(k): str(v) for k, v in ((overlay.get("spec") or {}).get("capacity") or {}).items()}
+    return added

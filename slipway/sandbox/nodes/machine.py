@@ -1,0 +1,124 @@
+"""What a machine of an instance type offers to pods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from infra.catalog import gpus, instances, mig
+from infra.catalog.instances import InstanceType
+
+ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
+GPU = "nvidia.com/gpu"
+MIG_PREFIX = "nvidia.com/mig-"
+MIG_CONFIG = "nvidia.com/mig.config"
+"""Label by which the MIG manager of the GPU Operator knows which layout to apply."""
+EFA = "vpc.amazonaws.com/efa"
+DEFAULT_PODS = 110
+"""The kubelet's own default (kubelet.config.k8s.io/v1beta1, maxPods)."""
+DEFAULT_DISK_GIB = 20
+"""Root volume of a Linux node where nobody says otherwise (eks:CreateNodegroup, diskSize)."""
+_GIB = 1 << 30
+_LABEL = "karpenter.k8s.aws/instance-"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """An instance type as a pool sets it up. `extra` are resources that only the pool's settings tell, such as MIG's.
+
+    Of a type that the catalog does not know nothing is claimed: its node has neither CPU nor memory.
+    """
+
+    name: str
+    max_pods: int | None = None
+    disk_gib: int = DEFAULT_DISK_GIB
+    nvme_raid: bool = False
+    efa: int = 0
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def type(self) -> InstanceType | None:
+        """The catalog's facts, None where it does not know the type."""
+        return instances.find(self.name)
+
+    @property
+    def arch(self) -> str:
+        """Architecture in Kubernetes' spelling."""
+        return ARCHES[self.type.arch] if self.type else "amd64"
+
+    def capacity(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """Quantities of the whole machine. `labels` are the node's: one of them says how its GPUs are cut."""
+        kind = self.type
+        size = {"cpu": str(kind.vcpus), "memory": f"{kind.memory_mib}Mi"} if kind else {}
+        return {
+            **size,
+            "pods": str(self._pods()),
+            "ephemeral-storage": str(self._scratch_bytes()),
+            **self._devices(labels),
+        }
+
+    def allocatable(self, labels: Mapping[str, str]) -> dict[str, str]:
+        """What is left for pods after the system and the kubelet took theirs."""
+        kind = self.type
+        if kind is None:
+            return self.capacity(labels)
+        return {
+            **self.capacity(labels),
+            "cpu": f"{kind.allocatable_cpu_millis}m",
+            "memory": f"{kind.allocatable_memory_at(self._pods())}Mi",
+        }
+
+    def _pods(self) -> int:
+        return self.max_pods or (self.type.max_pods if self.type else DEFAULT_PODS)
+
+    def _scratch_bytes(self) -> int:
+        if self.nvme_raid and self.type and self.type.nvme_gb:
+            return self.type.nvme_gb * 10**9
+        return self.disk_gib * _GIB
+
+    def _devices(self, labels: Mapping[str, str]) -> dict[str, str]:
+        devices = {EFA: str(self.efa)} if self.efa else {}
+        if self.type and self.type.gpus and self.type.gpu_name:
+            layout = mig.named_layout(labels.get(MIG_CONFIG, mig.DISABLED), self.type.gpu_name) or {}
+            devices |= {name: str(count) for name, count in mig.resources(layout, self.type.gpus).items()}
+        devices |= self.extra
+        if any(name.startswith(MIG_PREFIX) for name in devices):
+            # With MIG and the strategy "mixed" the device plugin offers no whole GPU.
+            devices[GPU] = "0"
+        return devices
+
+
+def karpenter_labels(kind: InstanceType) -> dict[str, str]:
+    """The labels that Karpenter knows an instance type by (Karpenter v1.14, "NodePools", well-known labels)."""
+    family, _, size = kind.name.partition(".")
+    labels = {
+        "kubernetes.io/arch": ARCHES[kind.arch],
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": kind.name,
+        f"{_LABEL}family": family,
+        f"{_LABEL}size": size,
+        f"{_LABEL}category": _category(family),
+        f"{_LABEL}cpu": str(kind.vcpus),
+        f"{_LABEL}memory": str(kind.memory_mib),
+        f"{_LABEL}network-bandwidth": str(kind.network_mbps),
+    }
+    if kind.gpus and kind.gpu_name:
+        labels |= {
+            f"{_LABEL}gpu-name": gpus.get(kind.gpu_name).ec2_name.lower(),
+            f"{_LABEL}gpu-manufacturer": "nvidia",
+            f"{_LABEL}gpu-count": str(kind.gpus),
+            f"{_LABEL}gpu-memory": str(kind.gpu_memory_mib),
+        }
+    if kind.nvme_gb:
+        labels[f"{_LABEL}local-nvme"] = str(kind.nvme_gb)
+    return labels
+
+
+def _category(family: str) -> str:
+    """The letters before the generation: `m` of m7i, `p` of p5en, `inf` of inf2."""
+    letters = ""
+    for letter in family:
+        if letter.isdigit():
+            break
+        letters += letter
+    return letters

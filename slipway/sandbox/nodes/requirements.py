@@ -1,0 +1,47 @@
+"""Requirements of Karpenter: which values a label may have (karpenter.sh/v1, NodeSelectorRequirementWithMinValues)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def satisfies(labels: Mapping[str, str], requirements: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether labels meet all requirements about keys they have; of other keys nothing is known here."""
+    return all(_holds(labels[str(each["key"])], each) for each in requirements if str(each["key"]) in labels)
+
+
+def matches(labels: Mapping[str, str], requirements: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether labels meet all requirements; a key they do not have meets none but NotIn and DoesNotExist."""
+    return all(_holds(labels.get(str(each["key"])), each) for each in requirements)
+
+
+def values(requirements: Sequence[Mapping[str, Any]], key: str) -> tuple[str, ...]:
+    """What a key may be by its `In` requirements, in their order; empty where nothing limits it."""
+    found = [each for each in requirements if each.get("key") == key and each.get("operator") == "In"]
+    return tuple(str(value) for each in found for value in each.get("values") or ())
+
+
+def _holds(value: str | None, requirement: Mapping[str, Any]) -> bool:
+    operator = requirement.get("operator")
+    allowed = [str(each) for each in requirement.get("values") or ()]
+    if operator in {"NotIn", "DoesNotExist"}:
+        return value is None or (operator == "NotIn" and value not in allowed)
+    if value is None:
+        return False
+    if operator == "In":
+        return value in allowed
+    return operator == "Exists" or _compares(value, str(operator), allowed)
+
+
+def _compares(value: str, operator: str, bounds: Sequence[str]) -> bool:
+    try:
+        number, bound = int(value), int(bounds[0])
+    except (ValueError, IndexError):
+        return False
+    return {
+        "Gt": number > bound,
+        "Gte": number >= bound,
+        "Lt": number < bound,
+        "Lte": number <= bound,
+    }.get(operator, False)

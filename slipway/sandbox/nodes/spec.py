@@ -1,0 +1,118 @@
+"""A node as a value, and the one pure function that makes the Node object of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+OWNER = "sandbox.slipway/owner"
+"""Annotation: which pool the node stands for, `nodegroup/system` or `nodepool/a100`."""
+SPECIMEN = "sandbox.slipway/specimen"
+"""Annotation `true` on the one node of a pool that has none at the moment: what a node of it will be."""
+
+
+@dataclass(frozen=True)
+class Taint:
+    """A taint in Kubernetes' spelling: `NoSchedule`, `PreferNoSchedule`, `NoExecute`."""
+
+    key: str
+    effect: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """Everything that tells one node from another. `labels` are those of the pool; the common ones are added.
+
+    `capacity` and `allocatable` are quantities by resource name, as Kubernetes writes them.
+    """
+
+    name: str
+    owner: str
+    instance_type: str
+    arch: str
+    kubernetes: str
+    capacity: Mapping[str, str]
+    allocatable: Mapping[str, str]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: tuple[Taint, ...] = ()
+    zone: str = ""
+    specimen: bool = False
+
+
+def node(spec: NodeSpec) -> dict[str, Any]:
+    """The Node object, with its status, as a Ready kubelet would report it."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": spec.name,
+            "labels": {**spec.labels, **_well_known_labels(spec)},
+            "annotations": {OWNER: spec.owner, **({SPECIMEN: "true"} if spec.specimen else {})},
+        },
+        "spec": {
+            "providerID": f"aws:///{spec.zone or 'unknown'}/{_instance_id(spec)}",
+            "taints": [_taint(taint) for taint in spec.taints],
+        },
+        "status": status(spec),
+    }
+
+
+def status(spec: NodeSpec) -> dict[str, Any]:
+    """The status alone: the API server takes it through a subresource."""
+    return {
+        "capacity": dict(spec.capacity),
+        "allocatable": dict(spec.allocatable),
+        "conditions": [
+            _condition("Ready", "True", "KubeletReady", "the sandbox says so: no kubelet runs here"),
+            _condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "no pod runs here"),
+            _condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "no pod runs here"),
+            _condition("PIDPressure", "False", "KubeletHasSufficientPID", "no pod runs here"),
+        ],
+        "addresses": [{"type": "Hostname", "address": spec.name}],
+        "nodeInfo": _node_info(spec),
+    }
+
+
+def _well_known_labels(spec: NodeSpec) -> dict[str, str]:
+    """The labels every node on AWS has (kubernetes.io/docs/reference/labels-annotations-taints)."""
+    labels = {
+        "kubernetes.io/arch": spec.arch,
+        "kubernetes.io/hostname": spec.name,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": spec.instance_type,
+    }
+    if spec.zone:
+        # The name of a zone is its region's and one letter: us-east-1a.
+        labels |= {"topology.kubernetes.io/zone": spec.zone, "topology.kubernetes.io/region": spec.zone[:-1]}
+    return labels
+
+
+def _instance_id(spec: NodeSpec) -> str:
+    return f"i-{hashlib.sha256(spec.name.encode()).hexdigest()[:17]}"
+
+
+def _taint(taint: Taint) -> dict[str, str]:
+    return {"key": taint.key, "effect": taint.effect, **({"value": taint.value} if taint.value else {})}
+
+
+def _condition(kind: str, state: str, reason: str, message: str) -> dict[str, str]:
+    # A fixed time: with the present one, equal specs would not give equal objects.
+    then = "2026-01-01T00:00:00Z"
+    times = {"lastHeartbeatTime": then, "lastTransitionTime": then}
+    return {"type": kind, "status": state, "reason": reason, "message": message, **times}
+
+
+def _node_info(spec: NodeSpec) -> dict[str, str]:
+    """Every field is required; those that no pool decides are empty."""
+    empty = dict.fromkeys(("machineID", "systemUUID", "bootID", "kernelVersion", "kubeProxyVersion"), "")
+    return {
+        **empty,
+        "architecture": spec.arch,
+        "containerRuntimeVersion": "containerd://2",
+        "kubeletVersion": f"v{spec.kubernetes}.0-sandbox",
+        "operatingSystem": "linux",
+        "osImage": "slipway sandbox",
+    }

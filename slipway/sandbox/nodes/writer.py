@@ -1,0 +1,39 @@
+"""Writes Node objects into the API server of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Ref
+from slipway.sandbox.kubernetes.removal import remove
+from slipway.sandbox.nodes.spec import NodeSpec, node
+
+MANAGER = "slipway-sandbox"
+
+
+@dataclass(frozen=True)
+class NodeWriter:
+    """`client_of` finds the client of a cluster, None when it does not stand."""
+
+    client_of: Callable[[str], KubeClient | None]
+
+    def write(self, cluster: str, spec: NodeSpec) -> bool:
+        """Make or update a node; False when the cluster does not stand."""
+        client = self.client_of(cluster)
+        if client is None:
+            return False
+        wanted = node(spec)
+        live = client.apply(wanted, MANAGER, force=True)
+        if live["spec"].get("taints", []) != wanted["spec"]["taints"]:
+            # Admission taints a new node as not ready until the node controller, which does not run here, clears it.
+            live = client.apply(wanted, MANAGER, force=True)
+        client.replace({**live, "status": wanted["status"]}, MANAGER, subresource="status")
+        return True
+
+    def remove(self, cluster: str, name: str) -> None:
+        """Delete a node."""
+        client = self.client_of(cluster)
+        if client is not None:
+            remove(client, Ref("v1", "Node", name))

@@ -1,0 +1,90 @@
+"""Starting the daemon as a process that outlives the command which started it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+
+from slipway.sandbox.cluster.identity import ProcessIdentity, end
+from slipway.sandbox.cluster.process import tail
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, SandboxState, load, load_children
+
+START_SECONDS = 60.0
+"""Ready in 3 to 5 s (2 cores, 2026-11); the first start on a machine compiles and reads a lot."""
+STOP_SECONDS = 20.0
+DAEMON_LOG = "daemon.log"
+ERROR = "error: "
+"""How the daemon's last line begins when it does not start."""
+
+
+def spawn_daemon(home: Path, aws_port: int | None, account: str | None) -> SandboxState:
+    """Start the daemon and wait until it is ready. A SandboxError, or Ctrl-C, leaves nothing running."""
+    log = home / "logs" / DAEMON_LOG
+    log.parent.mkdir(exist_ok=True)
+    argv = [sys.executable, "-P", "-m", "slipway.sandbox.daemon", "--home", str(home)]
+    argv += ["--aws-port", str(aws_port)] if aws_port else []
+    argv += ["--account", account] if account else []
+    pid = _spawn(argv, log)
+    try:
+        return _wait_until_ready(home, pid, log)
+    except BaseException:
+        _end(home, pid)
+        raise
+
+
+def daemon_environment() -> dict[str, str]:
+    """This environment without what could lead the daemon to a real account, a real cluster, or through a proxy."""
+    unwanted = ("AWS_", "PULUMI_", "MOTO_")
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(unwanted) and name != "KUBECONFIG" and not name.lower().endswith("_proxy")
+    }
+    charts = os.environ.get("SLIPWAY_CHARTS")
+    return {**kept, **({"SLIPWAY_CHARTS": str(Path(charts).absolute())} if charts else {})}
+
+
+def _spawn(argv: list[str], log: Path) -> int:
+    """posix_spawn and not subprocess: the process is meant to be left behind, which subprocess warns of."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), flags, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawn(argv[0], argv, daemon_environment(), file_actions=files, setsid=True)
+
+
+def _wait_until_ready(home: Path, pid: int, log: Path) -> SandboxState:
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        state = load(home)
+        if state is not None and state.daemon.pid == pid:
+            return state
+        if os.waitpid(pid, os.WNOHANG) != (0, 0):
+            msg = f"the sandbox did not start: {_reason(log)} (log: {log})"
+            raise SandboxError(msg)
+        if time.monotonic() > deadline:
+            msg = f"the sandbox is not ready after {START_SECONDS:g} s: {_reason(log)} (log: {log})"
+            raise SandboxError(msg)
+        time.sleep(0.05)
+
+
+def _end(home: Path, pid: int) -> None:
+    with suppress(psutil.NoSuchProcess):
+        end([ProcessIdentity.of("daemon", pid)], STOP_SECONDS)
+    end(load_children(home))
+    for name in (STATE_FILE, CHILDREN_FILE):
+        (home / name).unlink(missing_ok=True)
+
+
+def _reason(log: Path) -> str:
+    lines = tail(log)
+    errors = [line.partition(ERROR)[2] for line in lines if ERROR in line]
+    return errors[-1] if errors else (lines[-1] if lines else "its log is empty")
