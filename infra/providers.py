@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
@@ -38,5 +37,4 @@ def kubernetes_provider(cluster: ClusterHandle) -> kubernetes.Provider:
         kubeconfig=cluster.kubeconfig,
         cluster_identifier=cluster.arn,
         enable_server_side_apply=True,
-        opts=pulumi.ResourceOptions(parent=cluster.resource),
     )

@@ -1,0 +1,82 @@
+"""The composition of the platform: what stands on what, and nothing else.
+
+Network, control plane, the add-ons that nodes need, managed nodes, the add-ons that need nodes, and what makes nodes as
+work comes. Each part takes the handles of those before it; the only waits are those that are true needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pulumi
+
+from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
+from components.handles import ClusterHandle, NetworkHandle
+from components.network import Network, NetworkArgs
+from components.pools import resolve_all
+from components.pools.fleet import Ground, elastic_fleet, managed_fleet
+from infra.config.network import Nat
+from infra.config.platform import Platform
+from infra.providers import aws_provider, kubernetes_provider, tags_of
+
+
+def build(platform: Platform) -> Mapping[str, Any]:
+    """Declare every resource of an environment; give what others need of it."""
+    cloud = pulumi.ResourceOptions(providers=[aws_provider(platform)])
+    network = _network(platform, cloud)
+    cluster = _control_plane(platform, network, cloud)
+    inside = pulumi.ResourceOptions.merge(cloud, pulumi.ResourceOptions(providers=[kubernetes_provider(cluster)]))
+
+    early = _addons(platform, cluster, Phase.BEFORE_NODES, cloud)
+    ground = Ground(
+        specs=resolve_all(platform),
+        cluster=cluster.with_cni(early.nodes_need),
+        network=network,
+        isolated=platform.network.nat is Nat.NONE,
+        opts=inside,
+    )
+    managed = managed_fleet(ground)
+    _addons(platform, cluster, Phase.AFTER_NODES, cloud, after=managed.system)
+    elastic_fleet(ground, managed)
+    return {
+        "clusterName": cluster.name,
+        "clusterEndpoint": cluster.endpoint,
+        # It holds no credential: whoever uses it authenticates as themselves, with `aws eks get-token`.
+        "kubeconfig": cluster.kubeconfig,
+        "vpcId": network.vpc_id,
+    }
+
+
+def _network(platform: Platform, opts: pulumi.ResourceOptions) -> NetworkHandle:
+    args = NetworkArgs(
+        settings=platform.network,
+        account=platform.account,
+        cluster_name=platform.cluster_name,
+        key_deletion_days=platform.cluster.key_deletion_days,
+        protect=platform.environment.protect,
+    )
+    return Network("network", args, opts).handle
+
+
+def _control_plane(platform: Platform, network: NetworkHandle, opts: pulumi.ResourceOptions) -> ClusterHandle:
+    args = ControlPlaneArgs(
+        settings=platform.cluster,
+        cluster_name=platform.cluster_name,
+        account=platform.account,
+        network=network,
+        tags=tags_of(platform),
+        protect=platform.environment.protect,
+    )
+    return ControlPlane("cluster", args, opts).handle
+
+
+def _addons(
+    platform: Platform,
+    cluster: ClusterHandle,
+    phase: Phase,
+    opts: pulumi.ResourceOptions,
+    after: tuple[pulumi.Resource, ...] = (),
+) -> ManagedAddons:
+    args = ManagedAddonsArgs(cluster=cluster, settings=platform.cluster.addons, phase=phase, after=after)
+    return ManagedAddons(f"addons-{phase}", args, opts)
