@@ -63,7 +63,7 @@ class Clients:
         return str(self._session.get_partition_for_region(region))
 
     def _make(self, service: str, region: str, account: str) -> Any:
-        config = botocore.config.Config(retries={"total_max_attempts": 1}, max_pool_connections=32)
+        config = botocore.config.Config(retries={"total_max_attempts": 1}, max_pool_connections=32, proxies={})
         client = self._session.client(service, region_name=region, endpoint_url=self.endpoint, config=config)
         client.meta.events.register("before-sign.*.*", partial(_name_account, account))
         return client

@@ -29,7 +29,9 @@ class Lifecycle:
 
     def create(self, inputs: Inputs) -> tuple[str, dict[str, Any]]:
         """Make the object. What fails after it exists is a PartialFailureError that names it."""
-        sent = self._sent(inputs)
+        sent = self.sent(inputs)
+        if self.row.before:
+            self.row.before(self.aws, "", sent)
         id = self._create(sent)
         with self._partial(id, inputs, {}):
             for setting in self.row.settings:
@@ -55,7 +57,7 @@ class Lifecycle:
 
     def update(self, id: str, olds: Inputs, inputs: Inputs, changed: set[str] | None) -> dict[str, Any]:
         """Send what changed; None sends everything, to finish what failed half-way."""
-        sent = {**self.row.defaults, **self._sent(inputs)}
+        sent = {**self.row.defaults, **self.sent(inputs)}
         names = {**olds, **sent, "id": id}
         done: dict[str, Any] = {}
         with self._partial(id, inputs, olds):
@@ -83,7 +85,8 @@ class Lifecycle:
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
-    def _sent(self, inputs: Inputs) -> dict[str, Any]:
+    def sent(self, inputs: Inputs) -> dict[str, Any]:
+        """The inputs as a row gets them: tags merged with the default ones, without the region."""
         sent = {key: value for key, value in inputs.items() if not key.startswith("__") and key != "region"}
         all_tags = tags.merged(self.aws, inputs) if "tags" in self.schema.inputs else {}
         return {**sent, "tags": all_tags} if all_tags else sent

@@ -21,6 +21,8 @@ Item: TypeAlias = Mapping[str, Any]
 ANY = "*"
 """In the keys of a setting: applied at creation and at every update but one of tags alone."""
 
+_TAGS = {"tags", "tagsAll"}
+
 
 @dataclass(frozen=True)
 class Call:
@@ -66,31 +68,43 @@ Action: TypeAlias = Callable[[Aws, str, Inputs], None]
 class Setting:
     """What the create call does not carry, or what an update sends: `keys` of the inputs and how they are sent.
 
-    An action gets the id and all inputs; the row's defaults stand in for inputs that were removed.
+    An action gets the id and all inputs; the row's defaults stand in for inputs that were removed. With ANY, a change
+    of nothing but the inputs in `unless` does not call for it.
     """
 
     keys: tuple[str, ...]
     apply: Call | Action
     at_create: bool = True
+    unless: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Tags:
     """The calls that change and read the tags of an object.
 
-    `specification` is EC2's name of the resource type, for services that take tags in TagSpecifications.
+    `specification` is EC2's name of the resource type, for services that take tags in TagSpecifications; `replace`
+    sends the whole set where a service knows no other way.
     """
 
-    tag: str
-    untag: str
-    target: Mapping[str, Any]
+    tag: str = ""
+    untag: str = ""
+    target: Mapping[str, Any] = field(default_factory=dict)
     read: Call | None = None
     specification: str = ""
+    replace: Action | None = None
 
 
 @dataclass(frozen=True)
 class Row:
-    """One type. `force_new` are the inputs whose change makes a new object, nested ones with dots."""
+    """One type.
+
+    force_new: inputs whose change makes a new object, nested ones with dots; `replace_if` decides the rest by path, old
+    and new inputs. name, name_form, name_limit: the input made up when it is left out. from_item, computed: outputs by
+    JMESPath from AWS's description and from templates. drift: inputs a refresh compares; `defaults` are what AWS takes
+    for those left out. volatile: outputs an update changes. exactly_one: groups of inputs of which one has to be given.
+    before: what AWS checks at creation and moto does not. refuse: why AWS would not make an update, from old and new
+    inputs.
+    """
 
     type: str
     service: str
@@ -110,12 +124,15 @@ class Row:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     volatile: tuple[str, ...] = ()
     replace_if: Callable[[str, Inputs, Inputs], bool] | None = None
+    exactly_one: tuple[tuple[str, ...], ...] = ()
+    before: Action | None = None
+    refuse: Callable[[Inputs, Inputs], str | None] | None = None
 
     def settings_for(self, changed: set[str] | None) -> list[Setting]:
         """The settings an update of these inputs has to send; None for all of them."""
         if changed is None:
             return list(self.settings)
-        return [s for s in self.settings if changed & set(s.keys) or (ANY in s.keys and changed - {"tags"})]
+        return [s for s in self.settings if changed & set(s.keys) or (ANY in s.keys and changed - _TAGS - s.unless)]
 
     def recorded(self, known: Inputs) -> list[str]:
         """The inputs whose update AWS would make and moto has no operation for: kept in the state alone."""

@@ -26,6 +26,9 @@ def change(aws: Aws, row: Row, names: Inputs, old: Mapping[str, str], new: Mappi
     """Make the tags of a live object `new`."""
     if row.tags is None:
         return
+    if row.tags.replace is not None:
+        row.tags.replace(aws, str(names["id"]), {"tags": new})
+        return
     target = fill(row.tags.target, names)
     gone = sorted(set(old) - set(new))
     if gone:

@@ -18,7 +18,7 @@ from slipway.sandbox.rpc.paths import Path
 DEFAULTS_KEY = "__defaults"
 """Names the inputs the program did not set: `{"__defaults": ["name"]}`. Bridged providers use the same key."""
 
-_ADD, _DELETE, _UPDATE = 0, 2, 4   # PropertyDiff.Kind; the kind of a replacement is one more
+ADD, DELETE, UPDATE = 0, 2, 4  # PropertyDiff.Kind; the kind of a replacement is one more
 
 
 @dataclass(frozen=True)
@@ -83,14 +83,14 @@ def _compare(old: Any, new: Any, path: Path) -> Iterable[Change]:
         for index in sorted({*left, *right}):
             yield from _compare_item(left, right, index, path)
     elif old != new or isinstance(old, bool) != isinstance(new, bool):
-        yield Change(path, _UPDATE)
+        yield Change(path, UPDATE)
 
 
 def _compare_item(old: Mapping[Any, Any], new: Mapping[Any, Any], key: Any, path: Path) -> Iterable[Change]:
     below = (*path, key)
     if key not in old:
-        yield Change(below, _ADD)
+        yield Change(below, ADD)
     elif key not in new:
-        yield Change(below, _DELETE)
+        yield Change(below, DELETE)
     else:
         yield from _compare(old[key], new[key], below)

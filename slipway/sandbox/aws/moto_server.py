@@ -1,0 +1,73 @@
+"""The AWS that answers: moto's HTTP server on loopback, in a thread of this process. It keeps everything in memory."""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import os
+import socket
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.sandbox.rpc.errors import ProviderError
+
+HOST = "127.0.0.1"
+READY_TIMEOUT_SECONDS = 30
+
+_ENVIRONMENT = {
+    # Without it attaching a policy of AWS's own (arn:aws:iam::aws:policy/...) fails. Read when moto is imported.
+    "MOTO_IAM_LOAD_MANAGED_POLICIES": "true",
+}
+# Overrules the header that names the account (moto 5.2.5, core/responses.py).
+_UNWANTED = "MOTO_ACCOUNT_ID"
+
+
+@dataclass(frozen=True)
+class MotoServer:
+    """A running server."""
+
+    port: int
+    _server: Any
+
+    @property
+    def endpoint(self) -> str:
+        """The URL AWS clients are pointed at."""
+        return f"http://{HOST}:{self.port}"
+
+    def stop(self) -> None:
+        """Stop serving; what moto held is gone."""
+        self._server.stop()
+
+
+def start(port: int = 0) -> MotoServer:
+    """Serve on a port of loopback, 0 for a free one; returns once it answers. Raises ProviderError if it is taken."""
+    _refuse_taken(port)
+    os.environ.update(_ENVIRONMENT)
+    os.environ.pop(_UNWANTED, None)
+    # Imported here: the environment above is read at import, which takes about a second.
+    from moto.server import ThreadedMotoServer  # noqa: PLC0415
+
+    # werkzeug writes a line per request to stderr otherwise.
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address=HOST, port=port, verbose=False)
+    server.start()
+    running = MotoServer(server.get_host_and_port()[1], server)
+    # http.client, for urllib would go through a proxy named in the environment.
+    connection = http.client.HTTPConnection(HOST, running.port, timeout=READY_TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", "/moto-api/data.json")
+        connection.getresponse().read()
+    finally:
+        connection.close()
+    return running
+
+
+def _refuse_taken(port: int) -> None:
+    """Moto's own thread would die silently and leave `start` waiting for ever."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            msg = f"port {port} on {HOST} cannot be served: {error.strerror}; give another port, 0 for a free one"
+            raise ProviderError(msg) from error

@@ -1,0 +1,222 @@
+"""The aws provider of the sandbox: checks every type, keeps those with a row in moto and the others as records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from slipway.sandbox.aws import configuration, invokes, naming, parameters, records, tags
+from slipway.sandbox.aws.client import Aws
+from slipway.sandbox.aws.configuration import World
+from slipway.sandbox.aws.lifecycle import Lifecycle
+from slipway.sandbox.aws.row import Row
+from slipway.sandbox.aws.rows import ROWS
+from slipway.sandbox.aws.schema import Schema, schema
+from slipway.sandbox.rpc import diff, paths, wire
+from slipway.sandbox.rpc.diff import Change, Diff
+from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.rpc.hooks import Failure, ReadResult, Resource
+from slipway.sandbox.rpc.paths import Path
+from slipway.sandbox.rpc.provider import Provider
+
+VERSION = "7.51.1"
+"""The release of pulumi-aws whose types are served."""
+
+# A provider instance that moves to another region manages other objects.
+_REPLACES_PROVIDER = frozenset({"region"})
+
+
+class AwsProvider(Provider[Aws]):
+    """Serve with `slipway.sandbox.rpc.server.serve`."""
+
+    version = VERSION
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+
+    def configure(self, config: Mapping[str, Any], peer: str) -> Aws:
+        """The account and region the instance names."""
+        return configuration.session(self._world, config)
+
+    def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
+        """Another region replaces the instance and all it manages."""
+        changes = diff.compare(_settled(old_inputs), _settled(news))
+        return Diff(changes).replacing(lambda path: path[0] in _REPLACES_PROVIDER)
+
+    def check(
+        self, session: Aws, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
+    ) -> tuple[dict[str, Any], list[Failure]]:
+        """Against the SDK's schema, then against AWS's own model of the create call."""
+        known = schema(resource.type)
+        if known is None:
+            return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
+        row = ROWS.get(resource.type)
+        inputs = naming.with_name(known, row, resource, news, olds, seed)
+        failures = known.check(inputs)
+        if row is not None and not failures:
+            failures = parameters.check(_at(session, inputs), known, row, inputs)
+        return inputs, failures
+
+    def diff(
+        self,
+        session: Aws,
+        resource: Resource,
+        id: str,
+        old_inputs: dict[str, Any],
+        old_outputs: dict[str, Any],
+        news: dict[str, Any],
+    ) -> Diff:
+        """Old inputs against new ones, and the tags the object has against those it should have."""
+        known = _schema(resource)
+        row = ROWS.get(resource.type)
+        found = Diff(diff.compare(old_inputs, news))
+        found = found.replacing(lambda path: _forces_new(resource, row, path, old_inputs, news))
+        wanted = tags.merged(_at(session, news), news)
+        told = any(change.path[0] == "tags" for change in found.changes) or wire.has_unknown(wanted)
+        if "tagsAll" in known.outputs and not told and old_outputs.get("tagsAll", {}) != wanted:
+            retagged = Change(("tagsAll",), diff.UPDATE, input=False)
+            found = replace(found, changes=(*found.changes, retagged))
+        return replace(found, delete_before_replace=_holds_its_name(row, old_inputs, news))
+
+    def preview_create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The inputs, and the tags with the default ones."""
+        return {**_public(inputs), **_tags_all(_at(session, inputs), _schema(resource), inputs)}
+
+    def create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """In moto, or as a record."""
+        aws, known = _at(session, inputs), _schema(resource)
+        row = ROWS.get(resource.type)
+        if row is None:
+            return records.create(aws, known, resource.name, _public(inputs))
+        return Lifecycle(aws, known, row).create(_public(inputs))
+
+    def read(
+        self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
+    ) -> ReadResult | None:
+        """The live object; a record is as the state has it."""
+        row = ROWS.get(resource.type)
+        if row is not None:
+            return Lifecycle(_at(session, outputs or inputs), _schema(resource), row).read(id, outputs, inputs)
+        if not inputs and not outputs:
+            msg = f"{resource.type} is a record of the sandbox and exists in no other place: it cannot be imported"
+            raise ProviderError(msg)
+        return ReadResult(id, outputs, inputs)
+
+    def preview_update(
+        self,
+        session: Aws,
+        resource: Resource,
+        id: str,
+        olds: dict[str, Any],
+        news: dict[str, Any],
+        old_inputs: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Old outputs with the new inputs over them; outputs the update changes are unknown."""
+        known, row = _schema(resource), ROWS.get(resource.type)
+        self._refuse(row, olds, news)
+        stays = {key: value for key, value in olds.items() if key not in known.inputs or key in news}
+        changed = _changed(old_inputs, news) or set()
+        volatile = row.volatile if row is not None and changed - {"tags"} else ()
+        unknown = dict.fromkeys(volatile, wire.UNKNOWN)
+        return {**stays, **_public(news), **_tags_all(_at(session, news), known, news), **unknown}
+
+    def update(
+        self,
+        session: Aws,
+        resource: Resource,
+        id: str,
+        olds: dict[str, Any],
+        news: dict[str, Any],
+        old_inputs: dict[str, Any],
+    ) -> dict[str, Any]:
+        """Send what changed."""
+        aws, known, row = _at(session, news), _schema(resource), ROWS.get(resource.type)
+        if row is None:
+            return records.update(aws, known, olds, _public(news), _public(old_inputs))
+        self._refuse(row, olds, news)
+        changed = _changed(old_inputs, news)
+        if known.outputs.get("tagsAll") and olds.get("tagsAll", {}) != tags.merged(aws, news):
+            changed = (changed or set()) | {"tagsAll"}
+        return Lifecycle(aws, known, row).update(id, olds, _public(news), changed)
+
+    def delete(
+        self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
+    ) -> None:
+        """From moto, or from the records."""
+        aws, known, row = _at(session, outputs), _schema(resource), ROWS.get(resource.type)
+        if row is None:
+            records.delete(aws, known, outputs)
+        else:
+            Lifecycle(aws, known, row).delete(id, outputs)
+
+    def invoke(self, session: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
+        """Answer a data source."""
+        return invokes.invoke(_at(session, args), token, args)
+
+    def _refuse(self, row: Row | None, olds: dict[str, Any], news: dict[str, Any]) -> None:
+        reason = row.refuse(olds, news) if row is not None and row.refuse is not None else None
+        if reason:
+            raise ProviderError(reason)
+
+
+def _schema(resource: Resource) -> Schema:
+    known = schema(resource.type)
+    if known is None:
+        msg = f"pulumi-aws {VERSION} has no type {resource.type}"
+        raise ProviderError(msg)
+    return known
+
+
+def _at(session: Aws, values: Mapping[str, Any]) -> Aws:
+    """The session in the region the resource names; one that is unknown yet is taken for the instance's own."""
+    region = values.get("region")
+    return session.at(None if region == wire.UNKNOWN else region)
+
+
+def _public(inputs: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in inputs.items() if not key.startswith("__")}
+
+
+def _settled(config: dict[str, Any]) -> dict[str, Any]:
+    """Arguments whose change means nothing: the version of the plugin."""
+    return {key: wire.nested(value) for key, value in config.items() if key not in ("version", "pluginDownloadURL")}
+
+
+def _tags_all(aws: Aws, known: Schema, inputs: dict[str, Any]) -> dict[str, Any]:
+    if "tagsAll" not in known.outputs or wire.has_unknown(inputs.get("tags")):
+        return {}
+    return {"tagsAll": tags.merged(aws, inputs)}
+
+
+def _changed(old_inputs: dict[str, Any], news: dict[str, Any]) -> set[str] | None:
+    """The inputs that changed; None where none did: then an earlier failure is to be finished."""
+    return {str(change.path[0]) for change in diff.compare(old_inputs, news)} or None
+
+
+def _forces_new(
+    resource: Resource, row: Row | None, path: Path, old_inputs: dict[str, Any], news: dict[str, Any]
+) -> bool:
+    name = paths.without_indexes(path)
+    forcing = (row.force_new if row is not None else records.record(resource.type).force_new) | {"region"}
+    if any(name == forced or name.startswith(f"{forced}.") or _is_set(news, name, forced) for forced in forcing):
+        return True
+    return row is not None and row.replace_if is not None and row.replace_if(name, old_inputs, news)
+
+
+def _is_set(news: dict[str, Any], name: str, forced: str) -> bool:
+    """Whether an object given anew brings a property with it that cannot be set later."""
+    if not forced.startswith(f"{name}."):
+        return False
+    value: Any = news
+    for part in forced.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value is not None
+
+
+def _holds_its_name(row: Row | None, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
+    """Two objects of one given name cannot live side by side, so the old one has to go first."""
+    name = naming.property_of(row)
+    given = news.get(name)
+    return given is not None and given == old_inputs.get(name) and not naming.is_made(news, name)

@@ -1,0 +1,168 @@
+"""Types that moto does not have: they are checked against the schema and then live in the Pulumi state alone.
+
+There is no object anywhere else, so nothing can change or delete one behind the program's back, and a refresh finds them
+as they are. What AWS would compute is made up, in AWS's form and always the same for the same inputs. For the types
+listed here the changes that force a new object are AWS's own; of any other type they are not known (the Python SDK does
+not say) and every change is an update in place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from slipway.sandbox.aws import outputs
+from slipway.sandbox.aws.client import Aws
+from slipway.sandbox.aws.row import Call, Inputs, fill
+from slipway.sandbox.aws.schema import Schema
+
+DIGITS = 17
+"""Hex digits of ids such as `a-0123456789abcdef0`."""
+
+EPOCH = "2026-01-01T00:00:00Z"
+"""When every record was made: a real time would differ from one run to the next."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known of a type: its id and computed outputs as templates (`{digest}`, inputs, region, account).
+
+    `refers` are calls that must succeed at creation: an access entry of a cluster that does not exist is refused.
+    `changed` is told of the inputs before and after each change, None for none.
+    """
+
+    id: str = "{digest}"
+    computed: Mapping[str, Any] = field(default_factory=dict)
+    force_new: frozenset[str] = frozenset()
+    refers: tuple[tuple[str, Call], ...] = ()
+    changed: Callable[[Aws, Inputs | None, Inputs | None], None] | None = None
+
+
+_CLUSTER = (("eks", Call("describe_cluster", target={"name": "{clusterName}"})),)
+_EKS = "arn:{partition}:eks:{region}:{account}:"
+
+
+def _tell_tag(aws: Aws, old: Inputs | None, new: Inputs | None) -> None:
+    """The tags of a node group's Auto Scaling group describe its nodes to the Cluster Autoscaler."""
+    if aws.nodes is None:
+        return
+    if old is not None:
+        aws.nodes.asg_tag_changed(old["autoscalingGroupName"], old["tag"]["key"], None)
+    if new is not None:
+        aws.nodes.asg_tag_changed(new["autoscalingGroupName"], new["tag"]["key"], str(new["tag"]["value"]))
+
+
+RECORDS: Mapping[str, Record] = MappingProxyType(
+    {
+        # Force-new of EKS: hashicorp/terraform-provider-aws internal/service/eks, read 2026-11.
+        "aws:eks/addon:Addon": Record(
+            "{clusterName}:{addonName}",
+            {
+                "arn": _EKS + "addon/{clusterName}/{addonName}/{digest}", "createdAt": EPOCH, "modifiedAt": EPOCH,
+            },
+            frozenset({"addonName", "clusterName", "namespaceConfig"}),
+            _CLUSTER,
+        ),
+        "aws:eks/accessEntry:AccessEntry": Record(
+            "{clusterName}:{principalArn}",
+            {
+                "accessEntryArn": _EKS + "access-entry/{clusterName}/{digest}", "type": "STANDARD",
+                "userName": "{principalArn}", "createdAt": EPOCH, "modifiedAt": EPOCH,
+            },
+            frozenset({"clusterName", "principalArn", "type"}),
+            _CLUSTER,
+        ),
+        "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": Record(
+            "{clusterName}#{principalArn}#{policyArn}",
+            {"associatedAt": EPOCH, "modifiedAt": EPOCH},
+            frozenset({"accessScope", "clusterName", "policyArn", "principalArn"}),
+            _CLUSTER,
+        ),
+        "aws:eks/podIdentityAssociation:PodIdentityAssociation": Record(
+            "a-{digest}",
+            {
+                "associationId": "a-{digest}",
+                "associationArn": _EKS + "podidentityassociation/{clusterName}/a-{digest}",
+            },
+            frozenset({"clusterName", "namespace", "serviceAccount"}),
+            _CLUSTER,
+        ),
+        "aws:autoscaling/tag:Tag": Record(
+            "{autoscalingGroupName},{tag[key]}",
+            force_new=frozenset({"autoscalingGroupName", "tag.key"}),
+            changed=_tell_tag,
+        ),
+        "aws:ec2/placementGroup:PlacementGroup": Record(
+            "{name}",
+            {
+                "placementGroupId": "pg-{digest}",
+                "arn": "arn:{partition}:ec2:{region}:{account}:placement-group/{name}",
+            },
+            frozenset({"name", "partitionCount", "spreadLevel", "strategy"}),
+        ),
+        "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": Record(
+            "dra-{digest}",
+            {
+                "associationId": "dra-{digest}",
+                "arn": "arn:{partition}:fsx:{region}:{account}:association/{fileSystemId}/dra-{digest}",
+            },
+            frozenset({"batchImportMetaDataOnCreate", "dataRepositoryPath", "fileSystemId", "fileSystemPath"}),
+            (("fsx", Call("describe_file_systems", target={"FileSystemIds": ["{fileSystemId}"]})),),
+        ),
+    }
+)  # fmt: skip
+
+_ANY_OTHER = Record()
+
+
+def record(type_token: str) -> Record:
+    """What is known of a type."""
+    return RECORDS.get(type_token, _ANY_OTHER)
+
+
+def create(aws: Aws, schema: Schema, name: str, inputs: Inputs) -> tuple[str, dict[str, Any]]:
+    """The id and outputs of a new record."""
+    known = record(schema.type)
+    digest = _digest(schema.type, name, inputs)
+    names = {**inputs, **aws.names(), "digest": digest}
+    for service, call in known.refers:
+        call(aws, service, {}, names)
+    id = str(fill(known.id, names))
+    if known.changed:
+        known.changed(aws, None, inputs)
+    return id, complete(aws, schema, id, digest, inputs)
+
+
+def complete(aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs) -> dict[str, Any]:
+    """The outputs: what AWS would compute, with the inputs over it."""
+    names = {**inputs, **aws.names(), "digest": digest, "id": id}
+    computed = fill(record(schema.type).computed, names)
+    if "arn" in schema.outputs and "arn" not in computed:
+        service, kind = schema.type.split(":")[1].split("/")[0], schema.type.split(":")[2].lower()
+        computed["arn"] = f"arn:{aws.partition}:{service}:{aws.region}:{aws.account}:{kind}/{id}"
+    return {**outputs.overlay(schema, computed, inputs), **outputs.common(aws, schema, inputs)}
+
+
+def update(aws: Aws, schema: Schema, olds: Inputs, inputs: Inputs, old_inputs: Inputs) -> dict[str, Any]:
+    """The outputs after an update; what was made up at creation stays."""
+    known = record(schema.type)
+    if known.changed:
+        known.changed(aws, old_inputs, inputs)
+    made = {key: value for key, value in olds.items() if key not in schema.inputs or key in known.computed}
+    return {**outputs.overlay(schema, made, inputs), **outputs.common(aws, schema, inputs)}
+
+
+def delete(aws: Aws, schema: Schema, outs: Inputs) -> None:
+    """Forget it."""
+    known = record(schema.type)
+    if known.changed:
+        known.changed(aws, outs, None)
+
+
+def _digest(type_token: str, name: str, inputs: Inputs) -> str:
+    text = json.dumps([type_token, name, dict(inputs)], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]

@@ -1,0 +1,29 @@
+"""What the rows of EC2 have in common. Which changes force a new object: hashicorp/terraform-provider-aws,
+internal/service/ec2 (ForceNew), on which pulumi-aws 7.51 is built; read 2026-11.
+"""
+
+from __future__ import annotations
+
+from slipway.sandbox.aws.row import Call, Tags
+
+SERVICE = "ec2"
+
+
+def tags(specification: str) -> Tags:
+    """EC2 tags any object by its id; at creation it wants the name of the resource type."""
+    return Tags("create_tags", "delete_tags", {"Resources": ["{id}"]}, specification=specification)
+
+
+def described(operation: str, ids: str, items: str) -> Call:
+    """Describe one object by id."""
+    return Call(operation, target={ids: ["{id}"]}, item=f"{items}[0]")
+
+
+def by_id(operation: str, parameter: str) -> Call:
+    """A call that needs nothing but the id."""
+    return Call(operation, target={parameter: "{id}"})
+
+
+def arn(resource: str) -> dict[str, str]:
+    """The computed ARN of `<resource>/<id>`."""
+    return {"arn": f"arn:{{partition}}:ec2:{{region}}:{{account}}:{resource}/{{id}}"}

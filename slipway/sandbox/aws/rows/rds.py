@@ -1,0 +1,91 @@
+"""RDS subnet groups and database instances: enough for an experiment tracker's database.
+
+Which changes force a new object: hashicorp/terraform-provider-aws internal/service/rds, read 2026-11.
+"""
+
+from __future__ import annotations
+
+from slipway.sandbox.aws.client import Aws
+from slipway.sandbox.aws.row import ANY, Call, Inputs, Row, Setting, Tags
+
+SERVICE = "rds"
+_TAGS = Tags(
+    "add_tags_to_resource",
+    "remove_tags_from_resource",
+    {"ResourceName": "{arn}"},
+    read=Call("list_tags_for_resource", target={"ResourceName": "{arn}"}, item="TagList"),
+)
+
+SUBNET_GROUP = Row(
+    "aws:rds/subnetGroup:SubnetGroup",
+    SERVICE,
+    create=Call(
+        "create_db_subnet_group",
+        rename={"name": "DBSubnetGroupName", "description": "DBSubnetGroupDescription"},
+        adapt=lambda inputs: {"description": "Managed by Pulumi", **inputs},
+        omit=frozenset({"namePrefix"}),
+    ),
+    id="DBSubnetGroup.DBSubnetGroupName",
+    read=Call("describe_db_subnet_groups", target={"DBSubnetGroupName": "{id}"}, item="DBSubnetGroups[0]"),
+    delete=Call("delete_db_subnet_group", target={"DBSubnetGroupName": "{id}"}),
+    force_new=frozenset({"name", "namePrefix"}),
+    settings=(
+        Setting(("subnetIds",), Call("modify_db_subnet_group", target={"DBSubnetGroupName": "{id}"}), at_create=False),
+    ),
+    tags=_TAGS,
+    from_item={
+        "arn": "DBSubnetGroupArn", "name": "DBSubnetGroupName", "subnetIds": "Subnets[].SubnetIdentifier",
+        "description": "DBSubnetGroupDescription",
+    },
+    drift=("subnetIds",),
+)  # fmt: skip
+
+_RENAMED = {
+    "identifier": "DBInstanceIdentifier", "instanceClass": "DBInstanceClass", "username": "MasterUsername",
+    "password": "MasterUserPassword", "backupWindow": "PreferredBackupWindow", "parameterGroupName":
+    "DBParameterGroupName", "maintenanceWindow": "PreferredMaintenanceWindow",
+    "iamDatabaseAuthenticationEnabled": "EnableIAMDatabaseAuthentication",
+}  # fmt: skip
+_OMITTED = frozenset({"finalSnapshotIdentifier", "identifierPrefix", "skipFinalSnapshot"})
+
+
+def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
+    skip = outputs.get("skipFinalSnapshot") in (True, "true")
+    last = outputs.get("finalSnapshotIdentifier")
+    snapshot = {"FinalDBSnapshotIdentifier": last} if last and not skip else {}
+    aws.call(SERVICE, "delete_db_instance", DBInstanceIdentifier=id, SkipFinalSnapshot=skip, **snapshot)
+
+
+INSTANCE = Row(
+    "aws:rds/instance:Instance",
+    SERVICE,
+    create=Call("create_db_instance", rename=_RENAMED, omit=_OMITTED),
+    id="DBInstance.DBInstanceIdentifier",
+    read=Call("describe_db_instances", target={"DBInstanceIdentifier": "{id}"}, item="DBInstances[0]"),
+    delete=_delete,
+    force_new=frozenset(
+        {
+            "availabilityZone", "backupTarget", "characterSetName", "customIamInstanceProfile", "dbName", "engine",
+            "kmsKeyId", "ncharCharacterSetName", "snapshotIdentifier", "storageEncrypted", "timezone", "username",
+        }
+    ),
+    settings=(
+        Setting(
+            (ANY,),
+            Call("modify_db_instance", {"DBInstanceIdentifier": "{id}"}, rename=_RENAMED,
+                 omit=_OMITTED | {"identifier", "tags"}),
+            at_create=False,
+        ),
+    ),
+    tags=_TAGS,
+    name="identifier",
+    name_limit=63,
+    from_item={
+        "arn": "DBInstanceArn", "address": "Endpoint.Address", "port": "Endpoint.Port", "status": "DBInstanceStatus",
+        "instanceClass": "DBInstanceClass", "identifier": "DBInstanceIdentifier", "resourceId": "DbiResourceId",
+        "endpoint": "Endpoint.join(':', [Address, to_string(Port)])",
+    },
+    drift=("instanceClass", "allocatedStorage", "engineVersion", "multiAz"),
+)  # fmt: skip
+
+ROWS = (SUBNET_GROUP, INSTANCE)
