@@ -1,5 +1,6 @@
 """Versions: reading one from what a binary prints, and deciding whether it will do."""
 
+import os
 import re
 import subprocess
 from functools import cache
@@ -25,6 +26,8 @@ def ask(binary: Path, arguments: tuple[str, ...]) -> str | None:
     try:
         answer = subprocess.run(
             [binary, *arguments],
+            # Otherwise pulumi looks on the network for a newer release of itself.
+            env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

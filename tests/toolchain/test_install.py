@@ -1,7 +1,9 @@
 import hashlib
+import inspect
 import io
 import socket
 import tarfile
+import textwrap
 import threading
 import time
 from collections.abc import Iterator
@@ -10,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from pulumi.automation import PulumiCommand
 
 from slipway.toolchain import cache, install
 from slipway.toolchain.errors import AttemptError
@@ -95,6 +98,23 @@ def test_a_file_that_is_not_published_is_said_to_be_absent(gadget: Tool, host: H
 def test_a_system_without_a_published_binary_is_not_asked_for(gadget: Tool, tmp_path: Path) -> None:
     with pytest.raises(AttemptError, match="publishes no binary for"):
         fetch(gadget, Download("http://127.0.0.1:9/gadget", ".sha256", systems=("plan9",)), tmp_path / "bin")
+
+
+def test_the_installer_of_the_sdk_is_told_where_and_which(
+    gadget: Tool, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {"root", "version"} <= set(inspect.signature(PulumiCommand.install).parameters)
+    host.publish("install.sh", b"")
+    monkeypatch.setattr(install, "PULUMI_INSTALLER_URL", f"{host.url}/install.sh")
+    stand_in = """
+        import pathlib
+        from pulumi.automation import PulumiCommand
+        def install(root, version):
+            pathlib.Path(root, "bin", "gadget").write_text(f"{version.major}.{version.minor}.{version.patch}")
+        PulumiCommand.install = install
+    """
+    monkeypatch.setattr(install, "_INSTALL", textwrap.dedent(stand_in) + install._INSTALL)
+    assert fetch(gadget, PulumiInstaller.SDK, tmp_path / "bin").read_text() == "1.2.3"
 
 
 @pytest.mark.parametrize("kind", ["download", "pulumi"])
