@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
@@ -243,3 +244,11 @@ def test_nothing_of_a_run_stays_in_the_callers_runtime() -> None:
     record(everything, stack="a-name-of-its-own")
     assert pulumi.get_stack() == before
     assert pulumi.runtime.get_root_resource() is None
+
+
+def test_garbage_is_collected_again_after_a_run_whatever_its_end() -> None:
+    record(everything, stack="dev")
+    assert gc.isenabled()
+    with pytest.raises(OopsError):
+        record(fails_at_once, stack="dev")
+    assert gc.isenabled()
