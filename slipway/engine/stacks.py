@@ -66,6 +66,7 @@ class SandboxEngine:
             return
         for lock in held:
             say(f"stack {stack} was locked by a run that is gone ({lock}); removing its lock (`pulumi cancel`)")
+        self.overlay.make()
         process.capture(self._call("cancel", "--yes", "--stack", stack))
 
     def _call(self, *arguments: str) -> Invocation:

@@ -1,0 +1,50 @@
+"""The command line: `slipway up dev --sandbox` and the rest. One file a command group, heavy imports late."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from slipway.cli.known import is_configuration, is_for_user
+from slipway.cli.parser import parse
+from slipway.engine.errors import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_REFUSED, SlipwayError
+from slipway.engine.shim import off_path
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code. A failure is one message on stderr, never a traceback (but with --debug)."""
+    options = parse(sys.argv[1:] if arguments is None else arguments)
+    # In a shell of `slipway sandbox env`, the first `pulumi` on PATH is ours and not the engine.
+    os.environ["PATH"] = off_path(os.environ.get("PATH", os.defpath))
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("slipway: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has enough (`slipway doctor | head`); Python would complain again at its own end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILURE
+    except Exception as error:  # the last line of defence between a bug and a user
+        return _report(error, debug=options.debug)
+    return code
+
+
+def _report(error: Exception, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exception(error)
+    if isinstance(error, SlipwayError):
+        print(f"slipway: {error}", file=sys.stderr)
+        return error.exit_code
+    if is_configuration(error):
+        print(error, file=sys.stderr)
+        return EXIT_REFUSED
+    if is_for_user(error):
+        print(f"slipway: {error}", file=sys.stderr)
+    else:
+        hint = "" if debug else "; `slipway --debug ...` shows where"
+        print(f"slipway: unexpected {type(error).__name__}: {error}{hint}", file=sys.stderr)
+    return EXIT_FAILURE

@@ -1,0 +1,42 @@
+"""`slipway check STACK...`: the settings alone, without the engine."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.engine.project import find
+
+if TYPE_CHECKING:
+    from infra.config import Loaded
+    from slipway.cli.parser import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("check", help="check the settings of stacks, without the engine")
+    parser.add_argument("stacks", nargs="+", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
+    parser.add_argument("--strict", action="store_true", help="take warnings for errors")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check every stack that is named; the first one that is refused ends it."""
+    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    project = find(Path.cwd())
+    for stack in options.stacks:
+        print(describe(stack, checked(project, stack, strict=options.strict)))
+    return 0
+
+
+def describe(stack: str, loaded: Loaded) -> str:
+    """One line on a stack whose settings are valid."""
+    platform = loaded.platform
+    pools = ", ".join(platform.pools)
+    warnings = f", {len(loaded.warnings)} warning(s)" if loaded.warnings else ""
+    return (
+        f"stack {stack}: valid{warnings}. Account {platform.account.id}, {platform.account.region}; "
+        f"cluster {platform.cluster_name}; pools {pools}"
+    )

@@ -1,0 +1,67 @@
+"""Findings of `slipway doctor` about the checkout and the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from infra.config import ConfigurationError, load, read_stack
+from slipway.cli.status import Condition, Status
+from slipway.engine.project import Project
+
+
+class Level(Enum):
+    """How a finding bears on `slipway up STACK --sandbox`."""
+
+    OK = "ok"
+    NOTE = "note"
+    """Worth knowing; nothing fails for it."""
+    FAILED = "FAILED"
+    """The sandbox can't be used until it is mended."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report."""
+
+    level: Level
+    what: str
+    found: str
+    mend: str = ""
+
+
+def stack_files(project: Project) -> list[Finding]:
+    """Whether each stack file of the checkout is accepted."""
+    names = project.stack_names
+    if not names:
+        return [Finding(Level.FAILED, "stacks", f"none in {project.stacks}", "add a stack file, see stacks/README.md")]
+    return [_stack_file(project, name) for name in names]
+
+
+def _stack_file(project: Project, stack: str) -> Finding:
+    what = f"stack {stack}"
+    try:
+        loaded = load(read_stack(stack, project.stacks), stack=stack)
+    except ConfigurationError as error:
+        count = len(error.problems)
+        found = f"{count} problem{'s' if count != 1 else ''}"
+        return Finding(Level.FAILED, what, found, f"`slipway check {stack}` names each and how to mend it")
+    if loaded.warnings:
+        count = len(loaded.warnings)
+        return Finding(Level.NOTE, what, f"valid, {count} warning{'s' if count != 1 else ''} (slipway check {stack})")
+    return Finding(Level.OK, what, "valid")
+
+
+def sandbox(status: Status) -> Finding:
+    """How the sandbox is. One that does not run is no trouble: the next command starts it."""
+    level = {Condition.DAMAGED: Level.FAILED, Condition.STALE: Level.NOTE}.get(status.condition, Level.OK)
+    memory = f", {status.memory >> 20} MiB" if status.healthy else ""
+    return Finding(level, "sandbox", f"{status.condition}{memory}, in {status.home}", status.mend)
+
+
+def aws_variables(environment: Mapping[str, str]) -> Finding:
+    """Which AWS variables a run on AWS would see; the sandbox sees none of them."""
+    names = sorted(name for name in environment if name.startswith("AWS_"))
+    found = f"set: {', '.join(names)} (never given to the sandbox)" if names else "none set (the sandbox needs none)"
+    return Finding(Level.OK, "AWS_* variables", found)

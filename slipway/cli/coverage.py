@@ -1,0 +1,54 @@
+"""What of a stack was done as AWS and Kubernetes would, and what was only written down: said after every run."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Final
+
+from slipway.cli.output import table
+from slipway.engine.state import StackResource, StackState
+
+if TYPE_CHECKING:
+    from slipway.sandbox.notes import Note
+
+TEXTS_SHOWN: Final = 5
+"""Remarks of a kind that are shown in full."""
+
+
+def of_aws(state: StackState, in_moto: Collection[str]) -> str:
+    """Types of pulumi_aws in the state, by whether moto has them or they are records."""
+    found = Counter((resource.type in in_moto, resource.kind) for resource in state.standing if _is_aws(resource))
+    if not found:
+        return ""
+    rows = [
+        (label, str(sum(kinds.values())), ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
+        for label, kinds in (("in moto", _kinds(found, moto=True)), ("recorded", _kinds(found, moto=False)))
+        if kinds
+    ]
+    head = "AWS resources (in moto: references and drift are real; recorded: checked against the SDK's schema alone):"
+    return f"{head}\n{table(rows, right=frozenset({1}), indent='  ')}"
+
+
+def of_kubernetes(state: StackState, notes: Iterable[Note]) -> str:
+    """The remarks of the sandbox on this stack: charts that were not rendered, CRDs that were made up."""
+    ours = {resource.urn for resource in state.resources}
+    by_kind: defaultdict[str, list[Note]] = defaultdict(list)
+    for note in notes:
+        if note.urn in ours:
+            by_kind[note.kind.value].append(note)
+    lines = []
+    for kind, found in sorted(by_kind.items()):
+        lines.append(f"  {kind}: {len(found)}")
+        lines += [f"    {note.urn.rpartition('::')[2]}: {note.text}" for note in found[:TEXTS_SHOWN]]
+        if len(found) > TEXTS_SHOWN:
+            lines.append(f"    and {len(found) - TEXTS_SHOWN} more")
+    return "\n".join(["Kubernetes, where it is not as in a real cluster:", *lines]) if lines else ""
+
+
+def _is_aws(resource: StackResource) -> bool:
+    return resource.type.startswith("aws:")
+
+
+def _kinds(found: Counter[tuple[bool, str]], *, moto: bool) -> dict[str, int]:
+    return {kind: count for (in_moto, kind), count in found.items() if in_moto is moto}

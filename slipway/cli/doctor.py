@@ -1,0 +1,50 @@
+"""`slipway doctor`: what is missing on this machine, and how to mend it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.cli.output import table
+from slipway.engine.project import find
+
+if TYPE_CHECKING:
+    from slipway.cli.parser import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("doctor", help="what is missing on this machine, and how to mend it")
+    parser.set_defaults(run=run)
+
+
+def run(_options: argparse.Namespace) -> int:
+    """Print every finding; 1 if one of them keeps `slipway up STACK --sandbox` from working."""
+    from slipway.cli import checks, machine, offline  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    findings = [
+        machine.python(),
+        *machine.tools(),
+        machine.engine_and_sdk(),
+        machine.cache(),
+        machine.disk(),
+        checks.sandbox(offline.status()),
+        *checks.stack_files(find(Path.cwd())),
+        checks.aws_variables(os.environ),
+    ]
+    print(report(findings))
+    return 1 if any(finding.level is checks.Level.FAILED for finding in findings) else 0
+
+
+def report(findings: list[checks.Finding]) -> str:
+    """The table, and below it what to do."""
+    rows = [(finding.level.value, finding.what, finding.found) for finding in findings]
+    mends = [f"{finding.what}: {finding.mend}" for finding in findings if finding.mend]
+    text = table(rows)
+    return text if not mends else "\n".join([text, "", "To do:", *(f"  - {mend}" for mend in mends)])
+
+
+if TYPE_CHECKING:
+    from slipway.cli import checks

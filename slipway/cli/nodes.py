@@ -1,0 +1,69 @@
+"""The nodes that a cluster of the sandbox shows, by pool."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.pools.keys import POOL
+from slipway.engine.errors import SlipwayError
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
+from slipway.sandbox.nodes.spec import SPECIMEN
+
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+
+
+@dataclass(frozen=True)
+class PoolNodes:
+    """The nodes of a pool: those that are there, and whether the one shown only stands for those to come."""
+
+    pool: str
+    instance_type: str
+    count: int
+    specimen: bool
+
+
+def read(kubeconfig: Path, cluster: str) -> list[PoolNodes]:
+    """The nodes of a cluster; none where the cluster does not stand.
+
+    Raises:
+        SlipwayError: Its API server does not answer.
+    """
+    client = _client(kubeconfig, cluster)
+    if client is None:
+        return []
+    try:
+        return by_pool(client.get_path("/api/v1/nodes")["items"])
+    except (ApiError, UnreachableError) as error:
+        msg = f"the nodes of cluster {cluster} can't be read: {error}"
+        raise SlipwayError(msg) from error
+
+
+def by_pool(nodes: Iterable[Mapping[str, Any]]) -> list[PoolNodes]:
+    """Nodes of the API, counted by pool, instance type, and whether they are there."""
+    found: dict[tuple[str, str, bool], int] = {}
+    for node in nodes:
+        metadata = node["metadata"]
+        labels = metadata.get("labels") or {}
+        specimen = (metadata.get("annotations") or {}).get(SPECIMEN) == "true"
+        key = (labels.get(POOL, "without a pool"), labels.get(INSTANCE_TYPE, "?"), specimen)
+        found[key] = found.get(key, 0) + 1
+    return [PoolNodes(pool, kind, count, specimen) for (pool, kind, specimen), count in sorted(found.items())]
+
+
+def _client(kubeconfig: Path, cluster: str) -> KubeClient | None:
+    try:
+        document = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    for entry in document.get("clusters") or ():
+        if entry["name"] == cluster:
+            authority = b64decode(entry["cluster"]["certificate-authority-data"]).decode()
+            return KubeClient(entry["cluster"]["server"], authority, document["users"][0]["user"]["token"])
+    return None

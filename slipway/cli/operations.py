@@ -1,0 +1,118 @@
+"""`slipway up|preview|refresh|destroy STACK`: the engine's commands, after the settings were checked."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from slipway.cli.output import Progress, can_ask
+from slipway.engine import process
+from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+from slipway.engine.invocation import Invocation, Operation, Request, operation
+from slipway.engine.project import Project, find
+from slipway.engine.protection import refuse_protected
+from slipway.engine.state import StackState, parse
+
+if TYPE_CHECKING:
+    from infra.config import Loaded
+    from slipway.cli.parser import Commands
+
+_HELP: Final = {
+    Operation.UP: "create or change what a stack describes",
+    Operation.PREVIEW: "show what `up` would do",
+    Operation.REFRESH: "take what really stands into the state, and report drift",
+    Operation.DESTROY: "remove everything of a stack but what is protected",
+}
+_GET_PULUMI: Final = (
+    "the Pulumi CLI is not on PATH: install it (https://www.pulumi.com/docs/install/), "
+    "or add --sandbox, which brings its own"
+)
+IN_SANDBOX_SHELL: Final = "SLIPWAY_SANDBOX_SHELL"
+"""Set in a shell of `slipway sandbox env`: every run there is one in the sandbox."""
+
+
+def add(commands: Commands) -> None:
+    """Add the four commands to the parser."""
+    for name, text in _HELP.items():
+        parser = commands.add_parser(
+            name, help=text, usage=f"slipway {name} STACK [--sandbox] [options] [-- arguments for pulumi]"
+        )
+        parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
+        parser.add_argument("--sandbox", action="store_true", help="on this machine, without AWS; starts the sandbox")
+        parser.add_argument("--strict", action="store_true", help="take warnings about the settings for errors")
+        if name.changes:
+            parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
+        if name is Operation.DESTROY:
+            parser.add_argument(
+                "--except-protected", action="store_true", help="leave what is protected, and what it needs"
+            )
+        parser.set_defaults(run=run, takes_extra=True, operation=name, yes=False, except_protected=False)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check, then run the engine in the world that was asked for; its exit code."""
+    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    project = find(Path.cwd())
+    loaded = checked(project, options.stack, strict=options.strict)
+    sandbox = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
+    request = Request(
+        operation=options.operation,
+        stack=options.stack,
+        # A rehearsal can be repeated at will; only to throw a whole one away is worth a question.
+        yes=options.yes or (sandbox and options.operation is not Operation.DESTROY),
+        except_protected=options.except_protected,
+        extra=options.extra,
+    )
+    _require_an_answer(request)
+    if sandbox:
+        return _in_sandbox(project, request, loaded)
+    return _on_aws(project, request)
+
+
+def _require_an_answer(request: Request) -> None:
+    given = request.yes or any(argument in ("--yes", "-y", "--preview-only") for argument in request.extra)
+    if request.operation.changes and not given and not can_ask():
+        msg = (
+            f"{request.operation} asks before it changes anything, and there is no terminal to ask on: "
+            f"add --yes, or look first with `slipway preview {request.stack}`"
+        )
+        raise SlipwayError(msg, EXIT_REFUSED)
+
+
+def _on_aws(project: Project, request: Request) -> int:
+    pulumi = shutil.which("pulumi")
+    if pulumi is None:
+        raise SlipwayError(_GET_PULUMI)
+
+    def state() -> StackState:
+        argv = (pulumi, "stack", "export", "--stack", request.stack, "--non-interactive")
+        return parse(process.capture(Invocation(argv, os.environ, project.root)))
+
+    refuse_protected(request, state)
+    return process.run(operation(Path(pulumi), request, directory=project.root, environment=os.environ))
+
+
+def _in_sandbox(project: Project, request: Request, loaded: Loaded) -> int:
+    # Imports processes, certificates and boto3's friends; a run on AWS needs none of it.
+    from slipway.cli import offline, summary  # noqa: PLC0415
+
+    say = Progress()
+    sandbox = offline.find_running() or offline.start(say)
+    engine = sandbox.engine(os.environ)
+    engine.free(request.stack, say)
+    settings = engine.prepare(project.stacks, request.stack)
+    refuse_protected(request, lambda: engine.state(request.stack))
+    call = operation(
+        engine.pulumi,
+        request.with_settings(settings),
+        directory=project.root,
+        environment=engine.environment,
+    )
+    code = process.run(call)
+    if code == 0:
+        print(summary.after(request, loaded.platform, engine.state(request.stack), sandbox))
+    return code

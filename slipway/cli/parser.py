@@ -1,0 +1,59 @@
+"""The grammar of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from slipway import __version__
+from slipway.cli import check, cost, doctor, operations, render, sandbox
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+DESCRIPTION = """\
+Bring the platform up on AWS, or in a sandbox on this machine that needs no account.
+
+  slipway up dev --sandbox      the whole of stack dev, offline
+  slipway check prod            the settings alone, in under a second
+  slipway doctor                what is missing on this machine
+"""
+GROUPS = (operations, check, render, cost, sandbox, doctor)
+
+
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options of a command line, with `run`, the function that does the work.
+
+    What stands after `--` is not looked at; it becomes `extra`, for the commands that hand it on.
+
+    Raises:
+        SystemExit: The line is wrong (code 2), or it asked for help or the version (code 0).
+    """
+    ours, extra = _split(list(arguments))
+    parser = make()
+    options = parser.parse_args(ours)
+    if extra and not getattr(options, "takes_extra", False):
+        parser.error(f"{options.command} hands nothing on to the engine: leave out `-- {' '.join(extra)}`")
+    options.extra = tuple(extra)
+    return options
+
+
+def make() -> argparse.ArgumentParser:
+    """The parser with every command."""
+    parser = argparse.ArgumentParser(
+        prog="slipway", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--version", action="version", version=f"slipway {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for group in GROUPS:
+        group.add(commands)
+    return parser
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    if "--" not in arguments:
+        return arguments, []
+    index = arguments.index("--")
+    return arguments[:index], arguments[index + 1 :]

@@ -1,0 +1,33 @@
+"""`slipway render STACK --out DIR`: the whole program as files, without an engine."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.engine.project import find
+
+if TYPE_CHECKING:
+    from slipway.cli.parser import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("render", help="write every resource, manifest and Helm value as files")
+    parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write; replaced as a whole")
+    parser.add_argument("--strict", action="store_true", help="take warnings for errors")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check the settings, then render."""
+    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    checked(find(Path.cwd()), options.stack, strict=options.strict)
+    from slipway.render import render  # noqa: PLC0415 - imports the SDK, 1.5 s
+
+    render(options.stack, options.out)
+    print(f"stack {options.stack}: rendered to {options.out}")
+    return 0

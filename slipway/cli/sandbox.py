@@ -1,0 +1,76 @@
+"""`slipway sandbox start|status|stop|env`: the sandbox itself."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.cli.output import Progress
+from slipway.engine.errors import SlipwayError
+from slipway.engine.project import find
+
+if TYPE_CHECKING:
+    from slipway.cli.parser import Commands
+
+NOT_RUNNING = "the sandbox is not running: `slipway sandbox start`, or `slipway up STACK --sandbox`, starts it"
+
+
+def add(commands: Commands) -> None:
+    """Add the group to the parser."""
+    group = commands.add_parser("sandbox", help="start, look at, stop or enter the sandbox")
+    actions = group.add_subparsers(dest="action", required=True, metavar="ACTION")
+    start = actions.add_parser("start", help="start it, unless it runs")
+    start.set_defaults(run=_start)
+    status = actions.add_parser("status", help="what runs, where, and how much memory it takes; exit code 1 if not all")
+    status.add_argument("--json", action="store_true", help="for programs")
+    status.set_defaults(run=_status)
+    stop = actions.add_parser("stop", help="end it; all that stands in it is gone")
+    stop.set_defaults(run=_stop)
+    env = actions.add_parser("env", help='variables for a shell: eval "$(slipway sandbox env)"')
+    env.add_argument("--json", action="store_true", help="an object, for programs")
+    env.set_defaults(run=_env)
+
+
+def _start(_options: argparse.Namespace) -> int:
+    from slipway.cli import offline  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    say = Progress()
+    running = offline.find_running()
+    if running is not None:
+        print(f"the sandbox runs already, in {running.home}")
+        return 0
+    sandbox = offline.start(say)
+    print(f"the sandbox runs, in {sandbox.home}")
+    print('enter it with: eval "$(slipway sandbox env)"')
+    return 0
+
+
+def _status(options: argparse.Namespace) -> int:
+    from slipway.cli import offline  # noqa: PLC0415
+
+    status = offline.status()
+    print(json.dumps(status.as_data(), indent=2) if options.json else status.text())
+    return 0 if status.healthy else 1
+
+
+def _stop(_options: argparse.Namespace) -> int:
+    from slipway.cli import offline  # noqa: PLC0415
+
+    print("the sandbox is stopped" if offline.stop(Progress()) else "the sandbox was not running")
+    return 0
+
+
+def _env(options: argparse.Namespace) -> int:
+    from slipway.cli import offline, shell  # noqa: PLC0415
+
+    sandbox = offline.find_running()
+    if sandbox is None:
+        raise SlipwayError(NOT_RUNNING)
+    variables = shell.enter(sandbox.engine(os.environ), sandbox, find(Path.cwd()), os.environ)
+    print(json.dumps(dict(variables.set), indent=2) if options.json else variables.script(), end="")
+    if options.json:
+        print()
+    return 0

@@ -1,0 +1,32 @@
+"""Reading and checking a stack's settings before anything else happens."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+from slipway.engine.project import Project
+
+if TYPE_CHECKING:
+    from infra.config import Loaded
+
+
+def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
+    """The settings of a stack; warnings go to stderr.
+
+    Raises:
+        ConfigurationError: The file is refused, with everything that is wrong.
+        SlipwayError: There are warnings, and `strict` makes them errors.
+    """
+    # Not at the top: pydantic takes 0.2 s, and `slipway --help` or `sandbox status` need none of it.
+    from infra.config import load, read_stack  # noqa: PLC0415
+
+    loaded = load(read_stack(stack, project.stacks), stack=stack)
+    for warning in loaded.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if strict and loaded.warnings:
+        count = len(loaded.warnings)
+        msg = f"stack {stack}: {count} warning{'s' if count != 1 else ''}, refused because of --strict"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    return loaded

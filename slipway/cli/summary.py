@@ -1,0 +1,111 @@
+"""What is said after a run in the sandbox: what stands, what it would cost, what was not done as AWS would."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from slipway.cli import coverage
+from slipway.cli.nodes import PoolNodes, read
+from slipway.cli.output import table
+from slipway.cost import Estimate, estimate
+from slipway.engine.invocation import Operation, Request
+from slipway.engine.state import StackState, counts
+from slipway.sandbox.aws.rows import ROWS
+from slipway.sandbox.notes import load_notes
+
+if TYPE_CHECKING:
+    from infra.config import Platform
+    from slipway.cli.offline import Sandbox
+
+KINDS_SHOWN: Final = 6
+"""Kinds of a service that are named; `pulumi stack` and `slipway render` have them all."""
+
+
+def after(request: Request, platform: Platform, state: StackState, sandbox: Sandbox) -> str:
+    """The summary of a run that went well."""
+    if request.operation is Operation.PREVIEW:
+        parts = [cost(estimate(platform)), f"Nothing was changed. To do it: slipway up {request.stack} --sandbox"]
+    else:
+        parts = [standing(state), open_operations(state, request.stack)]
+        if state.standing:
+            parts += _in_detail(request, platform, state, sandbox)
+    return "\n" + "\n\n".join(part for part in parts if part)
+
+
+def _in_detail(request: Request, platform: Platform, state: StackState, sandbox: Sandbox) -> list[str]:
+    return [
+        nodes(read(sandbox.kubeconfig, platform.cluster_name)),
+        cost(estimate(platform)),
+        coverage.of_aws(state, ROWS),
+        coverage.of_kubernetes(state, load_notes(sandbox.home)),
+        where(sandbox, platform.cluster_name, request.stack),
+    ]
+
+
+def standing(state: StackState) -> str:
+    """Resources by service, the largest service first."""
+    services = counts(state)
+    total = sum(kinds.total() for kinds in services.values())
+    if not total:
+        return "Nothing stands."
+    rows = [(str(kinds.total()), service, _kinds(kinds)) for service, kinds in services.items()]
+    return f"{total} resources stand:\n{table(rows, right=frozenset({0}), indent='  ')}"
+
+
+def open_operations(state: StackState, stack: str) -> str:
+    """A warning about what a killed run left open; nothing where all is well."""
+    if not state.pending:
+        return ""
+    rows = "".join(f"  - {one}\n" for one in state.pending)
+    return (
+        f"A run that was killed left {len(state.pending)} operation(s) open:\n{rows}"
+        "What it had begun to make may stand in the sandbox without the state knowing of it. A fresh sandbox is the "
+        f"way out: `slipway sandbox stop`, then `slipway up {stack} --sandbox`."
+    )
+
+
+def nodes(pools: Sequence[PoolNodes]) -> str:
+    """Nodes by pool; a pool at zero shows what its first node will be."""
+    if not pools:
+        return ""
+    rows = [
+        (
+            "0" if pool.specimen else str(pool.count),
+            pool.pool,
+            pool.instance_type + (" (at zero)" if pool.specimen else ""),
+        )
+        for pool in pools
+    ]
+    total = sum(pool.count for pool in pools if not pool.specimen)
+    names = {pool.pool for pool in pools}
+    return f"{total} nodes in {len(names)} pools:\n{table(rows, right=frozenset({0}), indent='  ')}"
+
+
+def cost(priced: Estimate) -> str:
+    """The bill's two ends, and how much it leaves out."""
+    floor, ceiling = (amount.quantize(Decimal("0.01")) for amount in (priced.floor, priced.ceiling))
+    out = f" {len(priced.unpriced)} items have no price in it." if priced.unpriced else ""
+    return (
+        f"On AWS this would cost {floor:,} USD an hour with every pool at its least, {ceiling:,} at its most."
+        f"{out} `slipway cost` has the lines."
+    )
+
+
+def where(sandbox: Sandbox, cluster: str, stack: str) -> str:
+    """How to look."""
+    return "\n".join(
+        [
+            f"kubeconfig: {sandbox.kubeconfig} (context {cluster})",
+            f"  KUBECONFIG={sandbox.kubeconfig} kubectl --context {cluster} get nodes",
+            f'  eval "$(slipway sandbox env)" && pulumi stack -s {stack}',
+        ]
+    )
+
+
+def _kinds(kinds: Counter[str]) -> str:
+    shown = kinds.most_common(KINDS_SHOWN)
+    rest = kinds.total() - sum(count for _, count in shown)
+    return ", ".join([*(f"{count} {kind}" for kind, count in shown), *([f"{rest} more"] if rest else [])])

@@ -1,0 +1,52 @@
+"""A checkout with one good stack file, a CLI that records its calls, and a sandbox that is not one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from slipway.cli import offline
+from slipway.engine.project import find
+from tests.engine.fake import FakePulumi
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of this project's Pulumi.yaml and stack files; the working directory."""
+    project = find(Path(__file__))
+    root = tmp_path / "checkout"
+    root.mkdir()
+    shutil.copy(project.root / "Pulumi.yaml", root)
+    shutil.copytree(project.stacks, root / "stacks")
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakePulumi:
+    return FakePulumi.make(tmp_path / "bin")
+
+
+@pytest.fixture
+def user(monkeypatch: pytest.MonkeyPatch, fake: FakePulumi) -> None:
+    """A user with a CLI on PATH, credentials of a real account, and no terminal."""
+    monkeypatch.setenv("PATH", f"{fake.directory}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://real-state")
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> offline.Sandbox:
+    """A sandbox that runs, as far as the command can see."""
+    home = tmp_path / "home"
+    variables = {
+        "PATH": f"{fake.directory}{os.pathsep}{os.environ['PATH']}",
+        "PULUMI_BACKEND_URL": f"file://{home / 'pulumi'}",
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:5000",
+    }
+    found = offline.Sandbox(home, variables, home / "kubeconfig")
+    monkeypatch.setattr(offline, "find_running", lambda: found)
+    return found

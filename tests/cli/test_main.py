@@ -1,0 +1,130 @@
+"""The command as a whole: exit codes, messages, and what it does not import."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from slipway import __version__
+from slipway.cli import main
+from slipway.engine.errors import EXIT_INTERRUPTED, EXIT_REFUSED
+
+
+def slipway(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "slipway", *arguments]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"slipway {__version__}\n"
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    from importlib.metadata import version  # noqa: PLC0415
+
+    assert version("slipway") == __version__
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "launch", "up", "up dev --sandbox --loud", "render dev", "check dev -- --diff", "sandbox", "sandbox go"],
+)
+def test_a_wrong_command_line_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(line.split())
+    assert caught.value.code == EXIT_REFUSED
+    assert "usage: slipway" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "line", ["check dev", "up dev --yes", "up dev --sandbox", "preview dev", "destroy dev --yes", "cost dev"]
+)
+def test_a_wrong_stack_file_is_refused_by_every_command(
+    line: str, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    path = checkout / "stacks/Pulumi.dev.yaml"
+    path.write_text(path.read_text().replace("zones:", "zoness:"))
+    assert main(line.split()) == EXIT_REFUSED
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("stack dev: ")
+    assert "zoness" in captured.err
+    assert "Traceback" not in captured.err
+
+
+def test_a_wrong_stack_file_is_refused_within_a_second_without_engine_or_cloud(checkout: Path) -> None:
+    (checkout / "stacks/Pulumi.dev.yaml").write_text("config: {slipway:platform: {}}\n")
+    started = time.monotonic()
+    done = slipway("check", "dev", directory=checkout)
+    assert time.monotonic() - started < 1.0
+    assert done.returncode == EXIT_REFUSED
+    program = (
+        "import sys; from slipway.cli import main; main(['check', 'prod'])\n"
+        "print(sorted({'pulumi', 'pulumi_aws', 'moto', 'boto3', 'grpc', 'botocore'} & set(sys.modules)))"
+    )
+    heavy = subprocess.run([sys.executable, "-c", program], cwd=checkout, capture_output=True, text=True, check=True)
+    assert heavy.stdout.splitlines()[-1] == "[]"
+
+
+def test_check_says_what_a_stack_is(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "dev", "prod"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("stack dev: valid")
+    assert "slipway-dev" in first
+    assert second.startswith("stack prod: valid")
+
+
+def test_a_stack_without_a_file_is_refused_with_those_that_there_are(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "production"]) == EXIT_REFUSED
+    assert "There are: dev, prod, staging." in capsys.readouterr().err
+
+
+def test_outside_a_checkout_the_one_that_is_installed_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["check", "dev"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "text"),
+    [
+        (KeyboardInterrupt(), EXIT_INTERRUPTED, "slipway: interrupted"),
+        (RuntimeError("boom"), 1, "slipway: unexpected RuntimeError: boom; `slipway --debug ...` shows where"),
+        (PermissionError(13, "Permission denied", "/x"), 1, "slipway: [Errno 13] Permission denied: '/x'"),
+    ],
+)
+def test_no_failure_ends_in_a_traceback(
+    error: BaseException, code: int, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_start: Path) -> None:
+        raise error
+
+    monkeypatch.setattr("slipway.cli.check.find", fail)
+    assert main(["check", "dev"]) == code
+    assert capsys.readouterr().err == f"{text}\n"
+
+
+def test_the_traceback_is_there_for_those_who_ask(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("slipway.cli.check.find", lambda _: 1 / 0)
+    assert main(["--debug", "check", "dev"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_enough_is_no_error(checkout: Path) -> None:
+    line = f"{sys.executable} -m slipway cost dev | head -1"
+    done = subprocess.run(["sh", "-c", line], cwd=checkout, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert len(done.stdout.splitlines()) == 1
