@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pulumi
-from infra.program import build
 
 from infra.config import PROJECT, Platform
+from infra.program import build
 from slipway.render.errors import RenderError
 from slipway.render.recorder import record
 from slipway.render.recording import Recording
