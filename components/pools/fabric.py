@@ -8,7 +8,14 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
+from components.pools import keys
+
 ALL_PROTOCOLS: Final = "-1"
+
+
+def security_group_tags(pool: str, cluster: str) -> dict[str, str]:
+    """Tags by which Karpenter finds the security group of a pool's fabric, and no other."""
+    return {keys.CLUSTER: cluster, keys.POOL: pool}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,12 +23,14 @@ class FabricArgs:
     """Inputs of a fabric.
 
     Attributes:
-        pool: Name of the pool, for descriptions.
+        pool: Name of the pool.
+        cluster: Name of the cluster.
         vpc_id: The VPC of its nodes.
         placement_group: Whether its machines are placed together by a group of their own.
     """
 
     pool: str
+    cluster: str
     vpc_id: pulumi.Input[str]
     placement_group: bool
 
@@ -46,6 +55,7 @@ class Fabric(pulumi.ComponentResource):
             f"{name}-security-group",
             description=f"Elastic Fabric Adapters of pool {args.pool}: nodes of the pool, among themselves",
             vpc_id=args.vpc_id,
+            tags=security_group_tags(args.pool, args.cluster),
             opts=child,
         )
         self._make_rules(name, group.id, child)

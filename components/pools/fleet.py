@@ -110,7 +110,7 @@ def _karpenter(
             pools=elastic,
             home=managed.system,
             isolated=ground.isolated,
-            custom_networking=bool(ground.network.pod_subnets),
+            pods_apart=bool(ground.network.pod_subnets),
         ),
         ground.opts,
     )

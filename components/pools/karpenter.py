@@ -58,8 +58,9 @@ class KarpenterPool(pulumi.ComponentResource):
         super().__init__(self.TOKEN, name, None, opts)
         spec, cluster = args.spec, args.cluster.resource
         ready = [*args.controller, *args.node_role.ready, *args.network.ready]
-        outlives = pulumi.ResourceOptions(parent=self, depends_on=ready)
-        before = [self._make(spec.name, f"{name}-node-class", nodeclass.KIND, self._node_class(name, args), outlives)]
+        fabric = self._make_fabric(name, args) if spec.efa_count else None
+        outlives = pulumi.ResourceOptions(parent=self, depends_on=[*ready, *([fabric] if fabric else [])])
+        before = [self._make(spec.name, f"{name}-node-class", nodeclass.KIND, _node_class(args, fabric), outlives)]
         if overlay.wants_overlay(spec):
             with_cluster = pulumi.ResourceOptions(parent=self, depends_on=ready, deleted_with=cluster)
             before.append(
@@ -86,28 +87,30 @@ class KarpenterPool(pulumi.ComponentResource):
             opts=opts,
         )
 
-    def _node_class(self, name: str, args: KarpenterPoolArgs) -> dict[str, Any]:
-        spec, cluster = args.spec, args.cluster
-        if args.node_role.instance_profile is None:
-            msg = f"pools.{spec.name}: machines of Karpenter need an instance profile, and their node role has none"
-            raise ValueError(msg)
-        groups: list[pulumi.Input[str]] = [cluster.security_group_id]
-        placement = None
-        if spec.efa_count:
-            fabric = Fabric(
-                f"{name}-fabric",
-                FabricArgs(pool=spec.name, vpc_id=args.network.vpc_id, placement_group=spec.placement_group),
-                pulumi.ResourceOptions(parent=self),
-            )
-            groups.append(fabric.security_group_id)
-            placement = fabric.placement_group_name
-        return nodeclass.node_class(
-            nodeclass.NodeClassArgs(
-                spec=spec,
-                instance_profile=args.node_role.instance_profile,
-                subnets=[args.network.private_subnets[letter] for letter in spec.zone_letters],
-                security_groups=groups,
-                placement_group=placement,
-                tags=machine_tags(spec.name, cluster.name, cluster.tags),
-            )
+    def _make_fabric(self, name: str, args: KarpenterPoolArgs) -> Fabric:
+        return Fabric(
+            f"{name}-fabric",
+            FabricArgs(
+                pool=args.spec.name,
+                cluster=args.cluster.name,
+                vpc_id=args.network.vpc_id,
+                placement_group=args.spec.placement_group,
+            ),
+            pulumi.ResourceOptions(parent=self),
         )
+
+
+def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any]:
+    spec, cluster = args.spec, args.cluster
+    if args.node_role.instance_profile is None:
+        msg = f"pools.{spec.name}: machines of Karpenter need an instance profile, and their node role has none"
+        raise ValueError(msg)
+    return nodeclass.node_class(
+        nodeclass.NodeClassArgs(
+            spec=spec,
+            cluster=cluster.name,
+            instance_profile=args.node_role.instance_profile,
+            placement_group=fabric.placement_group_name if fabric else None,
+            tags=machine_tags(spec.name, cluster.name, cluster.tags),
+        )
+    )

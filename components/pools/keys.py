@@ -9,6 +9,8 @@ from typing import Final
 
 POOL: Final = "platform.slipway/pool"
 """Label of every node, and taint of GPU nodes: the pool's name."""
+CLUSTER: Final = "platform.slipway/cluster"
+"""Tag, beside `POOL`, of AWS resources that are found by tags: two clusters may share an account and a Region."""
 ROLE: Final = "platform.slipway/role"
 """Label of every node: what the pool is for (`infra.config.pools.Role`)."""
 GPU: Final = "nvidia.com/gpu"

@@ -60,7 +60,12 @@ class ManagedPool(pulumi.ComponentResource):
         if spec.efa_count:
             fabric = Fabric(
                 f"{name}-fabric",
-                FabricArgs(pool=spec.name, vpc_id=args.network.vpc_id, placement_group=spec.placement_group),
+                FabricArgs(
+                    pool=spec.name,
+                    cluster=cluster.name,
+                    vpc_id=args.network.vpc_id,
+                    placement_group=spec.placement_group,
+                ),
                 pulumi.ResourceOptions(parent=self),
             )
             groups = [cluster.security_group_id, fabric.security_group_id]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pulumi
 
 from components.pools import interfaces
+from components.pools.fabric import security_group_tags
 from components.pools.manifests import ManifestKind
 from components.pools.spec import PoolSpec
 from components.pools.volumes import Volume, volumes
 from infra.catalog import amis
 
 KIND: Final = ManifestKind("karpenter.k8s.aws/v1", "EC2NodeClass")
+SUBNET_TAG: Final = "karpenter.sh/discovery"
+"""Tag of the subnets of nodes, with the cluster's name; the network puts it on them."""
+CLUSTER_GROUP_TAG: Final = "aws:eks:cluster-name"
+"""Tag that EKS puts on the cluster's security group and that nobody else can set (EKS User Guide, "View Amazon EKS
+security group requirements for clusters"). `kubernetes.io/cluster/<name>` is on groups of load balancers too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,31 +29,33 @@ class NodeClassArgs:
 
     Attributes:
         spec: The pool.
+        cluster: Name of the cluster.
         instance_profile: Name of the instance profile of its machines. A profile made here, and not a role from which
             Karpenter would make profiles itself: that needs the IAM API, which has no private endpoint (Karpenter v1.14
             documentation, NodeClasses, `spec.instanceProfile`), and six more permissions.
-        subnets: Ids of the subnets of the pool's zones.
-        security_groups: Ids of the security groups of its machines.
         placement_group: Name of its placement group, where it has one.
         tags: Tags of machines, volumes and interfaces.
     """
 
     spec: PoolSpec
+    cluster: str
     instance_profile: pulumi.Input[str]
-    subnets: Sequence[pulumi.Input[str]]
-    security_groups: Sequence[pulumi.Input[str]]
     placement_group: pulumi.Input[str] | None
     tags: Mapping[str, str]
 
 
 def node_class(args: NodeClassArgs) -> dict[str, Any]:
-    """`spec` of the EC2NodeClass."""
+    """`spec` of the EC2NodeClass.
+
+    Subnets and security groups are found by tags, which are known before they are: so the whole manifest is validated
+    at the first preview. The zones are the NodePool's to choose.
+    """
     spec = args.spec
     manifest: dict[str, Any] = {
         "amiSelectorTerms": [{"alias": amis.karpenter_alias(spec.settings.os, spec.settings.ami_release)}],
         "instanceProfile": args.instance_profile,
-        "subnetSelectorTerms": [{"id": subnet} for subnet in args.subnets],
-        "securityGroupSelectorTerms": [{"id": group} for group in args.security_groups],
+        "subnetSelectorTerms": [{"tags": {SUBNET_TAG: args.cluster}}],
+        "securityGroupSelectorTerms": _security_groups(args),
         "blockDeviceMappings": [_device(volume) for volume in volumes(spec)],
         # IMDSv2 only, and one hop: pods that are not on the host's network can't take the node's credentials.
         "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
@@ -68,6 +76,13 @@ def node_class(args: NodeClassArgs) -> dict[str, Any]:
     if args.placement_group is not None:
         manifest["placementGroupSelector"] = {"name": args.placement_group}
     return manifest
+
+
+def _security_groups(args: NodeClassArgs) -> list[dict[str, Any]]:
+    terms = [{"tags": {CLUSTER_GROUP_TAG: args.cluster}}]
+    if args.spec.efa_count:
+        terms.append({"tags": security_group_tags(args.spec.name, args.cluster)})
+    return terms
 
 
 def _device(volume: Volume) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import base64
 from email.generator import Generator
-from email.mime.multipart import MIMEMultipart
-from email.mime.nonmultipart import MIMENonMultipart
+from email.message import Message
 from io import StringIO
 from typing import Any, Final
 
@@ -43,8 +42,11 @@ def _node_config(spec: PoolSpec) -> dict[str, Any]:
 def _multipart(node_config: dict[str, Any]) -> str:
     """One MIME multi-part document, the form in which EKS merges user data of AL2023 (EKS User Guide, "Customize
     managed nodes with launch templates")."""
-    document = MIMEMultipart(boundary=BOUNDARY)
-    part = MIMENonMultipart("application", "node.eks.aws")
+    document = Message()
+    document["MIME-Version"] = "1.0"
+    document.add_header("Content-Type", "multipart/mixed", boundary=BOUNDARY)
+    part = Message()
+    part.add_header("Content-Type", "application/node.eks.aws")
     part.set_payload(yaml.safe_dump(node_config))
     document.attach(part)
     written = StringIO()

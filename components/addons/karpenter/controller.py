@@ -31,7 +31,7 @@ class KarpenterArgs:
         pools: Pools that it will have, for the features that they need.
         home: Node groups on which its controller runs.
         isolated: Whether the VPC has no way out but endpoints.
-        custom_networking: Whether pods have subnets of their own.
+        pods_apart: Whether pods have subnets of their own.
     """
 
     cluster: ClusterHandle
@@ -39,7 +39,7 @@ class KarpenterArgs:
     pools: Mapping[str, PoolSpec]
     home: Sequence[pulumi.Resource]
     isolated: bool
-    custom_networking: bool
+    pods_apart: bool
 
 
 class Karpenter(pulumi.ComponentResource):
@@ -106,7 +106,7 @@ class Karpenter(pulumi.ComponentResource):
             queue=queue.name,
             gates=Gates.of(args.pools.values()),
             isolated=args.isolated,
-            custom_networking=args.custom_networking,
+            pods_apart=args.pods_apart,
         )
         return release(
             f"{name}-release",

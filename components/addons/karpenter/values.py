@@ -11,7 +11,6 @@ import pulumi
 from components.pools import keys
 from components.pools.overlay import wants_overlay
 from components.pools.spec import PoolSpec
-from infra.config.capacity import Market
 from infra.config.pools import Role
 
 NAMESPACE: Final = "kube-system"
@@ -27,12 +26,10 @@ class Gates:
     Attributes:
         node_repair: Replace nodes that the node monitoring agent finds broken; for all pools or none, as Karpenter has
             it.
-        spot_to_spot: Move pods from one Spot machine to a cheaper one.
         node_overlay: Tell the scheduler what MIG nodes offer.
     """
 
     node_repair: bool
-    spot_to_spot: bool
     node_overlay: bool
 
     @classmethod
@@ -41,14 +38,11 @@ class Gates:
         pools = tuple(specs)
         return cls(
             node_repair=any(spec.settings.repair for spec in pools),
-            spot_to_spot=any(spec.market is Market.SPOT for spec in pools),
             node_overlay=any(wants_overlay(spec) for spec in pools),
         )
 
 
-def values(
-    *, cluster: str, queue: pulumi.Input[str], gates: Gates, isolated: bool, custom_networking: bool
-) -> dict[str, Any]:
+def values(*, cluster: str, queue: pulumi.Input[str], gates: Gates, isolated: bool, pods_apart: bool) -> dict[str, Any]:
     """Values that differ from the chart's.
 
     Args:
@@ -57,7 +51,7 @@ def values(
         gates: Features that the pools need.
         isolated: Whether the VPC has no way out: Karpenter then does not ask for prices, whose API has no private
             endpoint.
-        custom_networking: Whether pods have subnets of their own, so that one interface of each node carries no pods.
+        pods_apart: Whether pods have subnets of their own, so that one interface of each node carries no pods.
     """
     return {
         "replicas": REPLICAS,
@@ -72,12 +66,13 @@ def values(
             "interruptionQueue": queue,
             "eksControlPlane": True,
             "isolatedVPC": isolated,
-            "reservedENIs": "1" if custom_networking else "0",
+            "reservedENIs": "1" if pods_apart else "0",
             "featureGates": {
                 "nodeOverlay": gates.node_overlay,
                 "nodeRepair": gates.node_repair,
                 "reservedCapacity": True,
-                "spotToSpotConsolidation": gates.spot_to_spot,
+                # Acts on Spot machines alone, and on those only where the pool consolidates at all.
+                "spotToSpotConsolidation": True,
             },
         },
     }

@@ -1,0 +1,60 @@
+"""Karpenter in the cluster: its releases, its role, and their order."""
+
+from __future__ import annotations
+
+import json
+
+import pulumi_aws as aws
+import pytest
+from pulumi_kubernetes.helm.v3 import Release
+
+from tests.components.pools.samples import record_fleet
+from tests.support.mocks import Recording
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return record_fleet({"cpu": {"preset": "cpu"}})
+
+
+def test_crds_have_a_release_of_their_own_and_come_first(recording: Recording) -> None:
+    releases = recording.of(Release)
+    assert releases["karpenter-crd"].inputs["chart"] == "oci://public.ecr.aws/karpenter/karpenter-crd"
+    assert releases["karpenter-release"].inputs["skipCrds"] is True
+    assert recording.waits(releases["karpenter-release"], releases["karpenter-crd"])
+
+
+def test_both_are_in_kube_system_under_upstreams_names(recording: Recording) -> None:
+    releases = recording.of(Release)
+    assert {releases[name].inputs["namespace"] for name in ("karpenter-crd", "karpenter-release")} == {"kube-system"}
+    assert releases["karpenter-release"].inputs["name"] == "karpenter"
+
+
+def test_the_controller_starts_with_its_rights_and_loses_them_last(recording: Recording) -> None:
+    release = recording.of(Release)["karpenter-release"]
+    for before in (
+        recording.of(aws.eks.PodIdentityAssociation)["karpenter-association"],
+        recording.of(aws.iam.RolePolicy)["karpenter-controller-policy"],
+        recording.one(aws.sqs.Queue),
+    ):
+        assert recording.waits(release, before)
+
+
+def test_the_queue_of_the_values_is_the_queue(recording: Recording) -> None:
+    release = recording.of(Release)["karpenter-release"]
+    assert recording.one(aws.sqs.Queue).urn in release.input_sources["values"]
+    assert release.inputs["values"]["settings"]["clusterName"] == "slipway-test"
+
+
+def test_the_role_is_for_one_service_account_of_one_cluster(recording: Recording) -> None:
+    association = recording.of(aws.eks.PodIdentityAssociation)["karpenter-association"].inputs
+    assert (association["namespace"], association["serviceAccount"]) == ("kube-system", "karpenter")
+    trust = recording.of(aws.iam.Role)["karpenter-controller"].inputs["assumeRolePolicy"]
+    (statement,) = json.loads(trust)["Statement"]
+    assert statement["Condition"]["StringEquals"]["aws:RequestTag/kubernetes-service-account"] == ["karpenter"]
+
+
+def test_the_policy_names_the_role_of_its_nodes_and_its_queue(recording: Recording) -> None:
+    policy = recording.of(aws.iam.RolePolicy)["karpenter-controller-policy"]
+    nodes = recording.of(aws.iam.Role)["karpenter-nodes-role"]
+    assert {nodes.urn, recording.one(aws.sqs.Queue).urn} <= set(policy.input_sources["policy"])

@@ -1,0 +1,77 @@
+"""The queue through which Karpenter hears what will happen to machines."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pulumi_aws as aws
+import pytest
+
+from components.addons.karpenter.interruption import EVENTS, event_pattern, queue_policy
+from infra.catalog import names
+from tests.components.pools.samples import record_fleet
+from tests.support.mocks import Recording
+
+QUEUE = "arn:aws:sqs:us-east-1:111122223333:queue"
+RULES = "arn:aws:events:us-east-1:111122223333:rule/*"
+LONGEST_STACK = 24
+"""Characters of a stack's name with which the longest rule still fits; see `infra.config.checks.names`."""
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return record_fleet({"cpu": {"preset": "cpu"}})
+
+
+def statements() -> dict[str, Any]:
+    body = json.loads(queue_policy(QUEUE, RULES))
+    return {statement["Sid"]: statement for statement in body["Statement"]}
+
+
+def test_only_rules_of_this_account_write() -> None:
+    found = statements()["EventsWrite"]
+    assert found["Action"] == ["sqs:SendMessage"]
+    assert found["Principal"] == {"Service": ["events.amazonaws.com"]}
+    assert found["Condition"] == {"ArnLike": {"aws:SourceArn": [RULES]}}
+
+
+def test_nobody_talks_to_it_without_tls() -> None:
+    found = statements()["TlsOnly"]
+    assert (found["Effect"], found["Action"]) == ("Deny", ["sqs:*"])
+    assert found["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
+
+
+def test_messages_are_encrypted_and_short_lived(recording: Recording) -> None:
+    queue = recording.one(aws.sqs.Queue)
+    assert queue.inputs["sqsManagedSseEnabled"] is True
+    assert queue.inputs["messageRetentionSeconds"] == 300
+
+
+def test_every_kind_of_event_reaches_the_queue(recording: Recording) -> None:
+    rules = recording.of(aws.cloudwatch.EventRule)
+    targets = recording.of(aws.cloudwatch.EventTarget)
+    assert sorted(rules) == sorted(f"karpenter-{key}" for key in EVENTS)
+    for key, event in EVENTS.items():
+        rule, target = rules[f"karpenter-{key}"], targets[f"karpenter-{key}-target"]
+        assert json.loads(rule.inputs["eventPattern"]) == {"source": [event.source], "detail-type": [event.detail_type]}
+        assert target.input_sources["rule"] == (rule.urn,)
+        assert target.input_sources["arn"] == (recording.one(aws.sqs.Queue).urn,)
+
+
+def test_patterns_are_the_same_text_every_time() -> None:
+    assert event_pattern(EVENTS["spot"]) == (
+        '{"detail-type": ["EC2 Spot Instance Interruption Warning"], "source": ["aws.ec2"]}'
+    )
+
+
+def test_names_of_rules_leave_room_for_the_stacks_name() -> None:
+    longest = max((f"karpenter-{key}" for key in EVENTS), key=len)
+    assert names.problem("event-rule", f"slipway-{'s' * LONGEST_STACK}-{longest}", autonamed=True) is None
+
+
+def test_events_are_those_of_upstreams_template(shared: Path) -> None:
+    text = (shared / "charts/karpenter/controller-iam-cloudformation.yaml").read_text()
+    assert all(f"- {event.detail_type}\n" in text and f"- {event.source}\n" in text for event in EVENTS.values())
+    assert text.count("AWS::Events::Rule") == len(EVENTS)

@@ -1,0 +1,63 @@
+"""Cluster Autoscaler: the groups of its own cluster and no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pulumi_aws as aws
+
+from components.addons.cluster_autoscaler import policy, values
+from components.pools.autoscaling import group_tags
+from tests.components.addons.charts import own_values, unknown_keys
+from tests.components.pools.samples import SYSTEM, record_fleet, spec
+
+
+def statements() -> dict[str, Any]:
+    body = json.loads(policy("ml", "aws", "us-east-1", "111122223333"))
+    return {statement["Sid"]: statement for statement in body["Statement"]}
+
+
+def test_it_changes_only_groups_with_both_tags_of_its_cluster() -> None:
+    found = statements()["ScaleOwn"]
+    assert found["Action"] == ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"]
+    assert found["Condition"] == {
+        "StringEquals": {
+            "aws:ResourceTag/k8s.io/cluster-autoscaler/enabled": ["true"],
+            "aws:ResourceTag/k8s.io/cluster-autoscaler/ml": ["owned"],
+        }
+    }
+    assert found["Resource"] == ["arn:aws:autoscaling:us-east-1:111122223333:autoScalingGroup:*"]
+
+
+def test_the_tags_that_it_asks_for_are_those_that_groups_get() -> None:
+    given = {f"aws:ResourceTag/{tag.key}": [tag.value] for tag in group_tags(spec(**SYSTEM), "ml")}
+    asked = statements()["ScaleOwn"]["Condition"]["StringEquals"]
+    assert asked.items() <= given.items()
+
+
+def test_everything_that_it_may_do_with_all_groups_is_reading() -> None:
+    found = [action for s in statements().values() if "*" in s["Resource"] for action in s["Action"]]
+    assert found
+    assert all(action.partition(":")[2].startswith(("Describe", "Get")) for action in found)
+
+
+def test_its_image_is_of_the_clusters_version() -> None:
+    assert values(cluster="ml", region="us-east-1", version="1.34")["image"] == {"tag": "v1.34.2"}
+    assert "image" not in values(cluster="ml", region="us-east-1", version="1.99")
+
+
+def test_it_runs_on_the_system_pool_with_the_role_of_its_service_account() -> None:
+    recording = record_fleet({})
+    found = values(cluster="ml", region="us-east-1", version="1.35")
+    assert found["nodeSelector"] == {"platform.slipway/role": "system"}
+    association = recording.of(aws.eks.PodIdentityAssociation)["cluster-autoscaler-association"].inputs
+    assert association["serviceAccount"] == found["rbac"]["serviceAccount"]["name"]
+    assert association["namespace"] == "kube-system"
+
+
+def test_the_chart_knows_every_value(shared: Path) -> None:
+    found = values(cluster="ml", region="us-east-1", version="1.35")
+    flags = {f"extraArgs.{flag}" for flag in found["extraArgs"]}
+    assert set(unknown_keys(found, own_values(shared, "cluster-autoscaler"))) <= flags

@@ -1,0 +1,68 @@
+"""Platforms and pools for tests, from the words of a stack file and through all its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, Final
+
+import pulumi
+
+from components.pools import PoolSpec, resolve_all
+from components.pools.fleet import Ground, elastic_fleet, managed_fleet
+from infra.config import load
+from infra.config.network import Nat
+from infra.config.platform import Platform
+from tests.support.handles import cluster_handle, network_handle
+from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
+
+TODAY: Final = date(2026, 9, 1)
+ZONES: Final = (f"{REGION}a", f"{REGION}b", f"{REGION}c")
+ONE_ZONE: Final = [f"{REGION}b"]
+SYSTEM: Final[Mapping[str, Any]] = {"preset": "system"}
+MANAGED_A100: Final[Mapping[str, Any]] = {"preset": "a100", "provisioner": "managed"}
+"""Two nodes at most, from zero."""
+BLOCK: Final[Mapping[str, Any]] = {
+    "preset": "h100",
+    "provisioner": "managed",
+    "capacity": {"market": "reserved", "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"}},
+    "min": 4,
+    "max": 4,
+    "zones": ONE_ZONE,
+    "efa": True,
+}
+
+
+def platform(pools: Mapping[str, Mapping[str, Any]], **parts: Any) -> Platform:
+    """A platform with these pools, in the words of a stack file; a system pool is added where none is named."""
+    data = {
+        "environment": {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"},
+        "account": {"id": ACCOUNT, "region": REGION},
+        "network": {"cidr": "10.0.0.0/16", "podCidr": "100.64.0.0/16", "zones": list(ZONES)},
+        "pools": {"system": SYSTEM, **pools},
+        **parts,
+    }
+    return load(data, stack="test", today=TODAY).platform
+
+
+def spec(**pool: Any) -> PoolSpec:
+    """One resolved pool named `work`."""
+    return resolve_all(platform({"work": pool}))["work"]
+
+
+def record_fleet(pools: Mapping[str, Mapping[str, Any]], *, preview: bool = False, **parts: Any) -> Recording:
+    """What all nodes of a platform are made of."""
+
+    def build() -> None:
+        aws, kubernetes = providers()
+        settings = platform(pools, **parts)
+        ground = Ground(
+            specs=resolve_all(settings),
+            cluster=cluster_handle(aws),
+            network=network_handle("abc"),
+            isolated=settings.network.nat is Nat.NONE,
+            opts=pulumi.ResourceOptions(providers=[aws, kubernetes]),
+        )
+        elastic_fleet(ground, managed_fleet(ground))
+
+    return run(build, preview=preview)

@@ -1,0 +1,53 @@
+"""Tags by which a group without nodes is known for what it would be."""
+
+from __future__ import annotations
+
+from components.pools.autoscaling import group_tags
+from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, SYSTEM, spec
+
+PREFIX = "k8s.io/cluster-autoscaler/"
+
+
+def test_a_group_of_cut_gpus_says_what_no_instance_type_tells() -> None:
+    found = spec(**MANAGED_A100, mig={"layout": "all-balanced"})
+    assert {tag.key.removeprefix(PREFIX): tag.value for tag in group_tags(found, "ml")} == {
+        "enabled": "true",
+        "ml": "owned",
+        "node-template/label/accelerator": "nvidia-a100",
+        "node-template/label/gpu-count": "8",
+        "node-template/label/nvidia.com/gpu": "true",
+        "node-template/label/nvidia.com/mig.config": "all-balanced",
+        "node-template/label/platform.slipway/pool": "work",
+        "node-template/label/platform.slipway/role": "training",
+        "node-template/resources/ephemeral-storage": "7450Gi",
+        "node-template/resources/nvidia.com/gpu": "0",
+        "node-template/resources/nvidia.com/mig-1g.5gb": "16",
+        "node-template/resources/nvidia.com/mig-2g.10gb": "8",
+        "node-template/resources/nvidia.com/mig-3g.20gb": "8",
+        "node-template/taint/nvidia.com/gpu": "true:NoSchedule",
+        "node-template/taint/platform.slipway/pool": "work:NoSchedule",
+    }
+
+
+def test_whole_gpus_are_known_from_the_type_and_efa_is_not() -> None:
+    found = spec(**MANAGED_A100, efa=True, zones=ONE_ZONE)
+    roles = {tag.role: tag.value for tag in group_tags(found, "ml")}
+    assert "resources/nvidia.com/gpu" not in roles
+    assert roles["resources/vpc.amazonaws.com/efa"] == "4"
+    assert roles["label/k8s.amazonaws.com/accelerator"] == "nvidia-a100"
+
+
+def test_a_cpu_group_says_its_root_volume() -> None:
+    roles = {tag.role: tag.value for tag in group_tags(spec(**SYSTEM), "ml")}
+    assert roles["resources/ephemeral-storage"] == "50Gi"
+    assert not any(role.startswith("taint/") for role in roles)
+
+
+def test_a_fixed_group_has_no_tags() -> None:
+    assert group_tags(spec(**BLOCK), "ml") == ()
+
+
+def test_roles_name_no_cluster_and_are_sorted() -> None:
+    roles = [tag.role for tag in group_tags(spec(**SYSTEM), "slipway-prod")]
+    assert roles == sorted(roles)
+    assert not any("slipway-prod" in role for role in roles)

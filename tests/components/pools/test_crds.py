@@ -1,0 +1,93 @@
+"""The manifests against the CRDs of the Karpenter release that is installed: names, types, enumerations, patterns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.pools.nodeclass import NodeClassArgs, node_class
+from components.pools.nodepool import node_pool
+from components.pools.overlay import node_overlay
+from tests.components.pools.samples import ONE_ZONE, spec
+
+CASES: dict[str, dict[str, Any]] = {
+    "cpu": {"preset": "cpu"},
+    "mig": {"preset": "a100", "mig": {"layout": "all-balanced"}},
+    "spot": {"preset": "gpu-spot", "taints": {"example.com/t": {"effect": "NoExecute"}}},
+    "bottlerocket": {"preset": "cpu", "os": "bottlerocket"},
+    "efa": {"preset": "h100", "efa": True, "zones": ONE_ZONE, "dedicated": True},
+    "reserved": {
+        "preset": "h100",
+        "capacity": {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}},
+    },
+}
+_TYPES = {"string": str, "integer": int, "boolean": bool, "object": dict, "array": list}
+
+
+def schema(shared: Path, file: str) -> Mapping[str, Any]:
+    crd = yaml.safe_load((shared / "charts/karpenter-crd/crds" / file).read_text())
+    (version,) = (each for each in crd["spec"]["versions"] if each["storage"])
+    found: Mapping[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return found
+
+
+def complaints(value: Any, expected: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Where a value is not what an OpenAPI schema asks for; CEL rules are for a real API server."""
+    if expected.get("x-kubernetes-int-or-string"):
+        value = str(value)
+    elif not isinstance(value, _TYPES[expected["type"]]) or (expected["type"] == "integer" and value is True):
+        yield f"{path}: {value!r} is no {expected['type']}"
+        return
+    if "enum" in expected and value not in expected["enum"]:
+        yield f"{path}: {value!r} is none of {expected['enum']}"
+    if "pattern" in expected and isinstance(value, str) and not re.search(expected["pattern"], value):
+        yield f"{path}: {value!r} does not match {expected['pattern']}"
+    if isinstance(value, dict):
+        yield from in_object(value, expected, path)
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from complaints(item, expected["items"], f"{path}[{index}]")
+
+
+def in_object(value: Mapping[str, Any], expected: Mapping[str, Any], path: str) -> Iterator[str]:
+    known = expected.get("properties", {})
+    yield from (f"{path}: {key} is missing" for key in expected.get("required", ()) if key not in value)
+    for key, item in value.items():
+        if key not in known and "additionalProperties" not in expected:
+            yield f"{path}: {key} is not known"
+        else:
+            yield from complaints(item, known.get(key) or expected["additionalProperties"], f"{path}.{key}")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_node_pools_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
+    expected = schema(shared, "karpenter.sh_nodepools.yaml")
+    assert list(complaints(node_pool(spec(**CASES[name])), expected, "spec")) == []
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_node_classes_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
+    args = NodeClassArgs(
+        spec=spec(**CASES[name]), cluster="ml", instance_profile="p", placement_group="g", tags={"owner": "ml"}
+    )
+    expected = schema(shared, "karpenter.k8s.aws_ec2nodeclasses.yaml")
+    assert list(complaints(node_class(args), expected, "spec")) == []
+
+
+def test_node_overlays_are_what_the_crd_asks_for(shared: Path) -> None:
+    expected = schema(shared, "karpenter.sh_nodeoverlays.yaml")
+    assert list(complaints(node_overlay(spec(**CASES["mig"])), expected, "spec")) == []
+
+
+def test_the_comparison_finds_what_is_wrong(shared: Path) -> None:
+    expected = schema(shared, "karpenter.sh_nodepools.yaml")
+    wrong = node_pool(spec(**CASES["spot"]))
+    wrong["disruption"]["consolidationPolicy"] = "Sometimes"
+    wrong["template"]["spec"]["taints"][0]["efect"] = wrong["template"]["spec"]["taints"][0].pop("effect")
+    wrong["weight"] = "10"
+    assert len(list(complaints(wrong, expected, "spec"))) == 4

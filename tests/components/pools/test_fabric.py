@@ -1,0 +1,59 @@
+"""The fabric of an EFA pool: traffic with itself, named as itself, both ways."""
+
+from __future__ import annotations
+
+import pulumi_aws as aws
+import pytest
+
+from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, record_fleet
+from tests.support.mocks import Recording
+
+POOLS = {
+    "managed": {**MANAGED_A100, "efa": True, "zones": ONE_ZONE},
+    "elastic": {"preset": "h100", "efa": True, "zones": ONE_ZONE},
+}
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return record_fleet(POOLS)
+
+
+@pytest.mark.parametrize("pool", POOLS)
+def test_it_lets_in_and_out_what_comes_from_and_goes_to_itself(recording: Recording, pool: str) -> None:
+    group = recording.of(aws.ec2.SecurityGroup)[f"pool-{pool}-fabric-security-group"]
+    entering = recording.of(aws.vpc.SecurityGroupIngressRule)[f"pool-{pool}-fabric-from-itself"]
+    leaving = recording.of(aws.vpc.SecurityGroupEgressRule)[f"pool-{pool}-fabric-to-itself"]
+    for rule in (entering, leaving):
+        assert rule.inputs["ipProtocol"] == "-1"
+        assert rule.input_sources["securityGroupId"] == (group.urn,)
+        assert rule.input_sources["referencedSecurityGroupId"] == (group.urn,)
+        assert "cidrIpv4" not in rule.inputs
+
+
+def test_nothing_else_comes_in(recording: Recording) -> None:
+    assert all("cidrIpv4" not in rule.inputs for rule in recording.of(aws.vpc.SecurityGroupIngressRule).values())
+
+
+def test_every_group_and_rule_says_what_it_is_for(recording: Recording) -> None:
+    kinds = (aws.ec2.SecurityGroup, aws.vpc.SecurityGroupIngressRule, aws.vpc.SecurityGroupEgressRule)
+    found = [resource for kind in kinds for resource in recording.of(kind).values()]
+    assert len(found) == 8
+    assert all(resource.inputs["description"] for resource in found)
+
+
+def test_karpenter_finds_the_group_by_tags_that_name_cluster_and_pool(recording: Recording) -> None:
+    group = recording.of(aws.ec2.SecurityGroup)["pool-elastic-fabric-security-group"]
+    assert group.inputs["tags"] == {"platform.slipway/cluster": "slipway-test", "platform.slipway/pool": "elastic"}
+
+
+def test_a_capacity_block_is_placed_by_ec2_itself() -> None:
+    recording = record_fleet({"work": BLOCK})
+    assert recording.of(aws.ec2.SecurityGroup)
+    assert not recording.of(aws.ec2.PlacementGroup)
+
+
+def test_a_pool_without_efa_has_none() -> None:
+    recording = record_fleet({"work": MANAGED_A100})
+    assert not recording.of(aws.ec2.SecurityGroup)
+    assert not recording.of(aws.ec2.PlacementGroup)

@@ -1,0 +1,102 @@
+"""Elastic pools: what they are made of, and in which order they come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+import pytest
+from pulumi_kubernetes.helm.v3 import Release
+
+from components.pools.karpenter import KarpenterPool, KarpenterPoolArgs
+from components.pools.roles import NodeRoleHandle
+from tests.components.pools.samples import ONE_ZONE, record_fleet, spec
+from tests.support.handles import cluster_handle, network_handle
+from tests.support.mocks import Recording, providers, run
+
+NODE_POOL = "kubernetes:karpenter.sh/v1:NodePool"
+NODE_CLASS = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
+OVERLAY = "kubernetes:karpenter.sh/v1alpha1:NodeOverlay"
+POOLS: dict[str, dict[str, Any]] = {
+    "cpu": {"preset": "cpu"},
+    "sliced": {"preset": "a100", "mig": {"layout": "all-1g.5gb"}},
+    "wide": {"preset": "h100", "efa": True, "zones": ONE_ZONE},
+}
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return record_fleet(POOLS)
+
+
+def test_every_pool_has_a_node_pool_and_a_node_class_of_its_name(recording: Recording) -> None:
+    for kind, suffix in ((NODE_POOL, "node-pool"), (NODE_CLASS, "node-class")):
+        found = recording.of(kind)
+        assert sorted(found) == sorted(f"pool-{name}-{suffix}" for name in POOLS)
+        names = {resource.inputs["metadata"]["name"] for resource in found.values()}
+        assert names == set(POOLS)
+
+
+def test_only_cut_gpus_have_an_overlay(recording: Recording) -> None:
+    assert recording.one(OVERLAY).name == "pool-sliced-overlay"
+    assert recording.waits(recording.of(NODE_POOL)["pool-sliced-node-pool"], recording.one(OVERLAY))
+
+
+def test_a_node_pool_comes_after_all_that_its_machines_need_and_goes_before(recording: Recording) -> None:
+    pool = recording.of(NODE_POOL)["pool-wide-node-pool"]
+    before = [
+        recording.of(NODE_CLASS)["pool-wide-node-class"],
+        recording.of(Release)["karpenter-release"],
+        recording.of(Release)["karpenter-crd"],
+        recording.of(aws.eks.NodeGroup)["pool-system-node-group"],
+        recording.of(aws.iam.RolePolicy)["karpenter-controller-policy"],
+        recording.of(aws.eks.PodIdentityAssociation)["karpenter-association"],
+        recording.of(aws.iam.RolePolicyAttachment)["karpenter-nodes-role-worker"],
+        recording.one(aws.sqs.Queue),
+        recording.one(aws.eks.AccessEntry),
+        recording.one(aws.ec2.SecurityGroup),
+        recording.one(aws.ec2.PlacementGroup),
+    ]
+    assert [resource.name for resource in before if not recording.waits(pool, resource)] == []
+
+
+def test_pools_are_deleted_for_themselves_and_everything_else_with_the_cluster(recording: Recording) -> None:
+    cluster = recording.one(aws.eks.Cluster).urn
+    for kind in (NODE_POOL, NODE_CLASS):
+        assert {found.deleted_with for found in recording.of(kind).values()} == {None}
+    for kind in (OVERLAY, "kubernetes:helm.sh/v3:Release"):
+        assert {found.deleted_with for found in recording.of(kind).values()} == {cluster}
+
+
+def test_deleting_a_node_pool_may_take_as_long_as_its_drains(recording: Recording) -> None:
+    assert recording.of(NODE_POOL)["pool-cpu-node-pool"].timeouts["delete"]
+
+
+def test_everything_but_names_that_aws_makes_is_known_in_a_first_preview() -> None:
+    recording = record_fleet(POOLS, preview=True)
+    for kind in (NODE_POOL, NODE_CLASS, OVERLAY):
+        for found in recording.of(kind).values():
+            known = {
+                key: value
+                for key, value in found.inputs["spec"].items()
+                if key not in {"instanceProfile", "placementGroupSelector"}
+            }
+            assert "unknown" not in str(known).lower()
+
+
+def test_a_node_role_without_a_profile_is_refused() -> None:
+    def build() -> None:
+        aws_provider, kubernetes = providers()
+        role = NodeRoleHandle(arn=pulumi.Output.from_input("arn:aws:iam::1:role/r"), instance_profile=None, ready=())
+        args = KarpenterPoolArgs(
+            spec=spec(preset="cpu"),
+            cluster=cluster_handle(aws_provider),
+            network=network_handle("abc"),
+            node_role=role,
+            controller=(),
+        )
+        KarpenterPool("pool-work", args, pulumi.ResourceOptions(providers=[aws_provider, kubernetes]))
+
+    with pytest.raises(ValueError, match=r"pools\.work: .* need an instance profile"):
+        run(build)

@@ -1,0 +1,101 @@
+"""Launch templates: machines that give nothing away, with every card they have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi_aws as aws
+
+from tests.components.pools.samples import MANAGED_A100, ONE_ZONE, record_fleet
+from tests.support.mocks import Recording
+
+NAME = "pool-work-launch-template"
+EFA: dict[str, Any] = {**MANAGED_A100, "efa": True, "zones": ONE_ZONE}
+
+
+def template(pool: dict[str, Any]) -> Any:
+    return record_fleet({"work": pool}).of(aws.ec2.LaunchTemplate)[NAME].inputs
+
+
+def test_metadata_is_out_of_the_reach_of_pods() -> None:
+    assert template({**MANAGED_A100})["metadataOptions"] == {
+        "httpEndpoint": "enabled",
+        "httpTokens": "required",
+        "httpPutResponseHopLimit": 1,
+    }
+
+
+def test_the_root_volume_is_encrypted_gp3_with_the_speed_of_the_file() -> None:
+    assert template({**MANAGED_A100})["blockDeviceMappings"] == [
+        {
+            "deviceName": "/dev/xvda",
+            "ebs": {
+                "volumeType": "gp3",
+                "volumeSize": 200,
+                "iops": 6000,
+                "throughput": 500,
+                "encrypted": "true",
+                "deleteOnTermination": "true",
+            },
+        }
+    ]
+
+
+def test_both_volumes_of_bottlerocket_are_encrypted() -> None:
+    found = template({"preset": "system", "os": "bottlerocket"})["blockDeviceMappings"]
+    assert [device["deviceName"] for device in found] == ["/dev/xvda", "/dev/xvdb"]
+    assert {device["ebs"]["encrypted"] for device in found} == {"true"}
+
+
+def test_machines_volumes_and_interfaces_carry_the_platforms_tags_and_the_pools_name() -> None:
+    found = template({**MANAGED_A100})["tagSpecifications"]
+    assert [each["resourceType"] for each in found] == ["instance", "network-interface", "volume"]
+    expected = {
+        "Name": "slipway-test-work",
+        "environment": "test",
+        "owner": "ml-platform",
+        "platform.slipway/pool": "work",
+    }
+    assert all(each["tags"] == expected for each in found)
+
+
+def test_an_efa_machine_has_an_interface_on_every_card_in_both_groups() -> None:
+    recording = record_fleet({"work": {**EFA, "instanceTypes": ["p4d.24xlarge"]}})
+    found = recording.of(aws.ec2.LaunchTemplate)[NAME]
+    layout = [(i["networkCardIndex"], i["deviceIndex"], i["interfaceType"]) for i in found.inputs["networkInterfaces"]]
+    assert layout == [(0, 0, "efa"), (1, 1, "efa-only"), (2, 1, "efa-only"), (3, 1, "efa-only")]
+    groups = {tuple(interface["securityGroups"]) for interface in found.inputs["networkInterfaces"]}
+    assert len(groups) == 1
+    assert {found.urn for found in sources(recording, found.input_sources["networkInterfaces"])} == {
+        recording.one(aws.eks.Cluster).urn,
+        recording.one(aws.ec2.SecurityGroup).urn,
+    }
+    assert "vpcSecurityGroupIds" not in found.inputs
+
+
+def sources(recording: Recording, urns: tuple[str, ...]) -> list[Any]:
+    return [recording.resources[urn] for urn in urns]
+
+
+def test_a_p5_has_thirty_two_of_them() -> None:
+    found = template({**EFA, "preset": "h100"})["networkInterfaces"]
+    assert [interface["networkCardIndex"] for interface in found] == list(range(32))
+
+
+def test_other_machines_leave_interfaces_and_groups_to_eks() -> None:
+    found = template({**MANAGED_A100})
+    assert "networkInterfaces" not in found
+    assert "vpcSecurityGroupIds" not in found
+    assert "placement" not in found
+
+
+def test_an_efa_pool_is_placed_together() -> None:
+    recording = record_fleet({"work": EFA})
+    placement = recording.one(aws.ec2.PlacementGroup)
+    assert placement.inputs["strategy"] == "cluster"
+    assert recording.of(aws.ec2.LaunchTemplate)[NAME].input_sources["placement"] == (placement.urn,)
+
+
+def test_gpu_machines_report_every_minute() -> None:
+    assert template({**MANAGED_A100})["monitoring"] == {"enabled": True}
+    assert template({"preset": "system"})["monitoring"] == {"enabled": False}

@@ -1,0 +1,145 @@
+"""Managed node groups: how machines are bought, updated, repaired and counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi_aws as aws
+import pytest
+
+from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, record_fleet
+from tests.support.mocks import Recording, Registered
+
+ODCR = {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}
+
+
+def group(recording: Recording, pool: str = "work") -> Registered:
+    return recording.of(aws.eks.NodeGroup)[f"pool-{pool}-node-group"]
+
+
+def inputs(**pool: Any) -> Any:
+    return group(record_fleet({"work": pool})).inputs
+
+
+def test_a_group_that_scales_leaves_its_size_to_the_autoscaler() -> None:
+    found = group(record_fleet({"work": MANAGED_A100}))
+    assert found.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 2, "desiredSize": 0}
+    assert found.ignore_changes == ("scalingConfig.desiredSize",)
+
+
+def test_a_fixed_group_has_the_size_of_the_file() -> None:
+    found = group(record_fleet({"work": {**MANAGED_A100, "min": 2, "max": 2}}))
+    assert found.inputs["scalingConfig"] == {"minSize": 2, "maxSize": 2, "desiredSize": 2}
+    assert found.ignore_changes == ()
+
+
+@pytest.mark.parametrize(
+    ("pool", "ami"),
+    [
+        ({"preset": "system"}, "AL2023_x86_64_STANDARD"),
+        (MANAGED_A100, "AL2023_x86_64_NVIDIA"),
+        ({"preset": "system", "os": "bottlerocket"}, "BOTTLEROCKET_x86_64"),
+        ({**MANAGED_A100, "os": "bottlerocket", "localNvme": "none"}, "BOTTLEROCKET_x86_64_NVIDIA"),
+    ],
+)
+def test_the_ami_fits_the_machines(pool: dict[str, Any], ami: str) -> None:
+    assert inputs(**pool)["amiType"] == ami
+
+
+def test_labels_and_taints_are_the_pools_in_the_spelling_of_eks() -> None:
+    found = inputs(**MANAGED_A100, dedicated=True)
+    assert found["labels"]["platform.slipway/pool"] == "work"
+    assert found["taints"] == [
+        {"key": "dedicated", "value": "ml-workloads", "effect": "NO_SCHEDULE"},
+        {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"},
+        {"key": "platform.slipway/pool", "value": "work", "effect": "NO_SCHEDULE"},
+    ]
+
+
+def test_on_demand_and_spot_list_their_types_in_the_order_of_the_file() -> None:
+    types = ["g6.4xlarge", "g6.xlarge", "g6.2xlarge"]
+    spot = inputs(preset="gpu-spot", provisioner="managed", instanceTypes=types)
+    assert (spot["capacityType"], spot["instanceTypes"]) == ("SPOT", types)
+    assert inputs(**MANAGED_A100)["capacityType"] == "ON_DEMAND"
+
+
+def test_a_capacity_block_has_its_type_in_the_template_and_its_market_in_both() -> None:
+    recording = record_fleet({"work": BLOCK})
+    found = group(recording)
+    template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"].inputs
+    assert found.inputs["capacityType"] == "CAPACITY_BLOCK"
+    assert "instanceTypes" not in found.inputs
+    assert template["instanceType"] == "p5.48xlarge"
+    assert template["instanceMarketOptions"] == {"marketType": "capacity-block"}
+    target = {"capacityReservationId": "cr-0a1b2c3d4e5f67890"}
+    assert template["capacityReservationSpecification"] == {"capacityReservationTarget": target}
+    assert found.inputs["subnetIds"] == ["subnet-private-b"]
+
+
+def test_an_on_demand_reservation_is_on_demand_aimed_at_it() -> None:
+    recording = record_fleet({"work": {**BLOCK, "capacity": ODCR}})
+    template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"].inputs
+    assert group(recording).inputs["capacityType"] == "ON_DEMAND"
+    assert group(recording).inputs["instanceTypes"] == ["p5.48xlarge"]
+    assert "instanceMarketOptions" not in template
+    assert "instanceType" not in template
+    assert template["capacityReservationSpecification"]["capacityReservationTarget"] == {
+        "capacityReservationId": "cr-0a1b2c3d4e5f67890"
+    }
+
+
+def test_reserved_machines_go_before_new_ones_come() -> None:
+    reserved = group(record_fleet({"work": BLOCK}))
+    assert reserved.inputs["updateConfig"]["updateStrategy"] == "MINIMAL"
+    assert reserved.delete_before_replace
+    other = group(record_fleet({"work": MANAGED_A100}))
+    assert other.inputs["updateConfig"] == {"maxUnavailablePercentage": 33, "updateStrategy": "DEFAULT"}
+    assert not other.delete_before_replace
+
+
+def test_updates_and_repair_are_the_files() -> None:
+    found = inputs(**MANAGED_A100, update={"maxUnavailablePercent": 10, "force": True}, repair=False)
+    assert found["updateConfig"]["maxUnavailablePercentage"] == 10
+    assert found["forceUpdateVersion"] is True
+    assert found["nodeRepairConfig"] == {"enabled": False}
+    assert inputs(**MANAGED_A100)["nodeRepairConfig"] == {"enabled": True, "maxParallelNodesRepairedCount": 1}
+
+
+def test_version_and_release_hold_a_pool_back() -> None:
+    found = inputs(**MANAGED_A100, version="1.34", amiRelease="1.34.0-20260801")
+    assert (found["version"], found["releaseVersion"]) == ("1.34", "1.34.0-20260801")
+    assert "releaseVersion" not in inputs(**MANAGED_A100)
+
+
+def test_a_group_is_in_the_subnets_of_its_zones() -> None:
+    assert inputs(**MANAGED_A100)["subnetIds"] == ["subnet-private-a", "subnet-private-b", "subnet-private-c"]
+    assert inputs(**MANAGED_A100, zones=ONE_ZONE)["subnetIds"] == ["subnet-private-b"]
+
+
+def test_a_new_template_version_is_taken_by_the_group() -> None:
+    recording = record_fleet({"work": MANAGED_A100})
+    template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"]
+    assert template.inputs["updateDefaultVersion"] is True
+    assert group(recording).input_sources["launchTemplate"] == (template.urn,)
+    assert group(recording).inputs["launchTemplate"]["version"] == "1"
+
+
+def test_a_group_that_scales_tags_its_own_auto_scaling_group_and_a_fixed_one_none() -> None:
+    recording = record_fleet({"work": MANAGED_A100, "block": BLOCK})
+    tags = {name: tag for name, tag in recording.of(aws.autoscaling.Tag).items() if name.startswith("pool-work-")}
+    assert tags["pool-work-tag-label/accelerator"].inputs["tag"] == {
+        "key": "k8s.io/cluster-autoscaler/node-template/label/accelerator",
+        "value": "nvidia-a100",
+        "propagateAtLaunch": False,
+    }
+    assert tags["pool-work-tag-cluster"].inputs["tag"]["key"] == "k8s.io/cluster-autoscaler/slipway-test"
+    assert {tag.input_sources["autoscalingGroupName"] for tag in tags.values()} == {(group(recording).urn,)}
+    assert not [name for name in recording.of(aws.autoscaling.Tag) if name.startswith("pool-block-")]
+
+
+def test_the_component_says_what_the_pool_is_in_plain_values() -> None:
+    recording = record_fleet({"work": MANAGED_A100}, preview=True)
+    said = recording.of("slipway:pools:ManagedPool")["pool-work"].outputs["pool"]
+    assert said["gpu"] == "A100-40GB"
+    assert (said["min"], said["max"], said["gpuCount"]) == (0, 2, 8)
+    assert said["resources"] == {"nvidia.com/gpu": 8}

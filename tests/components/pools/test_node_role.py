@@ -1,0 +1,46 @@
+"""Identities of nodes."""
+
+from __future__ import annotations
+
+import json
+
+import pulumi_aws as aws
+import pytest
+
+from tests.components.pools.samples import record_fleet
+from tests.support.mocks import Recording
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return record_fleet({"cpu": {"preset": "cpu"}})
+
+
+@pytest.mark.parametrize("role", ["nodes-role", "karpenter-nodes-role"])
+def test_a_node_may_join_pull_images_and_be_reached_and_nothing_else(recording: Recording, role: str) -> None:
+    attached = {
+        found.inputs["policyArn"].rpartition("/")[2]
+        for name, found in recording.of(aws.iam.RolePolicyAttachment).items()
+        if name.rpartition("-")[0] == role
+    }
+    assert attached == {
+        "AmazonEKSWorkerNodePolicy",
+        "AmazonEC2ContainerRegistryPullOnly",
+        "AmazonSSMManagedInstanceCore",
+    }
+
+
+def test_only_ec2_takes_the_role(recording: Recording) -> None:
+    trust = json.loads(recording.of(aws.iam.Role)["nodes-role"].inputs["assumeRolePolicy"])
+    assert [statement["Principal"] for statement in trust["Statement"]] == [{"Service": ["ec2.amazonaws.com"]}]
+
+
+def test_eks_lets_in_its_own_groups_and_karpenters_machines_have_an_entry(recording: Recording) -> None:
+    entry = recording.one(aws.eks.AccessEntry)
+    assert entry.name == "karpenter-nodes-access-entry"
+    assert entry.inputs["type"] == "EC2_LINUX"
+    assert entry.input_sources["principalArn"] == (recording.of(aws.iam.Role)["karpenter-nodes-role"].urn,)
+
+
+def test_only_karpenters_machines_need_a_profile(recording: Recording) -> None:
+    assert recording.one(aws.iam.InstanceProfile).name == "karpenter-nodes-instance-profile"

@@ -1,0 +1,97 @@
+"""The EC2NodeClass of an elastic pool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from components.pools.nodeclass import NodeClassArgs, node_class
+from tests.components.pools.samples import ONE_ZONE, spec
+
+
+def manifest(placement_group: str | None = None, **pool: Any) -> dict[str, Any]:
+    return node_class(
+        NodeClassArgs(
+            spec=spec(**pool),
+            cluster="ml",
+            instance_profile="ml-nodes",
+            placement_group=placement_group,
+            tags={"owner": "ml-platform"},
+        )
+    )
+
+
+def test_subnets_and_groups_are_found_by_tags_of_this_cluster_alone() -> None:
+    found = manifest(preset="cpu")
+    assert found["subnetSelectorTerms"] == [{"tags": {"karpenter.sh/discovery": "ml"}}]
+    assert found["securityGroupSelectorTerms"] == [{"tags": {"aws:eks:cluster-name": "ml"}}]
+
+
+def test_machines_get_a_profile_that_exists_and_karpenter_makes_none() -> None:
+    found = manifest(preset="cpu")
+    assert found["instanceProfile"] == "ml-nodes"
+    assert "role" not in found
+
+
+def test_the_ami_is_the_newest_unless_pinned() -> None:
+    assert manifest(preset="cpu")["amiSelectorTerms"] == [{"alias": "al2023@latest"}]
+    pinned = manifest(preset="cpu", os="bottlerocket", amiRelease="v1.50.0")
+    assert pinned["amiSelectorTerms"] == [{"alias": "bottlerocket@v1.50.0"}]
+
+
+def test_metadata_is_out_of_the_reach_of_pods() -> None:
+    assert manifest(preset="cpu")["metadataOptions"] == {
+        "httpEndpoint": "enabled",
+        "httpTokens": "required",
+        "httpPutResponseHopLimit": 1,
+    }
+
+
+def test_volumes_are_encrypted_and_one_holds_the_data() -> None:
+    (only,) = manifest(preset="cpu", disk={"sizeGib": 120})["blockDeviceMappings"]
+    assert only == {
+        "deviceName": "/dev/xvda",
+        "rootVolume": True,
+        "ebs": {
+            "volumeType": "gp3",
+            "volumeSize": "120Gi",
+            "iops": 3000,
+            "throughput": 125,
+            "encrypted": True,
+            "deleteOnTermination": True,
+        },
+    }
+    system, data = manifest(preset="cpu", os="bottlerocket")["blockDeviceMappings"]
+    assert (system["rootVolume"], data["rootVolume"]) == (False, True)
+    assert system["ebs"]["encrypted"] is True
+
+
+def test_local_disks_are_joined_only_where_asked() -> None:
+    assert manifest(preset="h100")["instanceStorePolicy"] == "RAID0"
+    assert "instanceStorePolicy" not in manifest(preset="h100", localNvme="none")
+
+
+def test_a_reservation_is_named_by_its_id() -> None:
+    capacity = {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}
+    found = manifest(preset="h100", capacity=capacity)
+    assert found["capacityReservationSelectorTerms"] == [{"id": "cr-0a1b2c3d4e5f67890"}]
+    assert "capacityReservationSelectorTerms" not in manifest(preset="h100")
+
+
+def test_an_efa_pool_lays_out_its_cards_and_has_a_group_and_a_place_of_its_own() -> None:
+    found = manifest(placement_group="together", preset="h100", efa=True, zones=ONE_ZONE)
+    assert found["networkInterfaces"][:2] == [
+        {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"},
+        {"networkCardIndex": 0, "deviceIndex": 1, "interfaceType": "efa-only"},
+    ]
+    assert len(found["networkInterfaces"]) == 33
+    assert found["placementGroupSelector"] == {"name": "together"}
+    assert found["securityGroupSelectorTerms"][1] == {
+        "tags": {"platform.slipway/cluster": "ml", "platform.slipway/pool": "work"}
+    }
+    assert "networkInterfaces" not in manifest(preset="h100")
+
+
+def test_gpu_machines_are_watched_closely() -> None:
+    assert manifest(preset="h100")["detailedMonitoring"] is True
+    assert manifest(preset="cpu")["detailedMonitoring"] is False
+    assert manifest(preset="cpu", maxPods=58)["kubelet"] == {"maxPods": 58}

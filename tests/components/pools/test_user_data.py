@@ -1,0 +1,60 @@
+"""User data of managed groups, to the letter: another letter is another launch template version, and new nodes."""
+
+from __future__ import annotations
+
+import base64
+import email
+from typing import Any
+
+import yaml
+
+from components.pools.user_data import user_data
+from tests.components.pools.samples import MANAGED_A100, SYSTEM, spec
+
+GOLDEN = """\
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary="==slipway=="
+
+--==slipway==
+Content-Type: application/node.eks.aws
+
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  instance:
+    localStorage:
+      strategy: RAID0
+  kubelet:
+    flags:
+    - --max-pods=110
+
+--==slipway==--
+"""
+
+
+def text(**pool: Any) -> str:
+    return base64.b64decode(user_data(spec(**pool))).decode()
+
+
+def node_config(**pool: Any) -> Any:
+    part = email.message_from_string(text(**pool)).get_payload(0)
+    assert isinstance(part, email.message.Message)
+    assert part.get_content_type() == "application/node.eks.aws"
+    return yaml.safe_load(str(part.get_payload()))
+
+
+def test_a_gpu_node_of_amazon_linux() -> None:
+    assert text(**MANAGED_A100) == GOLDEN
+
+
+def test_local_disks_are_joined_only_where_asked() -> None:
+    assert "instance" not in node_config(**MANAGED_A100, localNvme="none")["spec"]
+    assert node_config(**MANAGED_A100)["spec"]["instance"] == {"localStorage": {"strategy": "RAID0"}}
+
+
+def test_the_number_of_pods_is_a_flag_which_ranks_above_what_eks_configures() -> None:
+    assert node_config(**SYSTEM, maxPods=58)["spec"]["kubelet"] == {"flags": ["--max-pods=58"]}
+
+
+def test_bottlerocket_takes_settings() -> None:
+    assert text(**SYSTEM, os="bottlerocket", maxPods=58) == "[settings.kubernetes]\nmax-pods = 58\n"
