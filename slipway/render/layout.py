@@ -152,4 +152,4 @@ def _yaml(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

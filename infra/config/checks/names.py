@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from infra.catalog import names as limits
 from infra.config.checks.base import Context
-from infra.config.pools import Pool
+from infra.config.pools import Pool, Provisioner
 from infra.config.problems import Problem
 from infra.naming import physical_length
 
-NODE_GROUP_LENGTH: Final = 63
-"""Characters of an EKS node group's name (EKS User Guide, "Create a managed node group")."""
+LONGEST: Final[Mapping[str, str]] = {
+    "iam-role": "addons-before-nodes-role-vpc-cni",
+    "event-rule": "karpenter-state-change",
+}
+"""The longest logical name of each kind that AWS keeps short, whatever the settings; tests hold the program to it."""
+NODE_GROUP: Final = "pool-{pool}-node-group"
+PROJECT: Final = "slipway"
 RESERVED_DOMAINS: Final = (
     "kubernetes.io",
     "k8s.io",
@@ -26,13 +32,29 @@ RESERVED_KEYS: Final = ("accelerator", "gpu-count", "dedicated")
 
 
 def lengths(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """The longest AWS name that is made of a pool's name."""
-    for name in pools:
-        length = physical_length("slipway", context.stack, f"pool-{name}")
-        if length > NODE_GROUP_LENGTH:
-            rule = f"its node group's name, slipway-{context.stack}-pool-{name}-<7 digits>, has at most {NODE_GROUP_LENGTH}"
-            mend = f"Shorten the pool's or the stack's name by {length - NODE_GROUP_LENGTH}."
-            yield Problem(f"pools.{name}", f"{rule} characters", length, mend)
+    """The longest AWS names that are made of the stack's name, and of a pool's."""
+    over = {logical: _excess(context.stack, kind, logical) for kind, logical in LONGEST.items()}
+    worst = max(over, key=lambda logical: over[logical])
+    if over[worst] > 0:
+        rule = f"the stack's name must leave room in AWS names such as {_spelled(context.stack, worst)}"
+        yield Problem("environment.name", rule, context.stack, f"Shorten the stack's name by {over[worst]}.")
+        return
+    for name, pool in pools.items():
+        logical = NODE_GROUP.format(pool=name)
+        excess = _excess(context.stack, "eks-node-group", logical)
+        if pool.provisioner is Provisioner.MANAGED and excess > 0:
+            longest = limits.limit("eks-node-group").longest
+            rule = f"its node group's name, {_spelled(context.stack, logical)}, has at most {longest} characters"
+            mend = f"Shorten the pool's or the stack's name by {excess}."
+            yield Problem(f"pools.{name}", rule, longest + excess, mend)
+
+
+def _spelled(stack: str, logical: str) -> str:
+    return f"{PROJECT}-{stack}-{logical}-<7 digits>"
+
+
+def _excess(stack: str, kind: str, logical: str) -> int:
+    return physical_length(PROJECT, stack, logical) - limits.limit(kind).longest
 
 
 def labels_and_taints(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:

@@ -10,11 +10,19 @@ from tests.infra.config.stack import DELETE
 WHOLE: Final = (
     Bad(
         32,
-        "names too long together",
-        {"environment.name": "e" * 30, f"pools.{'p' * 30}": {"preset": "cpu"}},
-        f"pools.{'p' * 30}",
+        "stack's name too long for roles",
+        {"environment.name": "e" * 16},
+        "environment.name",
+        "room in AWS names such as slipway-eeeeeeeeeeeeeeee-",
+        "Shorten the stack's name by 1.",
+    ),
+    Bad(
+        32,
+        "stack's and pool's names too long together",
+        {"environment.name": "e" * 15, f"pools.{'p' * 16}": {"preset": "h100", "provisioner": "managed"}},
+        f"pools.{'p' * 16}",
         "at most 63",
-        "Shorten",
+        "Shorten the pool's or the stack's name by 1.",
     ),
     Bad(64, "misspelt key", {"network.zone": ["us-east-1a"]}, "network.zone", "not known", "Did you mean `zones`?"),
     Bad(64, "misspelt part", {"netwrok": {}}, "netwrok", "not known", "Did you mean `network`?"),

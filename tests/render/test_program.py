@@ -1,0 +1,172 @@
+"""The platform's own program as it is rendered: complete, repeatable, within AWS's limits, and as its price counts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pulumi_aws as aws
+import pytest
+
+from infra.catalog import names
+from infra.config import Platform, load, read_stack, stacks_in
+from infra.config.checks.names import LONGEST
+from infra.naming import physical_length
+from slipway.cost import estimate
+from slipway.render import render
+from slipway.render.diff import changes
+from slipway.render.errors import RenderError
+from slipway.render.layout import files_of
+from slipway.render.program import record_platform
+from slipway.render.recording import RecordedResource, Recording
+from tests.infra.config.stack import TODAY, changed
+from tests.support.mocks import UNKNOWN  # touches the families of the SDK that warn of themselves
+
+ROOT = Path(__file__).parents[2]
+STACKS = ROOT / "stacks"
+
+
+@cache
+def recorded(stack: str, *, preview: bool = False) -> Recording:
+    return record_platform(load(read_stack(stack, STACKS), stack=stack).platform, stack=stack, preview=preview)
+
+
+def of(settings: Mapping[str, Any], stack: str = "test") -> tuple[Platform, Recording]:
+    platform = load(changed({"environment.name": stack, **settings}), stack=stack, today=TODAY).platform
+    return platform, record_platform(platform, stack=stack)
+
+
+def token(kind: type) -> str:
+    return str(kind.pulumi_type)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_no_input_of_a_rendering_is_unknown(stack: str) -> None:
+    """Else a reviewer would see `[unknown]` where the value follows from the settings and a sample."""
+    assert [(found.urn, found.inputs.unknowns) for found in recorded(stack) if found.inputs.unknowns] == []
+    assert UNKNOWN not in files_of(recorded(stack))["exports.json"]
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_a_preview_has_the_same_resources(stack: str) -> None:
+    assert recorded(stack, preview=True).resources.keys() == recorded(stack).resources.keys()
+
+
+def test_two_renderings_have_the_same_files() -> None:
+    again = record_platform(load(read_stack("prod", STACKS), stack="prod").platform, stack="prod")
+    assert files_of(recorded("prod")) == files_of(again)
+
+
+def test_a_rendering_is_written_with_manifests_and_values(tmp_path: Path) -> None:
+    rendering = render("dev", tmp_path / "out", stacks=STACKS)
+    written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {*files_of(rendering.recording), ".slipway-render"} == written
+    assert {"resources.json", "values/karpenter.yaml", "manifests/_cluster/nodepool-cpu.yaml"} <= written
+
+
+def test_prod_is_rendered_by_a_process_of_less_than_ten_seconds(tmp_path: Path) -> None:
+    """Processor time, because tests share their processors; with one to itself a process takes hardly longer."""
+    code = (
+        f"from pathlib import Path; from slipway.render import render; render('prod', Path({str(tmp_path / 'out')!r}))"
+    )
+    before = os.times()
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
+    after = os.times()
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 10
+
+
+def test_a_resource_without_a_provider_stops_the_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(_: Platform) -> dict[str, Any]:
+        return {"id": aws.sqs.Queue("queue").id}
+
+    monkeypatch.setattr("slipway.render.program.build", build)
+    with pytest.raises(RenderError, match=r"aws:sqs/queue:Queue::queue: every resource must name its provider, and 1 "):
+        record_platform(load(read_stack("dev", STACKS), stack="dev").platform, stack="dev")
+
+
+EXTRA = {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1b"], "efa": True}
+
+
+@pytest.mark.parametrize("extra", [EXTRA, {"preset": "cpu"}], ids=["managed", "karpenter"])
+def test_a_pool_in_the_middle_adds_its_own_resources_and_changes_no_other(extra: dict[str, Any]) -> None:
+    _, before = of({})
+    _, after = of({"pools": {"b-first": extra, **changed({})["pools"]}})
+    found = changes(before, after)
+    assert found.added
+    assert all("pool-b-first" in urn for urn in found.added), found.added
+    assert (found.removed, found.changed) == ((), ())
+
+
+LIMITS = {
+    token(aws.iam.Role): "iam-role",
+    token(aws.iam.RolePolicy): "iam-policy",
+    token(aws.iam.InstanceProfile): "iam-instance-profile",
+    token(aws.eks.NodeGroup): "eks-node-group",
+    token(aws.eks.Cluster): "eks-cluster",
+    token(aws.ec2.LaunchTemplate): "launch-template",
+    token(aws.ec2.PlacementGroup): "placement-group",
+    token(aws.ec2.SecurityGroup): "security-group",
+    token(aws.cloudwatch.EventRule): "event-rule",
+    token(aws.cloudwatch.LogGroup): "log-group",
+    token(aws.sqs.Queue): "sqs-queue",
+    token(aws.kms.Alias): "kms-alias",
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    resource: RecordedResource
+    kind: str
+    name: str
+
+
+def named(recording: Recording) -> Iterator[Named]:
+    for resource in recording:
+        name = resource.outputs.plain.get("nodeGroupName") or resource.outputs.plain.get("name")
+        if resource.type.startswith("aws:") and isinstance(name, str):
+            yield Named(resource, LIMITS[resource.type], name)
+
+
+def test_the_longest_names_that_pass_the_checks_fit_into_awss_limits() -> None:
+    stack, pool = "e" * 15, "p" * 15
+    _, recording = of({f"pools.{pool}": EXTRA}, stack=stack)
+    found = list(named(recording))
+    assert {one.kind for one in found} == set(LIMITS.values()), "a kind that no resource has tests nothing"
+    for one in found:
+        assert names.problem(one.kind, one.name) is None
+
+
+@pytest.mark.parametrize("kind", sorted(LONGEST))
+def test_the_longest_logical_names_that_the_checks_know_are_the_programs(kind: str) -> None:
+    recordings = [recorded(stack) for stack in stacks_in(STACKS)]
+    logical = {one.resource.name for recording in recordings for one in named(recording) if one.kind == kind}
+    assert max(logical, key=len) == LONGEST[kind]
+    assert physical_length("slipway", "e" * 15, LONGEST[kind]) <= names.limit(kind).longest
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_the_price_counts_what_the_program_makes(stack: str) -> None:
+    recording = recorded(stack)
+    lines = {line.what.partition(",")[0]: line.most for line in estimate(_platform(stack)).lines}
+    interfaces = [
+        found
+        for found in recording.of_type(token(aws.ec2.VpcEndpoint))
+        if found.inputs.plain["vpcEndpointType"] == "Interface"
+    ]
+    assert lines["NAT gateways"] == len(recording.of_type(token(aws.ec2.NatGateway)))
+    assert lines["public addresses of NAT gateways"] == len(recording.of_type(token(aws.ec2.Eip)))
+    assert lines.get("interface endpoints", 0) == sum(len(found.inputs.plain["subnetIds"]) for found in interfaces)
+    assert lines["KMS keys for logs and secrets"] == len(recording.of_type(token(aws.kms.Key)))
+    assert len([what for what in lines if what.startswith("EKS control plane")]) == len(
+        recording.of_type(token(aws.eks.Cluster))
+    )
+
+
+def _platform(stack: str) -> Platform:
+    return load(read_stack(stack, STACKS), stack=stack).platform
