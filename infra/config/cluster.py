@@ -30,7 +30,9 @@ class AccessPolicy(StrEnum):
 class Access(Model):
     """One principal that may use the cluster's API, as an EKS access entry."""
 
-    principal_arn: Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]+$")]
+    principal_arn: Annotated[
+        str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]+$")
+    ]
     """IAM role or user."""
     policy: AccessPolicy | None = None
     """Managed policy; none where `groups` and RBAC of one's own say it all."""
@@ -77,7 +79,7 @@ class Cluster(Model):
     """The control plane."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,39}$")] | None = None
-    """EKS allows 100 characters; 40 leave room for the names derived from it. `slipway-<environment>` where not given."""
+    """At most 40 of the 100 characters that EKS allows, for what is named after it; `slipway-<environment>` else."""
     version: Annotated[str, StringConstraints(pattern=r"^1\.[0-9]{2}$")] = kubernetes.DEFAULT
     """Kubernetes minor version, quoted: unquoted, YAML reads 1.30 as 1.3."""
     support: Literal["standard", "extended"] = "standard"

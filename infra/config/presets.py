@@ -10,7 +10,12 @@ from typing import Any, Final
 
 _WORKING_HOURS_FREEZE: Final = {
     # Consolidation and drift wait for nights and weekends: nobody's notebook moves while they are at it.
-    "working-hours": {"nodes": "0", "schedule": "0 7 * * mon-fri", "duration": "12h", "reasons": ["Underutilized", "Drifted"]},
+    "working-hours": {
+        "nodes": "0",
+        "schedule": "0 7 * * mon-fri",
+        "duration": "12h",
+        "reasons": ["Underutilized", "Drifted"],
+    },
     "always": {"nodes": "10%"},
 }
 

@@ -21,7 +21,11 @@ def version_supported(context: Context, cluster: Cluster) -> Iterator[Problem]:
     support = kubernetes.support(cluster.version, context.today)
     if support in ("unknown", "ended"):
         offered = [v for v in kubernetes.VERSIONS if kubernetes.support(v, context.today) in ("standard", "extended")]
-        rule = "EKS must support the version" if support == "ended" else "the version must be one of EKS that is known here"
+        rule = (
+            "EKS must support the version"
+            if support == "ended"
+            else "the version must be one of EKS that is known here"
+        )
         yield Problem("cluster.version", rule, cluster.version, f"Use {', '.join(sorted(offered))}.")
 
 
@@ -44,10 +48,14 @@ def endpoint_closed(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """A public endpoint is for named networks only."""
     endpoint, path = cluster.endpoint, "cluster.endpoint.publicCidrs"
     if endpoint.public and not endpoint.public_cidrs:
-        yield Problem(path, "a public endpoint needs a list of networks", [], "List your networks, or set public: false.")
+        yield Problem(
+            path, "a public endpoint needs a list of networks", [], "List your networks, or set public: false."
+        )
     if endpoint.public_cidrs and not endpoint.public:
         rule = "a list of networks is for a public endpoint"
-        yield Problem(path, rule, [str(cidr) for cidr in endpoint.public_cidrs], "Set public: true, or remove the list.")
+        yield Problem(
+            path, rule, [str(cidr) for cidr in endpoint.public_cidrs], "Set public: true, or remove the list."
+        )
     for position, cidr in enumerate(endpoint.public_cidrs):
         if cidr.prefixlen < WIDEST_PUBLIC_PREFIX or cidr == IPv4Network("0.0.0.0/0"):
             rule = f"the API must not be open to the world: /{WIDEST_PUBLIC_PREFIX} or narrower"
@@ -73,7 +81,9 @@ def access_entries(context: Context, cluster: Cluster) -> Iterator[Problem]:
         for group in access.groups:
             # EKS User Guide, "Create access entries": group names can't start with system: (and three more prefixes).
             if group.startswith(("system:", "eks:", "aws:", "amazon:", "iam:")):
-                yield Problem(f"{path}.groups", "EKS refuses groups with a system prefix", group, "Use a group of yours.")
+                yield Problem(
+                    f"{path}.groups", "EKS refuses groups with a system prefix", group, "Use a group of yours."
+                )
 
 
 def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:

@@ -24,13 +24,17 @@ def stack_matches(context: Context, environment: Environment) -> Iterator[Proble
     """A file can't be used for another stack."""
     if environment.name != context.stack:
         rule = f"the environment's name must be the stack's, `{context.stack}`"
-        yield Problem("environment.name", rule, environment.name, f"Write `name: {context.stack}`, or use the other stack.")
+        yield Problem(
+            "environment.name", rule, environment.name, f"Write `name: {context.stack}`, or use the other stack."
+        )
 
 
 def region_known(context: Context, account: Account) -> Iterator[Problem]:
     """The region exists."""
     if not regions.is_region(account.region):
-        yield Problem("account.region", "the region must exist", account.region, "Use a region's name, such as us-east-1.")
+        yield Problem(
+            "account.region", "the region must exist", account.region, "Use a region's name, such as us-east-1."
+        )
 
 
 def tags_allowed(context: Context, environment: Environment) -> Iterator[Problem]:
@@ -43,7 +47,9 @@ def tags_allowed(context: Context, environment: Environment) -> Iterator[Problem
         elif not _TAG_KEY.match(key):
             yield Problem(path, "a tag key has letters, digits, spaces and _.:/=+-@", key, "Use those characters only.")
         if key.lower() in COMPUTED_TAGS or key.lower() in lowered:
-            yield Problem(path, "each tag is set once, whatever its case", key, "Remove it: Slipway or this file sets it.")
+            yield Problem(
+                path, "each tag is set once, whatever its case", key, "Remove it: Slipway or this file sets it."
+            )
         lowered.add(key.lower())
     if len(environment.tags) + len(COMPUTED_TAGS) > MAX_TAGS:
         rule = f"a resource has at most {MAX_TAGS} tags, {len(COMPUTED_TAGS)} of them Slipway's"

@@ -52,7 +52,10 @@ def _sized(
 
 def ranges_apart(context: Context, network: Network, cluster: Cluster) -> Iterator[Problem]:
     """No two ranges that packets travel between may overlap."""
-    named: list[tuple[str, IPv4Network]] = [("network.cidr", network.cidr), ("cluster.serviceCidr", cluster.service_cidr)]
+    named: list[tuple[str, IPv4Network]] = [
+        ("network.cidr", network.cidr),
+        ("cluster.serviceCidr", cluster.service_cidr),
+    ]
     if network.pod_cidr:
         named.append(("network.podCidr", network.pod_cidr))
     named += [(f"network.peers.{name}", peer) for name, peer in network.peers.items()]
