@@ -70,7 +70,8 @@ class Endpoints(pulumi.ComponentResource):
         if not self._args.services:
             return []
         group = self._security_group()
-        return [self._interface(service, group) for service in sorted(self._args.services)]
+        # A service named twice is one endpoint.
+        return [self._interface(service, group) for service in sorted(set(self._args.services))]
 
     def _interface(self, service: Endpoint, group: aws.ec2.SecurityGroup) -> aws.ec2.VpcEndpoint:
         key = service.replace(".", "-")

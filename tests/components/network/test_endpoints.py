@@ -30,8 +30,8 @@ def test_interface_endpoints_have_private_names_and_one_interface_a_zone() -> No
     assert endpoint.input_sources["securityGroupIds"] == (recording.one(aws.ec2.SecurityGroup).urn,)
 
 
-def test_order_in_the_file_changes_nothing() -> None:
-    one, other = record(endpoints=["sts", "ecr.api"]), record(endpoints=["ecr.api", "sts"])
+def test_order_and_repetition_in_the_file_change_nothing() -> None:
+    one, other = record(endpoints=["sts", "ecr.api"]), record(endpoints=["ecr.api", "sts", "ecr.api"])
     assert {urn: found.inputs for urn, found in one.resources.items()} == {
         urn: found.inputs for urn, found in other.resources.items()
     }
