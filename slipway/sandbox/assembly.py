@@ -8,9 +8,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from importlib import metadata
 from pathlib import Path
 
 from slipway.sandbox.aws import moto_server
+from slipway.sandbox.aws.client import Clients
+from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.moto_server import MotoServer
 from slipway.sandbox.aws.provider import AwsProvider
 from slipway.sandbox.cluster import binaries
@@ -104,8 +107,8 @@ class Sandbox:
         self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove)
 
     def _serve_aws(self, moto: MotoServer) -> Served:
-        provider = AwsProvider(moto.endpoint, self.pool, self.registry, self._settings.account)
-        return self._served("the aws provider", serve(provider))
+        world = World(Clients(moto.endpoint), self._settings.account, self.pool, self.registry)
+        return self._served("the aws provider", serve(AwsProvider(world)))
 
     def _serve_kubernetes(self) -> Served:
         notes = Notes(self._settings.home)
@@ -128,6 +131,11 @@ class Sandbox:
             kubernetes_provider_port=kubernetes.port,
             account=settings.account,
             charts=str(settings.charts) if settings.charts else None,
+            versions={
+                "pulumi-aws": AwsProvider.version,
+                "pulumi-kubernetes": KubernetesProvider.version,
+                "moto": metadata.version("moto"),
+            },
         )
         self._clusters_changed()
 

@@ -15,6 +15,7 @@ import psutil
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
 from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.shims import install_shims
 from slipway.sandbox.spawn import STOP_SECONDS, spawn_daemon
 from slipway.sandbox.state import (
     WIPED,
@@ -68,7 +69,9 @@ def start(
             _require_free(aws_port)
         _clean_up(home, progress)
         progress("starting the sandbox: AWS (moto), etcd and the two providers")
-        return spawn_daemon(home, aws_port, account)
+        state = spawn_daemon(home, aws_port, account)
+        install_shims(home / "bin")
+        return state
 
 
 def status(home: Path | None = None) -> SandboxStatus:

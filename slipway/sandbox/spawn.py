@@ -18,6 +18,8 @@ from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, SandboxState, load,
 START_SECONDS = 60.0
 """Ready in 3 to 5 s (2 cores, 2026-11); the first start on a machine compiles and reads a lot."""
 STOP_SECONDS = 20.0
+REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
+"""The default of an aws provider that names no region."""
 DAEMON_LOG = "daemon.log"
 ERROR = "error: "
 """How the daemon's last line begins when it does not start."""
@@ -27,6 +29,8 @@ def spawn_daemon(home: Path, aws_port: int | None, account: str | None) -> Sandb
     """Start the daemon and wait until it is ready. A SandboxError, or Ctrl-C, leaves nothing running."""
     log = home / "logs" / DAEMON_LOG
     log.parent.mkdir(exist_ok=True)
+    # The file backend of the CLI wants its folder to be there.
+    (home / "pulumi").mkdir(exist_ok=True)
     argv = [sys.executable, "-P", "-m", "slipway.sandbox.daemon", "--home", str(home)]
     argv += ["--aws-port", str(aws_port)] if aws_port else []
     argv += ["--account", account] if account else []
@@ -40,11 +44,11 @@ def spawn_daemon(home: Path, aws_port: int | None, account: str | None) -> Sandb
 
 def daemon_environment() -> dict[str, str]:
     """This environment without what could lead the daemon to a real account, a real cluster, or through a proxy."""
-    unwanted = ("AWS_", "PULUMI_", "MOTO_")
+    unwanted = ("AWS_", "PULUMI_", "MOTO_", "KUBECONFIG")
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(unwanted) and name != "KUBECONFIG" and not name.lower().endswith("_proxy")
+        if name in REGION or not (name.startswith(unwanted) or name.lower().endswith("_proxy"))
     }
     charts = os.environ.get("SLIPWAY_CHARTS")
     return {**kept, **({"SLIPWAY_CHARTS": str(Path(charts).absolute())} if charts else {})}

@@ -26,7 +26,10 @@ def main(arguments: list[str]) -> None:
     if os.getppid() != parent:
         # The parent died before the signal was armed.
         sys.exit(1)
-    os.execv(arguments[1], arguments[1:])  # noqa: S606
+    try:
+        os.execv(arguments[1], arguments[1:])  # noqa: S606
+    except OSError as error:
+        sys.exit(f"{arguments[1]} cannot be run: {error.strerror}")
 
 
 if __name__ == "__main__":

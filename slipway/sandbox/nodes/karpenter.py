@@ -15,8 +15,8 @@ from infra.catalog import instances
 from infra.catalog.instances import InstanceType
 from slipway.sandbox.nodes.groups import DEFAULT_KUBERNETES, node_name
 from slipway.sandbox.nodes.launch_template import EFA_KINDS
-from slipway.sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine, karpenter_labels
-from slipway.sandbox.nodes.requirements import matches, satisfies, values
+from slipway.sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine, is_about_type, karpenter_labels
+from slipway.sandbox.nodes.requirements import matches, values
 from slipway.sandbox.nodes.spec import NodeSpec, Taint
 
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
@@ -63,7 +63,9 @@ def template_of(pool: Manifest) -> Manifest:
 
 
 def _instance_type(requirements: Sequence[Manifest]) -> str | None:
-    fitting = [kind for kind in instances.ALL.values() if satisfies(karpenter_labels(kind), requirements)]
+    # Zones, capacity and labels of the user's own are no matter of the type.
+    about_type = [each for each in requirements if is_about_type(str(each.get("key")))]
+    fitting = [kind for kind in instances.ALL.values() if matches(karpenter_labels(kind), about_type)]
     if fitting:
         return min(fitting, key=_price).name
     # A type outside the catalog may still be named.

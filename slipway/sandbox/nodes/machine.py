@@ -20,6 +20,7 @@ DEFAULT_DISK_GIB = 20
 """Root volume of a Linux node where nobody says otherwise (eks:CreateNodegroup, diskSize)."""
 _GIB = 1 << 30
 _LABEL = "karpenter.k8s.aws/instance-"
+_COMMON = frozenset({"kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.io/instance-type"})
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,11 @@ class Machine:
             # With MIG and the strategy "mixed" the device plugin offers no whole GPU.
             devices[GPU] = "0"
         return devices
+
+
+def is_about_type(label: str) -> bool:
+    """Whether a label says something of the instance type, and every type has it or lacks it for good."""
+    return label.startswith(_LABEL) or label in _COMMON
 
 
 def karpenter_labels(kind: InstanceType) -> dict[str, str]:

@@ -6,11 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def satisfies(labels: Mapping[str, str], requirements: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether labels meet all requirements about keys they have; of other keys nothing is known here."""
-    return all(_holds(labels[str(each["key"])], each) for each in requirements if str(each["key"]) in labels)
-
-
 def matches(labels: Mapping[str, str], requirements: Sequence[Mapping[str, Any]]) -> bool:
     """Whether labels meet all requirements; a key they do not have meets none but NotIn and DoesNotExist."""
     return all(_holds(labels.get(str(each["key"])), each) for each in requirements)

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+
+from slipway import toolchain
+from slipway.sandbox.cluster import binaries
+from slipway.sandbox.errors import SandboxError
+
+
+def test_a_missing_tool_is_reported_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "find", lambda name: None)
+    with pytest.raises(SandboxError, match="kube-apiserver is not on this machine.*make setup"):
+        binaries.require("kube-apiserver")
+
+
+def test_what_the_toolchain_refuses_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        msg = f"SLIPWAY_{name} names no program"
+        raise toolchain.ToolError(msg)
+
+    monkeypatch.setattr(toolchain, "find", refuse)
+    with pytest.raises(SandboxError, match="SLIPWAY_etcd names no program"):
+        binaries.require("etcd")

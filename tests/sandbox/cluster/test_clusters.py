@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from slipway.sandbox.cluster.apiserver import ApiServer
+from slipway.sandbox.cluster.clusters import ClusterPool
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.ports import ClusterEndpoint
+
+
+@dataclass
+class FakeServers:
+    """Starts API servers that are nothing but a name."""
+
+    started: list[str] = field(default_factory=list)
+    adopted: list[str] = field(default_factory=list)
+    stopped: list[str] = field(default_factory=list)
+    failures: int = 0
+    gate: threading.Event | None = None
+
+    def start(self, slot: str) -> ApiServer:
+        if self.gate:
+            assert self.gate.wait(5)
+        if self.failures:
+            self.failures -= 1
+            msg = "no room"
+            raise SandboxError(msg)
+        self.started.append(slot)
+        process: Any = SimpleNamespace(exit_code=None, spec=SimpleNamespace(log=Path("/nowhere")))
+        return ApiServer(slot, ClusterEndpoint(f"https://{slot}", "Q0E="), process)
+
+    def adopt(self, server: ApiServer) -> None:
+        self.adopted.append(server.slot)
+
+    def stop(self, server: ApiServer) -> None:
+        self.stopped.append(server.slot)
+
+
+def kill(server: ApiServer) -> None:
+    server.process.exit_code = -9  # type: ignore[misc]
+
+
+@pytest.fixture
+def servers() -> FakeServers:
+    return FakeServers()
+
+
+def test_a_cluster_adopts_the_spare(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    spare = pool.spare()
+    assert pool.create("dev") == spare.endpoint
+    assert (servers.started, servers.adopted) == ([spare.slot], [spare.slot])
+
+
+def test_without_a_spare_a_server_is_started(servers: FakeServers) -> None:
+    ClusterPool(servers).create("dev")
+    assert (len(servers.started), servers.adopted) == (1, [])
+
+
+def test_a_spare_that_was_adopted_is_followed_by_another(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    pool.spare()
+    pool.create("dev")
+    assert pool.spare().endpoint != pool.get("dev")
+
+
+def test_create_is_idempotent(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    assert pool.create("dev") == pool.create("dev")
+    assert len(servers.started) == 1
+
+
+def test_two_threads_that_create_one_cluster_get_the_same(servers: FakeServers) -> None:
+    servers.gate = threading.Event()
+    pool = ClusterPool(servers)
+    found: list[ClusterEndpoint] = []
+    threads = [threading.Thread(target=lambda: found.append(pool.create("dev"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    servers.gate.set()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert len(set(found)) == 1
+    assert len(servers.started) == 1
+
+
+def test_a_failed_start_is_not_remembered(servers: FakeServers) -> None:
+    servers.failures = 1
+    pool = ClusterPool(servers)
+    with pytest.raises(SandboxError, match="no room"):
+        pool.create("dev")
+    assert pool.get("dev") is None
+    pool.create("dev")
+    assert pool.get("dev") is not None
+
+
+def test_a_spare_that_does_not_start_is_tried_anew(servers: FakeServers) -> None:
+    servers.failures = 1
+    pool = ClusterPool(servers)
+    with pytest.raises(SandboxError):
+        pool.spare()
+    assert pool.spare().slot in servers.started
+
+
+def test_a_dead_spare_is_neither_used_nor_adopted(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    dead = pool.spare()
+    kill(dead)
+    assert pool.spare() != dead
+    kill(pool.spare())
+    pool.create("dev")
+    assert servers.adopted == []
+
+
+def test_delete_stops_the_server_and_is_idempotent(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    pool.create("dev")
+    pool.delete("dev")
+    pool.delete("dev")
+    assert servers.stopped == servers.started
+    assert pool.get("dev") is None
+
+
+def test_clusters_are_found_by_url_as_long_as_they_run(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    url = pool.create("dev").server
+    found = pool.at(url)
+    assert found is not None
+    assert found[0] == "dev"
+    assert pool.at("https://elsewhere") is None
+    kill(found[1])
+    with pytest.raises(SandboxError, match=r"API server of cluster dev has ended \(exit code -9"):
+        pool.at(url)
+
+
+def test_standing_lists_clusters_oldest_first_and_without_the_spare(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    for name in ("b", "a"):
+        pool.create(name)
+    spare = pool.spare()
+    assert list(pool.standing()) == ["b", "a"]
+    assert spare in pool.running()
+
+
+def test_every_coming_and_going_is_told(servers: FakeServers) -> None:
+    told: list[list[str]] = []
+    pool = ClusterPool(servers, lambda: told.append(list(pool.standing())))
+    pool.create("dev")
+    pool.delete("dev")
+    assert told == [["dev"], []]

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from slipway.sandbox.cluster.freeport import ATTEMPTS, free_ports, with_free_ports
+from slipway.sandbox.cluster.process import PortTakenError
+
+
+def test_free_ports_are_distinct_and_can_be_listened_on() -> None:
+    ports = free_ports(3)
+    assert len(set(ports)) == 3
+    for port in ports:
+        with socket.socket() as server:
+            server.bind(("127.0.0.1", port))
+
+
+def test_a_start_whose_port_was_taken_is_tried_on_another() -> None:
+    tried: list[int] = []
+
+    def start(ports: tuple[int, ...]) -> int:
+        tried.append(ports[0])
+        if len(tried) < 3:
+            raise PortTakenError
+        return ports[0]
+
+    assert with_free_ports(1, start) == tried[2]
+
+
+def test_a_start_that_never_succeeds_is_given_up() -> None:
+    tried: list[int] = []
+
+    def start(ports: tuple[int, ...]) -> None:
+        tried.append(ports[0])
+        raise PortTakenError
+
+    with pytest.raises(PortTakenError):
+        with_free_ports(1, start)
+    assert len(tried) == ATTEMPTS

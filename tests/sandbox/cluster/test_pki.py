@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import base64
+import ipaddress
+import stat
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+
+from slipway.sandbox.cluster.pki import Pki, create_pki, issue
+
+
+@pytest.fixture
+def pki(tmp_path: Path) -> Pki:
+    return create_pki(tmp_path / "pki")
+
+
+def certificate(path: Path) -> x509.Certificate:
+    return x509.load_pem_x509_certificate(path.read_bytes())
+
+
+def test_the_serving_certificate_is_for_loopback_and_signed_by_the_authority(pki: Pki) -> None:
+    serving, authority = certificate(pki.serving.certificate), certificate(pki.authority.certificate)
+    serving.verify_directly_issued_by(authority)
+    names = serving.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert ipaddress.ip_address("127.0.0.1") in names.get_values_for_type(x509.IPAddress)
+    assert "localhost" in names.get_values_for_type(x509.DNSName)
+
+
+def test_a_further_server_gets_a_certificate_of_the_same_authority(pki: Pki) -> None:
+    webhook = issue(pki.authority, "webhook", ["127.0.0.1"])
+    certificate(webhook.certificate).verify_directly_issued_by(certificate(pki.authority.certificate))
+    assert webhook.certificate.name == "webhook.crt"
+
+
+def test_the_authority_comes_in_the_form_of_eks(pki: Pki) -> None:
+    assert base64.b64decode(pki.certificate_authority) == pki.authority.certificate.read_bytes()
+
+
+def test_nobody_else_may_read_the_keys(pki: Pki) -> None:
+    directory = pki.authority.key.parent
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in directory.iterdir()} == {0o600}
+
+
+def test_a_second_sandbox_shares_no_secret_with_the_first(pki: Pki, tmp_path: Path) -> None:
+    other = create_pki(tmp_path / "other")
+    assert other.admin_token != pki.admin_token
+    assert other.certificate_authority != pki.certificate_authority
+
+
+def test_making_it_anew_replaces_what_was_there(pki: Pki) -> None:
+    again = create_pki(pki.authority.key.parent)
+    assert again.admin_token != pki.admin_token
+    assert again.admin_token in again.tokens.read_text()

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from slipway.sandbox.cluster.identity import ProcessIdentity
+from slipway.sandbox.cluster.process import PortTakenError, Process, ProcessError, ProcessSpec, tail
+
+
+def spec(tmp_path: Path, code: str, *, ready: bool = True, deadline: float = 5.0) -> ProcessSpec:
+    return ProcessSpec("thing", [sys.executable, "-c", code], tmp_path / "logs" / "thing.log", lambda: ready, deadline)
+
+
+def test_a_program_that_ends_before_it_is_ready_is_reported_with_its_last_words(tmp_path: Path) -> None:
+    process = Process.spawn(spec(tmp_path, "print('no such flag'); raise SystemExit(3)", ready=False))
+    with pytest.raises(ProcessError, match=r"thing ended with exit code 3 before it was ready.*\n +no such flag"):
+        process.wait_until_ready()
+
+
+def test_a_port_that_was_taken_meanwhile_is_told_apart(tmp_path: Path) -> None:
+    code = "raise SystemExit('listen tcp 127.0.0.1:1: bind: address already in use')"
+    process = Process.spawn(spec(tmp_path, code, ready=False))
+    with pytest.raises(PortTakenError):
+        process.wait_until_ready()
+
+
+def test_a_program_that_is_not_ready_in_time_is_reported(tmp_path: Path) -> None:
+    process = Process.spawn(spec(tmp_path, "import time; time.sleep(60)", ready=False, deadline=0.1))
+    try:
+        with pytest.raises(ProcessError, match="not ready after 0.1 s"):
+            process.wait_until_ready()
+    finally:
+        process.stop()
+
+
+def test_a_program_that_cannot_be_run_at_all_is_reported(tmp_path: Path) -> None:
+    missing = ProcessSpec("thing", [str(tmp_path / "missing")], tmp_path / "log", lambda: False)
+    with pytest.raises(ProcessError, match=r"missing cannot be run: No such file"):
+        Process.spawn(missing).wait_until_ready()
+
+
+def test_stop_ends_a_program_that_ignores_the_signal(tmp_path: Path) -> None:
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+    stubborn = ProcessSpec(
+        "stubborn",
+        [sys.executable, "-c", code],
+        tmp_path / "log",
+        lambda: (tmp_path / "log").read_text() != "",
+        grace_seconds=0.2,
+    )
+    process = Process.spawn(stubborn)
+    process.wait_until_ready()
+    process.stop()
+    assert process.exit_code == -signal.SIGKILL
+
+
+def test_the_environment_of_a_program_has_what_the_spec_adds(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    code = "import os, time; print(os.environ['EXTRA'], os.environ['HOME'], flush=True); time.sleep(60)"
+    argv, extra = [sys.executable, "-c", code], {"EXTRA": "x"}
+    process = Process.spawn(ProcessSpec("p", argv, log, lambda: log.read_text() != "", environment=extra))
+    process.wait_until_ready()
+    process.stop()
+    assert log.read_text().split() == ["x", os.environ["HOME"]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG is Linux's own")
+def test_a_child_dies_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    code = f"""
+import sys, time
+from pathlib import Path
+from slipway.sandbox.cluster.process import Process, ProcessSpec
+child = Process.spawn(ProcessSpec("c", [sys.executable, "-c", "import time; time.sleep(60)"],
+                                  Path({str(tmp_path / "log")!r}), lambda: True))
+print(child.identity.pid, flush=True)
+time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = ProcessIdentity.of("child", int(parent.stdout.readline()))
+        # The signal is armed by the launcher; before that the parent's death is noticed by it itself.
+        parent.kill()
+    gone_by = time.monotonic() + 5
+    while child.find() is not None and time.monotonic() < gone_by:
+        time.sleep(0.02)
+    assert child.find() is None
+
+
+def test_tail_gives_the_last_lines_and_nothing_for_a_missing_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("\n".join(str(n) for n in range(5000)))
+    assert tail(log, 2) == ["4998", "4999"]
+    assert tail(tmp_path / "none") == []
+
+
+def test_no_child_of_these_tests_is_left() -> None:
+    assert [child for child in psutil.Process().children() if "time.sleep(60)" in " ".join(child.cmdline())] == []

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from slipway.sandbox.nodes.launch_template import Template, read_template
+
+
+def encoded(text: str) -> dict[str, str]:
+    return {"UserData": base64.b64encode(text.encode()).decode()}
+
+
+@pytest.mark.parametrize("data", [None, {}, {"UserData": "no base64!"}, {"NetworkInterfaces": []}])
+def test_a_template_that_says_nothing_changes_nothing(data: dict[str, object] | None) -> None:
+    assert read_template(data) == Template()
+
+
+def test_adapters_of_either_kind_count_and_plain_interfaces_do_not() -> None:
+    kinds = ["efa", "efa-only", "efa-only", "interface"]
+    assert read_template({"NetworkInterfaces": [{"InterfaceType": kind} for kind in kinds]}).efa == 3
+
+
+def test_the_largest_volume_holds_the_containers() -> None:
+    devices = [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 4}}, {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 200}}]
+    assert read_template({"BlockDeviceMappings": devices}).disk_gib == 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'spec:\n  kubelet:\n    flags: ["--max-pods=58"]',
+        "[settings.kubernetes]\nmax-pods = 58\n",
+        "spec:\n  kubelet:\n    config:\n      maxPods: 58",
+    ],
+)
+def test_the_number_of_pods_is_found_in_every_form_of_user_data(text: str) -> None:
+    assert read_template(encoded(text)).max_pods == 58
+
+
+def test_joined_local_disks_are_found() -> None:
+    assert read_template(encoded("instance:\n  localStorage:\n    strategy: RAID0")).nvme_raid
+    assert not read_template(encoded("instance: {}")).nvme_raid
+
+
+def test_the_type_of_a_capacity_block_stands_in_the_template() -> None:
+    assert read_template({"InstanceType": "p5.48xlarge"}).instance_type == "p5.48xlarge"

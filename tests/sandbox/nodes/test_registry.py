@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from slipway.sandbox.nodes.groups import RESOURCE_TAG
+from slipway.sandbox.nodes.registry import NodeRegistry
+from slipway.sandbox.nodes.spec import NodeSpec
+
+GROUP = {"instanceTypes": ["p4d.24xlarge"], "scalingConfig": {"desiredSize": 2}}
+POOL = {
+    "apiVersion": "karpenter.sh/v1",
+    "kind": "NodePool",
+    "metadata": {"name": "gpu"},
+    "spec": {
+        "template": {
+            "spec": {
+                "nodeClassRef": {"name": "gpu"},
+                "requirements": [
+                    {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["p4d.24xlarge"]}
+                ],
+            }
+        }
+    },
+}
+
+
+@dataclass
+class Cluster:
+    """What a cluster's API server would hold, and how often it was written."""
+
+    nodes: dict[str, NodeSpec] = field(default_factory=dict)
+    writes: int = 0
+    stands: bool = True
+
+    def write(self, cluster: str, spec: NodeSpec) -> bool:
+        if self.stands:
+            self.nodes[spec.name] = spec
+            self.writes += 1
+        return self.stands
+
+    def remove(self, cluster: str, name: str) -> None:
+        del self.nodes[name]
+
+
+class Facts:
+    def zone_of(self, subnet: str) -> str | None:
+        return "us-east-1a"
+
+    def asg_of(self, cluster: str, node_group: str) -> str | None:
+        return f"asg-{node_group}"
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+@pytest.fixture
+def registry(cluster: Cluster) -> NodeRegistry:
+    return NodeRegistry(Facts(), cluster.write, cluster.remove)
+
+
+def test_nodes_follow_their_group(registry: NodeRegistry, cluster: Cluster) -> None:
+    registry.node_group_changed("dev", "a100", GROUP, None)
+    assert set(cluster.nodes) == {"a100-0", "a100-1"}
+    registry.node_group_changed("dev", "a100", {**GROUP, "scalingConfig": {"desiredSize": 1}, "labels": {"a": "b"}}, None)
+    assert set(cluster.nodes) == {"a100-0"}
+    assert cluster.nodes["a100-0"].labels["a"] == "b"
+    registry.node_group_deleted("dev", "a100")
+    assert cluster.nodes == {}
+
+
+def test_a_group_that_did_not_change_is_not_written_again(registry: NodeRegistry, cluster: Cluster) -> None:
+    registry.node_group_changed("dev", "a100", GROUP, None)
+    registry.node_group_changed("dev", "a100", dict(GROUP), None)
+    registry.node_group_changed("dev", "other", {**GROUP, "scalingConfig": {"desiredSize": 1}}, None)
+    assert cluster.writes == 3
+
+
+@pytest.mark.parametrize("tag_first", [True, False])
+def test_tags_of_the_auto_scaling_group_count_whenever_they_come(
+    registry: NodeRegistry, cluster: Cluster, tag_first: bool
+) -> None:
+    def tag(value: str | None) -> None:
+        registry.asg_tag_changed("asg-a100", f"{RESOURCE_TAG}nvidia.com/mig-1g.5gb", value)
+
+    if tag_first:
+        tag("56")
+    registry.node_group_changed("dev", "a100", GROUP, None)
+    if not tag_first:
+        tag("56")
+    assert cluster.nodes["a100-0"].capacity["nvidia.com/mig-1g.5gb"] == "56"
+    tag(None)
+    assert cluster.nodes["a100-0"].capacity["nvidia.com/gpu"] == "8"
+
+
+def test_a_node_pool_shows_one_specimen_that_its_class_and_overlays_complete(
+    registry: NodeRegistry, cluster: Cluster
+) -> None:
+    registry.object_changed("dev", POOL)
+    assert cluster.nodes["gpu-0"].capacity["nvidia.com/gpu"] == "8"
+    node_class = {"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "gpu"}}
+    registry.object_changed("dev", {**node_class, "spec": {"kubelet": {"maxPods": 42}}})
+    assert cluster.nodes["gpu-0"].capacity["pods"] == "42"
+    overlay = {"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay", "metadata": {"name": "mig"}}
+    registry.object_changed("dev", {**overlay, "spec": {"capacity": {"nvidia.com/mig-1g.5gb": "56"}}})
+    assert cluster.nodes["gpu-0"].capacity["nvidia.com/gpu"] == "0"
+    registry.object_deleted("dev", overlay)
+    assert cluster.nodes["gpu-0"].capacity["nvidia.com/gpu"] == "8"
+    registry.object_deleted("dev", POOL)
+    assert cluster.nodes == {}
+
+
+def test_objects_of_other_kinds_are_none_of_its_business(registry: NodeRegistry, cluster: Cluster) -> None:
+    other: dict[str, Any] = {"apiVersion": "example.com/v1", "kind": "NodePool", "metadata": {"name": "x"}}
+    registry.object_changed("dev", other)
+    registry.object_deleted("dev", other)
+    assert cluster.writes == 0
+
+
+def test_a_cluster_that_was_made_anew_gets_its_nodes_again(registry: NodeRegistry, cluster: Cluster) -> None:
+    registry.node_group_changed("dev", "a100", GROUP, None)
+    registry.clusters_standing(["other"])
+    cluster.nodes.clear()
+    registry.node_group_changed("dev", "a100", GROUP, None)
+    assert set(cluster.nodes) == {"a100-0", "a100-1"}
+
+
+def test_nodes_that_could_not_be_written_are_written_the_next_time(registry: NodeRegistry, cluster: Cluster) -> None:
+    cluster.stands = False
+    registry.node_group_changed("dev", "a100", GROUP, None)
+    cluster.stands = True
+    registry.node_group_changed("dev", "a100", GROUP, None)
+    assert set(cluster.nodes) == {"a100-0", "a100-1"}

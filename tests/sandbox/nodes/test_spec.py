@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slipway.sandbox.nodes.spec import OWNER, SPECIMEN, NodeSpec, Taint, node
+
+SPEC = NodeSpec(
+    name="a100-0",
+    owner="nodegroup/a100",
+    instance_type="p4d.24xlarge",
+    arch="amd64",
+    kubernetes="1.35",
+    capacity={"cpu": "96", "nvidia.com/gpu": "8"},
+    allocatable={"cpu": "95690m", "nvidia.com/gpu": "8"},
+    labels={"accelerator": "nvidia-a100"},
+    taints=(Taint("nvidia.com/gpu", "NoSchedule", "true"), Taint("plain", "NoExecute")),
+    zone="us-east-1a",
+)
+
+
+def test_a_node_has_the_labels_of_its_pool_and_those_of_every_node_on_aws() -> None:
+    assert node(SPEC)["metadata"]["labels"] == {
+        "accelerator": "nvidia-a100",
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/hostname": "a100-0",
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": "p4d.24xlarge",
+        "topology.kubernetes.io/zone": "us-east-1a",
+        "topology.kubernetes.io/region": "us-east-1",
+    }
+
+
+def test_a_pool_cannot_claim_another_host_name() -> None:
+    labels = node(replace(SPEC, labels={"kubernetes.io/hostname": "other"}))["metadata"]["labels"]
+    assert labels["kubernetes.io/hostname"] == "a100-0"
+
+
+def test_without_a_known_zone_no_topology_is_claimed() -> None:
+    labels = node(replace(SPEC, zone=""))["metadata"]["labels"]
+    assert not [label for label in labels if label.startswith("topology.")]
+
+
+def test_taints_are_written_as_kubernetes_has_them() -> None:
+    assert node(SPEC)["spec"]["taints"] == [
+        {"key": "nvidia.com/gpu", "effect": "NoSchedule", "value": "true"},
+        {"key": "plain", "effect": "NoExecute"},
+    ]
+
+
+def test_a_node_is_ready_and_says_what_it_has() -> None:
+    status = node(SPEC)["status"]
+    conditions = {each["type"]: each["status"] for each in status["conditions"]}
+    assert conditions == {"Ready": "True", "MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False"}
+    assert (status["capacity"], status["allocatable"]) == (SPEC.capacity, SPEC.allocatable)
+
+
+def test_equal_specs_give_equal_nodes_and_names_tell_machines_apart() -> None:
+    assert node(SPEC) == node(replace(SPEC))
+    assert node(SPEC)["spec"]["providerID"] != node(replace(SPEC, name="a100-1"))["spec"]["providerID"]
+
+
+def test_only_a_specimen_is_marked_as_one() -> None:
+    assert node(SPEC)["metadata"]["annotations"] == {OWNER: "nodegroup/a100"}
+    assert node(replace(SPEC, specimen=True))["metadata"]["annotations"] == {OWNER: "nodegroup/a100", SPECIMEN: "true"}

@@ -1,0 +1,86 @@
+"""A control plane for tests: etcd, API servers on demand, and the kubernetes provider in front of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from slipway.sandbox.cluster import binaries
+from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig
+from slipway.sandbox.cluster.clusters import ClusterPool
+from slipway.sandbox.cluster.etcd import Etcd, start_etcd
+from slipway.sandbox.cluster.kubeconfig import kubeconfig
+from slipway.sandbox.cluster.pki import Pki, create_pki
+from slipway.sandbox.cluster.servers import EtcdBackedServers
+from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.definitions import clean_spare
+from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.kubernetes.targets import Targets
+
+CLUSTER = "test"
+
+
+@dataclass(frozen=True)
+class ControlPlane:
+    """One etcd with its API servers; the cluster `test` stands from the start."""
+
+    supervisor: Supervisor
+    etcd: Etcd
+    pki: Pki
+    pool: ClusterPool
+    targets: Targets
+
+    @property
+    def client(self) -> KubeClient:
+        """The admin's client of the cluster `test`."""
+        client = self.targets.of_cluster(CLUSTER)
+        assert client is not None
+        return client
+
+    def kubeconfig(self, token: str = "no-token") -> str:
+        """What a program would make of the outputs of its EKS cluster: its token means nothing here."""
+        endpoint = self.pool.get(CLUSTER)
+        assert endpoint is not None
+        return json.dumps(kubeconfig({CLUSTER: endpoint}, token))
+
+    def config(self, **settings: Any) -> dict[str, Any]:
+        """The arguments of a kubernetes provider for the cluster."""
+        return {"kubeconfig": self.kubeconfig(), **settings}
+
+
+def start_plane(directory: Path) -> ControlPlane:
+    """Start it; whoever starts it stops its supervisor."""
+    supervisor = Supervisor()
+    pki = create_pki(directory / "pki")
+    etcd = start_etcd(binaries.require("etcd"), directory / "etcd", directory / "logs" / "etcd.log", supervisor)
+    config = ApiServerConfig(binaries.require("kube-apiserver"), etcd.url, pki, directory / "logs")
+
+    def clean(server: ApiServer) -> None:
+        clean_spare(targets.client(server))
+
+    pool = ClusterPool(EtcdBackedServers(config, etcd, supervisor, clean))
+    targets = Targets(pool, pki)
+    return ControlPlane(supervisor, etcd, pki, pool, targets)
+
+
+def crd(group: str, kind: str, spec: dict[str, Any], *, namespaced: bool = True) -> Object:
+    """A CRD whose objects have the given properties below `spec`, and nothing else."""
+    schema = {
+        "type": "object",
+        "properties": {"spec": {"type": "object", "properties": spec}},
+    }
+    plural = f"{kind.lower()}s"
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced" if namespaced else "Cluster",
+            "names": {"plural": plural, "kind": kind},
+            "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }
