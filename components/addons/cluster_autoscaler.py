@@ -132,7 +132,8 @@ def values(*, cluster: str, region: str, version: str) -> dict[str, Any]:
         "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
         "resources": {"requests": {"cpu": "100m", "memory": "600Mi"}, "limits": {"memory": "600Mi"}},
         "extraArgs": {
-            # Groups of one pool in several zones grow alike; system pods and pods with scratch data may be moved.
+            # Groups that are alike grow alike; system pods and pods with scratch data may be moved. GPU nodes are left
+            # alone until they are empty: that is said by tags of their groups (components.pools.autoscaling).
             "balance-similar-node-groups": True,
             "expander": "least-waste",
             "skip-nodes-with-local-storage": False,

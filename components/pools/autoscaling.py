@@ -13,6 +13,7 @@ from components.pools import keys
 from components.pools.spec import PoolSpec
 
 ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
+ONLY_EMPTY: Final = "0.01"
 _PREFIX: Final = "k8s.io/cluster-autoscaler/"
 _TEMPLATE: Final = f"{_PREFIX}node-template/"
 
@@ -47,10 +48,27 @@ def group_tags(spec: PoolSpec, cluster: str) -> tuple[GroupTag, ...]:
     node = {f"label/{key}": value for key, value in spec.labels.items()}
     node |= {f"taint/{taint.key}": f"{taint.value}:{taint.effect}" for taint in spec.taints}
     node |= {f"resources/{name}": quantity for name, quantity in _resources(spec).items()}
+    node |= {f"autoscaling-options/{name}": value for name, value in _options(spec).items()}
     tags = [GroupTag(role=role, key=f"{_TEMPLATE}{role}", value=value) for role, value in node.items()]
     tags.append(GroupTag(role="cluster", key=discovery_tag(cluster), value="owned"))
     tags.append(GroupTag(role="enabled", key=ENABLED, value="true"))
     return tuple(sorted(tags))
+
+
+def _options(spec: PoolSpec) -> dict[str, str]:
+    """GPU nodes go only when no pod but those of DaemonSets is on them, as Karpenter's `WhenEmpty` has it: by default a
+    training job on half of a node's GPUs would be moved. A threshold of 0 would keep empty nodes, because a node must
+    be *below* it (kubernetes/autoscaler 1.35, core/scaledown/eligibility; keys: cloudprovider/aws/aws_manager.go).
+
+    Two thresholds, because nodes whose GPUs are cut do not count as GPU nodes there.
+    """
+    if spec.gpu is None:
+        return {}
+    return {
+        "ignoredaemonsetsutilization": "true",
+        "scaledowngpuutilizationthreshold": ONLY_EMPTY,
+        "scaledownutilizationthreshold": ONLY_EMPTY,
+    }
 
 
 def _resources(spec: PoolSpec) -> dict[str, str]:

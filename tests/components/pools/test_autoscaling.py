@@ -13,6 +13,9 @@ def test_a_group_of_cut_gpus_says_what_no_instance_type_tells() -> None:
     assert {tag.key.removeprefix(PREFIX): tag.value for tag in group_tags(found, "ml")} == {
         "enabled": "true",
         "ml": "owned",
+        "node-template/autoscaling-options/ignoredaemonsetsutilization": "true",
+        "node-template/autoscaling-options/scaledowngpuutilizationthreshold": "0.01",
+        "node-template/autoscaling-options/scaledownutilizationthreshold": "0.01",
         "node-template/label/accelerator": "nvidia-a100",
         "node-template/label/gpu-count": "8",
         "node-template/label/nvidia.com/gpu": "true",
@@ -40,7 +43,7 @@ def test_whole_gpus_are_known_from_the_type_and_efa_is_not() -> None:
 def test_a_cpu_group_says_its_root_volume() -> None:
     roles = {tag.role: tag.value for tag in group_tags(spec(**SYSTEM), "ml")}
     assert roles["resources/ephemeral-storage"] == "50Gi"
-    assert not any(role.startswith("taint/") for role in roles)
+    assert not any(role.startswith(("taint/", "autoscaling-options/")) for role in roles)
 
 
 def test_a_fixed_group_has_no_tags() -> None:

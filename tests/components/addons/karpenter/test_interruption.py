@@ -10,14 +10,12 @@ import pulumi_aws as aws
 import pytest
 
 from components.addons.karpenter.interruption import EVENTS, event_pattern, queue_policy
-from infra.catalog import names
+from infra.config.checks import names
 from tests.components.pools.samples import record_fleet
 from tests.support.mocks import Recording
 
 QUEUE = "arn:aws:sqs:us-east-1:111122223333:queue"
 RULES = "arn:aws:events:us-east-1:111122223333:rule/*"
-LONGEST_STACK = 24
-"""Characters of a stack's name with which the longest rule still fits; see `infra.config.checks.names`."""
 
 
 @pytest.fixture(scope="module")
@@ -66,9 +64,8 @@ def test_patterns_are_the_same_text_every_time() -> None:
     )
 
 
-def test_names_of_rules_leave_room_for_the_stacks_name() -> None:
-    longest = max((f"karpenter-{key}" for key in EVENTS), key=len)
-    assert names.problem("event-rule", f"slipway-{'s' * LONGEST_STACK}-{longest}", autonamed=True) is None
+def test_the_longest_name_of_a_rule_is_the_one_that_stacks_leave_room_for() -> None:
+    assert max((f"karpenter-{key}" for key in EVENTS), key=len) == names.LONGEST["event-rule"]
 
 
 def test_events_are_those_of_upstreams_template(shared: Path) -> None:

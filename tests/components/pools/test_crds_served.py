@@ -1,0 +1,68 @@
+"""The manifests before a real API server with Karpenter's CRDs: nothing else judges their rules across fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.pools import nodeclass, nodepool, overlay
+from components.pools.manifests import ManifestKind
+from components.pools.spec import PoolSpec
+from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.unknowns import PLACEHOLDER
+from tests.components.pools.samples import spec
+from tests.components.pools.test_crds import CASES
+from tests.sandbox.plane import CLUSTER, start_plane
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture(scope="module")
+def client(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
+    plane = start_plane(tmp_path_factory.mktemp("plane"))
+    try:
+        plane.pool.create(CLUSTER)
+        files = sorted((shared / "charts/karpenter-crd/crds").glob("karpenter*.yaml"))
+        crds.install_all(plane.client, [yaml.safe_load(file.read_text()) for file in files], "test")
+        yield plane.client
+    finally:
+        plane.supervisor.stop_all()
+
+
+def manifest(kind: ManifestKind, body: dict[str, Any]) -> dict[str, Any]:
+    return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "work"}, "spec": body}
+
+
+def node_class(pool: PoolSpec) -> dict[str, Any]:
+    """As in a first preview, where names that AWS makes are not known yet."""
+    return nodeclass.node_class(
+        nodeclass.NodeClassArgs(
+            spec=pool,
+            cluster="ml",
+            instance_profile=PLACEHOLDER,
+            placement_group=PLACEHOLDER if pool.placement_group else None,
+            tags={"platform.slipway/pool": "work"},
+        )
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_api_server_takes_every_manifest_at_a_first_preview(client: KubeClient, name: str) -> None:
+    pool = spec(**CASES[name])
+    client.apply(manifest(nodepool.KIND, nodepool.node_pool(pool)), "test", dry_run=True)
+    client.apply(manifest(nodeclass.KIND, node_class(pool)), "test", dry_run=True)
+    if overlay.wants_overlay(pool):
+        client.apply(manifest(overlay.KIND, overlay.node_overlay(pool)), "test", dry_run=True)
+
+
+def test_it_refuses_two_adapters_on_one_card(client: KubeClient) -> None:
+    wrong = node_class(spec(**CASES["efa"]))
+    wrong["networkInterfaces"].append({"networkCardIndex": 0, "deviceIndex": 2, "interfaceType": "efa-only"})
+    with pytest.raises(ApiError, match="at most one efa device per network card"):
+        client.apply(manifest(nodeclass.KIND, wrong), "test", dry_run=True)
