@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 import boto3
@@ -36,23 +36,29 @@ class AwsError(ProviderError):
     @property
     def not_found(self) -> bool:
         """Whether AWS says that there is no such object."""
-        return _NOT_FOUND.search(self.code) is not None
+        # Auto Scaling has no code of its own for it.
+        told = self.code == "ValidationError" and "not found" in str(self)
+        return told or _NOT_FOUND.search(self.code) is not None
+
+
+# The account of the call this thread is about to make. A client per account instead would cost up to half a second each.
+_ACCOUNT: ContextVar[str] = ContextVar("account", default=DEFAULT_ACCOUNT)
 
 
 class Clients:
-    """boto3 clients of one moto server, made once per service, region and account."""
+    """boto3 clients of one moto server, made once per service and region."""
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
         # Moto takes any credential; without one boto3 would look for a real one on this machine.
         self._session: Any = boto3.Session(aws_access_key_id="sandbox", aws_secret_access_key="sandbox")  # noqa: S106
-        self._made: dict[tuple[str, str, str], Any] = {}
+        self._made: dict[tuple[str, str], Any] = {}
         # Making clients from several threads at once is not safe in botocore; using them is.
         self._lock = threading.Lock()
 
-    def get(self, service: str, region: str, account: str) -> Any:
-        """The client of a service in a region of an account."""
-        key = (service, region, account)
+    def get(self, service: str, region: str) -> Any:
+        """The client of a service in a region."""
+        key = (service, region)
         with self._lock:
             if key not in self._made:
                 self._made[key] = self._make(*key)
@@ -62,15 +68,15 @@ class Clients:
         """The partition a region belongs to: aws, aws-cn, aws-us-gov."""
         return str(self._session.get_partition_for_region(region))
 
-    def _make(self, service: str, region: str, account: str) -> Any:
+    def _make(self, service: str, region: str) -> Any:
         config = botocore.config.Config(retries={"total_max_attempts": 1}, max_pool_connections=32, proxies={})
         client = self._session.client(service, region_name=region, endpoint_url=self.endpoint, config=config)
-        client.meta.events.register("before-sign.*.*", partial(_name_account, account))
+        client.meta.events.register("before-sign.*.*", _name_account)
         return client
 
 
-def _name_account(account: str, request: Any, **_: Any) -> None:
-    request.headers[ACCOUNT_HEADER] = account
+def _name_account(request: Any, **_: Any) -> None:
+    request.headers[ACCOUNT_HEADER] = _ACCOUNT.get()
 
 
 @dataclass(frozen=True)
@@ -95,8 +101,10 @@ class Aws:
 
     def call(self, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
         """Call AWS; `operation` as boto3 names it (`create_vpc`). Raises AwsError."""
+        method = getattr(self.clients.get(service, self.region), operation)
+        token = _ACCOUNT.set(self.account)
         try:
-            answer = getattr(self.clients.get(service, self.region, self.account), operation)(**parameters)
+            answer = method(**parameters)
         except botocore.exceptions.ClientError as error:
             details = error.response.get("Error", {})
             name = f"{service} {operation}"
@@ -107,12 +115,14 @@ class Aws:
         except botocore.exceptions.EndpointConnectionError as error:
             msg = f"the sandbox's AWS at {self.clients.endpoint} does not answer; restart the sandbox"
             raise ProviderError(msg) from error
+        finally:
+            _ACCOUNT.reset(token)
         answer.pop("ResponseMetadata", None)
         return dict(answer)
 
     def input_shape(self, service: str, operation: str) -> StructureShape:
         """The shape of an operation's parameters."""
-        meta = self.clients.get(service, self.region, self.account).meta
+        meta = self.clients.get(service, self.region).meta
         shape: StructureShape = meta.service_model.operation_model(meta.method_to_api_mapping[operation]).input_shape
         return shape
 

@@ -41,7 +41,8 @@ def session(world: World, config: Mapping[str, Any]) -> Aws:
 
 
 def _region(config: Mapping[str, Any]) -> str:
-    found = config.get("region") or next((os.environ[name] for name in _REGION_VARIABLES if os.environ.get(name)), None)
+    named = [config.get("region"), *(os.environ.get(name) for name in _REGION_VARIABLES)]
+    found = next((region for region in named if region), None)
     if not found:
         msg = (
             "missing region configuration: set it with `pulumi config set aws:region REGION`, as the argument `region` "
@@ -59,8 +60,8 @@ def _account(world: World, config: Mapping[str, Any]) -> str:
     if (allowed and account not in allowed) or account in forbidden:
         listed = f"allowed are {', '.join(allowed)}" if allowed else "it is forbidden"
         msg = (
-            f"AWS account ID not allowed: {account} ({listed}). The sandbox was started for account {account}: start it "
-            "for the stack's account, or for none, so that it is the account each stack names"
+            f"AWS account ID not allowed: {account} ({listed}). The sandbox was started for account {account}: start "
+            "it for the stack's account, or for none, so that it is the account each stack names"
         )
         raise ProviderError(msg)
     return account

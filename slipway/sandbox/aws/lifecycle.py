@@ -167,12 +167,14 @@ class Lifecycle:
         found = outputs.from_item(self.schema, self.row, item)
         known = {**{key: value for key, value in names.items() if key in self.schema.inputs}, **found}
         taken = {key: value for key, value in known.items() if key in self.schema.inputs and key != "tags"}
-        live_tags = tags.live(self.aws, self.row, self._names({**names, **taken}), item)
-        own = tags.own(self.aws, {}, live_tags or {})
+        defaults = sorted(taken)
+        done = outputs.complete(self.aws, self.schema, self.row, id, taken, item)
+        live_tags = tags.live(self.aws, self.row, self._names({**names, **done}), item) or {}
+        own = tags.own(self.aws, {}, live_tags)
         if own:
             taken["tags"] = own
-        done = outputs.complete(self.aws, self.schema, self.row, id, taken, item)
-        return ReadResult(id, done, {**taken, DEFAULTS_KEY: sorted(taken)})
+            done |= {"tags": own, "tagsAll": live_tags}
+        return ReadResult(id, done, {**taken, DEFAULTS_KEY: defaults})
 
     @contextmanager
     def _partial(self, id: str, inputs: Inputs, olds: Inputs) -> Iterator[None]:

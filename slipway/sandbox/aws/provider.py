@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.sandbox.aws import configuration, invokes, naming, parameters, records, tags
+from slipway.sandbox.aws import configuration, drift, invokes, naming, parameters, records, tags
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.configuration import World
+from slipway.sandbox.aws.kinds import ListOf, MapOf, ObjectOf
 from slipway.sandbox.aws.lifecycle import Lifecycle
 from slipway.sandbox.aws.row import Row
 from slipway.sandbox.aws.rows import ROWS
@@ -71,8 +72,8 @@ class AwsProvider(Provider[Aws]):
         """Old inputs against new ones, and the tags the object has against those it should have."""
         known = _schema(resource)
         row = ROWS.get(resource.type)
-        found = Diff(diff.compare(old_inputs, news))
-        found = found.replacing(lambda path: _forces_new(resource, row, path, old_inputs, news))
+        changes = [c for c in diff.compare(old_inputs, news) if not _same_text(known, c.path, old_inputs, news)]
+        found = Diff(tuple(changes)).replacing(lambda path: _forces_new(resource, row, path, old_inputs, news))
         wanted = tags.merged(_at(session, news), news)
         told = any(change.path[0] == "tags" for change in found.changes) or wire.has_unknown(wanted)
         if "tagsAll" in known.outputs and not told and old_outputs.get("tagsAll", {}) != wanted:
@@ -213,6 +214,14 @@ def _is_set(news: dict[str, Any], name: str, forced: str) -> bool:
     for part in forced.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value is not None
+
+
+def _same_text(known: Schema, path: Path, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
+    """Whether a change is one of layout only: a policy document with other white space, 1 for "1"."""
+    if len(path) != 1 or str(path[0]) not in known.inputs or path[0] not in news or path[0] not in old_inputs:
+        return False
+    kind = known.inputs[str(path[0])].kind
+    return not isinstance(kind, (ListOf, MapOf, ObjectOf)) and drift.same(kind, old_inputs[path[0]], news[path[0]])
 
 
 def _holds_its_name(row: Row | None, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:

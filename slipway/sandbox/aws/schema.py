@@ -13,6 +13,7 @@ import importlib.util
 import json
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +67,10 @@ def _schema(type_token: str) -> Schema | None:
     if type_token not in tokens():
         return None
     module_name, class_name = tokens()[type_token]
-    resource = getattr(importlib.import_module(module_name), class_name)
+    with warnings.catch_warnings():
+        # A service package imports all its types, those that nobody asked for and that are deprecated too.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        resource = getattr(importlib.import_module(module_name), class_name)
     names = vars(sys.modules[resource.__module__])
     # A nested type that took the name XArgs (s3.BucketVersioning) pushes the arguments to XInitArgs.
     arguments = names.get(f"{class_name}InitArgs") or names[f"{class_name}Args"]

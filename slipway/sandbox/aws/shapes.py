@@ -65,7 +65,7 @@ def _to_list(shape: ListShape, value: Any) -> Any:
 def _pair_names(names: Any) -> tuple[str, str] | None:
     """The member names of a key-and-value structure, in the spelling of its API."""
     by_normal = {normal(name): name for name in names}
-    key = by_normal.get("key") or by_normal.get("tagkey")
+    key = by_normal.get("key") or by_normal.get("tagkey") or by_normal.get("name")
     value = by_normal.get("value") or by_normal.get("tagvalue")
     return (key, value) if key and value else None
 
@@ -135,10 +135,12 @@ def _from_pairs(value: Any) -> dict[str, str] | None:
 def _from_scalar(kind: Scalar, value: Any) -> Any:
     if isinstance(value, (datetime.datetime, datetime.date)):
         return value.isoformat()
-    if kind.name == "str":
-        return json.dumps(value) if isinstance(value, Mapping) else _to_scalar("string", value)
-    if isinstance(value, (Mapping, list)):
+    if isinstance(value, list):
         return None
+    if isinstance(value, Mapping):
+        return json.dumps(value, default=str) if kind.name == "str" else None
+    if kind.name == "str":
+        return _to_text(value)
     if kind.name == "bool":
         return _to_scalar("boolean", value if isinstance(value, bool) else str(value).lower())
     return _to_scalar("integer" if kind.name == "int" else "double", value)

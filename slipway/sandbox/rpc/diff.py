@@ -66,12 +66,16 @@ class Diff:
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
     """Every leaf that differs, in order of its path.
 
-    An input that came from the cloud at import and that the program does not set is no change: AWS computed it.
+    A property that came from the cloud at import and that the program does not set is no change: the cloud computed it.
     """
     imported = set(old.get(DEFAULTS_KEY) or ())
-    left = {k: v for k, v in old.items() if not k.startswith("__") and (k in new or k not in imported)}
-    right = {k: v for k, v in new.items() if not k.startswith("__")}
-    return tuple(_compare(left, right, ()))
+    left = {key: value for key, value in old.items() if not key.startswith("__")}
+    right = {key: value for key, value in new.items() if not key.startswith("__")}
+    return tuple(change for change in _compare(left, right, ()) if not _left_out(change, imported))
+
+
+def _left_out(change: Change, imported: set[str]) -> bool:
+    return change.kind == DELETE and change.path[0] in imported and isinstance(change.path[-1], str)
 
 
 def _compare(old: Any, new: Any, path: Path) -> Iterable[Change]:

@@ -1,7 +1,8 @@
 """EKS node groups; after each change the observer makes Node objects of them.
 
 Which changes force a new group: hashicorp/terraform-provider-aws internal/service/eks/node_group.go, read 2026-11.
-Moto 5.2.5 has UpdateNodegroupConfig; a new version of Kubernetes, of the AMI or of the launch template is recorded.
+Moto 5.2.5 has UpdateNodegroupConfig; a new version of Kubernetes, of the AMI or of the launch template and new tags are
+recorded.
 """
 
 # The functions of rows all take the same arguments, used or not.
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws, AwsError
-from slipway.sandbox.aws.row import ANY, Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.row import ANY, Call, Inputs, Item, Row, Setting, find
 from slipway.sandbox.aws.rows.eks_cluster import SERVICE
 from slipway.sandbox.aws.shapes import to_api
 
@@ -54,7 +55,8 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
         return None
     # Moto's defaults for these are of 2021; AWS takes the cluster's version.
     found = {key: value for key, value in group.items() if key not in ("releaseVersion", "remoteAccess")}
-    if "version" not in names:
+    found["version"] = names.get("version")
+    if found["version"] is None:
         cluster = find(aws, SERVICE, Call("describe_cluster", {"name": "{clusterName}"}, item="cluster"), names)
         found["version"] = (cluster or {}).get("version")
     resources = {"autoscalingGroups": group["resources"]["autoScalingGroups"]}
@@ -127,10 +129,10 @@ NODE_GROUP = Row(
     # A group keeps to having a template, or none.
     replace_if=_template_comes_or_goes,
     settings=(
-        Setting(("scalingConfig", "updateConfig", "nodeRepairConfig", "labels", "taints"), _configure, at_create=False),
+        # At creation too: moto's CreateNodegroup passes over the update settings.
+        Setting(("scalingConfig", "updateConfig", "nodeRepairConfig", "labels", "taints"), _configure),
         Setting((ANY,), _observe),
     ),
-    tags=Tags("tag_resource", "untag_resource", {"resourceArn": "{arn}"}),
     name="nodeGroupName",
     name_limit=63,
     from_item={"arn": "nodegroupArn"},

@@ -11,7 +11,10 @@ from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.row import Call, Inputs, Item, Row, Setting, find
 from slipway.sandbox.aws.rows import ec2
 
-_DESCRIBE = ec2.described("describe_vpc_endpoints", "VpcEndpointIds", "VpcEndpoints")
+# A deleted endpoint stays visible for a while, on AWS too.
+_DESCRIBE = Call(
+    "describe_vpc_endpoints", {"VpcEndpointIds": ["{id}"]}, item="VpcEndpoints[?State!='deleted'] | [0]"
+)
 _LISTS = {"routeTableIds": "RouteTableIds", "subnetIds": "SubnetIds", "securityGroupIds": "SecurityGroupIds"}
 
 

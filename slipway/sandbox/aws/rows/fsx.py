@@ -39,7 +39,12 @@ LUSTRE = Row(
         }
     ),
     replace_if=_shrinks,
-    tags=Tags("tag_resource", "untag_resource", {"ResourceARN": "{arn}"}),
+    tags=Tags(
+        "tag_resource",
+        "untag_resource",
+        {"ResourceARN": "{arn}"},
+        read=Call("list_tags_for_resource", target={"ResourceARN": "{arn}"}, item="Tags"),
+    ),
     from_item={
         "arn": "ResourceARN", "dnsName": "DNSName", "mountName": "LustreConfiguration.MountName",
         "deploymentType": "LustreConfiguration.DeploymentType",
@@ -47,7 +52,7 @@ LUSTRE = Row(
         "dataCompressionType": "LustreConfiguration.DataCompressionType",
     },
     computed={"mountName": "fsx", "dnsName": "{id}.fsx.{region}.amazonaws.com"},
-    drift=("storageCapacity", "deploymentType", "storageType"),
+    drift=("deploymentType", "storageType"),
 )  # fmt: skip
 
 ROWS = (LUSTRE,)

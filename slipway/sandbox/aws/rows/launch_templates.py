@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.row import ANY, Call, Inputs, Item, Row, Setting, find
 from slipway.sandbox.aws.rows import ec2
@@ -58,7 +60,12 @@ LAUNCH_TEMPLATE = Row(
         Setting((ANY,), _new_version, at_create=False, unless=_OUTSIDE),
         Setting(("defaultVersion",), _choose_default, at_create=False),
     ),
-    tags=ec2.tags("launch-template"),
+    # Moto describes a template with the tags it was made with.
+    tags=replace(
+        ec2.tags("launch-template"),
+        read=Call("describe_tags", target={"Filters": [{"Name": "resource-id", "Values": ["{id}"]}]},
+                  item="{Tags: Tags}"),
+    ),
     name_limit=128,
     from_item={
         "name": "LaunchTemplateName", "latestVersion": "LatestVersionNumber", "defaultVersion": "DefaultVersionNumber",

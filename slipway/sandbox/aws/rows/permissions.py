@@ -64,17 +64,18 @@ def from_permissions(permissions: Iterable[Mapping[str, Any]]) -> set[Atom]:
 
 
 def to_rules(atoms: Iterable[Atom], group: str) -> list[dict[str, Any]]:
-    """Inline rules, one for each atom, for rules nobody wrote in the program."""
-    return [_rule(atom, group) for atom in sorted(atoms, key=lambda atom: (atom.protocol, str(atom)))]
-
-
-def _rule(atom: Atom, group: str) -> dict[str, Any]:
-    rule: dict[str, Any] = {"protocol": atom.protocol, "fromPort": atom.from_port or 0, "toPort": atom.to_port or 0}
-    if atom.kind == "group" and atom.source == group:
-        rule["self"] = True
-    else:
-        rule[_SOURCES[atom.kind][2]] = [atom.source]
-    return {**rule, **({"description": atom.description} if atom.description else {})}
+    """Inline rules, one for all sources of the same protocol, ports and description: rules no program wrote."""
+    rules: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for atom in sorted(atoms, key=str):
+        key = (atom.protocol, atom.from_port, atom.to_port, atom.description)
+        ports = {"fromPort": atom.from_port or 0, "toPort": atom.to_port or 0}
+        described = {"description": atom.description} if atom.description else {}
+        rule = rules.setdefault(key, {"protocol": atom.protocol, **ports, **described})
+        if atom.kind == "group" and atom.source == group:
+            rule["self"] = True
+        else:
+            rule.setdefault(_SOURCES[atom.kind][2], []).append(atom.source)
+    return list(rules.values())
 
 
 def _protocol(protocol: Any, low: Any, high: Any) -> tuple[str, int | None, int | None]:

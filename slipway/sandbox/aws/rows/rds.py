@@ -3,10 +3,13 @@
 Which changes force a new object: hashicorp/terraform-provider-aws internal/service/rds, read 2026-11.
 """
 
+# The functions of rows all take the same arguments, used or not.
+# ruff: noqa: ARG001
+
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.row import ANY, Call, Inputs, Row, Setting, Tags
+from slipway.sandbox.aws.row import ANY, Call, Inputs, Item, Row, Setting, Tags, find
 
 SERVICE = "rds"
 _TAGS = Tags(
@@ -56,12 +59,19 @@ def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
     aws.call(SERVICE, "delete_db_instance", DBInstanceIdentifier=id, SkipFinalSnapshot=skip, **snapshot)
 
 
+def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
+    """Without the time up to which it can be restored: that moves by itself."""
+    describe = Call("describe_db_instances", target={"DBInstanceIdentifier": "{id}"}, item="DBInstances[0]")
+    found = find(aws, SERVICE, describe, {"id": id}) or {}
+    return {key: value for key, value in found.items() if key != "LatestRestorableTime"} or None
+
+
 INSTANCE = Row(
     "aws:rds/instance:Instance",
     SERVICE,
     create=Call("create_db_instance", rename=_RENAMED, omit=_OMITTED),
     id="DBInstance.DBInstanceIdentifier",
-    read=Call("describe_db_instances", target={"DBInstanceIdentifier": "{id}"}, item="DBInstances[0]"),
+    read=_read,
     delete=_delete,
     force_new=frozenset(
         {

@@ -75,8 +75,8 @@ BUCKET = Row(
 )
 
 
-def _on_bucket(type_name: str, put: Call, get: Call, delete: Call, drift: tuple[str, ...]) -> Row:
-    """A setting of a bucket: put whole, read back, deleted by bucket."""
+def _on_bucket(type_name: str, put: Call, get: Call, delete: Call, drift: tuple[str, ...], *forcing: str) -> Row:
+    """A setting of a bucket: put whole, read back, deleted by bucket; `forcing` makes a new one beside the bucket."""
 
     def create(aws: Aws, inputs: Inputs) -> str:
         send(aws, "", inputs)
@@ -98,7 +98,7 @@ def _on_bucket(type_name: str, put: Call, get: Call, delete: Call, drift: tuple[
         id="",
         read=read,
         delete=delete,
-        force_new=frozenset({"bucket", "expectedBucketOwner"}),
+        force_new=frozenset({"bucket", *forcing}),
         settings=(Setting((ANY,), send, at_create=False),),
         drift=drift,
     )
@@ -116,6 +116,7 @@ ROWS = (
         # Versioning cannot be taken away, only suspended.
         Call("put_bucket_versioning", _BUCKET, fixed={"VersioningConfiguration": {"Status": "Suspended"}}),
         ("versioningConfiguration",),
+        "expectedBucketOwner",
     ),
     _on_bucket(
         "BucketServerSideEncryptionConfiguration",
@@ -123,6 +124,7 @@ ROWS = (
         Call("get_bucket_encryption", _BUCKET, item="ServerSideEncryptionConfiguration"),
         Call("delete_bucket_encryption", _BUCKET),
         ("rules",),
+        "expectedBucketOwner",
     ),
     _on_bucket(
         "BucketPublicAccessBlock",
@@ -137,6 +139,7 @@ ROWS = (
         Call("get_bucket_lifecycle_configuration", _BUCKET),
         Call("delete_bucket_lifecycle", _BUCKET),
         (),
+        "expectedBucketOwner",
     ),
     _on_bucket(
         "BucketOwnershipControls",

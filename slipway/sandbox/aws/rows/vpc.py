@@ -90,7 +90,7 @@ def _read_range(aws: Aws, id: str, names: Inputs) -> Item | None:
     ours = [{"Name": "cidr-block-association.association-id", "Values": [id]}]
     for vpc in aws.call(ec2.SERVICE, "describe_vpcs", Filters=ours)["Vpcs"]:
         for association in vpc["CidrBlockAssociationSet"]:
-            if association["AssociationId"] == id:
+            if association["AssociationId"] == id and association["CidrBlockState"]["State"] == "associated":
                 return {"VpcId": vpc["VpcId"], "CidrBlock": association["CidrBlock"]}
     return None
 
