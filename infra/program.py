@@ -16,6 +16,7 @@ from components.handles import ClusterHandle, NetworkHandle
 from components.network import Network, NetworkArgs
 from components.pools import resolve_all
 from components.pools.fleet import Ground, elastic_fleet, managed_fleet
+from infra.config import PROJECT
 from infra.config.network import Nat
 from infra.config.platform import Platform
 from infra.providers import aws_provider, kubernetes_provider, tags_of
@@ -78,5 +79,12 @@ def _addons(
     opts: pulumi.ResourceOptions,
     after: tuple[pulumi.Resource, ...] = (),
 ) -> ManagedAddons:
-    args = ManagedAddonsArgs(cluster=cluster, settings=platform.cluster.addons, phase=phase, after=after)
+    args = ManagedAddonsArgs(
+        cluster=cluster,
+        settings=platform.cluster.addons,
+        phase=phase,
+        after=after,
+        # Pods may mount the environment's own buckets, which auto-naming calls slipway-<stack>-...
+        buckets=(f"{PROJECT}-{platform.environment.name}-*",),
+    )
     return ManagedAddons(f"addons-{phase}", args, opts)

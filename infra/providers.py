@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
@@ -37,4 +38,6 @@ def kubernetes_provider(cluster: ClusterHandle) -> kubernetes.Provider:
         kubeconfig=cluster.kubeconfig,
         cluster_identifier=cluster.arn,
         enable_server_side_apply=True,
+        # Who runs the program has rights in the cluster by its access entry and by nothing else.
+        opts=pulumi.ResourceOptions(depends_on=list(cluster.access)),
     )

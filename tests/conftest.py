@@ -8,8 +8,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from slipway import toolchain
+
+# The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
+settings.register_profile("slipway", deadline=None, derandomize=True)
+settings.load_profile("slipway")
 
 SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "etcd")
 

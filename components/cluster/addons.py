@@ -26,9 +26,9 @@ from infra.config.cluster import Addon, AddonName
 class Phase(StrEnum):
     """When a set of add-ons is installed."""
 
-    BEFORE_NODES = "before-nodes"
+    BEFORE_NODES = "early"
     """Becomes ACTIVE without a node: what nodes need, and DaemonSets that nothing waits for."""
-    AFTER_NODES = "after-nodes"
+    AFTER_NODES = "late"
     """Becomes ACTIVE only when a node takes its pods."""
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints
 from pydantic.alias_generators import to_camel
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$")]
@@ -29,7 +29,14 @@ LabelValue = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([A-Za-z0-9
 Duration = Annotated[str, StringConstraints(pattern=r"^([0-9]+h)?([0-9]+m)?([0-9]+s)?$", min_length=2)]
 """A Go duration of hours, minutes and seconds, as Karpenter's CRDs take it: `10m`, `336h`."""
 
-Days = Annotated[int, Field(ge=1, le=3653)]
+LogDays = Literal[
+    1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653
+]  # fmt: skip
+"""Days that CloudWatch Logs can keep a log group (botocore, logs PutRetentionPolicy, `retentionInDays`)."""
+
+
+WindowDuration = Annotated[str, StringConstraints(pattern=r"^([0-9]+h)?([0-9]+m)?$", min_length=2)]
+"""As `Duration`, in hours and minutes alone: the NodePool's CRD refuses seconds in a budget's window."""
 
 
 class Model(BaseModel):

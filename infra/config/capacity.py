@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from infra.config.base import Duration, Model, Name
+from infra.config.base import Duration, Model, Name, WindowDuration
 
 
 class Market(StrEnum):
@@ -64,7 +64,7 @@ class Budget(Model):
     """A count or a percentage, quoted: "0", "10%"."""
     schedule: Annotated[str, StringConstraints(pattern=r"^(\S+\s+){4}\S+$")] | None = None
     """Five-field cron in UTC at which the window opens; only together with `duration`."""
-    duration: Duration | None = None
+    duration: WindowDuration | None = None
     """How long the window stays open; only together with `schedule`."""
     reasons: tuple[Literal["Empty", "Underutilized", "Drifted"], ...] = ()
     """What the budget limits; all reasons where none is named."""

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from infra.catalog import kubernetes
-from infra.config.base import Days, Model, Name
+from infra.config.base import LogDays, Model, Name
 
 
 class AccessPolicy(StrEnum):
@@ -91,7 +91,7 @@ class Cluster(Model):
     """Access entries by a name of yours."""
     deletion_protection: bool = False
     """EKS refuses to delete the cluster until this is switched off."""
-    log_retention_days: Days = 90
+    log_retention_days: LogDays = 90
     """Days that the control plane's logs are kept."""
     key_deletion_days: Annotated[int, Field(ge=7, le=30)] = 30
     """Days in which a scheduled deletion of the secrets key can be taken back (KMS allows 7 to 30)."""

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from infra.config.base import Days, Model, Name
+from infra.config.base import LogDays, Model, Name
 
 
 class Nat(StrEnum):
@@ -48,7 +48,7 @@ class FlowLogs(Model):
     """Record the traffic at all."""
     traffic: Literal["ALL", "ACCEPT", "REJECT"] = "ALL"
     """What is recorded: all of it, or only what was accepted or refused."""
-    retention_days: Days = 30
+    retention_days: LogDays = 30
     """Days that the records are kept."""
 
 

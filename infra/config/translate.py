@@ -37,6 +37,7 @@ PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
         "a duration has hours, minutes or seconds",
         "Write it like 10m, 24h or 1h30m.",
     ),
+    r"^([0-9]+h)?([0-9]+m)?$": ("a window's duration has hours and minutes", "Write it like 12h or 1h30m."),
     r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$": (
         "a label's key has at most 63 letters, digits and _.-, after a domain and a slash where there is one",
         "Write it like example.com/team.",

@@ -134,7 +134,7 @@ def named(recording: Recording) -> Iterator[Named]:
 
 
 def test_the_longest_names_that_pass_the_checks_fit_into_awss_limits() -> None:
-    stack, pool = "e" * 15, "p" * 15
+    stack, pool = "e" * 22, "p" * 8
     _, recording = of({f"pools.{pool}": EXTRA}, stack=stack)
     found = list(named(recording))
     assert {one.kind for one in found} == set(LIMITS.values()), "a kind that no resource has tests nothing"
@@ -147,7 +147,7 @@ def test_the_longest_logical_names_that_the_checks_know_are_the_programs(kind: s
     recordings = [recorded(stack) for stack in stacks_in(STACKS)]
     logical = {one.resource.name for recording in recordings for one in named(recording) if one.kind == kind}
     assert max(logical, key=len) == LONGEST[kind]
-    assert physical_length("slipway", "e" * 15, LONGEST[kind]) <= names.limit(kind).longest
+    assert physical_length("slipway", "e" * 22, LONGEST[kind]) <= names.limit(kind).longest
 
 
 @pytest.mark.parametrize("stack", stacks_in(STACKS))

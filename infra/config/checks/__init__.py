@@ -19,6 +19,7 @@ CHECKS: Final = (
     Check(cluster.version_ageing, ("cluster",), warns=True),
     Check(cluster.endpoint_closed, ("cluster",)),
     Check(cluster.access_entries, ("cluster",)),
+    Check(cluster.deployer_admitted, ("cluster",), warns=True),
     Check(cluster.addons_needed, ("cluster",)),
     Check(pools.bounds, ("pools",)),
     Check(pools.settings_in_use, ("pools",)),
@@ -33,9 +34,11 @@ CHECKS: Final = (
     Check(machines.markets, ("pools",)),
     Check(machines.reservations, ("pools",)),
     Check(machines.efa, ("pools",)),
+    Check(machines.managed_types, ("pools",)),
     Check(machines.local_nvme, ("pools",)),
     Check(gpus.mig_fits, ("pools",)),
     Check(names.lengths, ("pools",)),
+    Check(names.keys_of_managed_pools, ("pools",)),
     Check(names.labels_and_taints, ("pools",)),
 )
 

@@ -86,6 +86,14 @@ def access_entries(context: Context, cluster: Cluster) -> Iterator[Problem]:
                 )
 
 
+def deployer_admitted(context: Context, cluster: Cluster) -> Iterator[Problem]:
+    """Nobody gets rights by having created the cluster: without an administrator, nobody can put anything into it."""
+    if not any(access.policy is AccessPolicy.CLUSTER_ADMIN for access in cluster.access.values()):
+        rule = f"whoever runs `pulumi up` needs an entry with {AccessPolicy.CLUSTER_ADMIN}, and there is none"
+        mend = f"Add `deployer: {{principalArn: ..., policy: {AccessPolicy.CLUSTER_ADMIN}}}`."
+        yield Problem("cluster.access", rule, sorted(cluster.access), mend)
+
+
 def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """Add-ons without which no node becomes ready or no pod gets credentials."""
     for name in NODES_NEED:

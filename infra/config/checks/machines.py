@@ -14,6 +14,8 @@ from infra.config.environment import Account
 from infra.config.pools import Pool, Provisioner, Role
 from infra.config.problems import Problem
 
+MANAGED_TYPES: Final = 20
+"""Instance types of one node group at most (EKS API Reference, CreateNodegroup)."""
 SPOT_TYPES: Final = 3
 """Types that a spot pool names at least: one type's capacity pool runs dry as a whole (EC2 User Guide, "Best practices
 for EC2 Spot", be flexible about instance types)."""
@@ -122,6 +124,14 @@ def efa(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if len(pool.instance_types) != 1:
             rule = "an EFA pool has one instance type, whose interfaces the launch template lays out"
             yield Problem(f"pools.{name}.instanceTypes", rule, list(pool.instance_types), "Name one type.")
+
+
+def managed_types(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """EKS takes a short list of types for a node group (EKS API Reference, CreateNodegroup, `instanceTypes`)."""
+    for name, pool in pools.items():
+        if pool.provisioner is Provisioner.MANAGED and len(pool.instance_types) > MANAGED_TYPES:
+            rule = f"a managed pool has at most {MANAGED_TYPES} instance types"
+            yield Problem(f"pools.{name}.instanceTypes", rule, len(pool.instance_types), "Name the likeliest of them.")
 
 
 def local_nvme(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:

@@ -12,11 +12,16 @@ from infra.config.problems import Problem
 from infra.naming import physical_length
 
 LONGEST: Final[Mapping[str, str]] = {
-    "iam-role": "addons-before-nodes-role-vpc-cni",
+    "iam-role": "addons-early-role-vpc-cni",
     "event-rule": "karpenter-state-change",
 }
 """The longest logical name of each kind that AWS keeps short, whatever the settings; tests hold the program to it."""
 NODE_GROUP: Final = "pool-{pool}-node-group"
+TAINT_KEY: Final = 63
+"""Characters of a taint's key in a node group (botocore, eks CreateNodegroup, `taint.key`)."""
+LABEL_KEY: Final = 128 - len("k8s.io/cluster-autoscaler/node-template/label/")
+"""What a tag's key leaves to a label's: 128 characters (botocore, autoscaling, `Tag.Key`) less the prefix that Cluster
+Autoscaler looks for."""
 PROJECT: Final = "slipway"
 RESERVED_DOMAINS: Final = (
     "kubernetes.io",
@@ -55,6 +60,18 @@ def _spelled(stack: str, logical: str) -> str:
 
 def _excess(stack: str, kind: str, logical: str) -> int:
     return physical_length(PROJECT, stack, logical) - limits.limit(kind).longest
+
+
+def keys_of_managed_pools(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """Keys that EKS, or the tags that tell Cluster Autoscaler of them, have no room for."""
+    for name, pool in pools.items():
+        if pool.provisioner is not Provisioner.MANAGED:
+            continue
+        for kind, keys, longest in (("labels", pool.labels, LABEL_KEY), ("taints", pool.taints, TAINT_KEY)):
+            for key in keys:
+                if len(key) > longest:
+                    rule = f"a key of a managed pool's {kind} has at most {longest} characters"
+                    yield Problem(f"pools.{name}.{kind}.{key}", rule, len(key), f"Shorten it by {len(key) - longest}.")
 
 
 def labels_and_taints(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:

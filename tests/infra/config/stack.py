@@ -23,7 +23,15 @@ BASE: Final[dict[str, Any]] = {
         "zones": ["us-east-1a", "us-east-1b"],
         "peers": {"corporate": "10.0.0.0/12"},
     },
-    "cluster": {"endpoint": {"public": True, "publicCidrs": ["203.0.113.0/24"]}},
+    "cluster": {
+        "endpoint": {"public": True, "publicCidrs": ["203.0.113.0/24"]},
+        "access": {
+            "admins": {
+                "principalArn": "arn:aws:iam::111122223333:role/platform-admin",
+                "policy": "AmazonEKSClusterAdminPolicy",
+            }
+        },
+    },
     "pools": {
         "system": {"preset": "system"},
         "cpu": {"preset": "cpu"},

@@ -6,6 +6,7 @@ from typing import Final
 
 from tests.infra.config.bad.row import LONG, Bad
 
+SIZES: Final = ("large", "xlarge", "2xlarge", "4xlarge", "8xlarge", "12xlarge", "16xlarge")
 POOLS: Final = (
     Bad(
         18,
@@ -107,5 +108,29 @@ POOLS: Final = (
         "pools.h100.instanceTypes",
         "eu-central-1 must offer",
         "us-east-1",
+    ),
+    Bad(
+        35,
+        "taint key too long for EKS",
+        {"pools.system.taints": {f"example.com/{'t' * 60}": {"effect": "NoSchedule"}}},
+        f"pools.system.taints.example.com/{'t' * 60}",
+        "at most 63",
+        "Shorten it by 9.",
+    ),
+    Bad(
+        35,
+        "label key too long for the tags of a group",
+        {"pools.system.labels": {f"{'d' * 40}.example.com/{'l' * 60}": "x"}},
+        f"pools.system.labels.{'d' * 40}.example.com/{'l' * 60}",
+        "at most 82",
+        "Shorten it by 31.",
+    ),
+    Bad(
+        25,
+        "more types than a node group takes",
+        {"pools.system.instanceTypes": [f"m{n}.{size}" for n in ("6i", "7i", "7a") for size in SIZES]},
+        "pools.system.instanceTypes",
+        "at most 20",
+        "likeliest",
     ),
 )

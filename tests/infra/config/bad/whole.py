@@ -11,9 +11,9 @@ WHOLE: Final = (
     Bad(
         32,
         "stack's name too long for roles",
-        {"environment.name": "e" * 16},
+        {"environment.name": "e" * 23},
         "environment.name",
-        "room in AWS names such as slipway-eeeeeeeeeeeeeeee-",
+        "room in AWS names such as slipway-eeeeeeeeeeeeeeeeeeeeeee-",
         "Shorten the stack's name by 1.",
     ),
     Bad(
