@@ -1,0 +1,47 @@
+"""The ports of the aws provider, remembering what they were told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.sandbox.ports import ClusterEndpoint
+
+
+class FakeClusters:
+    """API servers that are not there."""
+
+    def __init__(self) -> None:
+        self.running: dict[str, ClusterEndpoint] = {}
+
+    def create(self, name: str) -> ClusterEndpoint:
+        port = 40000 + len(self.running)
+        return self.running.setdefault(name, ClusterEndpoint(f"https://127.0.0.1:{port}", "Y2E="))
+
+    def delete(self, name: str) -> None:
+        self.running.pop(name, None)
+
+    def get(self, name: str) -> ClusterEndpoint | None:
+        return self.running.get(name)
+
+
+class FakeNodes:
+    """The nodes of each group, as (inputs, data of the launch template), and the tags of Auto Scaling groups."""
+
+    def __init__(self) -> None:
+        self.groups: dict[tuple[str, str], tuple[Mapping[str, Any], Mapping[str, Any] | None]] = {}
+        self.tags: dict[tuple[str, str], str] = {}
+
+    def node_group_changed(
+        self, cluster: str, name: str, inputs: Mapping[str, Any], launch_template: Mapping[str, Any] | None
+    ) -> None:
+        self.groups[cluster, name] = (inputs, launch_template)
+
+    def node_group_deleted(self, cluster: str, name: str) -> None:
+        self.groups.pop((cluster, name), None)
+
+    def asg_tag_changed(self, asg_name: str, key: str, value: str | None) -> None:
+        if value is None:
+            self.tags.pop((asg_name, key), None)
+        else:
+            self.tags[asg_name, key] = value
