@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from slipway.cli.output import table
 from slipway.engine.state import StackResource, StackState
 
 if TYPE_CHECKING:
     from slipway.sandbox.notes import Note
 
+WIDTH: Final = 110
+_TOGETHER: Final = "\xa0"
+"""A space at which `textwrap` does not break."""
 TEXTS_SHOWN: Final = 5
 """Remarks of a kind that are shown in full."""
 
@@ -21,13 +24,10 @@ def of_aws(state: StackState, in_moto: Collection[str]) -> str:
     found = Counter((resource.type in in_moto, resource.kind) for resource in state.standing if _is_aws(resource))
     if not found:
         return ""
-    rows = [
-        (label, str(sum(kinds.values())), ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
-        for label, kinds in (("in moto", _kinds(found, moto=True)), ("recorded", _kinds(found, moto=False)))
-        if kinds
-    ]
+    by_world = {"in moto": _kinds(found, moto=True), "recorded": _kinds(found, moto=False)}
+    lines = [_line(label, kinds) for label, kinds in by_world.items() if kinds]
     head = "AWS resources (in moto: references and drift are real; recorded: checked against the SDK's schema alone):"
-    return f"{head}\n{table(rows, right=frozenset({1}), indent='  ')}"
+    return "\n".join([head, *lines])
 
 
 def of_kubernetes(state: StackState, notes: Iterable[Note]) -> str:
@@ -44,6 +44,13 @@ def of_kubernetes(state: StackState, notes: Iterable[Note]) -> str:
         if len(found) > TEXTS_SHOWN:
             lines.append(f"    and {len(found) - TEXTS_SHOWN} more")
     return "\n".join(["Kubernetes, where it is not as in a real cluster:", *lines]) if lines else ""
+
+
+def _line(label: str, kinds: Mapping[str, int]) -> str:
+    parts = [f"{kind} {count}".replace(" ", _TOGETHER) for kind, count in sorted(kinds.items())]
+    text = f"{label} {sum(kinds.values())}: {', '.join(parts)}"
+    lines = textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return lines.replace(_TOGETHER, " ")
 
 
 def _is_aws(resource: StackResource) -> bool:

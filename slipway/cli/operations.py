@@ -103,7 +103,9 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded) -> int:
     say = Progress()
     sandbox = offline.find_running() or offline.start(say)
     engine = sandbox.engine(os.environ)
-    engine.free(request.stack, say)
+    if request.operation.changes:
+        # A preview takes no lock and minds none (pulumi v3.258.0, pkg/backend/diy/backend.go).
+        engine.free(request.stack, say)
     settings = engine.prepare(project.stacks, request.stack)
     refuse_protected(request, lambda: engine.state(request.stack))
     call = operation(

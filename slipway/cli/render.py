@@ -25,9 +25,10 @@ def run(options: argparse.Namespace) -> int:
     """Check the settings, then render."""
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
 
-    checked(find(Path.cwd()), options.stack, strict=options.strict)
-    from slipway.render import render  # noqa: PLC0415 - imports the SDK, 1.5 s
+    project = find(Path.cwd())
+    checked(project, options.stack, strict=options.strict)
+    from slipway.render import render  # noqa: PLC0415 - imports the SDK
 
-    render(options.stack, options.out)
-    print(f"stack {options.stack}: rendered to {options.out}")
+    rendering = render(options.stack, options.out, stacks=project.stacks)
+    print(f"stack {options.stack}: {len(rendering.recording)} resources rendered to {options.out}")
     return 0

@@ -30,6 +30,7 @@ def add(commands: Commands) -> None:
     stop = actions.add_parser("stop", help="end it; all that stands in it is gone")
     stop.set_defaults(run=_stop)
     env = actions.add_parser("env", help='variables for a shell: eval "$(slipway sandbox env)"')
+    env.add_argument("stack", metavar="STACK", nargs="?", help="be this stack's account and region; the first by name")
     env.add_argument("--json", action="store_true", help="an object, for programs")
     env.set_defaults(run=_env)
 
@@ -69,7 +70,9 @@ def _env(options: argparse.Namespace) -> int:
     sandbox = offline.find_running()
     if sandbox is None:
         raise SlipwayError(NOT_RUNNING)
-    variables = shell.enter(sandbox.engine(os.environ), sandbox, find(Path.cwd()), os.environ)
+    project = find(Path.cwd())
+    session = shell.account(sandbox, project, options.stack)
+    variables = shell.enter(sandbox.engine(os.environ), sandbox, project, os.environ, session)
     print(json.dumps(dict(variables.set), indent=2) if options.json else variables.script(), end="")
     if options.json:
         print()

@@ -35,7 +35,32 @@ class Variables:
         return "".join(f"{line}\n" for line in lines)
 
 
-def enter(engine: SandboxEngine, sandbox: Sandbox, project: Project, user: Mapping[str, str]) -> Variables:
+def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[str, str]:
+    """Credentials of a stack's account, so that AWS tools see what the stack made.
+
+    Args:
+        sandbox: The sandbox, running.
+        project: The checkout.
+        stack: Whose account; that of the first stack of the checkout where not given.
+
+    Raises:
+        SlipwayError: There is no stack file.
+        ConfigurationError: The stack file is wrong.
+    """
+    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
+    from slipway.sandbox.aws.credentials import credentials  # noqa: PLC0415
+
+    names = [stack] if stack else project.stack_names[:1]
+    if not names:
+        msg = f"{project.stacks} has no stack file, so there is no account to be: add Pulumi.<stack>.yaml"
+        raise SlipwayError(msg)
+    owner = checked(project, names[0], strict=False).platform.account
+    return credentials(sandbox.variables["AWS_ENDPOINT_URL"], owner.id, owner.region)
+
+
+def enter(
+    engine: SandboxEngine, sandbox: Sandbox, project: Project, user: Mapping[str, str], session: Mapping[str, str]
+) -> Variables:
     """Make the stacks of the checkout in the sandbox's backend, and say what a shell must have to use them.
 
     A stack whose file can't be copied is left out, with a warning: it must not keep the others from use.
@@ -49,7 +74,7 @@ def enter(engine: SandboxEngine, sandbox: Sandbox, project: Project, user: Mappi
         except SlipwayError as error:
             print(f"warning: {error}", file=sys.stderr)
     directory = shim.install(engine.overlay, engine.pulumi)
-    return variables(sandbox.variables, user, [str(directory)])
+    return variables({**sandbox.variables, **session}, user, [str(directory)])
 
 
 def variables(sandbox: Mapping[str, str], user: Mapping[str, str], directories: list[str]) -> Variables:

@@ -27,10 +27,10 @@ KINDS_SHOWN: Final = 6
 def after(request: Request, platform: Platform, state: StackState, sandbox: Sandbox) -> str:
     """The summary of a run that went well."""
     if request.operation is Operation.PREVIEW:
-        parts = [cost(estimate(platform)), f"Nothing was changed. To do it: slipway up {request.stack} --sandbox"]
+        parts = [cost(estimate(platform)), "This was a preview: nothing was changed."]
     else:
         parts = [standing(state), open_operations(state, request.stack)]
-        if state.standing:
+        if state.standing and request.operation is not Operation.DESTROY:
             parts += _in_detail(request, platform, state, sandbox)
     return "\n" + "\n\n".join(part for part in parts if part)
 
@@ -62,8 +62,9 @@ def open_operations(state: StackState, stack: str) -> str:
     rows = "".join(f"  - {one}\n" for one in state.pending)
     return (
         f"A run that was killed left {len(state.pending)} operation(s) open:\n{rows}"
-        "What it had begun to make may stand in the sandbox without the state knowing of it. A fresh sandbox is the "
-        f"way out: `slipway sandbox stop`, then `slipway up {stack} --sandbox`."
+        "What it had begun to make may stand in the sandbox without the state knowing of it. To forget these entries:\n"
+        f"  slipway refresh {stack} --sandbox -- --clear-pending-creates\n"
+        f"To be rid of what they made as well: `slipway sandbox stop`, then `slipway up {stack} --sandbox`."
     )
 
 

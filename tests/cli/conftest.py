@@ -9,8 +9,15 @@ from pathlib import Path
 import pytest
 
 from slipway.cli import offline
+from slipway.cli.operations import IN_SANDBOX_SHELL
 from slipway.engine.project import find
 from tests.engine.fake import FakePulumi
+
+
+@pytest.fixture(autouse=True)
+def _outside_of_any_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may do so from a shell of `slipway sandbox env`."""
+    monkeypatch.delenv(IN_SANDBOX_SHELL, raising=False)
 
 
 @pytest.fixture
