@@ -23,6 +23,8 @@ def add(commands: Commands) -> None:
     group = commands.add_parser("sandbox", help="start, look at, stop or enter the sandbox")
     actions = group.add_subparsers(dest="action", required=True, metavar="ACTION")
     start = actions.add_parser("start", help="start it, unless it runs")
+    start.add_argument("--aws-port", type=int, metavar="PORT", help="port of moto; a free one where not given")
+    start.add_argument("--account", metavar="ID", help="act as this account only; else as the one each stack names")
     start.set_defaults(run=_start)
     status = actions.add_parser("status", help="what runs, where, and how much memory it takes; exit code 1 if not all")
     status.add_argument("--json", action="store_true", help="for programs")
@@ -35,16 +37,12 @@ def add(commands: Commands) -> None:
     env.set_defaults(run=_env)
 
 
-def _start(_options: argparse.Namespace) -> int:
+def _start(options: argparse.Namespace) -> int:
     from slipway.cli import offline  # noqa: PLC0415 - `slipway --help` needs none of it
 
-    say = Progress()
-    running = offline.find_running()
-    if running is not None:
-        print(f"the sandbox runs already, in {running.home}")
-        return 0
-    sandbox = offline.start(say)
-    print(f"the sandbox runs, in {sandbox.home}")
+    already = offline.find_running() is not None
+    sandbox = offline.start(Progress(), aws_port=options.aws_port, account=options.account)
+    print(f"the sandbox runs{' already' if already else ''}, in {sandbox.home}")
     print('enter it with: eval "$(slipway sandbox env)"')
     return 0
 

@@ -72,6 +72,9 @@ def operation(pulumi: Path, request: Request, *, directory: Path, environment: M
         argv += ["--config-file", str(request.config_file)]
     if request.yes and request.operation.changes:
         argv.append("--yes")
+    if request.operation is Operation.PREVIEW and not _names_refresh(request.extra):
+        # A preview against a state that no longer holds says nothing of what `up` will meet.
+        argv.append("--refresh")
     if request.except_protected:
         argv.append("--exclude-protected")
     return Invocation((*argv, *request.extra), environment, directory)
@@ -95,6 +98,10 @@ def without_proxy(user: Mapping[str, str]) -> dict[str, str]:
     given = (user.get("no_proxy") or user.get("NO_PROXY") or "").split(",")
     hosts = ",".join(dict.fromkeys([*(host.strip() for host in given if host.strip()), *PROXY_EXCEPTIONS]))
     return {"no_proxy": hosts, "NO_PROXY": hosts}
+
+
+def _names_refresh(extra: Sequence[str]) -> bool:
+    return any(argument.partition("=")[0] in ("--refresh", "-r") for argument in extra)
 
 
 def _refuse_ours(extra: Sequence[str]) -> None:

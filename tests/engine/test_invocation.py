@@ -23,7 +23,11 @@ def argv(**settings: object) -> list[str]:
     [
         ({}, ["up", "--stack", "dev"]),
         ({"yes": True}, ["up", "--stack", "dev", "--yes"]),
-        ({"operation": Operation.PREVIEW, "yes": True}, ["preview", "--stack", "dev"]),
+        ({"operation": Operation.PREVIEW, "yes": True}, ["preview", "--stack", "dev", "--refresh"]),
+        (
+            {"operation": Operation.PREVIEW, "extra": ("--refresh=false",)},
+            ["preview", "--stack", "dev", "--refresh=false"],
+        ),
         ({"operation": Operation.REFRESH, "yes": True}, ["refresh", "--stack", "dev", "--yes"]),
         (
             {"operation": Operation.DESTROY, "except_protected": True},

@@ -1,4 +1,8 @@
-"""Names that AWS requires and a program may leave out, as pulumi-aws makes them: `<logical name>-<7 hex digits>`."""
+"""Names that AWS requires and a program may leave out.
+
+As pulumi-aws makes them: `<logical name>-<7 hex digits>`, or what the engine proposes after the project's
+`pulumi:autonaming`, cut to what the service takes.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +44,12 @@ def is_made(inputs: dict[str, Any], name: str) -> bool:
 
 
 def _make(row: Row | None, resource: Resource, prefix: str | None, seed: bytes) -> str:
-    digits = hashlib.sha256(seed + resource.urn.encode()).hexdigest()[:DIGITS]
     form = row.name_form if row else "{}"
     limit = (row.name_limit if row else 255) - len(form.format(""))
-    stem = prefix if prefix is not None else f"{resource.name}-"
-    made = form.format(stem[: limit - DIGITS] + digits)
+    if resource.proposed_name and prefix is None:
+        stem = resource.proposed_name[:limit]
+    else:
+        digits = hashlib.sha256(seed + resource.urn.encode()).hexdigest()[:DIGITS]
+        stem = (prefix if prefix is not None else f"{resource.name}-")[: limit - DIGITS] + digits
+    made = form.format(stem)
     return made.lower() if row and row.service == "s3" else made

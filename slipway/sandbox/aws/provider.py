@@ -32,6 +32,7 @@ class AwsProvider(Provider[Aws]):
     """Serve with `slipway.sandbox.rpc.server.serve`."""
 
     version = VERSION
+    takes_proposed_names = True
 
     def __init__(self, world: World) -> None:
         super().__init__()

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from pulumi.runtime.proto.provider_pb2 import CheckRequest
+
 from slipway.sandbox.rpc import diff
 from slipway.sandbox.rpc.errors import ProviderError
 
@@ -14,17 +16,30 @@ S = TypeVar("S")
 
 @dataclass(frozen=True)
 class Resource:
-    """The resource a call is about: its URN, type token (`aws:ec2/vpc:Vpc`) and logical name."""
+    """The resource a call is about.
+
+    Attributes:
+        urn: Its URN.
+        type: Its type token, such as `aws:ec2/vpc:Vpc`.
+        name: Its logical name.
+        proposed_name: The physical name that the engine made of `pulumi:autonaming`; empty where that is not set.
+    """
 
     urn: str
     type: str
     name: str
+    proposed_name: str = ""
 
     @classmethod
     def of(cls, request: Any) -> Resource:
         """From any request; older engines leave type and name to be read from the URN."""
         parts = request.urn.split("::")
-        return cls(request.urn, request.type or parts[2].split("$")[-1], request.name or "::".join(parts[3:]))
+        return cls(
+            request.urn,
+            request.type or parts[2].split("$")[-1],
+            request.name or "::".join(parts[3:]),
+            request.autonaming.proposed_name if isinstance(request, CheckRequest) else "",
+        )
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,8 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     """The protocol around the hooks; subclasses override the hooks and nothing else."""
 
     version = "0.0.0"
+    takes_proposed_names = False
+    """Whether `check` makes names of what the engine proposes (`Resource.proposed_name`, the project's autonaming)."""
 
     def __init__(self) -> None:
         self._connections: OrderedDict[str, _Connection[S]] = OrderedDict()
@@ -109,7 +111,12 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     def Handshake(self, request: pb.ProviderHandshakeRequest, context: grpc.ServicerContext) -> Any:
         """Announce what we take: secrets, but neither resource references nor outputs."""
         self._connect(context.peer(), None)
-        return pb.ProviderHandshakeResponse(accept_secrets=True, accept_resources=False, accept_outputs=False)
+        return pb.ProviderHandshakeResponse(
+            accept_secrets=True,
+            accept_resources=False,
+            accept_outputs=False,
+            supports_autonaming_configuration=self.takes_proposed_names,
+        )
 
     def Attach(self, request: plugin_pb2.PluginAttach, context: grpc.ServicerContext) -> empty_pb2.Empty:
         """The engine found us through PULUMI_DEBUG_PROVIDERS; nothing of the engine is needed."""
@@ -133,9 +140,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     @_rpc
     def CheckConfig(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
         """Check the provider's own arguments."""
-        inputs, failures = self.check_config(
-            Resource.of(request), wire.decode(request.news), wire.decode(request.olds)
-        )
+        inputs, failures = self.check_config(Resource.of(request), wire.decode(request.news), wire.decode(request.olds))
         return _check_response(inputs, failures, wire.secrets_in(request.news))
 
     @_rpc
@@ -148,7 +153,9 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     def Configure(self, request: pb.ConfigureRequest, context: grpc.ServicerContext) -> Any:
         """Make the session of this connection."""
         self._connect(context.peer(), self.configure(wire.decode(request.args), context.peer()))
-        return pb.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
+        return pb.ConfigureResponse(
+            acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=self.takes_proposed_names
+        )
 
     @_rpc
     def Check(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:

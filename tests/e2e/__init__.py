@@ -1,0 +1,1 @@
+"""Whole stacks in the sandbox, through the command a user types: the real engine, a real API server, moto."""

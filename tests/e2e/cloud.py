@@ -1,0 +1,81 @@
+"""Everything that a stack's account holds in moto, by listing it as any AWS client would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import boto3
+
+Lister = Callable[[Any], list[str]]
+
+LISTED: Final[Mapping[str, tuple[str, Lister]]] = {
+    # What every account has from the start (default VPC with its subnets, groups and routes) is not the stack's.
+    "VPCs": ("ec2", lambda c: [v["VpcId"] for v in c.describe_vpcs()["Vpcs"] if not v["IsDefault"]]),
+    "subnets": ("ec2", lambda c: [s["SubnetId"] for s in c.describe_subnets()["Subnets"] if not s["DefaultForAz"]]),
+    "NAT gateways": ("ec2", lambda c: _standing(c.describe_nat_gateways()["NatGateways"], "NatGatewayId", "State")),
+    "addresses": ("ec2", lambda c: [a["AllocationId"] for a in c.describe_addresses()["Addresses"]]),
+    "endpoints": ("ec2", lambda c: _standing(c.describe_vpc_endpoints()["VpcEndpoints"], "VpcEndpointId", "State")),
+    "internet gateways": (
+        "ec2",
+        lambda c: [g["InternetGatewayId"] for g in c.describe_internet_gateways()["InternetGateways"]],
+    ),
+    "flow logs": ("ec2", lambda c: [log["FlowLogId"] for log in c.describe_flow_logs()["FlowLogs"]]),
+    "launch templates": (
+        "ec2",
+        lambda c: [t["LaunchTemplateName"] for t in c.describe_launch_templates()["LaunchTemplates"]],
+    ),
+    "security groups": (
+        "ec2",
+        lambda c: [g["GroupId"] for g in c.describe_security_groups()["SecurityGroups"] if g["GroupName"] != "default"],
+    ),
+    "clusters": ("eks", lambda c: c.list_clusters()["clusters"]),
+    "roles": ("iam", lambda c: [role["RoleName"] for role in c.list_roles()["Roles"]]),
+    "policies": ("iam", lambda c: [policy["Arn"] for policy in c.list_policies(Scope="Local")["Policies"]]),
+    "instance profiles": (
+        "iam",
+        lambda c: [profile["InstanceProfileName"] for profile in c.list_instance_profiles()["InstanceProfiles"]],
+    ),
+    "OIDC providers": (
+        "iam",
+        lambda c: [one["Arn"] for one in c.list_open_id_connect_providers()["OpenIDConnectProviderList"]],
+    ),
+    "log groups": ("logs", lambda c: [group["logGroupName"] for group in c.describe_log_groups()["logGroups"]]),
+    "queues": ("sqs", lambda c: c.list_queues().get("QueueUrls", [])),
+    "rules": ("events", lambda c: [rule["Name"] for rule in c.list_rules()["Rules"]]),
+    "aliases": (
+        "kms",
+        lambda c: [a["AliasName"] for a in c.list_aliases()["Aliases"] if not a["AliasName"].startswith("alias/aws/")],
+    ),
+    # AWS deletes a key after days in which the deletion can be taken back: it stays, in that state.
+    "keys": (
+        "kms",
+        lambda c: [
+            key["KeyId"]
+            for key in c.list_keys()["Keys"]
+            if c.describe_key(KeyId=key["KeyId"])["KeyMetadata"]["KeyState"] != "PendingDeletion"
+        ],
+    ),
+}
+
+
+def _standing(found: list[dict[str, Any]], name: str, state: str) -> list[str]:
+    return [one[name] for one in found if one[state].lower() not in ("deleted", "deleting")]
+
+
+def client(service: str, variables: Mapping[str, str]) -> Any:
+    """A boto3 client of the sandbox, as the variables of `slipway sandbox env` make one."""
+    return boto3.client(
+        service,
+        endpoint_url=variables["AWS_ENDPOINT_URL"],
+        region_name=variables["AWS_REGION"],
+        aws_access_key_id=variables["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=variables["AWS_SECRET_ACCESS_KEY"],
+        aws_session_token=variables["AWS_SESSION_TOKEN"],
+    )
+
+
+def contents(variables: Mapping[str, str]) -> dict[str, list[str]]:
+    """What stands in the account of a stack, by kind; kinds of which nothing stands are left out."""
+    found = {kind: sorted(lister(client(service, variables))) for kind, (service, lister) in LISTED.items()}
+    return {kind: names for kind, names in found.items() if names}

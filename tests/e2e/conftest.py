@@ -1,0 +1,25 @@
+"""One sandbox for all tests of whole stacks; a stack is brought up once and shared by the tests that only look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.world import World
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A checkout and a sandbox, stopped at the end."""
+    made = World.make(tmp_path_factory.mktemp("world"))
+    try:
+        yield made
+    finally:
+        made.run("sandbox", "stop")
+
+
+@pytest.fixture(scope="session")
+def dev(world: World) -> str:
+    """Stack dev, up; what `slipway up` printed."""
+    return world.succeed("up", "dev", "--sandbox")

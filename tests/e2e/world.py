@@ -1,0 +1,133 @@
+"""A checkout of its own and a sandbox of its own, for tests that run the command as a user would."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from slipway.sandbox.kubernetes.client import KubeClient
+
+REPOSITORY: Final = Path(__file__).parents[2]
+COPIED: Final = ("Pulumi.yaml", "infra", "stacks")
+"""What the engine reads of a checkout; the packages themselves come from the environment that runs the tests."""
+_COUNT: Final = re.compile(r"^\s+[+~*±-]*\s*(\d+) (created|updated|deleted|replaced|unchanged|to \w+|changes?)", re.M)
+
+
+@dataclass(frozen=True)
+class World:
+    """A place to run the command in.
+
+    Attributes:
+        checkout: Copy of the program, whose stack files a test may change.
+        home: Sandbox home.
+    """
+
+    checkout: Path
+    home: Path
+
+    @classmethod
+    def make(cls, directory: Path) -> World:
+        """Copy what is needed of the checkout into a new directory."""
+        checkout = directory / "checkout"
+        checkout.mkdir()
+        for name in COPIED:
+            source = REPOSITORY / name
+            copy = shutil.copytree if source.is_dir() else shutil.copy2
+            copy(source, checkout / name)
+        return cls(checkout=checkout, home=directory / "sandbox")
+
+    @cached_property
+    def environment(self) -> Mapping[str, str]:
+        """No credential of anybody's, and charts only where a test names them."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))}
+        return kept | {"SLIPWAY_SANDBOX_HOME": str(self.home)}
+
+    def run(self, *arguments: str, more: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """Run `slipway` with these arguments; what it printed, on both streams, is `stdout`."""
+        return subprocess.run(
+            [sys.executable, "-m", "slipway", *arguments],
+            cwd=self.checkout,
+            env={**self.environment, **(more or {})},
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=300,
+            check=False,
+        )
+
+    def succeed(self, *arguments: str, more: Mapping[str, str] | None = None) -> str:
+        """Run `slipway`, which must succeed; what it printed."""
+        done = self.run(*arguments, more=more)
+        assert done.returncode == 0, f"slipway {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}"
+        return done.stdout
+
+    def interrupted(self, *arguments: str, after: str) -> tuple[int, str]:
+        """Run `slipway`, and press Ctrl-C when a line with `after` has come; the exit code and what was printed."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "slipway", *arguments],
+            cwd=self.checkout,
+            env=self.environment,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        lines = []
+        pressed = False
+        for line in process.stdout:
+            lines.append(line)
+            if not pressed and after in line:
+                # A terminal sends it to the whole foreground group.
+                os.killpg(process.pid, signal.SIGINT)
+                pressed = True
+        return process.wait(timeout=120), "".join(lines)
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Replace a text, which must be there, in a file of the checkout."""
+        path = self.checkout / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text, f"{file} has no {old!r}"
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def variables(self, stack: str) -> dict[str, str]:
+        """What `slipway sandbox env` sets for a stack."""
+        values: dict[str, str] = json.loads(self.succeed("sandbox", "env", stack, "--json"))
+        return values
+
+    def api(self, stack: str) -> KubeClient:
+        """A client of a stack's API server, past our providers: what `kubectl` would be."""
+        config = yaml.safe_load((self.home / "kubeconfig").read_text(encoding="utf-8"))
+        context = _entry(config["contexts"], f"slipway-{stack}")["context"]
+        cluster = _entry(config["clusters"], context["cluster"])["cluster"]
+        user = _entry(config["users"], context["user"])["user"]
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        return KubeClient(cluster["server"], authority, user["token"])
+
+
+def _entry(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    return next(entry for entry in entries if entry["name"] == name)
+
+
+def counts(output: str) -> dict[str, int]:
+    """The engine's last summary: how many resources were created, updated, unchanged and so on."""
+    output = output[output.rindex("Resources:\n") :]
+    found: dict[str, int] = {}
+    for number, what in _COUNT.findall(output):
+        found[what] = int(number)
+    return found
