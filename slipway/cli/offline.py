@@ -64,19 +64,26 @@ def find_running() -> Sandbox | None:
     return _sandbox(found.state)
 
 
-def start(say: Say) -> Sandbox:
+def start(say: Say, *, aws_port: int | None = None, account: str | None = None) -> Sandbox:
     """A running sandbox with everything it needs; what is missing is made first, with progress.
+
+    Args:
+        say: Told of what is being done.
+        aws_port: Port of moto, a free one where not given.
+        account: The one account it acts as; whichever each stack names, where not given.
 
     Raises:
         ToolError: A binary is missing and can't be made.
-        SandboxError: It does not start.
+        SandboxError: It does not start, or it runs already with another port or account.
     """
+    running = lifecycle.status().running
     for tool in REQUIRED:
         # `ensure` tells of its own progress where it has work to do, and is silent where it has none.
         toolchain.ensure(tool)
-    state = lifecycle.start(say)
-    shims.install_shims(state.home / "bin")
-    say(f"the sandbox is ready: AWS at {state.aws_endpoint}")
+    state = lifecycle.start(say, aws_port=aws_port, account=account)
+    if not running:
+        shims.install_shims(state.home / "bin")
+        say(f"the sandbox is ready: AWS at {state.aws_endpoint}")
     return _sandbox(state)
 
 

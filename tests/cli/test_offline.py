@@ -14,7 +14,7 @@ from slipway.engine.errors import SlipwayError
 from slipway.sandbox import lifecycle
 from slipway.sandbox.cluster.identity import ProcessIdentity
 from slipway.sandbox.lifecycle import SandboxStatus
-from slipway.sandbox.state import SandboxState
+from slipway.sandbox.state import SandboxState, save
 from tests.engine.fake import FakePulumi
 
 ETCD, SERVER = ProcessIdentity("etcd", 11, 1.0), ProcessIdentity("kube-apiserver api-1", 12, 1.0)
@@ -101,12 +101,17 @@ def test_a_stack_file_that_can_not_be_copied_does_not_keep_the_others_from_use(
     assert captured.out.startswith("unset ") or captured.out.startswith("export ")
 
 
-def test_no_tool_and_no_process_is_touched_when_the_sandbox_runs_already(
-    sandbox: offline.Sandbox, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_sandbox_that_runs_is_used_as_it_is_and_never_as_another(
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(offline, "start", lambda _: pytest.fail("started"))
+    report(monkeypatch, state=state, running=True)
+    save(state)
+    monkeypatch.setattr("slipway.toolchain.ensure", Path)
+    monkeypatch.setattr("slipway.sandbox.shims.install_shims", lambda _: pytest.fail("shims of a running sandbox"))
     assert main(["sandbox", "start"]) == 0
     assert "runs already" in capsys.readouterr().out
+    assert main(["sandbox", "start", "--aws-port", "5999"]) == 1
+    assert "already runs with AWS on port 5000, not 5999" in capsys.readouterr().err
 
 
 def test_a_sandbox_without_a_cli_says_how_to_mend_it(sandbox: offline.Sandbox) -> None:
