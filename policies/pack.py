@@ -1,0 +1,70 @@
+"""The rules of the pack, and the policies that the SDK makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime
+from typing import Final
+
+from pulumi_policy import (
+    Policy,
+    PolicyComplianceFramework,
+    PolicyConfigSchema,
+    ResourceValidationPolicy,
+    StackValidationPolicy,
+)
+
+from policies import levels
+from policies.rule import AnyRule, ResourceRule
+from policies.rules import RULES
+from policies.runner import resource_callback, stack_callback
+from policies.suppressions import Suppressions, load
+
+NAME: Final = "slipway"
+_FRAMEWORKS: Final = {"CKV": "Checkov", "AVD": "Trivy", "CIS": "CIS Amazon EKS Benchmark"}
+
+
+def identities() -> frozenset[str]:
+    """Everything that a suppression may name: rules, and their checks."""
+    return frozenset(name for rule in RULES for name in (rule.name, *(f"{rule.name}/{key}" for key in rule.checks)))
+
+
+def today() -> date:
+    """The day, as AWS counts it."""
+    return datetime.now(tz=UTC).date()
+
+
+def policies(stack: str, day: Callable[[], date] = today) -> list[Policy]:
+    """The policies for a stack, at the levels and with the settings of its environment."""
+    environment = levels.environment(stack)
+    suppressions = load(identities())
+    return [policy(rule, environment, suppressions, day) for rule in RULES]
+
+
+def policy(
+    rule: AnyRule, environment: str, suppressions: Suppressions, day: Callable[[], date] = today
+) -> Policy:
+    """One rule as the SDK knows it."""
+    defaults = rule.defaults(environment)
+    schema = {name: {**setting.schema, "default": defaults[name]} for name, setting in rule.settings.items()}
+    common = {
+        "name": rule.name,
+        "description": rule.title,
+        "enforcement_level": rule.levels.of(environment),
+        "config_schema": PolicyConfigSchema(schema) if schema else None,
+        "severity": rule.severity,
+        "framework": _framework(rule.anchors),
+        "tags": list(rule.anchors),
+        "remediation_steps": rule.mend,
+    }
+    if isinstance(rule, ResourceRule):
+        return ResourceValidationPolicy(validate=resource_callback(rule, defaults, suppressions, day), **common)
+    return StackValidationPolicy(validate=stack_callback(rule, defaults, suppressions, day), **common)
+
+
+def _framework(anchors: Sequence[str]) -> PolicyComplianceFramework | None:
+    """The SDK knows one framework a policy: the one of the first anchor; all anchors are tags."""
+    if not anchors:
+        return None
+    prefix, _, _ = anchors[0].partition("_") if anchors[0].startswith("CKV") else anchors[0].partition("-")
+    return PolicyComplianceFramework(name=_FRAMEWORKS[prefix.rstrip("0123456789")], specification=", ".join(anchors))

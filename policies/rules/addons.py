@@ -1,0 +1,214 @@
+"""Managed add-ons: which there must be, at which version, with whose rights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node
+from policies.documents import parsed
+from policies.fixtures import Fixture, Made, one, with_, without
+from policies.levels import Levels
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.tokens import ADDON, CLUSTER, POD_IDENTITY, ROLE, ROLE_ATTACHMENT
+
+_CORE: Final = ["vpc-cni", "coredns", "kube-proxy", "aws-ebs-csi-driver", "eks-pod-identity-agent"]
+_CALLERS: Final = ["vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"]
+
+
+def _absent(stack: Stack, context: Context) -> Iterator[Problem]:
+    names = [addon["addonName"] for addon in stack.of(ADDON)]
+    if any(name.unknown for name in names):
+        return
+    for cluster in stack.of(CLUSTER):
+        for wanted in context.settings["core"]:
+            if wanted not in {name.raw for name in names}:
+                yield Problem(path="", got=f"without {wanted}", at=cluster)
+
+
+def _floating(stack: Stack, context: Context) -> Iterator[Problem]:
+    for addon in stack.of(ADDON):
+        exempt = addon["addonName"].raw not in context.settings["core"]
+        if addon["addonVersion"].missing and not exempt:
+            yield problem(addon["addonVersion"], at=addon)
+
+
+def _overwriting(stack: Stack, context: Context) -> Iterator[Problem]:
+    if context.settings["allowOverwrite"]:
+        return
+    for addon in stack.of(ADDON):
+        if addon["resolveConflictsOnUpdate"].raw == "OVERWRITE":
+            yield problem(addon["resolveConflictsOnUpdate"], at=addon)
+
+
+_ADDONS: Final[Fixture] = {
+    "cluster": Made(type=CLUSTER),
+    **{
+        name: Made(
+            type=ADDON,
+            props={"addonName": name, "addonVersion": "v1.2.3-eksbuild.1", "resolveConflictsOnUpdate": "PRESERVE"},
+        )
+        for name in _CORE
+    },
+    "metrics": Made(type=ADDON, props={"addonName": "metrics-server"}),
+}
+
+CORE_ADDONS = StackRule(
+    name="eks-core-addons-pinned",
+    title="The add-ons that every cluster needs are managed ones, at pinned versions",
+    types=(CLUSTER, ADDON),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="Bare add-ons are never patched, and an unpinned one changes at a moment that nobody chose (EKS Best Practices).",
+    mend="Leave the add-on enabled in cluster.addons, and give it a version where the catalog has none.",
+    settings={
+        "core": Setting(
+            asks="add-ons that must be there and be pinned",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(_CORE),
+        ),
+        "allowOverwrite": Setting(
+            asks="whether an update may overwrite what was changed in the cluster",
+            schema={"type": "boolean"},
+            values={"dev": True, "staging": True, "prod": False},
+        ),
+    },
+    checks={
+        "present": Check(
+            asks="must have all core add-ons",
+            find=_absent,
+            bad=(without(_ADDONS, "vpc-cni"), without(_ADDONS, "coredns")),
+        ),
+        "pinned": Check(
+            asks="must be set", find=_floating, bad=(with_(_ADDONS, "coredns", "addonVersion"),)
+        ),
+        "conflicts": Check(
+            asks="must not be 'OVERWRITE'",
+            find=_overwriting,
+            bad=(with_(_ADDONS, "vpc-cni", "resolveConflictsOnUpdate", "OVERWRITE"),),
+        ),
+    },
+    good=(_ADDONS, {"group": Made(type=ADDON, props={"addonName": "metrics-server"})}),
+)
+
+
+def _no_policies(addon: Resource, _: Context) -> Iterator[Problem]:
+    if addon["addonName"].raw != "vpc-cni":
+        return
+    values = parsed(addon["configurationValues"])
+    switch = values["enableNetworkPolicy"]
+    if switch.is_not("true", True):
+        yield problem(switch)
+
+
+def _cni(values: Any, name: str = "vpc-cni") -> Fixture:
+    return one({"addonName": name, "configurationValues": values})
+
+
+NETWORK_POLICY = ResourceRule(
+    name="eks-network-policy-on",
+    title="The cluster enforces NetworkPolicies",
+    types=(ADDON,),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="Unless it is switched on, the VPC CNI takes every NetworkPolicy and enforces none.",
+    mend='Set enableNetworkPolicy to "true" in the configuration of vpc-cni.',
+    checks={
+        "switch": Check(
+            asks="must be true",
+            find=_no_policies,
+            anchors=("CIS-4.3.1", "CIS-5.4.4"),
+            bad=(
+                _cni(json.dumps({"enableNetworkPolicy": "false"})),
+                _cni("{}"),
+                one({"addonName": "vpc-cni"}),
+            ),
+        )
+    },
+    good=(_cni(json.dumps({"enableNetworkPolicy": "true"})), _cni(None, "coredns")),
+)
+
+
+def _without_role(stack: Stack, context: Context) -> Iterator[Problem]:
+    served = {association["serviceAccount"].raw for association in stack.of(POD_IDENTITY)}
+    for addon in stack.of(ADDON):
+        name = addon["addonName"].raw
+        own = addon["podIdentityAssociations"]
+        given = own.unknown or bool(own.items()) or not addon["serviceAccountRoleArn"].missing
+        if name in context.settings["callers"] and not given and context.settings["callers"][name] not in served:
+            yield problem(own, at=addon)
+
+
+def _trusts_ec2(role: Resource) -> bool:
+    return "ec2.amazonaws.com" in str(role["assumeRolePolicy"].raw)
+
+
+def _node_rights(stack: Stack, _: Context) -> Iterator[Problem]:
+    for attachment in stack.of(ROLE_ATTACHMENT):
+        policy: Node = attachment["policyArn"]
+        belongs = str(policy.raw).endswith(("AmazonEKS_CNI_Policy", "AmazonEBSCSIDriverPolicy"))
+        if belongs and any(_trusts_ec2(role) for role in attachment.source("role", ROLE)):
+            yield problem(policy, at=attachment)
+
+
+_TRUST: Final = json.dumps({"Statement": [{"Principal": {"Service": ["ec2.amazonaws.com"]}}]})
+_POD_TRUST: Final = json.dumps({"Statement": [{"Principal": {"Service": ["pods.eks.amazonaws.com"]}}]})
+_CNI_POLICY: Final = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"
+_WORKER: Final = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
+_OWN_ROLES: Final[Fixture] = {
+    "cni": Made(type=ADDON, props={"addonName": "vpc-cni", "podIdentityAssociations": [{"roleArn": "arn:aws:iam::1:role/cni"}]}),
+    "ebs": Made(type=ADDON, props={"addonName": "aws-ebs-csi-driver", "serviceAccountRoleArn": "arn:aws:iam::1:role/ebs"}),
+    "efs": Made(type=ADDON, props={"addonName": "aws-efs-csi-driver"}),
+    "dns": Made(type=ADDON, props={"addonName": "coredns"}),
+    "association": Made(type=POD_IDENTITY, props={"serviceAccount": "efs-csi-controller-sa"}),
+    "nodes": Made(type=ROLE, props={"assumeRolePolicy": _TRUST}),
+    "pods": Made(type=ROLE, props={"assumeRolePolicy": _POD_TRUST}),
+    "nodes-worker": Made(type=ROLE_ATTACHMENT, props={"policyArn": _WORKER}, takes={"role": ("nodes",)}),
+    "pods-cni": Made(type=ROLE_ATTACHMENT, props={"policyArn": _CNI_POLICY}, takes={"role": ("pods",)}),
+}
+
+OWN_ROLE = StackRule(
+    name="eks-addon-own-role",
+    title="Each add-on that calls AWS has a role of its own, and nodes don't have its rights",
+    types=(ADDON, POD_IDENTITY, ROLE, ROLE_ATTACHMENT),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="What the node may do, every pod on it that reaches the metadata service may do (EKS Best Practices, IAM).",
+    mend="Give the add-on podIdentityAssociations, and take the policy off the node role.",
+    settings={
+        "callers": Setting(
+            asks="add-ons that call AWS, each with its service account",
+            schema={"type": "object", "additionalProperties": {"type": "string"}},
+            values=everywhere(
+                dict(zip(_CALLERS, ("aws-node", "ebs-csi-controller-sa", "efs-csi-controller-sa", "fsx-csi-controller-sa"), strict=True))
+            ),
+        )
+    },
+    checks={
+        "role": Check(
+            asks="must name a role",
+            find=_without_role,
+            anchors=("CIS-5.2.1",),
+            bad=(
+                with_(_OWN_ROLES, "cni", "podIdentityAssociations", []),
+                with_(_OWN_ROLES, "ebs", "serviceAccountRoleArn"),
+                without(_OWN_ROLES, "association"),
+            ),
+        ),
+        "node": Check(
+            asks="must not be a right of nodes",
+            find=_node_rights,
+            bad=(
+                with_(_OWN_ROLES, "nodes-worker", "policyArn", _CNI_POLICY),
+                with_(_OWN_ROLES, "nodes-worker", "policyArn", "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"),
+            ),
+        ),
+    },
+    good=(_OWN_ROLES,),
+)
+
+RULES = (CORE_ADDONS, NETWORK_POLICY, OWN_ROLE)

@@ -1,0 +1,198 @@
+"""Who reaches the API server, from where, and as whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node
+from policies.fixtures import Made, edited, one
+from policies.levels import Levels
+from policies.resource import Resource
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
+from policies.tokens import ACCESS_ENTRY, CLUSTER, CONFIG_MAP
+
+_PRIVATE: Final[dict[str, Any]] = {"vpcConfig": {"endpointPrivateAccess": True, "endpointPublicAccess": False}}
+_OFFICE: Final[dict[str, Any]] = {
+    "vpcConfig": {
+        "endpointPrivateAccess": True,
+        "endpointPublicAccess": True,
+        "publicAccessCidrs": ["203.0.113.0/24"],
+    }
+}
+_API: Final[dict[str, Any]] = {
+    "accessConfig": {"authenticationMode": "API", "bootstrapClusterCreatorAdminPermissions": False}
+}
+
+
+def _public(cluster: Resource) -> bool:
+    """EKS makes the endpoint public unless told otherwise (eks:CreateCluster, endpointPublicAccess)."""
+    return cluster["vpcConfig"]["endpointPublicAccess"].is_true(default=True)
+
+
+def _anywhere(cidr: Node) -> bool:
+    text = cidr.text()
+    return text is not None and text.endswith("/0")
+
+
+def _unlimited(cluster: Resource, _: Context) -> Iterator[Problem]:
+    cidrs = cluster["vpcConfig"]["publicAccessCidrs"]
+    if _public(cluster) and (cidrs.missing or (cidrs.known and not cidrs.items())):
+        yield problem(cidrs)
+
+
+def _whole_internet(cluster: Resource, _: Context) -> Iterator[Problem]:
+    if _public(cluster):
+        yield from (problem(cidr) for cidr in cluster["vpcConfig"]["publicAccessCidrs"].items() if _anywhere(cidr))
+
+
+NO_WORLD_ENDPOINT = ResourceRule(
+    name="eks-no-world-endpoint",
+    title="The API server is not open to the whole internet",
+    types=(CLUSTER,),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="A stolen token, or the next flaw in the API server, is then usable from anywhere.",
+    mend="Name the networks it is used from in cluster.endpoint.publicCidrs, or set cluster.endpoint.public: false.",
+    checks={
+        "ranges": Check(
+            asks="must name the networks that may reach a public endpoint",
+            find=_unlimited,
+            anchors=("CKV_AWS_38", "CIS-5.4.1"),
+            bad=(
+                one({"vpcConfig": {"endpointPublicAccess": True}}),
+                one({"vpcConfig": {"endpointPrivateAccess": True}}),
+                one({"vpcConfig": {"endpointPublicAccess": True, "publicAccessCidrs": []}}),
+            ),
+        ),
+        "anywhere": Check(
+            asks="must not be every address there is",
+            find=_whole_internet,
+            anchors=("AVD-AWS-0041",),
+            bad=(
+                one(edited(_OFFICE, "vpcConfig.publicAccessCidrs", ["203.0.113.0/24", "0.0.0.0/0"])),
+                one({"vpcConfig": {"publicAccessCidrs": ["::/0"]}}),
+            ),
+        ),
+    },
+    good=(one(_PRIVATE), one(_OFFICE), one(edited(_PRIVATE, "vpcConfig.publicAccessCidrs", ["0.0.0.0/0"]))),
+)
+
+
+def _not_private(cluster: Resource, _: Context) -> Iterator[Problem]:
+    access = cluster["vpcConfig"]["endpointPrivateAccess"]
+    if access.is_false(default=False):
+        yield problem(access)
+
+
+def _needlessly_public(cluster: Resource, context: Context) -> Iterator[Problem]:
+    if _public(cluster) and not context.settings["allowPublic"]:
+        yield problem(cluster["vpcConfig"]["endpointPublicAccess"])
+
+
+PRIVATE_ENDPOINT = ResourceRule(
+    name="eks-private-endpoint",
+    title="Nodes reach the API server inside the VPC, and in production nobody reaches it from outside",
+    types=(CLUSTER,),
+    severity=Severity.HIGH,
+    levels=Levels("A/A/M"),
+    why="Without the private endpoint, nodes talk to the control plane through NAT and the internet.",
+    mend="Set cluster.endpoint.public: false and reach the API from inside the VPC or a peered network.",
+    settings={
+        "allowPublic": Setting(
+            asks="whether the endpoint may be public as well",
+            schema={"type": "boolean"},
+            values={"dev": True, "staging": False, "prod": False},
+        )
+    },
+    checks={
+        "private": Check(
+            asks="must be true",
+            find=_not_private,
+            anchors=("CIS-5.4.2",),
+            bad=(
+                one({"vpcConfig": {"endpointPrivateAccess": False, "endpointPublicAccess": False}}),
+                one({"vpcConfig": {"endpointPublicAccess": False}}),
+            ),
+        ),
+        "public": Check(
+            asks="must be false",
+            find=_needlessly_public,
+            anchors=("CKV_AWS_39", "AVD-AWS-0040"),
+            bad=(one(_OFFICE), one({"vpcConfig": {"endpointPrivateAccess": True}})),
+        ),
+    },
+    good=(one(_PRIVATE),),
+)
+
+
+def _old_mode(cluster: Resource, _: Context) -> Iterator[Problem]:
+    if cluster.type == CLUSTER and (mode := cluster["accessConfig"]["authenticationMode"]).is_not("API"):
+        yield problem(mode)
+
+
+def _creator_is_admin(cluster: Resource, _: Context) -> Iterator[Problem]:
+    """EKS makes the creator an administrator unless told otherwise (eks:CreateCluster, accessConfig)."""
+    if cluster.type == CLUSTER:
+        creator = cluster["accessConfig"]["bootstrapClusterCreatorAdminPermissions"]
+        if creator.is_true(default=True):
+            yield problem(creator)
+
+
+def _masters(entry: Resource, _: Context) -> Iterator[Problem]:
+    if entry.type == ACCESS_ENTRY:
+        yield from (problem(group) for group in entry["kubernetesGroups"].items() if group.raw == "system:masters")
+
+
+def _auth_map(config: Resource, _: Context) -> Iterator[Problem]:
+    if config.type == CONFIG_MAP and (name := config["metadata"]["name"]).raw == "aws-auth":
+        yield problem(name)
+
+
+ACCESS_ENTRIES_ONLY = ResourceRule(
+    name="eks-access-entries-only",
+    title="Access to the cluster is by access entries, each of them written down",
+    types=(CLUSTER, ACCESS_ENTRY, CONFIG_MAP),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="aws-auth is a ConfigMap: whoever may write to it is an administrator, and AWS's audit does not see it.",
+    mend="Give access by cluster.access of the stack file.",
+    checks={
+        "mode": Check(
+            asks="must be 'API'",
+            find=_old_mode,
+            anchors=("CIS-4.1.7", "CIS-5.5.1"),
+            bad=(
+                one(edited(_API, "accessConfig.authenticationMode", "API_AND_CONFIG_MAP")),
+                one(edited(_API, "accessConfig.authenticationMode")),
+            ),
+        ),
+        "creator": Check(
+            asks="must be false",
+            find=_creator_is_admin,
+            bad=(
+                one(edited(_API, "accessConfig.bootstrapClusterCreatorAdminPermissions", True)),
+                one(edited(_API, "accessConfig.bootstrapClusterCreatorAdminPermissions")),
+            ),
+        ),
+        "masters": Check(
+            asks="must not be 'system:masters', whose rights no RBAC can take back",
+            find=_masters,
+            bad=(one({"kubernetesGroups": ["ml", "system:masters"]}, type=ACCESS_ENTRY),),
+        ),
+        "aws-auth": Check(
+            asks="must not be 'aws-auth'",
+            find=_auth_map,
+            bad=(one({"metadata": {"name": "aws-auth", "namespace": "kube-system"}}, type=CONFIG_MAP),),
+        ),
+    },
+    good=(
+        one(_API),
+        one({"kubernetesGroups": ["ml-engineers"]}, type=ACCESS_ENTRY),
+        {"it": Made(type=CONFIG_MAP, props={"metadata": {"name": "settings"}})},
+    ),
+)
+
+RULES = (NO_WORLD_ENDPOINT, PRIVATE_ENDPOINT, ACCESS_ENTRIES_ONLY)

@@ -1,0 +1,197 @@
+"""Kubernetes versions: supported, in step, and not by paying for a late upgrade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from infra.catalog import kubernetes
+from policies.access import Node
+from policies.fixtures import Fixture, Made, one, with_
+from policies.levels import Levels
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.tokens import ADDON, CLUSTER, NODE_GROUP
+
+MAXIMUM_SKEW: Final = 3
+"""Minor versions that a kubelet may be older than its API server (kubernetes.io, "Version Skew Policy")."""
+_SCHEMA: Final[dict[str, Any]] = {"type": "integer", "minimum": 0}
+
+
+def _unset(cluster: Resource, _: Context) -> Iterator[Problem]:
+    if cluster["version"].missing:
+        yield problem(cluster["version"])
+
+
+def _not_known(cluster: Resource, context: Context) -> Iterator[Problem]:
+    version = cluster["version"].text()
+    if version is not None and kubernetes.support(version, context.today) == "unknown":
+        yield problem(cluster["version"])
+
+
+def _ends_within(cluster: Resource, context: Context, days: int) -> Iterator[Problem]:
+    version = cluster["version"].text()
+    known = kubernetes.VERSIONS.get(version) if version else None
+    if known and context.today + timedelta(days=days) >= known.standard_until:
+        yield problem(cluster["version"], f"{known.name}, whose standard support ends on {known.standard_until}")
+
+
+def _ending(cluster: Resource, context: Context) -> Iterator[Problem]:
+    yield from _ends_within(cluster, context, int(context.settings["daysLeft"]))
+
+
+def _due(cluster: Resource, context: Context) -> Iterator[Problem]:
+    yield from _ends_within(cluster, context, int(context.settings["warnDays"]))
+
+
+SUPPORTED_VERSION = ResourceRule(
+    name="eks-supported-version",
+    title="The cluster runs a version that EKS supports, and for some time yet",
+    types=(CLUSTER,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="After standard support there are no more patches without a surcharge; an unset version changes under one.",
+    mend="Set cluster.version to a version of docs/policies.md's catalog; `slipway` lists them.",
+    settings={
+        "daysLeft": Setting(
+            asks="days of standard support that must be left",
+            schema=_SCHEMA,
+            values={"dev": 0, "staging": 14, "prod": 30},
+        )
+    },
+    checks={
+        "set": Check(asks="must be set", find=_unset, bad=(one({}),)),
+        "known": Check(
+            asks="must be a version that EKS has released", find=_not_known, bad=(one({"version": "1.99"}),)
+        ),
+        "support": Check(
+            asks="must have standard support for a while",
+            find=_ending,
+            anchors=("CKV_AWS_339",),
+            bad=(one({"version": "1.32"}), one({"version": "1.34"})),
+        ),
+    },
+    good=(one({"version": "1.35"}),),
+)
+
+UPGRADE_DUE = ResourceRule(
+    name="eks-upgrade-due",
+    title="An upgrade is planned before standard support ends",
+    types=(CLUSTER,),
+    severity=Severity.LOW,
+    levels=Levels("A/A/A"),
+    why="An upgrade takes weeks through three environments, and AWS gives 60 days' notice.",
+    mend="Rehearse the next version: set cluster.version in dev and run `slipway up dev --sandbox`.",
+    settings={
+        "warnDays": Setting(
+            asks="days before the end of standard support at which to warn",
+            schema=_SCHEMA,
+            values=everywhere(kubernetes.WARN_DAYS),
+        )
+    },
+    checks={
+        "support": Check(
+            asks="should be upgraded in time", find=_due, bad=(one({"version": "1.34"}),)
+        )
+    },
+    good=(one({"version": "1.35"}), one({"version": "1.36"})),
+)
+
+
+def _extended(cluster: Resource, _: Context) -> Iterator[Problem]:
+    """EKS takes EXTENDED unless told otherwise (eks:CreateCluster, upgradePolicy)."""
+    support = cluster["upgradePolicy"]["supportType"]
+    if support.is_not("STANDARD"):
+        yield problem(support)
+
+
+STANDARD_SUPPORT = ResourceRule(
+    name="eks-standard-support",
+    title="Nobody pays for extended support by forgetting an upgrade",
+    types=(CLUSTER,),
+    severity=Severity.LOW,
+    levels=Levels("A/A/A"),
+    why="Extended support costs six times the control plane's price, 0.60 USD an hour (EKS pricing, 2026).",
+    mend="Set cluster.support: standard.",
+    checks={
+        "policy": Check(
+            asks="must be 'STANDARD'",
+            find=_extended,
+            bad=(one({"upgradePolicy": {"supportType": "EXTENDED"}}), one({})),
+        )
+    },
+    good=(one({"upgradePolicy": {"supportType": "STANDARD"}}),),
+)
+
+
+def _planes(stack: Stack) -> list[Node]:
+    return [cluster["version"] for cluster in stack.of(CLUSTER) if cluster["version"].known]
+
+
+def _node_version(stack: Stack, _: Context) -> Iterator[Problem]:
+    for plane in _planes(stack):
+        for group in stack.of(NODE_GROUP):
+            version = group["version"].text()
+            behind = kubernetes.skew(version, str(plane.raw)) if version else 0
+            if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
+                yield problem(group["version"], f"{version}, and the control plane's is {plane.raw}", group)
+
+
+def _proxy_version(stack: Stack, _: Context) -> Iterator[Problem]:
+    """kube-proxy is the add-on whose version is Kubernetes' own: `v1.35.3-eksbuild.29`."""
+    for plane in _planes(stack):
+        for addon in stack.of(ADDON):
+            version = addon["addonVersion"].text()
+            if addon["addonName"].raw != "kube-proxy" or version is None:
+                continue
+            minor = ".".join(version.removeprefix("v").split(".")[:2])
+            behind = kubernetes.skew(minor, str(plane.raw))
+            if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
+                yield problem(addon["addonVersion"], f"{version}, and the control plane's is {plane.raw}", addon)
+
+
+_FLEET: Final[Fixture] = {
+    "cluster": Made(type=CLUSTER, props={"version": "1.35"}),
+    "old": Made(type=NODE_GROUP, props={"version": "1.32"}),
+    "new": Made(type=NODE_GROUP, props={"version": "1.35"}),
+    "any": Made(type=NODE_GROUP, props={}),
+    "proxy": Made(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.35.3-eksbuild.29"}),
+    "old-proxy": Made(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.32.9-eksbuild.2"}),
+    "dns": Made(type=ADDON, props={"addonName": "coredns", "addonVersion": "v1.13.2-eksbuild.31"}),
+}
+
+VERSION_SKEW = StackRule(
+    name="eks-version-skew",
+    title="Nodes and kube-proxy are not newer than the control plane, and at most three versions older",
+    types=(CLUSTER, NODE_GROUP, ADDON),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Outside of this, nodes stop to register (kubernetes.io, Version Skew Policy).",
+    mend="Upgrade the control plane first, then pools (`version` of a pool), then add-ons.",
+    checks={
+        "nodes": Check(
+            asks="must be the control plane's version or at most three older",
+            find=_node_version,
+            bad=(
+                with_(_FLEET, "new", "version", "1.36"),
+                with_(_FLEET, "old", "version", "1.31"),
+                with_(_FLEET, "old", "version", "newest"),
+            ),
+        ),
+        "proxy": Check(
+            asks="must be the control plane's version or at most three older",
+            find=_proxy_version,
+            bad=(
+                with_(_FLEET, "proxy", "addonVersion", "v1.36.0-eksbuild.25"),
+                with_(_FLEET, "old-proxy", "addonVersion", "v1.31.0-eksbuild.2"),
+                with_(_FLEET, "old-proxy", "addonVersion", "latest"),
+            ),
+        ),
+    },
+    good=(_FLEET,),
+)
+
+RULES = (SUPPORTED_VERSION, UPGRADE_DUE, STANDARD_SUPPORT, VERSION_SKEW)

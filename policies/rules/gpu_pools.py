@@ -1,0 +1,239 @@
+"""Pools with GPUs: kept for who needs them, bounded, idle at nothing, and cut as the hardware can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from infra.catalog import gpus, mig
+from policies.fixtures import Fixture, Made, edited, one, with_
+from policies.levels import Levels
+from policies.pools import GPU, facts, gpus_of, label, machines, node_pools, taints
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
+from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL
+
+_GROUP: Final[dict[str, Any]] = {
+    "instanceTypes": ["p4d.24xlarge"],
+    "amiType": "AL2023_x86_64_NVIDIA",
+    "taints": [{"key": GPU, "value": "true", "effect": "NO_SCHEDULE"}],
+    "scalingConfig": {"minSize": 0, "desiredSize": 0, "maxSize": 4},
+}
+_POOL: Final[dict[str, Any]] = {
+    "spec": {
+        "template": {
+            "metadata": {"labels": {GPU: "true"}},
+            "spec": {
+                "requirements": [
+                    {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]},
+                    {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["g6.xlarge"]},
+                ],
+                "taints": [{"key": GPU, "value": "true", "effect": "NoSchedule"}],
+            },
+        },
+        "limits": {"nodes": "4", GPU: "4"},
+    }
+}
+_CPU: Final[dict[str, Any]] = {
+    "instanceTypes": ["m7i.large"],
+    "amiType": "AL2023_x86_64_STANDARD",
+    "scalingConfig": {"minSize": 2, "desiredSize": 2, "maxSize": 900},
+}
+_GOOD: Final = (one(_GROUP), one(_POOL, type=NODE_POOL), one(_CPU))
+_EFFECTS: Final = ("NO_SCHEDULE", "NO_EXECUTE", "NoSchedule", "NoExecute")
+
+
+def _pool(path: str, *value: Any) -> Fixture:
+    return one(edited(_POOL, f"spec.{path}", *value), type=NODE_POOL)
+
+
+def _open_to_all(pool: Resource, _: Context) -> Iterator[Problem]:
+    found = taints(pool)
+    entries = found.items()
+    kept = any(entry.unknown or (entry["key"].raw == GPU and not entry["effect"].is_not(*_EFFECTS)) for entry in entries)
+    undecided = found.unknown or any(entry["key"].unknown for entry in entries)
+    if gpus_of(pool) and not kept and not undecided:
+        yield problem(found, f"without a taint {GPU} that keeps pods away")
+
+
+TAINTED = ResourceRule(
+    name="gpu-pool-tainted",
+    title="Pods that need no GPU stay off GPU nodes",
+    types=(NODE_GROUP, NODE_POOL),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="One log collector on a node of 55 USD an hour keeps it from being removed (EKS Best Practices, AI/ML compute).",
+    mend=f"Give the pool the taint {GPU} with effect NoSchedule; pools of the stack file have it.",
+    checks={
+        "taint": Check(
+            asks=f"must hold {GPU}:NoSchedule",
+            find=_open_to_all,
+            bad=(
+                one(edited(_GROUP, "taints")),
+                one(edited(_GROUP, "taints.0.effect", "PREFER_NO_SCHEDULE")),
+                one(edited(_GROUP, "taints.0.key", "dedicated")),
+                _pool("template.spec.taints"),
+                one({"amiType": "AL2023_x86_64_NVIDIA"}),
+                one({"amiType": "CUSTOM", "labels": {GPU: "true"}}),
+            ),
+        )
+    },
+    good=(*_GOOD, one(edited(_GROUP, "taints.0.effect", "NO_EXECUTE"))),
+)
+
+
+def _no_end(pool: Resource, _: Context) -> Iterator[Problem]:
+    bound = pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"][GPU]
+    if gpus_of(pool) and bound.missing:
+        yield problem(bound)
+
+
+def _too_many(pool: Resource, context: Context) -> Iterator[Problem]:
+    if not gpus_of(pool):
+        return
+    bounds = [pool["scalingConfig"]["maxSize"]] if pool.type == NODE_GROUP else [pool["spec"]["limits"]["nodes"]]
+    most = context.settings["maximumNodes"]
+    yield from (problem(bound) for bound in bounds if (number := bound.number()) is not None and number > most)
+
+
+BOUNDED = ResourceRule(
+    name="gpu-pool-max-bounded",
+    title="A GPU pool has an end",
+    types=(NODE_GROUP, NODE_POOL),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="A loop that submits jobs buys machines until the account's quota ends, at up to 142 USD an hour each.",
+    mend="Set max of the pool; more than the environment allows takes a change of the rule's setting.",
+    settings={
+        "maximumNodes": Setting(
+            asks="nodes that one GPU pool may have",
+            schema={"type": "integer", "minimum": 1},
+            values={"dev": 4, "staging": 8, "prod": 64},
+        )
+    },
+    checks={
+        "set": Check(
+            asks="must be set",
+            find=_no_end,
+            bad=(one(edited(_GROUP, "scalingConfig.maxSize")), _pool(f"limits.{GPU.replace('.', '|')}")),
+        ),
+        "maximum": Check(
+            asks="must be at most the environment's maximum",
+            find=_too_many,
+            bad=(one(edited(_GROUP, "scalingConfig.maxSize", 65)), _pool("limits.nodes", "65")),
+        ),
+    },
+    good=(*_GOOD, one(edited(_GROUP, "scalingConfig.maxSize", 64))),
+)
+
+
+def _idle(group: Resource, context: Context) -> Iterator[Problem]:
+    if not gpus_of(group):
+        return
+    scaling = group["scalingConfig"]
+    yield from (problem(size) for size in (scaling["minSize"], scaling["desiredSize"]) if (size.number() or 0) > 0)
+
+
+IDLE_ZERO = ResourceRule(
+    name="gpu-pool-idle-zero",
+    title="Outside production, a GPU pool without work has no machine",
+    types=(NODE_GROUP,),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/A/-"),
+    why="One idle p5.48xlarge is 40,000 USD a month.",
+    mend="Set min: 0 of the pool, or make it a Karpenter pool, which starts from zero.",
+    checks={
+        "size": Check(
+            asks="must be 0",
+            find=_idle,
+            bad=(
+                one(edited(_GROUP, "scalingConfig.minSize", 1)),
+                one(edited(_GROUP, "scalingConfig.desiredSize", 1)),
+            ),
+        )
+    },
+    good=(one(_GROUP), one(_CPU), one(edited(_GROUP, "scalingConfig"))),
+)
+
+
+def _layouts(stack: Stack, _: Context) -> Iterator[Problem]:
+    for component, pool in facts(stack):
+        gpu, profiles = pool["gpu"].text(), {key: node.number() for key, node in pool["mig"].fields().items()}
+        if not profiles or pool["gpu"].unknown or None in profiles.values():
+            continue
+        layout = {profile: int(count or 0) for profile, count in profiles.items()}
+        if wrong := _misfit(gpu, layout):
+            yield problem(pool["mig"], f"{layout}: {wrong}", component)
+
+
+def _misfit(gpu: str | None, layout: dict[str, int]) -> str | None:
+    if gpu not in gpus.GPUS:
+        return f"{gpu} is no GPU that the catalog knows"
+    if sum(layout.values()) > mig.COMPUTE_SLICES:
+        return f"a GPU is cut into {mig.COMPUTE_SLICES} instances at most"
+    return mig.layout_problem(gpu, layout)
+
+
+def _names(stack: Stack, _: Context) -> Iterator[Problem]:
+    """A layout of NVIDIA's own is known by its name; others, of the stack, are judged by their profiles."""
+    for pool in node_pools(stack):
+        config = label(pool, "nvidia.com/mig.config")
+        name = config.text()
+        models = sorted({machine.gpu_name for _, machine in machines(pool) if machine and machine.gpu_name})
+        if name is None or not name.startswith("all-"):
+            continue
+        wrong = [gpu for gpu in models if mig.named_layout(name, gpu) is None]
+        if wrong:
+            yield problem(config, f"{name!r}, which {', '.join(wrong)} does not have", pool)
+
+
+_CUT: Final[Fixture] = {
+    "a100": Made(type=MANAGED_POOL, props={"pool": {"gpu": "A100-40GB", "mig": {"1g.5gb": 2, "2g.10gb": 1}}}),
+    "whole": Made(type=KARPENTER_POOL, props={"pool": {"gpu": "L4", "mig": {}}}),
+    "cpu": Made(type=KARPENTER_POOL, props={"pool": {"gpu": None, "mig": {}}}),
+    "a100-group": Made(
+        type=NODE_GROUP,
+        props={"instanceTypes": ["p4d.24xlarge"], "labels": {"nvidia.com/mig.config": "all-1g.5gb"}},
+    ),
+    "l4-group": Made(type=NODE_GROUP, props={"instanceTypes": ["g6.xlarge"], "labels": {}}),
+    "own": Made(
+        type=NODE_GROUP,
+        props={"instanceTypes": ["p4d.24xlarge"], "labels": {"nvidia.com/mig.config": "slipway-a100"}},
+    ),
+}
+
+MIG_FITS = StackRule(
+    name="mig-profile-fits",
+    title="A MIG layout is one that the pool's GPU can be cut by",
+    types=(MANAGED_POOL, KARPENTER_POOL, NODE_GROUP, NODE_POOL),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="The MIG manager fails only on the running node, and the node stays empty (NVIDIA/gpu-operator#262, #351).",
+    mend="Choose a layout or profiles that NVIDIA lists for the GPU, in mig of the pool.",
+    checks={
+        "profiles": Check(
+            asks="must fit on one GPU",
+            find=_layouts,
+            bad=(
+                with_(_CUT, "a100", "pool.mig", {"1g.20gb": 1}),
+                with_(_CUT, "a100", "pool.mig", {"4g.20gb": 2}),
+                with_(_CUT, "a100", "pool.mig", {"1g.5gb": 1_000_000_000}),
+                with_(_CUT, "whole", "pool.mig", {"1g.5gb": 1}),
+                with_(_CUT, "cpu", "pool.mig", {"1g.5gb": 1}),
+            ),
+        ),
+        "layout": Check(
+            asks="must be a layout of the pool's GPU",
+            find=_names,
+            bad=(
+                with_(_CUT, "a100-group", "labels", {"nvidia.com/mig.config": "all-1g.20gb"}),
+                with_(_CUT, "l4-group", "labels", {"nvidia.com/mig.config": "all-balanced"}),
+            ),
+        ),
+    },
+    good=(_CUT,),
+)
+
+RULES = (TAINTED, BOUNDED, IDLE_ZERO, MIG_FITS)

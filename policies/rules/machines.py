@@ -1,0 +1,229 @@
+"""What every machine has, whether its template is EC2's or Karpenter's: metadata service, addresses, disks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node
+from policies.fixtures import Made, edited, one
+from policies.levels import Levels
+from policies.resource import Resource
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS
+
+_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
+_TEMPLATE: Final[dict[str, Any]] = {
+    "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 1},
+    "networkInterfaces": [{"deviceIndex": 0}, {"deviceIndex": 1, "associatePublicIpAddress": "false"}],
+    "blockDeviceMappings": [
+        {"deviceName": "/dev/xvda", "ebs": {"encrypted": "true", "kmsKeyId": _KEY, "volumeType": "gp3"}},
+        {"deviceName": "/dev/sdb", "virtualName": "ephemeral0"},
+    ],
+}
+_CLASS: Final[dict[str, Any]] = {
+    "spec": {
+        "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 1},
+        "associatePublicIPAddress": False,
+        "blockDeviceMappings": [{"ebs": {"encrypted": True, "kmsKeyID": _KEY, "volumeType": "gp3"}}],
+    }
+}
+_TYPES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
+_GOOD: Final = (one(_TEMPLATE), one(_CLASS, type=NODE_CLASS))
+
+
+def _class(path: str, *value: Any) -> dict[str, Made]:
+    return {"it": Made(type=NODE_CLASS, props=edited(_CLASS, f"spec.{path}", *value))}
+
+
+def _template(path: str, *value: Any) -> dict[str, Made]:
+    return {"it": Made(props=edited(_TEMPLATE, path, *value))}
+
+
+def _body(machine: Resource) -> Node:
+    return machine["spec"] if machine.type == NODE_CLASS else machine.props
+
+
+def _tokens(machine: Resource, _: Context) -> Iterator[Problem]:
+    tokens = _body(machine)["metadataOptions"]["httpTokens"]
+    if tokens.is_not("required"):
+        yield problem(tokens)
+
+
+IMDSV2 = ResourceRule(
+    name="node-imdsv2-required",
+    title="The metadata service answers only to session tokens",
+    types=_TYPES,
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Without a token, any program that can be made to fetch a URL gives away the node's credentials.",
+    mend="Set httpTokens: required in the metadata options of the template.",
+    checks={
+        "tokens": Check(
+            asks="must be 'required'",
+            find=_tokens,
+            anchors=("CKV_AWS_79", "AVD-AWS-0130"),
+            bad=(
+                _template("metadataOptions.httpTokens", "optional"),
+                _template("metadataOptions"),
+                _class("metadataOptions.httpTokens", "optional"),
+            ),
+        )
+    },
+    good=_GOOD,
+)
+
+
+def _hops(machine: Resource, context: Context) -> Iterator[Problem]:
+    hops = _body(machine)["metadataOptions"]["httpPutResponseHopLimit"]
+    number = hops.number()
+    if hops.missing or (number is not None and number > context.settings["maximumHops"]):
+        yield problem(hops)
+
+
+HOP_LIMIT = ResourceRule(
+    name="node-imds-hop-limit",
+    title="The metadata service is out of a pod's reach",
+    types=_TYPES,
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="With two hops, every pod can take the node's role (EKS Best Practices, Identity and Access Management).",
+    mend="Set httpPutResponseHopLimit: 1 and give the pod a role by EKS Pod Identity.",
+    settings={
+        "maximumHops": Setting(
+            asks="hops that an answer of the metadata service may travel",
+            schema={"type": "integer", "minimum": 1, "maximum": 64},
+            values=everywhere(1),
+        )
+    },
+    checks={
+        "hops": Check(
+            asks="must be 1",
+            find=_hops,
+            anchors=("CKV_AWS_341",),
+            bad=(
+                _template("metadataOptions.httpPutResponseHopLimit", 2),
+                _template("metadataOptions.httpPutResponseHopLimit"),
+                _class("metadataOptions.httpPutResponseHopLimit", 2),
+            ),
+        )
+    },
+    good=_GOOD,
+)
+
+
+def _public_address(machine: Resource, _: Context) -> Iterator[Problem]:
+    if machine.type == NODE_CLASS:
+        flags = [machine["spec"]["associatePublicIPAddress"]]
+    elif machine.type == LAUNCH_TEMPLATE:
+        flags = [interface["associatePublicIpAddress"] for interface in machine["networkInterfaces"].items()]
+    else:
+        flags = []
+    yield from (problem(flag) for flag in flags if flag.is_true(default=False))
+
+
+def _bare(machine: Resource, _: Context) -> Iterator[Problem]:
+    if machine.type in {INSTANCE, LAUNCH_CONFIGURATION}:
+        yield Problem(path="", got=f"an {machine.type.rpartition(':')[2]}")
+
+
+NO_PUBLIC_IP = ResourceRule(
+    name="node-no-public-ip",
+    title="No machine has a public address, and none stands outside a node pool",
+    types=(*_TYPES, INSTANCE, LAUNCH_CONFIGURATION),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="A node with a public address is one security group away from the internet.",
+    mend="Leave out the public address, and make machines by a pool of the stack file.",
+    checks={
+        "address": Check(
+            asks="must be false",
+            find=_public_address,
+            anchors=("CKV_AWS_88", "CIS-5.4.3"),
+            bad=(
+                _template("networkInterfaces.0.associatePublicIpAddress", "true"),
+                _class("associatePublicIPAddress", True),
+            ),
+        ),
+        "pool": Check(
+            asks="must belong to a pool",
+            find=_bare,
+            anchors=("CKV_AWS_8", "CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41"),
+            bad=(one({}, type=INSTANCE), one({}, type=LAUNCH_CONFIGURATION)),
+        ),
+    },
+    good=_GOOD,
+)
+
+
+def _volumes(machine: Resource) -> list[Node]:
+    disks = [mapping["ebs"] for mapping in _body(machine)["blockDeviceMappings"].items()]
+    return [disk for disk in disks if not disk.missing]
+
+
+def _plain_disk(machine: Resource, _: Context) -> Iterator[Problem]:
+    yield from (problem(ebs["encrypted"]) for ebs in _volumes(machine) if ebs["encrypted"].is_false(default=False))
+
+
+def _no_disk(machine: Resource, _: Context) -> Iterator[Problem]:
+    """Without a mapping the AMI's own is used, which is not encrypted."""
+    mappings = _body(machine)["blockDeviceMappings"]
+    if mappings.missing or (mappings.known and not mappings.items()):
+        yield problem(mappings)
+
+
+def _aws_key(machine: Resource, _: Context) -> Iterator[Problem]:
+    key = "kmsKeyID" if machine.type == NODE_CLASS else "kmsKeyId"
+    yield from (problem(ebs[key]) for ebs in _volumes(machine) if ebs[key].missing)
+
+
+def _old_disk(machine: Resource, _: Context) -> Iterator[Problem]:
+    yield from (problem(ebs["volumeType"]) for ebs in _volumes(machine) if ebs["volumeType"].is_not("gp3"))
+
+
+EBS_ENCRYPTED = ResourceRule(
+    name="node-ebs-encrypted-cmk",
+    title="Disks of nodes are gp3, encrypted with a key of the stack's own",
+    types=_TYPES,
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Images, logs and scratch data of every team are on them, and a key of one's own can be taken away.",
+    mend="Set encrypted, a KMS key and volumeType: gp3 for every volume of the template.",
+    checks={
+        "mapped": Check(
+            asks="must describe the root volume",
+            find=_no_disk,
+            bad=(_template("blockDeviceMappings"), _template("blockDeviceMappings", []), _class("blockDeviceMappings")),
+        ),
+        "encrypted": Check(
+            asks="must be true",
+            find=_plain_disk,
+            anchors=("CKV_AWS_3", "CKV_AWS_106", "CKV2_AWS_2", "AVD-AWS-0026"),
+            bad=(
+                _template("blockDeviceMappings.0.ebs.encrypted", "false"),
+                _template("blockDeviceMappings.0.ebs.encrypted"),
+                _class("blockDeviceMappings.0.ebs.encrypted", False),
+            ),
+        ),
+        "key": Check(
+            asks="must be a KMS key",
+            find=_aws_key,
+            anchors=("CKV_AWS_189", "AVD-AWS-0027"),
+            bad=(_template("blockDeviceMappings.0.ebs.kmsKeyId"), _class("blockDeviceMappings.0.ebs.kmsKeyID")),
+        ),
+        "type": Check(
+            asks="must be 'gp3'",
+            find=_old_disk,
+            bad=(
+                _template("blockDeviceMappings.0.ebs.volumeType", "gp2"),
+                _template("blockDeviceMappings.0.ebs.volumeType"),
+                _class("blockDeviceMappings.0.ebs.volumeType", "io1"),
+            ),
+        ),
+    },
+    good=_GOOD,
+)
+
+RULES = (IMDSV2, HOP_LIMIT, NO_PUBLIC_IP, EBS_ENCRYPTED)

@@ -1,0 +1,192 @@
+"""How a managed node group changes: names, sizes and updates that don't get in each other's way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.fixtures import edited, one
+from policies.levels import Levels
+from policies.resource import Resource
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.tokens import AUTO_SCALING_GROUP, NODE_GROUP
+
+_ROLLING: Final[dict[str, Any]] = {"updateConfig": {"maxUnavailablePercentage": 33}, "forceUpdateVersion": False}
+
+
+def _unbounded(group: Resource, _: Context) -> Iterator[Problem]:
+    update = group["updateConfig"]
+    if update["maxUnavailable"].missing and update["maxUnavailablePercentage"].missing:
+        yield problem(update)
+
+
+def _too_many(group: Resource, context: Context) -> Iterator[Problem]:
+    share = group["updateConfig"]["maxUnavailablePercentage"]
+    percent = share.number()
+    if percent is not None and percent > context.settings["maximumPercent"]:
+        yield problem(share)
+
+
+def _forced(group: Resource, context: Context) -> Iterator[Problem]:
+    if group["forceUpdateVersion"].is_true(default=False) and not context.settings["allowForce"]:
+        yield problem(group["forceUpdateVersion"])
+
+
+SAFE_UPDATE = ResourceRule(
+    name="nodegroup-safe-update",
+    title="An update takes a few nodes at a time and waits for their pods",
+    types=(NODE_GROUP,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="A forced update kills pods that a PodDisruptionBudget protects; one of all nodes at once kills the service.",
+    mend="Set update.maxUnavailablePercent and update.force of the pool.",
+    settings={
+        "maximumPercent": Setting(
+            asks="percent of a group's nodes that may be gone at once",
+            schema={"type": "integer", "minimum": 1, "maximum": 100},
+            values={"dev": 100, "staging": 50, "prod": 34},
+        ),
+        "allowForce": Setting(
+            asks="whether an update may ignore PodDisruptionBudgets",
+            schema={"type": "boolean"},
+            values={"dev": True, "staging": False, "prod": False},
+        ),
+    },
+    checks={
+        "bound": Check(
+            asks="must have maxUnavailable or maxUnavailablePercentage",
+            find=_unbounded,
+            bad=(one(edited(_ROLLING, "updateConfig")), one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage"))),
+        ),
+        "share": Check(
+            asks="must be at most the environment's maximum",
+            find=_too_many,
+            bad=(one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage", 35)),),
+        ),
+        "force": Check(
+            asks="must be false", find=_forced, bad=(one(edited(_ROLLING, "forceUpdateVersion", True)),)
+        ),
+    },
+    good=(
+        one(_ROLLING),
+        one(edited(_ROLLING, "updateConfig", {"maxUnavailable": 1})),
+        one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage", 34)),
+    ),
+)
+
+
+def _fixed_name(group: Resource, _: Context) -> Iterator[Problem]:
+    if not group["nodeGroupName"].missing and not group.delete_before_replace:
+        yield problem(group["nodeGroupName"])
+
+
+AUTONAME = ResourceRule(
+    name="nodegroup-autoname",
+    title="A node group can be replaced beside the one that it replaces",
+    types=(NODE_GROUP,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="With a fixed name every replacement fails with ResourceInUseException (pulumi/pulumi-eks#294, #491).",
+    mend="Leave nodeGroupName out, or set delete_before_replace.",
+    checks={
+        "name": Check(
+            asks="must be left to auto-naming",
+            find=_fixed_name,
+            bad=(one({"nodeGroupName": "gpu"}), one({"nodeGroupName": "gpu"}, delete_before_replace=False)),
+        )
+    },
+    good=(one({}), one({"nodeGroupName": "gpu"}, delete_before_replace=True)),
+)
+_IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
+
+
+def _overwritten(group: Resource, _: Context) -> Iterator[Problem]:
+    scaling = group["scalingConfig"]
+    low, high = scaling["minSize"].number(), scaling["maxSize"].number()
+    if low is not None and high is not None and low < high and not _IGNORED.intersection(group.ignore_changes):
+        yield Problem(path="ignoreChanges", got=f"{', '.join(group.ignore_changes) or 'empty'} for {low:g} to {high:g} nodes")
+
+
+_SCALED: Final = {"scalingConfig": {"minSize": 0, "maxSize": 4, "desiredSize": 0}}
+_FIXED: Final = {"scalingConfig": {"minSize": 4, "maxSize": 4, "desiredSize": 4}}
+
+DESIRED_IGNORED = ResourceRule(
+    name="nodegroup-desired-ignored",
+    title="An update leaves the size that the autoscaler has chosen alone",
+    types=(NODE_GROUP,),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="Every `up` would otherwise scale a busy group back to its first size and kill what runs there.",
+    mend="Add scalingConfig.desiredSize to ignore_changes of a group whose minimum is below its maximum.",
+    checks={
+        "desired": Check(
+            asks="must hold scalingConfig.desiredSize",
+            find=_overwritten,
+            bad=(one(_SCALED), one(_SCALED, ignore_changes=("version",))),
+        )
+    },
+    good=(
+        one(_SCALED, ignore_changes=("scalingConfig.desiredSize",)),
+        one(_SCALED, ignore_changes=("scalingConfig",)),
+        one(_FIXED),
+    ),
+)
+
+
+def _configured(group: Resource, _: Context) -> Iterator[Problem]:
+    if group["launchTemplate"].missing and group["mixedInstancesPolicy"].missing:
+        yield problem(group["launchTemplate"])
+
+
+def _untagged(group: Resource, context: Context) -> Iterator[Problem]:
+    tags = group["tags"]
+    spread = [tag["key"].raw for tag in tags.items() if not tag.unknown and not tag["propagateAtLaunch"].is_false()]
+    unknown = tags.unknown or any(tag.unknown or tag["key"].unknown for tag in tags.items())
+    missing = [key for key in context.settings["tags"] if key not in spread]
+    if missing and not unknown:
+        yield problem(tags, f"without {', '.join(missing)}")
+
+
+_TAGGED: Final[dict[str, Any]] = {
+    "launchTemplate": {"id": "lt-1"},
+    "tags": [
+        {"key": "owner", "value": "ml-platform", "propagateAtLaunch": True},
+        {"key": "environment", "value": "prod", "propagateAtLaunch": True},
+    ],
+}
+
+ASG_TAGS = ResourceRule(
+    name="asg-launch-template-tags",
+    title="An Auto Scaling group of one's own has a launch template, and its machines bear its tags",
+    types=(AUTO_SCALING_GROUP,),
+    severity=Severity.LOW,
+    levels=Levels("A/A/M"),
+    why="Launch configurations can't ask for IMDSv2 as a default, and untagged machines are on nobody's bill.",
+    mend="Use a managed node group; or give the group launchTemplate, and tags with propagateAtLaunch.",
+    settings={
+        "tags": Setting(
+            asks="tags that its machines must bear",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(["owner", "environment"]),
+        )
+    },
+    checks={
+        "template": Check(
+            asks="must be set",
+            find=_configured,
+            anchors=("CKV_AWS_315",),
+            bad=(one(edited(_TAGGED, "launchTemplate")),),
+        ),
+        "tags": Check(
+            asks="must propagate owner and environment",
+            find=_untagged,
+            anchors=("CKV_AWS_153",),
+            bad=(one(edited(_TAGGED, "tags")), one(edited(_TAGGED, "tags.0.propagateAtLaunch", False))),
+        ),
+    },
+    good=(one(_TAGGED), one({**edited(_TAGGED, "launchTemplate"), "mixedInstancesPolicy": {"launchTemplate": {}}})),
+)
+
+RULES = (SAFE_UPDATE, AUTONAME, DESIRED_IGNORED, ASG_TAGS)

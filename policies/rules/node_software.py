@@ -1,0 +1,263 @@
+"""What runs on a node before any pod: its image, its user data, its way in."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies import patterns, user_data
+from policies.fixtures import Made, edited, one
+from policies.levels import Levels
+from policies.pools import gpus_of
+from policies.resource import Resource
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
+from policies.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP
+
+
+def _way_in(machine: Resource, _: Context) -> Iterator[Problem]:
+    door = machine["keyName"] if machine.type == LAUNCH_TEMPLATE else machine["remoteAccess"]
+    if not door.missing:
+        yield problem(door)
+
+
+NO_SSH = ResourceRule(
+    name="node-no-ssh",
+    title="Nobody logs in to a node by SSH",
+    types=(NODE_GROUP, LAUNCH_TEMPLATE),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="SSH keys are shared, never expire, and leave no audit; remoteAccess without groups opens port 22 to all.",
+    mend="Leave it out and use Session Manager: the node role has AmazonSSMManagedInstanceCore.",
+    checks={
+        "key": Check(
+            asks="must not be set",
+            find=_way_in,
+            anchors=("CKV_AWS_100",),
+            bad=(one({"remoteAccess": {"ec2SshKey": "ops"}}), one({"keyName": "ops"}, type=LAUNCH_TEMPLATE)),
+        )
+    },
+    good=(one({}), one({"remoteAccess": None}), one({}, type=LAUNCH_TEMPLATE)),
+)
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _mime(body: str) -> str:
+    head = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n'
+    return f"{head}--//\nContent-Type: application/node.eks.aws\n\n{body}\n--//--\n"
+
+
+def _node_config(kubelet: str) -> str:
+    return f"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n{kubelet}\n"
+
+
+_WEAK: Final[dict[str, Any]] = {
+    # Setting -> is this value weak? CIS EKS 1.8.0, 3.2.1 to 3.2.9; every setting as configuration and as flag.
+    "anonymous.enabled": lambda value: value is True,
+    "anonymous-auth": lambda value: value is True,
+    "authorization.mode": lambda value: value == "AlwaysAllow",
+    "authorization-mode": lambda value: value == "AlwaysAllow",
+    "readOnlyPort": lambda value: value != 0,
+    "read-only-port": lambda value: value != 0,
+    "streamingConnectionIdleTimeout": lambda value: str(value) in {"0", "0s"},
+    "streaming-connection-idle-timeout": lambda value: str(value) in {"0", "0s"},
+    "makeIPTablesUtilChains": lambda value: value is False,
+    "make-iptables-util-chains": lambda value: value is False,
+    "eventRecordQPS": lambda value: value == 0,
+    "event-qps": lambda value: value == 0,
+    "rotateCertificates": lambda value: value is False,
+    "rotate-certificates": lambda value: value is False,
+    "RotateKubeletServerCertificate": lambda value: value is False,
+}
+
+
+def _weak(key: str, value: Any) -> bool:
+    name = key.removeprefix("--")
+    if name == "feature-gates":
+        return "RotateKubeletServerCertificate=false" in str(value)
+    return any(name == weak or name.endswith(f".{weak}") for weak, test in _WEAK.items() if test(value))
+
+
+def _texts(machine: Resource) -> Iterator[tuple[str, str]]:
+    node = machine["spec"]["userData"] if machine.type == NODE_CLASS else machine["userData"]
+    text = node.text()
+    if text is not None:
+        yield node.path, user_data.decoded(text)
+
+
+def _credentials(machine: Resource, _: Context) -> Iterator[Problem]:
+    for path, text in _texts(machine):
+        for form in patterns.credentials(text):
+            yield Problem(path=path, got=f"a text with something of the form of a credential ({form})")
+
+
+def _weakened(machine: Resource, _: Context) -> Iterator[Problem]:
+    for path, text in _texts(machine):
+        for key, value in user_data.kubelet(text):
+            if _weak(key, value):
+                yield Problem(path=path, got=f"{key}: {value!r}")
+
+
+def _flag_fixture(flag: str) -> dict[str, Made]:
+    return {"it": Made(props={"userData": _encoded(_mime(_node_config(f"    flags: ['{flag}']")))})}
+
+
+def _config_fixture(config: str) -> dict[str, Made]:
+    return {"it": Made(props={"userData": _encoded(_mime(_node_config(f"    config: {{{config}}}")))})}
+
+
+_FINE: Final = _node_config("    flags: ['--max-pods=110', '--read-only-port=0']\n    config: {readOnlyPort: 0}")
+
+USER_DATA = ResourceRule(
+    name="node-userdata-clean",
+    title="User data holds no credential and does not weaken the kubelet",
+    types=(LAUNCH_TEMPLATE, NODE_CLASS),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="Every process on the machine can read user data, and a lax kubelet runs what anyone sends to it.",
+    mend="Fetch secrets at run time with a role, and leave the kubelet's defaults alone.",
+    checks={
+        "credentials": Check(
+            asks="must hold no credential",
+            find=_credentials,
+            anchors=("CKV_AWS_46", "AVD-AWS-0129"),
+            bad=(
+                one({"userData": _encoded("export KEY=AKIA" + "ABCDEFGH23456722")}),
+                one({"spec": {"userData": "token: hf_" + "a" * 34}}, type=NODE_CLASS),
+            ),
+        ),
+        "kubelet": Check(
+            asks="must not weaken the kubelet",
+            find=_weakened,
+            anchors=tuple(f"CIS-3.2.{number}" for number in range(1, 10)),
+            bad=(
+                _flag_fixture("--anonymous-auth=true"),
+                _flag_fixture("--authorization-mode=AlwaysAllow"),
+                _flag_fixture("--read-only-port=10255"),
+                _flag_fixture("--streaming-connection-idle-timeout=0"),
+                _flag_fixture("--make-iptables-util-chains=false"),
+                _flag_fixture("--event-qps=0"),
+                _flag_fixture("--rotate-certificates=false"),
+                _flag_fixture("--feature-gates=RotateKubeletServerCertificate=false"),
+                _config_fixture("authentication: {anonymous: {enabled: true}}"),
+                _config_fixture("authorization: {mode: AlwaysAllow}"),
+                _config_fixture("readOnlyPort: 10255"),
+                _config_fixture("streamingConnectionIdleTimeout: 0s"),
+                _config_fixture("makeIPTablesUtilChains: false"),
+                _config_fixture("eventRecordQPS: 0"),
+                _config_fixture("rotateCertificates: false"),
+                _config_fixture("featureGates: {RotateKubeletServerCertificate: false}"),
+                one({"userData": _node_config("    flags: ['--anonymous-auth']")}),
+            ),
+        ),
+    },
+    good=(
+        one({}),
+        one({"userData": _encoded(_mime(_FINE))}),
+        one({"userData": _encoded("[settings.kubernetes]\nmax-pods = 110\n")}),
+        one({"userData": _encoded(_mime("not: [yaml"))}),
+        one({"spec": {"userData": "#!/bin/sh\necho hello"}}, type=NODE_CLASS),
+    ),
+)
+
+_PINNED: Final[dict[str, Any]] = {
+    "amiType": "AL2023_x86_64_NVIDIA",
+    "instanceTypes": ["p5.48xlarge"],
+    "releaseVersion": "1.35.3-20261101",
+}
+_ALIAS: Final[dict[str, Any]] = {"spec": {"amiSelectorTerms": [{"alias": "al2023@v20261101"}]}}
+
+
+def _floating(machine: Resource, context: Context) -> Iterator[Problem]:
+    if not context.settings["pinned"]:
+        return
+    if machine.type == NODE_GROUP:
+        if machine["amiType"].raw != "CUSTOM" and machine["releaseVersion"].missing:
+            yield problem(machine["releaseVersion"])
+        return
+    for term in machine["spec"]["amiSelectorTerms"].items():
+        alias = term["alias"].text()
+        if alias is not None and alias.endswith("@latest"):
+            yield problem(term["alias"])
+
+
+def _strangers(machine: Resource, _: Context) -> Iterator[Problem]:
+    """An image chosen by name or tags may be anybody's."""
+    if machine.type == NODE_CLASS:
+        for term in machine["spec"]["amiSelectorTerms"].items():
+            by_name = not term["name"].missing or not term["tags"].missing
+            if by_name and term["owner"].missing:
+                yield problem(term["owner"])
+
+
+def _ended(machine: Resource, _: Context) -> Iterator[Problem]:
+    if machine.type == NODE_GROUP and str(machine["amiType"].raw).startswith("AL2_"):
+        yield problem(machine["amiType"])
+
+
+def _without_driver(machine: Resource, _: Context) -> Iterator[Problem]:
+    if machine.type == NODE_GROUP and gpus_of(machine):
+        ami = machine["amiType"].text()
+        if ami is not None and ami != "CUSTOM" and "NVIDIA" not in ami:
+            yield problem(machine["amiType"])
+
+
+AMI_PINNED = ResourceRule(
+    name="node-ami-pinned",
+    title="Nodes boot a pinned image of AWS's that fits their GPUs",
+    types=(NODE_GROUP, NODE_CLASS),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/A/M"),
+    why="A new image replaces nodes at a moment that nobody chose (EKS Best Practices, Karpenter, Lock down AMIs).",
+    mend="Set amiRelease of the pool, and raise it like any other version.",
+    settings={
+        "pinned": Setting(
+            asks="whether images must be pinned",
+            schema={"type": "boolean"},
+            values={"dev": False, "staging": False, "prod": True},
+        )
+    },
+    checks={
+        "pinned": Check(
+            asks="must name one release",
+            find=_floating,
+            bad=(
+                one(edited(_PINNED, "releaseVersion")),
+                one(edited(_ALIAS, "spec.amiSelectorTerms.0.alias", "al2023@latest"), type=NODE_CLASS),
+            ),
+        ),
+        "owner": Check(
+            asks="must name the account whose image it is",
+            find=_strangers,
+            anchors=("AVD-AWS-0344",),
+            bad=(
+                one({"spec": {"amiSelectorTerms": [{"name": "gpu-*"}]}}, type=NODE_CLASS),
+                one({"spec": {"amiSelectorTerms": [{"tags": {"team": "ml"}}]}}, type=NODE_CLASS),
+            ),
+        ),
+        "supported": Check(
+            asks="must not be Amazon Linux 2, which EKS stopped to release on 2025-11-26",
+            find=_ended,
+            bad=(one({**_PINNED, "amiType": "AL2_x86_64", "instanceTypes": ["m7i.large"]}),),
+        ),
+        "driver": Check(
+            asks="must be an accelerated image",
+            find=_without_driver,
+            bad=(one(edited(_PINNED, "amiType", "AL2023_x86_64_STANDARD")),),
+        ),
+    },
+    good=(
+        one(_PINNED),
+        one(_ALIAS, type=NODE_CLASS),
+        one({"amiType": "CUSTOM", "instanceTypes": ["p5.48xlarge"]}),
+        one({**_PINNED, "amiType": "AL2023_x86_64_STANDARD", "instanceTypes": ["m7i.large"]}),
+        one({"spec": {"amiSelectorTerms": [{"name": "gpu-*", "owner": "111122223333"}]}}, type=NODE_CLASS),
+    ),
+)
+
+RULES = (NO_SSH, USER_DATA, AMI_PINNED)

@@ -1,0 +1,190 @@
+"""Which machines a pool may be of, and what it may cost at its largest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from infra.catalog import instances
+from policies.access import Node
+from policies.fixtures import edited, one
+from policies.levels import Levels
+from policies.pools import TYPE, machines
+from policies.resource import Resource
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.tokens import NODE_GROUP, NODE_POOL
+
+_REGION: Final = {"region": "us-east-1"}
+_GROUP: Final[dict[str, Any]] = {
+    "instanceTypes": ["p5.48xlarge"],
+    "amiType": "AL2023_x86_64_NVIDIA",
+    "scalingConfig": {"maxSize": 4},
+}
+_POOL: Final[dict[str, Any]] = {
+    "spec": {
+        "template": {
+            "spec": {"requirements": [{"key": TYPE, "operator": "In", "values": ["g6.xlarge", "g6.16xlarge"]}]}
+        },
+        "limits": {"nodes": "24"},
+    }
+}
+
+
+def _unlisted(pool: Resource, context: Context) -> Iterator[Problem]:
+    allowed = context.settings["types"]
+    for node, machine in machines(pool):
+        if machine is not None and not any(fnmatchcase(machine.name, pattern) for pattern in allowed):
+            yield problem(node)
+
+
+def _unheard_of(pool: Resource, _: Context) -> Iterator[Problem]:
+    for node, machine in machines(pool):
+        if machine is None:
+            near = instances.closest(str(node.raw))
+            yield problem(node, f"{node.shown}; the nearest is {near!r}" if near else None)
+
+
+def _elsewhere(pool: Resource, _: Context) -> Iterator[Problem]:
+    region = Node("region", pool.provider.get("region") if "region" in list(pool.provider) else None).text()
+    for node, machine in machines(pool):
+        if machine is not None and region and machine.offered_in(region) is False:
+            yield problem(node, f"{node.shown}, which {region} does not offer")
+
+
+def _other_processor(pool: Resource, _: Context) -> Iterator[Problem]:
+    image = pool["amiType"].text() if pool.type == NODE_GROUP else None
+    if image is None or image == "CUSTOM":
+        return
+    for node, machine in machines(pool):
+        if machine is not None and machine.arch.lower() not in image.lower():
+            yield problem(node, f"{node.shown} ({machine.arch}), and the image is {image}")
+
+
+TYPE_ALLOWED = ResourceRule(
+    name="gpu-type-allowed",
+    title="A pool's machines are of types that the environment may have and the region offers",
+    types=(NODE_GROUP, NODE_POOL),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="A typing error is a pool that never starts; an H100 in a sandbox is a bill that nobody planned.",
+    mend="Choose other instanceTypes for the pool, or have the type allowed in the rule's setting.",
+    settings={
+        "types": Setting(
+            asks="globs of instance types that pools may have",
+            schema={"type": "array", "items": {"type": "string"}},
+            values={
+                "dev": ["m*", "c*", "r*", "t*", "g*", "p4d.24xlarge", "p5.4xlarge"],
+                "staging": ["m*", "c*", "r*", "g*", "p4*", "p5*"],
+                # A T4 has no bfloat16 (NVIDIA Turing tuning guide): models in production would not run on it as trained.
+                "prod": ["m*", "c*", "r*", "g5.*", "g6*", "p*"],
+            },
+        )
+    },
+    checks={
+        "allowed": Check(
+            asks="must be of a type that the environment may have",
+            find=_unlisted,
+            bad=(one(edited(_GROUP, "instanceTypes", ["p5.48xlarge", "g4dn.xlarge"])),),
+        ),
+        "known": Check(
+            asks="must be a type that the catalog knows",
+            find=_unheard_of,
+            bad=(
+                one(edited(_GROUP, "instanceTypes", ["p5.48xlarg"])),
+                one(edited(_GROUP, "instanceTypes", ["zzzzzzzzzzzz"])),
+            ),
+        ),
+        "region": Check(
+            asks="must be offered in the region",
+            find=_elsewhere,
+            bad=(one(_GROUP, provider={"region": "eu-central-2"}),),
+        ),
+        "architecture": Check(
+            asks="must have the processor that the image is for",
+            find=_other_processor,
+            bad=(one(edited(_GROUP, "amiType", "AL2023_ARM_64_NVIDIA")),),
+        ),
+    },
+    good=(
+        one(_GROUP),
+        one(_GROUP, provider=_REGION),
+        one(_GROUP, provider={"region": "xx-new-1"}),
+        one(edited(_GROUP, "amiType", "CUSTOM")),
+        one(_POOL, type=NODE_POOL),
+    ),
+)
+
+
+def _most(pool: Resource) -> Node:
+    return pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"]["nodes"]
+
+
+def _endless(pool: Resource, _: Context) -> Iterator[Problem]:
+    if _most(pool).missing:
+        yield problem(_most(pool))
+
+
+def _dear(pool: Resource, context: Context) -> Iterator[Problem]:
+    most = _most(pool).number()
+    prices = [machine.usd_per_hour for _, machine in machines(pool) if machine and machine.usd_per_hour]
+    if most is None or not prices:
+        return
+    total = max(prices) * Decimal(str(most))
+    if total > Decimal(str(context.settings["usdPerHour"])):
+        yield problem(_most(pool), f"{most:g}, at most {total:.2f} USD an hour (on-demand, us-east-1)")
+
+
+def _unpriced(pool: Resource, context: Context) -> Iterator[Problem]:
+    for node, machine in machines(pool):
+        if machine and machine.usd_per_hour is None and machine.name not in context.settings["unpriced"]:
+            yield problem(node, f"{node.shown}, for which the catalog has no price")
+
+
+COST_CAP = ResourceRule(
+    name="pool-cost-cap",
+    title="No pool can cost more than the environment allows, however much is asked of it",
+    types=(NODE_GROUP, NODE_POOL),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="An autoscaler has no budget: the largest size times the dearest type is what a mistake costs each hour.",
+    mend="Lower max of the pool, take smaller types, or have the cap raised in the rule's setting.",
+    settings={
+        "usdPerHour": Setting(
+            asks="USD that one pool may cost an hour, all machines on-demand",
+            schema={"type": "number", "exclusiveMinimum": 0},
+            values={"dev": 50, "staging": 150, "prod": 500},
+        ),
+        "unpriced": Setting(
+            asks="instance types that may be used although the catalog has no price for them",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere([]),
+        ),
+    },
+    checks={
+        "bound": Check(
+            asks="must be set",
+            find=_endless,
+            bad=(one(edited(_GROUP, "scalingConfig.maxSize")), one(edited(_POOL, "spec.limits"), type=NODE_POOL)),
+        ),
+        "cap": Check(
+            asks="must keep the pool below the environment's cap",
+            find=_dear,
+            bad=(
+                one(edited(_GROUP, "scalingConfig.maxSize", 10)),
+                one(edited(_POOL, "spec.limits.nodes", "500"), type=NODE_POOL),
+            ),
+        ),
+        "priced": Check(
+            asks="must be of a type whose price is known",
+            find=_unpriced,
+            bad=(one(edited(_GROUP, "instanceTypes", ["p5e.48xlarge"])),),
+        ),
+    },
+    good=(one(_GROUP), one(_POOL, type=NODE_POOL), one(edited(_GROUP, "scalingConfig.maxSize", 9))),
+)
+
+RULES = (TYPE_ALLOWED, COST_CAP)

@@ -1,0 +1,229 @@
+"""The parts of a VPC: none of them open by AWS's default, and none forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node
+from policies.fixtures import Fixture, Made, one, with_, without
+from policies.levels import Levels
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
+from policies.tokens import (
+    DEFAULT_NETWORK_ACL,
+    DEFAULT_SECURITY_GROUP,
+    DEFAULT_VPC,
+    EIP,
+    FLOW_LOG,
+    NAT_GATEWAY,
+    NETWORK_ACL,
+    NETWORK_ACL_RULE,
+    ROUTE,
+    SUBNET,
+    VPC,
+    VPC_PEERING,
+)
+
+_ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
+
+
+def _aws_default(resource: Resource, _: Context) -> Iterator[Problem]:
+    if resource.type == DEFAULT_VPC:
+        yield Problem(path="", got="the account's default VPC")
+
+
+def _public_by_itself(resource: Resource, _: Context) -> Iterator[Problem]:
+    if resource.type == SUBNET and (flag := resource["mapPublicIpOnLaunch"]).is_true(default=False):
+        yield problem(flag)
+
+
+def _default_rules(resource: Resource, _: Context) -> Iterator[Problem]:
+    if resource.type == DEFAULT_SECURITY_GROUP:
+        for key in ("ingress", "egress"):
+            if resource[key].items():
+                yield problem(resource[key], f"open by {len(resource[key].items())} rules")
+
+
+def _entries(resource: Resource) -> list[Node]:
+    if resource.type == NETWORK_ACL_RULE:
+        return [] if resource["egress"].is_true(default=False) else [resource.props]
+    return resource["ingress"].items() if resource.type in _ACLS else []
+
+
+def _open_acl(resource: Resource, _: Context) -> Iterator[Problem]:
+    """Every port to everybody, or a port of administration or of plain file transfer; anything else is for groups."""
+    for entry in _entries(resource):
+        allowed = (entry["action"] if "action" in entry.fields() else entry["ruleAction"]).raw == "allow"
+        world = entry["cidrBlock"].raw == "0.0.0.0/0" or entry["ipv6CidrBlock"].raw == "::/0"
+        if allowed and world and _reaches(entry):
+            yield problem(entry, "open to everybody")
+
+
+def _reaches(entry: Node) -> bool:
+    if entry["protocol"].raw in {"-1", "all", -1}:
+        return True
+    low, high = entry["fromPort"].number(), entry["toPort"].number()
+    if low is None or high is None:
+        return False
+    return (low == 0 and high >= 65535) or any(low <= port <= high for port in (20, 21, 22, 3389))
+
+
+def _acl(**entry: Any) -> Fixture:
+    rule = {"action": "allow", "cidrBlock": "0.0.0.0/0", "protocol": "tcp", "fromPort": 443, "toPort": 443, **entry}
+    return one({"ingress": [rule]}, type=NETWORK_ACL)
+
+
+_ACL_RULE: Final[dict[str, Any]] = {"ruleAction": "allow", "cidrBlock": "0.0.0.0/0", "protocol": "-1"}
+
+PARTS_CLOSED = ResourceRule(
+    name="vpc-parts-closed",
+    title="No part of a VPC is open because AWS makes it so",
+    types=(SUBNET, DEFAULT_VPC, DEFAULT_SECURITY_GROUP, *_ACLS, NETWORK_ACL_RULE),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Default VPCs, default groups and public addresses by default open what nobody meant to open.",
+    mend="Use the network component, whose subnets give out no public address and whose default group is empty.",
+    checks={
+        "default-vpc": Check(
+            asks="must not be used",
+            find=_aws_default,
+            anchors=("CKV_AWS_148", "AVD-AWS-0101"),
+            bad=(one({}, type=DEFAULT_VPC),),
+        ),
+        "public-address": Check(
+            asks="must be false",
+            find=_public_by_itself,
+            anchors=("CKV_AWS_130", "AVD-AWS-0164"),
+            bad=(one({"mapPublicIpOnLaunch": True}),),
+        ),
+        "default-group": Check(
+            asks="must be empty",
+            find=_default_rules,
+            anchors=("AVD-AWS-0173",),
+            bad=(
+                one({"ingress": [{"protocol": "-1"}], "egress": []}, type=DEFAULT_SECURITY_GROUP),
+                one({"egress": [{"protocol": "-1"}]}, type=DEFAULT_SECURITY_GROUP),
+            ),
+        ),
+        "acl": Check(
+            asks="must name networks or ports",
+            find=_open_acl,
+            anchors=("CKV_AWS_229", "CKV_AWS_230", "CKV_AWS_231", "CKV_AWS_232", "CKV_AWS_352", "AVD-AWS-0102", "AVD-AWS-0105"),
+            bad=(
+                _acl(protocol="-1", fromPort=0, toPort=0),
+                _acl(fromPort=0, toPort=65535),
+                _acl(fromPort=22, toPort=22),
+                _acl(fromPort=3000, toPort=4000),
+                _acl(cidrBlock=None, ipv6CidrBlock="::/0", fromPort=20, toPort=21),
+                one(_ACL_RULE, type=NETWORK_ACL_RULE),
+                one({"ingress": [_ACL_RULE | {"action": "allow"}]}, type=DEFAULT_NETWORK_ACL),
+            ),
+        ),
+    },
+    good=(
+        one({"mapPublicIpOnLaunch": False}),
+        one({}),
+        one({"ingress": [], "egress": []}, type=DEFAULT_SECURITY_GROUP),
+        _acl(),
+        _acl(action="deny", protocol="-1"),
+        _acl(cidrBlock="10.0.0.0/8", protocol="-1"),
+        _acl(fromPort=23, toPort=1024),
+        _acl(fromPort=None),
+        one({**_ACL_RULE, "egress": True}, type=NETWORK_ACL_RULE),
+    ),
+)
+
+
+def _unwatched(stack: Stack, _: Context) -> Iterator[Problem]:
+    for vpc in stack.of(VPC):
+        if not any(log.takes_from(vpc) for log in stack.of(FLOW_LOG)):
+            yield Problem(path="", got="without flow logs", at=vpc)
+
+
+def _left_open(stack: Stack, _: Context) -> Iterator[Problem]:
+    for vpc in stack.of(VPC):
+        if not any(group.takes_from(vpc) for group in stack.of(DEFAULT_SECURITY_GROUP)):
+            yield Problem(path="", got="with AWS's default security group, whose members talk freely", at=vpc)
+
+
+def _idle_address(stack: Stack, _: Context) -> Iterator[Problem]:
+    for address in stack.of(EIP):
+        used = not address["instance"].missing or not address["networkInterface"].missing
+        if not used and not any(other.takes_from(address) for other in stack.resources):
+            yield Problem(path="", got="used by nothing, and billed", at=address)
+
+
+def _unattached_acl(stack: Stack, _: Context) -> Iterator[Problem]:
+    for acl in stack.of(NETWORK_ACL):
+        subnets = acl["subnetIds"]
+        if subnets.missing or (subnets.known and not subnets.items()):
+            yield problem(subnets, at=acl)
+
+
+def _peer_everything(stack: Stack, _: Context) -> Iterator[Problem]:
+    for route in stack.of(ROUTE):
+        if route.source("vpcPeeringConnectionId", VPC_PEERING) and route["destinationCidrBlock"].raw == "0.0.0.0/0":
+            yield problem(route["destinationCidrBlock"], at=route)
+
+
+_VPC: Final[Fixture] = {
+    "vpc": Made(type=VPC),
+    "log": Made(type=FLOW_LOG, takes={"vpcId": ("vpc",)}),
+    "default": Made(type=DEFAULT_SECURITY_GROUP, takes={"vpcId": ("vpc",)}),
+    "address": Made(type=EIP),
+    "nat": Made(type=NAT_GATEWAY, takes={"allocationId": ("address",)}),
+    "other-address": Made(type=EIP, props={"networkInterface": "eni-1"}),
+    "acl": Made(type=NETWORK_ACL, props={"subnetIds": ["subnet-a"]}),
+    "peering": Made(type=VPC_PEERING),
+    "to-peer": Made(
+        type=ROUTE,
+        props={"destinationCidrBlock": "10.0.0.0/12"},
+        takes={"vpcPeeringConnectionId": ("peering",)},
+    ),
+    "out": Made(type=ROUTE, props={"destinationCidrBlock": "0.0.0.0/0"}, takes={"natGatewayId": ("nat",)}),
+}
+
+VPC_BASELINE = StackRule(
+    name="vpc-baseline",
+    title="A VPC is watched, its default group is empty, and nothing in it is left over",
+    types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, EIP, NETWORK_ACL, ROUTE, VPC_PEERING),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="Flow logs are what tells afterwards who talked to whom; what is left over is paid for, or used by somebody else.",
+    mend="Use the network component with flowLogs.enabled.",
+    checks={
+        "flow-logs": Check(
+            asks="must have flow logs",
+            find=_unwatched,
+            anchors=("CKV2_AWS_11", "AVD-AWS-0178"),
+            bad=(without(_VPC, "log"),),
+        ),
+        "default-group": Check(
+            asks="must have its default group taken over",
+            find=_left_open,
+            anchors=("CKV2_AWS_12",),
+            bad=(without(_VPC, "default"),),
+        ),
+        "address": Check(
+            asks="must be attached", find=_idle_address, anchors=("CKV2_AWS_19",), bad=(without(_VPC, "nat"),)
+        ),
+        "acl": Check(
+            asks="must name its subnets",
+            find=_unattached_acl,
+            anchors=("CKV2_AWS_1",),
+            bad=(with_(_VPC, "acl", "subnetIds", []), with_(_VPC, "acl", "subnetIds")),
+        ),
+        "peering": Check(
+            asks="must be the peer's networks alone",
+            find=_peer_everything,
+            anchors=("CKV2_AWS_44",),
+            bad=(with_(_VPC, "to-peer", "destinationCidrBlock", "0.0.0.0/0"),),
+        ),
+    },
+    good=(_VPC, {"address": Made(type=EIP, props={"instance": "i-1"})}),
+)
+
+RULES = (PARTS_CLOSED, VPC_BASELINE)

@@ -1,0 +1,153 @@
+"""How a VPC is laid out: ranges that fit beside others, ways out that fail one zone at a time and cost no more than due."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network, ip_network
+from itertools import combinations
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node, WrongTypeError
+from policies.fixtures import Fixture, Made, with_, without
+from policies.levels import Levels
+from policies.network import public_subnets, zones
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.tokens import CLUSTER, NAT_GATEWAY, SUBNET, VPC, VPC_ENDPOINT, VPC_RANGE
+
+_PRIVATE: Final = tuple(
+    IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+)
+"""RFC 1918, and RFC 6598 for pods."""
+
+
+def _network(node: Node) -> IPv4Network | None:
+    text = node.text()
+    try:
+        return IPv4Network(text, strict=False) if text is not None else None
+    except ValueError as error:
+        raise WrongTypeError(node, "a range of addresses") from error
+
+
+def _ranges(stack: Stack) -> list[tuple[Resource, Node, IPv4Network]]:
+    places = [(found, found["cidrBlock"]) for found in stack.of(VPC, VPC_RANGE)]
+    places += [(found, found["kubernetesNetworkConfig"]["serviceIpv4Cidr"]) for found in stack.of(CLUSTER)]
+    return [(at, node, network) for at, node in places if (network := _network(node)) is not None]
+
+
+def _public_range(stack: Stack, _: Context) -> Iterator[Problem]:
+    for at, node, network in _ranges(stack):
+        if not any(network.subnet_of(private) for private in _PRIVATE):
+            yield problem(node, at=at)
+
+
+def _overlapping(stack: Stack, context: Context) -> Iterator[Problem]:
+    found = _ranges(stack)
+    for (_first, node, network), (at, other, second) in combinations(found, 2):
+        if network.overlaps(second):
+            yield problem(other, f"{second}, which overlaps {network} ({node.path})", at)
+    for at, node, network in found:
+        for text in context.settings["reserved"]:
+            if network.overlaps(ip_network(text)):
+                yield problem(node, f"{network}, which overlaps the reserved {text}", at)
+
+
+def _gateways(stack: Stack, context: Context) -> Iterator[Problem]:
+    wanted = context.settings["nat"]
+    gateways = stack.of(NAT_GATEWAY)
+    public = public_subnets(stack)
+    private = [subnet for subnet in stack.of(SUBNET) if not any(subnet is found for found in public)]
+    count, places = len(gateways), len(zones(private))
+    if not gateways or any(subnet["availabilityZone"].unknown for subnet in private):
+        return
+    if (wanted == "per-zone" and count < places) or (wanted == "single" and count > 1):
+        yield Problem(path="", got=f"one of {count} NAT gateways for {places} zones; wanted: {wanted}", at=gateways[0])
+
+
+def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Problem]:
+    names = [endpoint["serviceName"] for endpoint in stack.of(VPC_ENDPOINT)]
+    if any(name.unknown for name in names):
+        return
+    for vpc in stack.of(VPC):
+        for service in context.settings["endpoints"]:
+            if not any(str(name.raw).endswith(f".{service}") for name in names):
+                yield Problem(path="", got=f"without an endpoint of {service}", at=vpc)
+
+
+def _subnet(zone: str) -> Made:
+    return Made(type=SUBNET, props={"availabilityZone": zone, "mapPublicIpOnLaunch": False})
+
+
+def _endpoint(service: str) -> Made:
+    return Made(type=VPC_ENDPOINT, props={"serviceName": f"com.amazonaws.us-east-1.{service}"})
+
+
+_SHAPE: Final[Fixture] = {
+    "vpc": Made(type=VPC, props={"cidrBlock": "10.48.0.0/16"}),
+    "pods": Made(type=VPC_RANGE, props={"cidrBlock": "100.64.0.0/16"}),
+    "cluster": Made(type=CLUSTER, props={"kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}}),
+    "private-a": _subnet("us-east-1a"),
+    "private-b": _subnet("us-east-1b"),
+    "nat-a": Made(type=NAT_GATEWAY),
+    "nat-b": Made(type=NAT_GATEWAY),
+    **{service: _endpoint(service) for service in ("s3", "ecr.api", "ecr.dkr", "sts")},
+}
+_STRINGS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
+
+VPC_SHAPE = StackRule(
+    name="vpc-shape",
+    title="Ranges are private and apart, and traffic to AWS does not go through NAT",
+    types=(VPC, VPC_RANGE, CLUSTER, SUBNET, NAT_GATEWAY, VPC_ENDPOINT),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="Ranges can't be changed later; image and data pulls by NAT cost 0.045 USD a GB (EKS Best Practices, Networking).",
+    mend="Set network.cidr, podCidr, nat and endpoints of the stack file.",
+    settings={
+        "reserved": Setting(
+            asks="ranges of other networks that nothing may overlap", schema=_STRINGS, values=everywhere([])
+        ),
+        "nat": Setting(
+            asks="NAT gateways: one in all, one in each zone, or as one likes",
+            schema={"enum": ["single", "per-zone", "any"]},
+            values={"dev": "single", "staging": "any", "prod": "per-zone"},
+        ),
+        "endpoints": Setting(
+            asks="AWS services that must be reached by endpoints",
+            schema=_STRINGS,
+            values={"dev": ["s3"], "staging": ["s3", "ecr.api", "ecr.dkr", "sts"], "prod": ["s3", "ecr.api", "ecr.dkr", "sts"]},
+        ),
+    },
+    checks={
+        "private": Check(
+            asks="must be a private range",
+            find=_public_range,
+            bad=(
+                with_(_SHAPE, "vpc", "cidrBlock", "11.0.0.0/16"),
+                with_(_SHAPE, "pods", "cidrBlock", "100.128.0.0/16"),
+            ),
+        ),
+        "apart": Check(
+            asks="must overlap no other range",
+            find=_overlapping,
+            bad=(
+                with_(_SHAPE, "pods", "cidrBlock", "10.48.0.0/20"),
+                with_(_SHAPE, "cluster", "kubernetesNetworkConfig.serviceIpv4Cidr", "10.48.0.0/16"),
+            ),
+        ),
+        "nat": Check(
+            asks="must be as many as the environment has",
+            find=_gateways,
+            bad=(without(_SHAPE, "nat-b"),),
+        ),
+        "endpoints": Check(
+            asks="must reach AWS by endpoints",
+            find=_missing_endpoints,
+            bad=(without(_SHAPE, "s3"), without(_SHAPE, "ecr.dkr")),
+        ),
+    },
+    good=(_SHAPE, without(_SHAPE, "nat-a", "nat-b")),
+)
+
+RULES = (VPC_SHAPE,)

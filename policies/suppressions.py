@@ -1,0 +1,107 @@
+"""Excuses: a violation that somebody has judged, with the reason, the team that answers for it, and a day on which it
+must be judged again. They are data, in `suppressions.yaml`; there is no other way to silence a rule for one resource.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+FILE: Final = Path(__file__).with_name("suppressions.yaml")
+_FIELDS: Final = ("rule", "urn", "reason", "owner", "until")
+_TEAM: Final = re.compile(r"[a-z][a-z0-9-]+")
+SHORTEST_REASON: Final = 20
+"""Characters. "Accepted" is no reason."""
+
+
+class SuppressionError(ValueError):
+    """The file of suppressions is not as it must be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suppression:
+    """One excuse.
+
+    Attributes:
+        rule: Rule and check, `sg-least-open/egress`, or a rule with all its checks.
+        urn: Glob of URNs that it is for.
+        reason: Why the violation is acceptable.
+        owner: Team that answers for it.
+        until: Last day on which it holds.
+    """
+
+    rule: str
+    urn: str
+    reason: str
+    owner: str
+    until: date
+
+    def covers(self, identity: str, urn: str) -> bool:
+        """Whether it is about a check (`rule/check`) and a resource."""
+        return identity in {self.rule, f"{self.rule}/{identity.partition('/')[2]}"} and fnmatchcase(urn, self.urn)
+
+    def expired(self, today: date) -> bool:
+        """Whether it no longer holds."""
+        return today > self.until
+
+
+@dataclass(frozen=True)
+class Suppressions:
+    """All excuses, in the order of the file."""
+
+    all: Sequence[Suppression] = ()
+
+    def find(self, identity: str, urn: str) -> Suppression | None:
+        """What excuses a violation; of several, the one that holds longest."""
+        matching = [found for found in self.all if found.covers(identity, urn)]
+        return max(matching, key=lambda found: found.until, default=None)
+
+
+def parse(entries: Any, known: Iterable[str]) -> Suppressions:
+    """Suppressions as a YAML file gives them.
+
+    Args:
+        entries: List of maps with `rule`, `urn`, `reason`, `owner`, `until`.
+        known: Names of rules, and of their checks as `rule/check`.
+
+    Raises:
+        SuppressionError: Naming every entry that is wrong.
+    """
+    names = frozenset(known)
+    listed = entries or []
+    if not isinstance(listed, list):
+        msg = f"suppressions.yaml must hold a list of entries with {', '.join(_FIELDS)}"
+        raise SuppressionError(msg)
+    wrong = [f"[{index}] {text}" for index, entry in enumerate(listed) for text in _wrong(entry, names)]
+    if wrong:
+        raise SuppressionError("suppressions.yaml: " + "; ".join(wrong))
+    return Suppressions(tuple(Suppression(**entry) for entry in listed))
+
+
+def load(known: Iterable[str], path: Path = FILE) -> Suppressions:
+    """Suppressions of the pack."""
+    return parse(yaml.safe_load(path.read_text(encoding="utf-8")), known)
+
+
+def _wrong(entry: Any, known: frozenset[str]) -> list[str]:
+    if not isinstance(entry, Mapping) or set(entry) != set(_FIELDS):
+        return [f"must have exactly the keys {', '.join(_FIELDS)}; got {entry!r}"]
+    wrong = []
+    if entry["rule"] not in known:
+        wrong.append(f"rule: {entry['rule']!r} is neither a rule nor `rule/check`; docs/policies.md lists them")
+    if not str(entry["urn"]).startswith("urn:pulumi:"):
+        wrong.append(f"urn: {entry['urn']!r} must be a glob that begins with urn:pulumi:")
+    if len(str(entry["reason"])) < SHORTEST_REASON:
+        wrong.append(f"reason: {entry['reason']!r} must say in a sentence why the violation is acceptable")
+    if not _TEAM.fullmatch(str(entry["owner"])):
+        wrong.append(f"owner: {entry['owner']!r} must name the team that answers for it")
+    if type(entry["until"]) is not date:
+        wrong.append(f"until: {entry['until']!r} must be a day, as in 2027-06-30")
+    return wrong

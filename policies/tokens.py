@@ -1,0 +1,89 @@
+"""Type tokens of the resources that rules look at.
+
+Importing `pulumi_aws` for its classes costs 2 seconds (2026-11, pulumi-aws 7.51.1), more than the whole pack may add to
+a preview, so the tokens stand here, each beside its class; a test compares them with `pulumi_type` of the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+ADDON: Final = "aws:eks/addon:Addon"
+ACCESS_ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
+CLUSTER: Final = "aws:eks/cluster:Cluster"
+NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
+POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+
+INSTANCE: Final = "aws:ec2/instance:Instance"
+LAUNCH_CONFIGURATION: Final = "aws:ec2/launchConfiguration:LaunchConfiguration"
+LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
+AUTO_SCALING_GROUP: Final = "aws:autoscaling/group:Group"
+PLACEMENT_GROUP: Final = "aws:ec2/placementGroup:PlacementGroup"
+
+VPC: Final = "aws:ec2/vpc:Vpc"
+DEFAULT_VPC: Final = "aws:ec2/defaultVpc:DefaultVpc"
+VPC_RANGE: Final = "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation"
+VPC_PEERING: Final = "aws:ec2/vpcPeeringConnection:VpcPeeringConnection"
+VPC_ENDPOINT: Final = "aws:ec2/vpcEndpoint:VpcEndpoint"
+SUBNET: Final = "aws:ec2/subnet:Subnet"
+FLOW_LOG: Final = "aws:ec2/flowLog:FlowLog"
+NETWORK_ACL: Final = "aws:ec2/networkAcl:NetworkAcl"
+NETWORK_ACL_RULE: Final = "aws:ec2/networkAclRule:NetworkAclRule"
+DEFAULT_NETWORK_ACL: Final = "aws:ec2/defaultNetworkAcl:DefaultNetworkAcl"
+EIP: Final = "aws:ec2/eip:Eip"
+NAT_GATEWAY: Final = "aws:ec2/natGateway:NatGateway"
+INTERNET_GATEWAY: Final = "aws:ec2/internetGateway:InternetGateway"
+ROUTE_TABLE: Final = "aws:ec2/routeTable:RouteTable"
+ROUTE: Final = "aws:ec2/route:Route"
+ROUTE_ASSOCIATION: Final = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+
+SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
+SECURITY_GROUP_RULE: Final = "aws:ec2/securityGroupRule:SecurityGroupRule"
+DEFAULT_SECURITY_GROUP: Final = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
+INGRESS_RULE: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+EGRESS_RULE: Final = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+
+KEY: Final = "aws:kms/key:Key"
+LOG_GROUP: Final = "aws:cloudwatch/logGroup:LogGroup"
+EVENT_RULE: Final = "aws:cloudwatch/eventRule:EventRule"
+EVENT_TARGET: Final = "aws:cloudwatch/eventTarget:EventTarget"
+QUEUE: Final = "aws:sqs/queue:Queue"
+QUEUE_POLICY: Final = "aws:sqs/queuePolicy:QueuePolicy"
+TOPIC: Final = "aws:sns/topic:Topic"
+TOPIC_POLICY: Final = "aws:sns/topicPolicy:TopicPolicy"
+
+ROLE: Final = "aws:iam/role:Role"
+ROLE_POLICY: Final = "aws:iam/rolePolicy:RolePolicy"
+ROLE_ATTACHMENT: Final = "aws:iam/rolePolicyAttachment:RolePolicyAttachment"
+POLICY: Final = "aws:iam/policy:Policy"
+GROUP_POLICY: Final = "aws:iam/groupPolicy:GroupPolicy"
+POLICY_ATTACHMENT: Final = "aws:iam/policyAttachment:PolicyAttachment"
+USER: Final = "aws:iam/user:User"
+USER_POLICY: Final = "aws:iam/userPolicy:UserPolicy"
+USER_ATTACHMENT: Final = "aws:iam/userPolicyAttachment:UserPolicyAttachment"
+ACCESS_KEY: Final = "aws:iam/accessKey:AccessKey"
+
+CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
+SECRET: Final = "kubernetes:core/v1:Secret"  # noqa: S105 - a type
+RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+
+SDK: Final[Mapping[str, str]] = {
+    token: f"pulumi_aws.{token.split(':')[1].split('/')[0]}.{token.rpartition(':')[2]}"
+    for name, token in dict(globals()).items()
+    if name.isupper() and isinstance(token, str) and token.startswith("aws:")
+} | {
+    CONFIG_MAP: "pulumi_kubernetes.core.v1.ConfigMap",
+    SECRET: "pulumi_kubernetes.core.v1.Secret",
+    RELEASE: "pulumi_kubernetes.helm.v3.Release",
+}
+"""Class of the SDK by token."""
+
+NODE_POOL: Final = "kubernetes:karpenter.sh/v1:NodePool"
+NODE_CLASS: Final = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
+"""Custom resources: the engine names them by the API version and kind that the program gives."""
+
+MANAGED_POOL: Final = "slipway:pools:ManagedPool"
+KARPENTER_POOL: Final = "slipway:pools:KarpenterPool"
+POOLS: Final = (MANAGED_POOL, KARPENTER_POOL)
+"""Components, whose output `pool` is the pool in plain values that are known before anything is made."""

@@ -1,0 +1,67 @@
+"""What is inside a machine's user data: base64, MIME parts, and the NodeConfig of nodeadm."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
+from email import message_from_string
+from typing import Any
+
+import yaml
+
+_NODE_CONFIG = "application/node.eks.aws"
+
+
+def decoded(text: str) -> str:
+    """The text itself: user data is base64 where a launch template carries it, and plain elsewhere."""
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return text
+
+
+def parts(text: str) -> Iterator[tuple[str, str]]:
+    """Content type and text of each part; user data that is no MIME document is one part."""
+    message = message_from_string(text)
+    if not message.is_multipart():
+        yield message.get_content_type(), text
+        return
+    for part in message.walk():
+        payload = part.get_payload()
+        if isinstance(payload, str):
+            yield part.get_content_type(), payload
+
+
+def kubelet(text: str) -> Iterator[tuple[str, Any]]:
+    """Settings of the kubelet in all NodeConfigs, keys and flags alike in the spelling of KubeletConfiguration."""
+    for kind, part in parts(text):
+        if kind != _NODE_CONFIG and "node.eks.aws/" not in part:
+            continue
+        found = _spec(part).get("kubelet")
+        if isinstance(found, Mapping):
+            yield from _flat(found.get("config"))
+            yield from _flags(found.get("flags"))
+
+
+def _spec(part: str) -> Mapping[str, Any]:
+    try:
+        document = yaml.safe_load(part)
+    except yaml.YAMLError:
+        return {}
+    spec = document.get("spec") if isinstance(document, Mapping) else None
+    return spec if isinstance(spec, Mapping) else {}
+
+
+def _flat(config: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(config, Mapping):
+        for key, value in config.items():
+            yield from _flat(value, f"{above}.{key}" if above else str(key))
+    elif above:
+        yield above, config
+
+
+def _flags(flags: Any) -> Iterator[tuple[str, Any]]:
+    for flag in flags if isinstance(flags, list) else []:
+        name, _, value = str(flag).lstrip("-").partition("=")
+        yield f"--{name}", yaml.safe_load(value) if value else True

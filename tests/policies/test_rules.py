@@ -1,0 +1,155 @@
+"""Every rule on its own fixtures: asked directly, by the SDK's policy, and by the servicer that the engine talks to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from policies.access import UNKNOWN
+from policies.fixtures import Fixture
+from policies.rule import AnyRule
+from policies.rules import RULES
+from tests.policies.support import (
+    SECRET_SIGNATURE,
+    Path,
+    by_analyzer,
+    by_validate,
+    checks,
+    diagnosed,
+    found_in,
+    places,
+    removed,
+    replaced,
+    value_at,
+)
+
+GOOD = [pytest.param(rule, good, id=f"{rule.name}-{n}") for rule in RULES for n, good in enumerate(rule.good)]
+BAD = [
+    pytest.param(rule, key, bad, id=f"{rule.name}-{key}-{n}")
+    for rule in RULES
+    for key, check in rule.checks.items()
+    for n, bad in enumerate(check.bad)
+]
+rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+Change = Callable[[dict[str, Any], Path], dict[str, Any]]
+
+
+@pytest.mark.parametrize(("rule", "fixture"), GOOD)
+def test_nothing_is_found_in_a_good_fixture(rule: AnyRule, fixture: Fixture) -> None:
+    assert found_in(rule, fixture) == []
+    assert by_validate(rule, fixture) == set()
+    assert diagnosed(by_analyzer(rule, fixture)) == set()
+
+
+@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
+def test_a_bad_fixture_is_found_by_its_own_check_alone(rule: AnyRule, check: str, fixture: Fixture) -> None:
+    assert checks(found_in(rule, fixture)) == {check}
+    assert by_validate(rule, fixture) == {check}
+    assert diagnosed(by_analyzer(rule, fixture)) == {check}
+
+
+@rules
+def test_every_rule_and_every_check_has_fixtures(rule: AnyRule) -> None:
+    assert rule.good
+    assert all(check.bad for check in rule.checks.values())
+
+
+def varied(fixture: Fixture, change: Change) -> list[tuple[str, Path, Fixture]]:
+    """The fixture with each of its places changed, one at a time."""
+    return [
+        (name, path, {**fixture, name: replace(made, props=change(dict(made.props), path))})
+        for name, made in fixture.items()
+        for path in places(made.props)
+    ]
+
+
+def to_unknown(props: dict[str, Any], path: Path) -> dict[str, Any]:
+    return replaced(props, path, UNKNOWN)
+
+
+def to_secret(props: dict[str, Any], path: Path) -> dict[str, Any]:
+    return replaced(props, path, {**SECRET_SIGNATURE, "value": value_at(props, path)})
+
+
+def to_another_type(props: dict[str, Any], path: Path) -> dict[str, Any]:
+    value = value_at(props, path)
+    return replaced(props, path, "text" if isinstance(value, dict | list) else {"of": "another type"})
+
+
+@pytest.mark.parametrize(("rule", "fixture"), GOOD)
+def test_what_is_not_known_is_no_violation_and_stops_no_rule(rule: AnyRule, fixture: Fixture) -> None:
+    for name, path, variant in varied(fixture, to_unknown):
+        assert found_in(rule, variant) == [], (name, path)
+        assert diagnosed(by_analyzer(rule, variant)) == set(), (name, path)
+
+
+@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
+def test_an_unknown_that_does_not_decide_changes_nothing(rule: AnyRule, check: str, fixture: Fixture) -> None:
+    """A place does not decide where the finding stays without it."""
+    without = {(name, path): checks(found_in(rule, variant)) for name, path, variant in varied(fixture, removed)}
+    for name, path, variant in varied(fixture, to_unknown):
+        said = diagnosed(by_analyzer(rule, variant))
+        assert said <= {check}, (name, path)
+        if without[name, path] == {check} and not decides(rule, fixture, name, path, check):
+            assert said == {check}, (name, path)
+
+
+def decides(rule: AnyRule, fixture: Fixture, name: str, path: Path, check: str) -> bool:
+    """Whether some other value would be right there: another of the same type, or one from a good fixture."""
+    made = fixture[name]
+    value = value_at(made.props, path)
+    others: list[Any] = [[], {}, "another", 0, 1, 10**9, True, False, "true", "false"]
+    for good in rule.good:
+        for twin in good.values():
+            if path in places(twin.props):
+                others.append(value_at(twin.props, path))
+    for other in others:
+        if other == value:
+            continue
+        variant = {**fixture, name: replace(made, props=replaced(dict(made.props), path, other))}
+        if check not in checks(found_in(rule, variant)):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("rule", "fixture"), GOOD)
+def test_an_unknown_beside_the_rest_is_no_violation(rule: AnyRule, fixture: Fixture) -> None:
+    strange = {name: replace(made, props={**made.props, "strange": UNKNOWN}) for name, made in fixture.items()}
+    assert diagnosed(by_analyzer(rule, strange)) == set()
+
+
+@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
+def test_an_unknown_beside_the_rest_hides_nothing(rule: AnyRule, check: str, fixture: Fixture) -> None:
+    strange = {name: replace(made, props={**made.props, "strange": UNKNOWN}) for name, made in fixture.items()}
+    assert diagnosed(by_analyzer(rule, strange)) == {check}
+
+
+@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
+def test_a_secret_is_judged_like_anything_else(rule: AnyRule, check: str, fixture: Fixture) -> None:
+    for name, path, variant in varied(fixture, to_secret):
+        assert diagnosed(by_analyzer(rule, variant)) == {check}, (name, path)
+
+
+@pytest.mark.parametrize(("rule", "fixture"), GOOD)
+def test_a_value_of_another_type_never_crashes_a_rule(rule: AnyRule, fixture: Fixture) -> None:
+    for _name, _path, variant in varied(fixture, to_another_type):
+        assert "can't run policy" not in diagnosed(by_analyzer(rule, variant))
+
+
+@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
+def test_a_missing_value_never_crashes_a_rule(rule: AnyRule, check: str, fixture: Fixture) -> None:
+    for _name, _path, variant in varied(fixture, removed):
+        assert "can't run policy" not in diagnosed(by_analyzer(rule, variant))
+
+
+@rules
+def test_a_message_names_the_check_the_place_the_value_and_the_mend(rule: AnyRule) -> None:
+    for key, check in rule.checks.items():
+        message = found_in(rule, check.bad[0])[0].message
+        assert message.startswith(f"[{key}] ")
+        assert check.asks in message
+        assert "; it is " in message
+        assert message.endswith(check.mend or rule.mend)
