@@ -1,7 +1,7 @@
 # `make up` brings up the platform in the sandbox, `make test` proves it. Both need Python 3.11-3.13 only, and Go where a
 # binary is not on PATH and its project's own installer is out of reach.
 .DEFAULT_GOAL := help
-.PHONY: help setup tools up preview destroy test check format lock bench
+.PHONY: help setup tools up preview destroy test check format schema lock bench
 
 STACK ?= dev
 BIN := .venv/bin
@@ -44,6 +44,9 @@ bench: tools ## the measured numbers, each beside its bound
 format: setup ## rewrite the source as `make check` wants it
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+schema: setup ## write stacks/schema.json anew from the settings' models
+	$(BIN)/python -m infra.config.schema
 
 lock: setup ## write requirements.lock anew from pyproject.toml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/lock.py

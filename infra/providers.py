@@ -38,6 +38,9 @@ def kubernetes_provider(cluster: ClusterHandle) -> kubernetes.Provider:
         kubeconfig=cluster.kubeconfig,
         cluster_identifier=cluster.arn,
         enable_server_side_apply=True,
+        # What somebody changed by hand is drift, in the cluster as in AWS: a preview shows it and `up` takes it back,
+        # instead of stopping at a conflict of field managers. What a controller owns is in `ignore_changes`.
+        enable_patch_force=True,
         # Who runs the program has rights in the cluster by its access entry and by nothing else.
         opts=pulumi.ResourceOptions(depends_on=list(cluster.access)),
     )
