@@ -11,6 +11,7 @@ import pytest
 from slipway.cli import offline
 from slipway.cli.operations import IN_SANDBOX_SHELL
 from slipway.engine.project import find
+from slipway.sandbox.aws import credentials
 from tests.engine.fake import FakePulumi
 
 
@@ -45,6 +46,10 @@ def user(monkeypatch: pytest.MonkeyPatch, fake: FakePulumi) -> None:
     monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://real-state")
 
 
+def _session(endpoint: str, account: str, region: str) -> dict[str, str]:
+    return {"AWS_ACCESS_KEY_ID": f"session of {account} at {endpoint}", "AWS_REGION": region}
+
+
 @pytest.fixture
 def sandbox(tmp_path: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> offline.Sandbox:
     """A sandbox that runs, as far as the command can see."""
@@ -56,4 +61,5 @@ def sandbox(tmp_path: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -
     }
     found = offline.Sandbox(home, variables, home / "kubeconfig")
     monkeypatch.setattr(offline, "find_running", lambda: found)
+    monkeypatch.setattr(credentials, "credentials", _session)
     return found

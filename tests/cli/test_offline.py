@@ -85,9 +85,18 @@ def test_the_environment_makes_the_stacks_of_the_checkout(
     assert main(["sandbox", "env", "--json"]) == 0
     variables = json.loads(capsys.readouterr().out)
     assert variables["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
+    # Without a stack named, that of the first one.
+    assert variables["AWS_ACCESS_KEY_ID"] == "session of 111122223333 at http://127.0.0.1:5000"
     made = [call["arguments"][call["arguments"].index("--stack") + 1] for call in fake.calls]
     assert made == ["dev", "prod", "staging"]
     assert Path(variables["PATH"].split(os.pathsep)[0], "pulumi").exists()
+
+
+def test_the_environment_can_be_that_of_another_stacks_account(
+    checkout: Path, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sandbox", "env", "prod", "--json"]) == 0
+    assert "session of 444455556666" in json.loads(capsys.readouterr().out)["AWS_ACCESS_KEY_ID"]
 
 
 def test_a_stack_file_that_can_not_be_copied_does_not_keep_the_others_from_use(
