@@ -1,4 +1,4 @@
-"""One control plane for all tests of the sandbox that need an API server; each test has a namespace of its own in it."""
+"""One control plane for all tests that need an API server; each test has a namespace of its own in it."""
 
 from __future__ import annotations
 

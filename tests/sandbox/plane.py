@@ -17,7 +17,7 @@ from slipway.sandbox.cluster.servers import EtcdBackedServers
 from slipway.sandbox.cluster.supervisor import Supervisor
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.definitions import clean_spare
-from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.kubernetes.objects import Object
 from slipway.sandbox.kubernetes.targets import Targets
 
 CLUSTER = "test"
@@ -40,11 +40,11 @@ class ControlPlane:
         assert client is not None
         return client
 
-    def kubeconfig(self, token: str = "no-token") -> str:
+    def kubeconfig(self) -> str:
         """What a program would make of the outputs of its EKS cluster: its token means nothing here."""
         endpoint = self.pool.get(CLUSTER)
         assert endpoint is not None
-        return json.dumps(kubeconfig({CLUSTER: endpoint}, token))
+        return json.dumps(kubeconfig({CLUSTER: endpoint}, "of-no-use"))
 
     def config(self, **settings: Any) -> dict[str, Any]:
         """The arguments of a kubernetes provider for the cluster."""

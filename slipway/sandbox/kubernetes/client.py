@@ -7,7 +7,7 @@ drop what they do not know, while a provider must pass every field on as it is.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -105,7 +105,7 @@ class KubeClient:
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         parameters: Mapping[str, str] | None = None,
         content_type: str = JSON,
         headers: Mapping[str, str] | None = None,

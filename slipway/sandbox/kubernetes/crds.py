@@ -13,11 +13,10 @@ from typing import Any
 
 from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.discovery import ResourceType
 from slipway.sandbox.kubernetes.drift import imported
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref, condition
-from slipway.sandbox.kubernetes.removal import remove
+from slipway.sandbox.kubernetes.removal import objects_of, remove
 from slipway.sandbox.kubernetes.waiting import until
 
 API_VERSION = "apiextensions.k8s.io/v1"
@@ -47,7 +46,7 @@ def install(client: KubeClient, crd: Mapping[str, Any], manager: str, *, force: 
         present = client.get(ref)
         if present is None or not is_stand_in(present):
             return _apply(client, definition, manager, force=force)
-        objects = list(_objects(client, present))
+        objects = objects_of(client, present)
         remove(client, ref)
         live = _apply(client, definition, manager, force=force)
         _put_back(client, live, objects)
@@ -115,7 +114,7 @@ def remove_unused_stand_ins(client: KubeClient) -> None:
     with _STAND_INS:
         resource = client.discovery.find(API_VERSION, KIND)
         for crd in list(client.list(resource, selector=f"{STAND_IN}=true")):
-            if next(iter(_objects(client, crd)), None) is None:
+            if not objects_of(client, crd):
                 remove(client, Ref.of(crd))
 
 
@@ -171,19 +170,6 @@ def _served(client: KubeClient, versions: list[str], kind: str) -> bool | None:
     except NoSuchKindError:
         return None
     return True
-
-
-def _objects(client: KubeClient, crd: Object) -> list[Object]:
-    spec = crd["spec"]
-    storage = next(each["name"] for each in spec["versions"] if each["storage"])
-    names, namespaced = spec["names"], spec["scope"] == "Namespaced"
-    resource = ResourceType(f"{spec['group']}/{storage}", names["kind"], names["plural"], namespaced, frozenset())
-    try:
-        return list(client.list(resource))
-    except ApiError as error:
-        if error.not_found:
-            return []
-        raise
 
 
 def _put_back(client: KubeClient, crd: Object, objects: list[Object]) -> None:

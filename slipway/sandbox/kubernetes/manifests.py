@@ -74,14 +74,9 @@ class Manifests:
         target = self.targets.live(settings)
         obj = names.manifest(inputs)
         self._ensure_served(target.client, resource, obj)
-        patch = names.is_patch(resource.type, inputs)
         named = "name" in obj["metadata"]
-        if named and not (patch or settings.upsert) and target.client.get(Ref.of(obj)) is not None:
-            msg = (
-                f"{Ref.of(obj)} already exists: give it an alias if the resource was renamed, import it to manage it, "
-                "or use a ...Patch resource to own some of its fields"
-            )
-            raise ProviderError(msg)
+        if named and not (names.is_patch(resource.type, inputs) or settings.upsert):
+            _require_absent(target.client, Ref.of(obj))
         live = self._apply(target, settings, resource, obj) if named else target.client.create(obj, MANAGER)
         return _id(live), self._done(target, resource, live)
 
@@ -190,6 +185,16 @@ class Manifests:
             self.notes.set(Note(resource.urn, NoteKind.NOT_VALIDATED, text))
         else:
             self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+
+
+def _require_absent(client: KubeClient, ref: Ref) -> None:
+    present = client.get(ref)
+    if present is not None and not crds.is_stand_in(present):
+        msg = (
+            f"{ref} already exists: give it an alias if the resource was renamed, import it to manage it, "
+            "or use a ...Patch resource to own some of its fields"
+        )
+        raise ProviderError(msg)
 
 
 def _manager(resource: Resource, inputs: Object) -> str:

@@ -8,7 +8,6 @@ inside the API server.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from http import HTTPStatus
 
 from slipway.sandbox.kubernetes.client import KubeClient
@@ -18,7 +17,7 @@ from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.waiting import until
 
 SECONDS = 30.0
-"""A CRD with objects takes up to 5 s: the API server looks again at what is left of it every 5 s."""
+"""A namespace with an object of each kind takes 0.8 s (2 cores, 2026-11)."""
 _UNAVAILABLE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.SERVICE_UNAVAILABLE})
 """Of a kind that went away, cannot be deleted together, or belongs to an aggregated API whose server does not run."""
 
@@ -26,6 +25,8 @@ _UNAVAILABLE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, H
 def remove(client: KubeClient, ref: Ref) -> None:
     """Delete an object and wait until it is gone; no error when there is none, or when its kind is served no more."""
     try:
+        if ref.kind == "CustomResourceDefinition":
+            _remove_objects(client, ref)
         remaining = client.delete(ref)
     except NoSuchKindError:
         return
@@ -44,7 +45,7 @@ def _gone(client: KubeClient, ref: Ref, uid: str) -> bool | None:
     if ref.kind == "Namespace" and ref.api_version == "v1":
         _empty_and_finalize(client, ref)
     elif ref.kind == "CustomResourceDefinition":
-        for left in _objects_of(client, obj):
+        for left in objects_of(client, obj):
             _release(client, left)
     else:
         _release(client, obj)
@@ -67,19 +68,27 @@ def _release(client: KubeClient, obj: Object) -> None:
             raise
 
 
-def _objects_of(client: KubeClient, crd: Object) -> Iterator[Object]:
+def objects_of(client: KubeClient, crd: Object) -> list[Object]:
+    """All objects of a CRD's kind."""
     spec = crd["spec"]
-    for version in spec["versions"]:
-        if version["served"]:
-            api_version = f"{spec['group']}/{version['name']}"
-            names, namespaced = spec["names"], spec["scope"] == "Namespaced"
-            resource = ResourceType(api_version, names["kind"], names["plural"], namespaced, frozenset())
-            try:
-                yield from client.list(resource)
-            except ApiError as error:
-                if error.status not in _UNAVAILABLE:
-                    raise
-            return
+    version = next(each["name"] for each in spec["versions"] if each["storage"])
+    names, namespaced = spec["names"], spec["scope"] == "Namespaced"
+    resource = ResourceType(f"{spec['group']}/{version}", names["kind"], names["plural"], namespaced, frozenset())
+    try:
+        return list(client.list(resource))
+    except ApiError as error:
+        if error.status in _UNAVAILABLE:
+            return []
+        raise
+
+
+def _remove_objects(client: KubeClient, ref: Ref) -> None:
+    """Before their CRD: while one with a finalizer is left, the API server looks again only every 5 s."""
+    crd = client.get(ref)
+    for obj in objects_of(client, crd) if crd is not None else ():
+        remaining = client.delete(Ref.of(obj))
+        if remaining is not None:
+            _release(client, remaining)
 
 
 def _empty_and_finalize(client: KubeClient, ref: Ref) -> None:

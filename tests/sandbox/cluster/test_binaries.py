@@ -9,7 +9,7 @@ from slipway.sandbox.errors import SandboxError
 
 def test_a_missing_tool_is_reported_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "find", lambda name: None)
-    with pytest.raises(SandboxError, match="kube-apiserver is not on this machine.*make setup"):
+    with pytest.raises(SandboxError, match=r"kube-apiserver is not on this machine.*make setup"):
         binaries.require("kube-apiserver")
 
 

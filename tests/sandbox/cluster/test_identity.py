@@ -10,7 +10,12 @@ import pytest
 
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
 
-IGNORES_TERM = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
+IGNORES_TERM = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print("up", flush=True)
+time.sleep(60)
+"""
 
 
 def test_a_running_process_is_found_by_its_identity() -> None:

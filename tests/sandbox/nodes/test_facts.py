@@ -27,7 +27,7 @@ def test_the_zone_of_a_subnet_is_found_in_any_region() -> None:
 
 def test_the_auto_scaling_group_of_a_node_group_is_found() -> None:
     eks = boto3.client("eks", region_name="us-west-2")
-    eks.create_cluster(name="dev", roleArn="arn:aws:iam::123456789012:role/r", resourcesVpcConfig={"subnetIds": ["s-1"]})
+    eks.create_cluster(name="dev", roleArn="arn:aws:iam::123456789012:role/r", resourcesVpcConfig={})
     group = eks.create_nodegroup(
         clusterName="dev", nodegroupName="system", subnets=["s-1"], nodeRole="arn:aws:iam::123456789012:role/r"
     )["nodegroup"]

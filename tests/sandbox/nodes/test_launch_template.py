@@ -22,7 +22,7 @@ def test_adapters_of_either_kind_count_and_plain_interfaces_do_not() -> None:
 
 
 def test_the_largest_volume_holds_the_containers() -> None:
-    devices = [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 4}}, {"DeviceName": "/dev/xvdb", "Ebs": {"VolumeSize": 200}}]
+    devices = [{"Ebs": {"VolumeSize": size}} for size in (4, 200)]
     assert read_template({"BlockDeviceMappings": devices}).disk_gib == 200
 
 

@@ -66,7 +66,8 @@ def registry(cluster: Cluster) -> NodeRegistry:
 def test_nodes_follow_their_group(registry: NodeRegistry, cluster: Cluster) -> None:
     registry.node_group_changed("dev", "a100", GROUP, None)
     assert set(cluster.nodes) == {"a100-0", "a100-1"}
-    registry.node_group_changed("dev", "a100", {**GROUP, "scalingConfig": {"desiredSize": 1}, "labels": {"a": "b"}}, None)
+    smaller = {**GROUP, "scalingConfig": {"desiredSize": 1}, "labels": {"a": "b"}}
+    registry.node_group_changed("dev", "a100", smaller, None)
     assert set(cluster.nodes) == {"a100-0"}
     assert cluster.nodes["a100-0"].labels["a"] == "b"
     registry.node_group_deleted("dev", "a100")
