@@ -72,8 +72,9 @@ def operation(pulumi: Path, request: Request, *, directory: Path, environment: M
         argv += ["--config-file", str(request.config_file)]
     if request.yes and request.operation.changes:
         argv.append("--yes")
-    if request.operation is Operation.PREVIEW and not _names_refresh(request.extra):
-        # A preview against a state that no longer holds says nothing of what `up` will meet.
+    if request.operation in (Operation.PREVIEW, Operation.UP) and not _names_refresh(request.extra):
+        # A plan against a state that no longer holds misses what was changed by hand, and `up` must do what `preview`
+        # has shown.
         argv.append("--refresh")
     if request.except_protected:
         argv.append("--exclude-protected")

@@ -21,8 +21,8 @@ def argv(**settings: object) -> list[str]:
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({}, ["up", "--stack", "dev"]),
-        ({"yes": True}, ["up", "--stack", "dev", "--yes"]),
+        ({}, ["up", "--stack", "dev", "--refresh"]),
+        ({"yes": True}, ["up", "--stack", "dev", "--yes", "--refresh"]),
         ({"operation": Operation.PREVIEW, "yes": True}, ["preview", "--stack", "dev", "--refresh"]),
         (
             {"operation": Operation.PREVIEW, "extra": ("--refresh=false",)},
@@ -33,8 +33,8 @@ def argv(**settings: object) -> list[str]:
             {"operation": Operation.DESTROY, "except_protected": True},
             ["destroy", "--stack", "dev", "--exclude-protected"],
         ),
-        ({"config_file": Path("/h/c.yaml")}, ["up", "--stack", "dev", "--config-file", "/h/c.yaml"]),
-        ({"extra": ("--diff", "--parallel", "4")}, ["up", "--stack", "dev", "--diff", "--parallel", "4"]),
+        ({"config_file": Path("/h/c.yaml")}, ["up", "--stack", "dev", "--config-file", "/h/c.yaml", "--refresh"]),
+        ({"extra": ("--diff", "--parallel", "4")}, ["up", "--stack", "dev", "--refresh", "--diff", "--parallel", "4"]),
     ],
 )
 def test_arguments_follow_the_request(settings: dict[str, object], expected: list[str]) -> None:
