@@ -8,7 +8,7 @@ like anything else. A value of the wrong type raises `WrongTypeError`, which the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
@@ -178,6 +178,16 @@ class Node:
         if not isinstance(self.raw, kinds):
             raise WrongTypeError(self, expected)
         return self.raw
+
+
+def texts(nodes: Iterable[Node]) -> set[str]:
+    """Known texts among values."""
+    return {node.raw for node in nodes if isinstance(node.raw, str)}
+
+
+def unknowns(nodes: Iterable[Node]) -> int:
+    """How many of some values are unknown: each of them may turn out to be the one that is looked for."""
+    return sum(node.unknown for node in nodes)
 
 
 def tree(value: Any) -> Node:

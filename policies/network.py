@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ipaddress import IPv4Network
+
+from policies.access import Node, WrongTypeError
 from policies.resource import Resource, Stack
 from policies.tokens import INTERNET_GATEWAY, ROUTE, ROUTE_ASSOCIATION, ROUTE_TABLE, SUBNET
 
@@ -21,6 +24,15 @@ def public_subnets(stack: Stack) -> list[Resource]:
         for subnet in stack.of(SUBNET)
         if subnet["mapPublicIpOnLaunch"].is_true(default=False) or any(subnet is found for found in led)
     ]
+
+
+def network(node: Node) -> IPv4Network | None:
+    """A known range of addresses, else None."""
+    text = node.text()
+    try:
+        return IPv4Network(text, strict=False) if text is not None else None
+    except ValueError as error:
+        raise WrongTypeError(node, "a range of addresses") from error
 
 
 def zones(subnets: list[Resource]) -> set[str]:

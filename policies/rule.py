@@ -95,6 +95,7 @@ class Check(Generic[Subject]):
         anchors: Ids of the same question elsewhere: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`.
         bad: Fixtures in which this check, and no other of the rule, finds something.
         mend: How to mend it, where it differs from the rule's.
+        elsewhere: More such fixtures by environment, where settings other than production's decide.
     """
 
     asks: str
@@ -102,6 +103,7 @@ class Check(Generic[Subject]):
     bad: Sequence[Fixture]
     anchors: tuple[str, ...] = ()
     mend: str | None = None
+    elsewhere: Mapping[str, Sequence[Fixture]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

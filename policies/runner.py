@@ -27,6 +27,7 @@ class Finding:
         rule: Name of the rule.
         check: Key of the check.
         urn: URN of the resource that is wrong.
+        path: Property of it that is wrong; empty where it is wrong as a whole.
         text: What is wrong, and how to mend it.
         suppression: What excuses it, or excused it until it expired.
     """
@@ -34,6 +35,7 @@ class Finding:
     rule: str
     check: str
     urn: str
+    path: str
     text: str
     suppression: Suppression | None = None
 
@@ -68,6 +70,7 @@ def findings(
                 rule=rule.name,
                 check=key,
                 urn=urn,
+                path=problem.path,
                 text=_text(rule, key, problem, at),
                 suppression=suppressions.find(identity, urn),
             )

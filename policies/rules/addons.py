@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.access import Node, texts, unknowns
 from policies.documents import parsed
 from policies.fixtures import Fixture, Made, one, with_, without
 from policies.levels import Levels
@@ -22,18 +22,15 @@ _CALLERS: Final = ["vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-f
 
 def _absent(stack: Stack, context: Context) -> Iterator[Problem]:
     names = [addon["addonName"] for addon in stack.of(ADDON)]
-    if any(name.unknown for name in names):
-        return
-    for cluster in stack.of(CLUSTER):
-        for wanted in context.settings["core"]:
-            if wanted not in {name.raw for name in names}:
-                yield Problem(path="", got=f"without {wanted}", at=cluster)
+    missing = [wanted for wanted in context.settings["core"] if wanted not in texts(names)]
+    if len(missing) > unknowns(names):
+        for cluster in stack.of(CLUSTER):
+            yield Problem(path="", got=f"without {', '.join(missing)}", at=cluster)
 
 
 def _floating(stack: Stack, context: Context) -> Iterator[Problem]:
     for addon in stack.of(ADDON):
-        exempt = addon["addonName"].raw not in context.settings["core"]
-        if addon["addonVersion"].missing and not exempt:
+        if addon["addonVersion"].missing and addon["addonName"].text() in context.settings["core"]:
             yield problem(addon["addonVersion"], at=addon)
 
 
@@ -129,17 +126,19 @@ NETWORK_POLICY = ResourceRule(
             ),
         )
     },
-    good=(_cni(json.dumps({"enableNetworkPolicy": "true"})), _cni(None, "coredns")),
+    good=(_cni(json.dumps({"enableNetworkPolicy": "true"})), _cni('{"enableNetworkPolicy": true}'), _cni(None, "coredns")),
 )
 
 
 def _without_role(stack: Stack, context: Context) -> Iterator[Problem]:
-    served = {association["serviceAccount"].raw for association in stack.of(POD_IDENTITY)}
+    accounts = [association["serviceAccount"] for association in stack.of(POD_IDENTITY)]
+    callers = context.settings["callers"]
     for addon in stack.of(ADDON):
-        name = addon["addonName"].raw
+        name = addon["addonName"].text()
         own = addon["podIdentityAssociations"]
         given = own.unknown or bool(own.items()) or not addon["serviceAccountRoleArn"].missing
-        if name in context.settings["callers"] and not given and context.settings["callers"][name] not in served:
+        served = bool(unknowns(accounts)) or callers.get(name) in texts(accounts)
+        if name in callers and not given and not served:
             yield problem(own, at=addon)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.access import texts, unknowns
 from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
@@ -61,9 +62,8 @@ SECRETS_CMK = ResourceRule(
 def _silent(cluster: Resource, _: Context) -> Iterator[Problem]:
     types = cluster["enabledClusterLogTypes"]
     entries = types.items()
-    missing = [name for name in LOG_TYPES if name not in {entry.raw for entry in entries}]
-    unknown = sum(entry.unknown for entry in entries)
-    if not types.unknown and len(missing) > unknown:
+    missing = [name for name in LOG_TYPES if name not in texts(entries)]
+    if not types.unknown and len(missing) > unknowns(entries):
         yield problem(types, f"without {', '.join(missing)}")
 
 

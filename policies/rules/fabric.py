@@ -47,20 +47,20 @@ def _scattered(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(pool["zones"], at=component)
 
 
-def _interfaces(stack: Stack, component: Resource) -> Iterator[Node]:
+def _interfaces(stack: Stack, component: Resource) -> Iterator[tuple[Resource, Node]]:
     for template in children(stack, component, LAUNCH_TEMPLATE):
-        yield template["networkInterfaces"]
+        yield template, template["networkInterfaces"]
     for node_class in children(stack, component, NODE_CLASS):
-        yield node_class["spec"]["networkInterfaces"]
+        yield node_class, node_class["spec"]["networkInterfaces"]
 
 
 def _unwired(stack: Stack, _: Context) -> Iterator[Problem]:
     for component, pool in _fabrics(stack):
-        for interfaces in _interfaces(stack, component):
+        for machine, interfaces in _interfaces(stack, component):
             kinds = [interface["interfaceType"] for interface in interfaces.items()]
             count = sum(kind.unknown or kind.raw in _EFA for kind in kinds)
             if not interfaces.unknown and count < (pool["efaCount"].number() or 0):
-                yield problem(interfaces, f"laid out with {count} adapters of {pool['efaCount'].shown}", component)
+                yield problem(interfaces, f"laid out with {count} adapters of {pool['efaCount'].shown}", machine)
 
 
 def _apart(stack: Stack, _: Context) -> Iterator[Problem]:
@@ -275,7 +275,7 @@ CAPACITY_BLOCK = StackRule(
             bad=(with_(_BLOCK, "group", "subnetIds", ["subnet-a", "subnet-b"]),),
         ),
     },
-    good=(_BLOCK,),
+    good=(_BLOCK, without(_BLOCK, "template")),
 )
 
 RULES = (EFA_COMPLETE, CAPACITY_BLOCK)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from ipaddress import ip_network
 from math import ceil
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from policies.access import Node
 from policies.documents import parsed
 from policies.fixtures import Fixture, Made, with_, without
 from policies.levels import Levels
+from policies.network import network
 from policies.pools import facts, gpus_of, node_pools
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
@@ -46,14 +46,21 @@ def _addresses(stack: Stack, *tags: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for subnet in stack.of(SUBNET):
         given = subnet["tags"]
-        zone, cidr = subnet["availabilityZone"].text(), subnet["cidrBlock"].text()
+        zone, cidr = subnet["availabilityZone"].text(), network(subnet["cidrBlock"])
         if zone and cidr and any(given[tag].known and given[tag].raw != "0" for tag in tags):
-            found[zone] = found.get(zone, 0) + ip_network(cidr, strict=False).num_addresses - AWS_KEEPS
+            found[zone] = found.get(zone, 0) + cidr.num_addresses - AWS_KEEPS
     return found
+
+
+def _undecided(subnet: Resource) -> bool:
+    places = [subnet[key] for key in ("availabilityZone", "cidrBlock")]
+    return any(place.unknown for place in [*places, *(subnet["tags"][tag] for tag in (_CNI_TAG, _NODE_TAG))])
 
 
 def _crowded(stack: Stack, context: Context) -> Iterator[Problem]:
     cni = _cni(stack)
+    if any(_undecided(subnet) for subnet in stack.of(SUBNET)):
+        return
     prefixes = cni is not None and cni["env"]["ENABLE_PREFIX_DELEGATION"].raw == "true"
     nodes_in, pods_in = _addresses(stack, _NODE_TAG), _addresses(stack, _CNI_TAG)
     need: dict[str, list[int]] = {}
@@ -133,6 +140,11 @@ IP_HEADROOM = StackRule(
                 with_(_ROOM, "nodes-a", "cidrBlock", "10.0.0.0/28"),
                 with_(_ROOM, "pods-a", "cidrBlock", "100.64.0.0/22"),
                 without(_ROOM, "pods-a"),
+                {
+                    # 1270 addresses: enough for 11 nodes without prefixes (1221), and not with them (1408).
+                    **with_(_ROOM, "pods-a", "cidrBlock", "100.64.0.0/22"),
+                    "more-pods-a": _subnet("100.64.8.0/24", {_CNI_TAG: "1"}),
+                },
                 {**_ROOM, "wide": _pool(zones=["us-east-1a", "us-east-1b"], max=60)},
             ),
         ),

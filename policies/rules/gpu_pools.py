@@ -51,10 +51,8 @@ def _pool(path: str, *value: Any) -> Fixture:
 
 def _open_to_all(pool: Resource, _: Context) -> Iterator[Problem]:
     found = taints(pool)
-    entries = found.items()
-    kept = any(entry.unknown or (entry["key"].raw == GPU and not entry["effect"].is_not(*_EFFECTS)) for entry in entries)
-    undecided = found.unknown or any(entry["key"].unknown for entry in entries)
-    if gpus_of(pool) and not kept and not undecided:
+    kept = any(not taint["key"].is_not(GPU) and not taint["effect"].is_not(*_EFFECTS) for taint in found.items())
+    if gpus_of(pool) and not kept and not found.unknown:
         yield problem(found, f"without a taint {GPU} that keeps pods away")
 
 
@@ -161,11 +159,11 @@ IDLE_ZERO = ResourceRule(
 def _layouts(stack: Stack, _: Context) -> Iterator[Problem]:
     for component, pool in facts(stack):
         gpu, profiles = pool["gpu"].text(), {key: node.number() for key, node in pool["mig"].fields().items()}
-        if not profiles or pool["gpu"].unknown or None in profiles.values():
-            continue
-        layout = {profile: int(count or 0) for profile, count in profiles.items()}
-        if wrong := _misfit(gpu, layout):
-            yield problem(pool["mig"], f"{layout}: {wrong}", component)
+        layout = {profile: int(count) for profile, count in profiles.items() if count is not None}
+        models = list(gpus.GPUS) if pool["gpu"].unknown else [gpu]
+        wrong = [_misfit(model, layout) for model in models]
+        if layout and all(wrong):
+            yield problem(pool["mig"], f"{layout}: {wrong[0]}", component)
 
 
 def _misfit(gpu: str | None, layout: dict[str, int]) -> str | None:
@@ -196,6 +194,10 @@ _CUT: Final[Fixture] = {
     "a100-group": Made(
         type=NODE_GROUP,
         props={"instanceTypes": ["p4d.24xlarge"], "labels": {"nvidia.com/mig.config": "all-1g.5gb"}},
+    ),
+    "no-gpu": Made(
+        type=NODE_GROUP,
+        props={"instanceTypes": ["m7i.large", "new.large"], "labels": {"nvidia.com/mig.config": "all-1g.5gb"}},
     ),
     "l4-group": Made(type=NODE_GROUP, props={"instanceTypes": ["g6.xlarge"], "labels": {}}),
     "own": Made(

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
+from policies.access import texts, unknowns
 from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
@@ -73,6 +74,7 @@ SAFE_UPDATE = ResourceRule(
         one(_ROLLING),
         one(edited(_ROLLING, "updateConfig", {"maxUnavailable": 1})),
         one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage", 34)),
+        one(edited(_ROLLING, "forceUpdateVersion")),
     ),
 )
 
@@ -106,7 +108,7 @@ def _overwritten(group: Resource, _: Context) -> Iterator[Problem]:
     scaling = group["scalingConfig"]
     low, high = scaling["minSize"].number(), scaling["maxSize"].number()
     if low is not None and high is not None and low < high and not _IGNORED.intersection(group.ignore_changes):
-        yield Problem(path="ignoreChanges", got=f"{', '.join(group.ignore_changes) or 'empty'} for {low:g} to {high:g} nodes")
+        yield Problem(path="ignoreChanges", got=f"{list(group.ignore_changes)} for {low:g} to {high:g} nodes")
 
 
 _SCALED: Final = {"scalingConfig": {"minSize": 0, "maxSize": 4, "desiredSize": 0}}
@@ -142,10 +144,9 @@ def _configured(group: Resource, _: Context) -> Iterator[Problem]:
 
 def _untagged(group: Resource, context: Context) -> Iterator[Problem]:
     tags = group["tags"]
-    spread = [tag["key"].raw for tag in tags.items() if not tag.unknown and not tag["propagateAtLaunch"].is_false()]
-    unknown = tags.unknown or any(tag.unknown or tag["key"].unknown for tag in tags.items())
-    missing = [key for key in context.settings["tags"] if key not in spread]
-    if missing and not unknown:
+    spread = [tag["key"] for tag in tags.items() if not tag["propagateAtLaunch"].is_false(default=False)]
+    missing = [key for key in context.settings["tags"] if key not in texts(spread)]
+    if len(missing) > unknowns(spread) and not tags.unknown:
         yield problem(tags, f"without {', '.join(missing)}")
 
 
@@ -183,7 +184,11 @@ ASG_TAGS = ResourceRule(
             asks="must propagate owner and environment",
             find=_untagged,
             anchors=("CKV_AWS_153",),
-            bad=(one(edited(_TAGGED, "tags")), one(edited(_TAGGED, "tags.0.propagateAtLaunch", False))),
+            bad=(
+                one(edited(_TAGGED, "tags")),
+                one(edited(_TAGGED, "tags.0.propagateAtLaunch", False)),
+                one(edited(_TAGGED, "tags.0.propagateAtLaunch")),
+            ),
         ),
     },
     good=(one(_TAGGED), one({**edited(_TAGGED, "launchTemplate"), "mixedInstancesPolicy": {"launchTemplate": {}}})),

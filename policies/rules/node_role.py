@@ -42,7 +42,7 @@ def _written(stack: Stack, _: Context) -> Iterator[Problem]:
         for statement in statements(policy["policy"]):
             writes = [action for action in statement.actions if not reads(action)]
             if statement.allows and (writes or statement.inverted):
-                yield problem(policy["policy"], f"allowing {', '.join(writes) or 'all but some actions'}", policy)
+                yield problem(policy["policy"], f"allowing more than to read: {', '.join(writes)}", policy)
 
 
 def _document(*actions: str) -> str:

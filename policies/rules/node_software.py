@@ -19,7 +19,7 @@ from policies.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP
 
 def _way_in(machine: Resource, _: Context) -> Iterator[Problem]:
     door = machine["keyName"] if machine.type == LAUNCH_TEMPLATE else machine["remoteAccess"]
-    if not door.missing:
+    if door.known:
         yield problem(door)
 
 
@@ -177,7 +177,7 @@ def _floating(machine: Resource, context: Context) -> Iterator[Problem]:
     if not context.settings["pinned"]:
         return
     if machine.type == NODE_GROUP:
-        if machine["amiType"].raw != "CUSTOM" and machine["releaseVersion"].missing:
+        if machine["amiType"].is_not("CUSTOM") and machine["releaseVersion"].missing:
             yield problem(machine["releaseVersion"])
         return
     for term in machine["spec"]["amiSelectorTerms"].items():

@@ -28,14 +28,13 @@ def _plain(store: Resource, _: Context) -> Iterator[Problem]:
 
 def _aws_key(store: Resource, _: Context) -> Iterator[Problem]:
     key = store["kmsMasterKeyId"]
-    managed = store.type == QUEUE and not store["sqsManagedSseEnabled"].is_false(default=True) and key.missing
+    managed = store.type == QUEUE and store["sqsManagedSseEnabled"].is_true(default=True) and key.missing
     if store.type in _STORES and (managed or str(key.raw).startswith("alias/aws/")):
         yield problem(key)
 
 
 def _allowing(policy: Resource) -> Iterator[Statement]:
-    if policy.type not in _STORES or not policy["policy"].missing:
-        yield from (statement for statement in statements(policy["policy"]) if statement.allows)
+    return (statement for statement in statements(policy["policy"]) if statement.allows)
 
 
 def _everything(policy: Resource, _: Context) -> Iterator[Problem]:

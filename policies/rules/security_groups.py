@@ -53,7 +53,7 @@ def _undescribed(resource: Resource, _: Context) -> Iterator[Problem]:
     places = [resource["description"]]
     if resource.type == SECURITY_GROUP:
         places += [entry["description"] for way in ("ingress", "egress") for entry in resource[way].items()]
-    yield from (problem(text) for text in places if text.missing or text.raw in {"", _MADE_BY_PULUMI})
+    yield from (problem(text) for text in places if text.missing or text.raw in ("", _MADE_BY_PULUMI))
 
 
 _IN: Final[dict[str, Any]] = {"description": "HTTPS from the VPC", "cidrIpv4": "10.0.0.0/16", "ipProtocol": "tcp"}

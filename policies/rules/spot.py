@@ -140,9 +140,13 @@ DIVERSIFIED = ResourceRule(
 _WARNING: Final = "EC2 Spot Instance Interruption Warning"
 
 
+def _may_warn(pattern: Node) -> bool:
+    return pattern.unknown or _WARNING in str(pattern.raw)
+
+
 def _warned(stack: Stack) -> list[tuple[Resource, Resource]]:
     """Rules for Spot interruptions with the queues that they write to."""
-    rules = [rule for rule in stack.of(EVENT_RULE) if _WARNING in str(rule["eventPattern"].raw)]
+    rules = [rule for rule in stack.of(EVENT_RULE) if _may_warn(rule["eventPattern"])]
     targets = [target for target in stack.of(EVENT_TARGET) if any(target.takes_from(rule) for rule in rules)]
     return [(target, queue) for target in targets for queue in stack.of(QUEUE) if target.takes_from(queue)]
 

@@ -49,7 +49,7 @@ def _default_rules(resource: Resource, _: Context) -> Iterator[Problem]:
 
 def _entries(resource: Resource) -> list[Node]:
     if resource.type == NETWORK_ACL_RULE:
-        return [] if resource["egress"].is_true(default=False) else [resource.props]
+        return [resource.props] if resource["egress"].is_false(default=False) else []
     return resource["ingress"].items() if resource.type in _ACLS else []
 
 
@@ -63,12 +63,12 @@ def _open_acl(resource: Resource, _: Context) -> Iterator[Problem]:
 
 
 def _reaches(entry: Node) -> bool:
-    if entry["protocol"].raw in {"-1", "all", -1}:
+    if entry["protocol"].raw in ("-1", "all", -1):
         return True
     low, high = entry["fromPort"].number(), entry["toPort"].number()
     if low is None or high is None:
         return False
-    return (low == 0 and high >= 65535) or any(low <= port <= high for port in (20, 21, 22, 3389))
+    return any(low <= port <= high for port in (20, 21, 22, 3389))
 
 
 def _acl(**entry: Any) -> Fixture:

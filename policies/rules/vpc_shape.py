@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.access import Node, WrongTypeError
+from policies.access import Node, texts, unknowns
 from policies.fixtures import Fixture, Made, with_, without
 from policies.levels import Levels
+from policies.network import network as network_of
 from policies.network import public_subnets, zones
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
@@ -23,18 +24,10 @@ _PRIVATE: Final = tuple(
 """RFC 1918, and RFC 6598 for pods."""
 
 
-def _network(node: Node) -> IPv4Network | None:
-    text = node.text()
-    try:
-        return IPv4Network(text, strict=False) if text is not None else None
-    except ValueError as error:
-        raise WrongTypeError(node, "a range of addresses") from error
-
-
 def _ranges(stack: Stack) -> list[tuple[Resource, Node, IPv4Network]]:
     places = [(found, found["cidrBlock"]) for found in stack.of(VPC, VPC_RANGE)]
     places += [(found, found["kubernetesNetworkConfig"]["serviceIpv4Cidr"]) for found in stack.of(CLUSTER)]
-    return [(at, node, network) for at, node in places if (network := _network(node)) is not None]
+    return [(at, node, network) for at, node in places if (network := network_of(node)) is not None]
 
 
 def _public_range(stack: Stack, _: Context) -> Iterator[Problem]:
@@ -68,16 +61,16 @@ def _gateways(stack: Stack, context: Context) -> Iterator[Problem]:
 
 def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Problem]:
     names = [endpoint["serviceName"] for endpoint in stack.of(VPC_ENDPOINT)]
-    if any(name.unknown for name in names):
-        return
-    for vpc in stack.of(VPC):
-        for service in context.settings["endpoints"]:
-            if not any(str(name.raw).endswith(f".{service}") for name in names):
-                yield Problem(path="", got=f"without an endpoint of {service}", at=vpc)
+    there = texts(names)
+    wanted = context.settings["endpoints"]
+    missing = [service for service in wanted if not any(name.endswith(f".{service}") for name in there)]
+    if len(missing) > unknowns(names):
+        for vpc in stack.of(VPC):
+            yield Problem(path="", got=f"without endpoints of {', '.join(missing)}", at=vpc)
 
 
-def _subnet(zone: str) -> Made:
-    return Made(type=SUBNET, props={"availabilityZone": zone, "mapPublicIpOnLaunch": False})
+def _subnet(zone: str, *, public: bool = False) -> Made:
+    return Made(type=SUBNET, props={"availabilityZone": zone, "mapPublicIpOnLaunch": public})
 
 
 def _endpoint(service: str) -> Made:
@@ -90,10 +83,13 @@ _SHAPE: Final[Fixture] = {
     "cluster": Made(type=CLUSTER, props={"kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}}),
     "private-a": _subnet("us-east-1a"),
     "private-b": _subnet("us-east-1b"),
+    "public-c": _subnet("us-east-1c", public=True),
     "nat-a": Made(type=NAT_GATEWAY),
     "nat-b": Made(type=NAT_GATEWAY),
     **{service: _endpoint(service) for service in ("s3", "ecr.api", "ecr.dkr", "sts")},
 }
+_DOCKER: Final = "172.17.0.0/16"
+"""Docker's bridge on nodes that have Docker (EKS User Guide, "View Amazon EKS networking requirements")."""
 _STRINGS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
 
 VPC_SHAPE = StackRule(
@@ -106,7 +102,7 @@ VPC_SHAPE = StackRule(
     mend="Set network.cidr, podCidr, nat and endpoints of the stack file.",
     settings={
         "reserved": Setting(
-            asks="ranges of other networks that nothing may overlap", schema=_STRINGS, values=everywhere([])
+            asks="ranges of other networks that nothing may overlap", schema=_STRINGS, values=everywhere([_DOCKER])
         ),
         "nat": Setting(
             asks="NAT gateways: one in all, one in each zone, or as one likes",
@@ -133,6 +129,7 @@ VPC_SHAPE = StackRule(
             find=_overlapping,
             bad=(
                 with_(_SHAPE, "pods", "cidrBlock", "10.48.0.0/20"),
+                with_(_SHAPE, "vpc", "cidrBlock", "172.17.128.0/17"),
                 with_(_SHAPE, "cluster", "kubernetesNetworkConfig.serviceIpv4Cidr", "10.48.0.0/16"),
             ),
         ),
@@ -140,6 +137,7 @@ VPC_SHAPE = StackRule(
             asks="must be as many as the environment has",
             find=_gateways,
             bad=(without(_SHAPE, "nat-b"),),
+            elsewhere={"dev": (_SHAPE,)},
         ),
         "endpoints": Check(
             asks="must reach AWS by endpoints",

@@ -12,6 +12,7 @@ from policies.access import UNKNOWN
 from policies.fixtures import Fixture
 from policies.rule import AnyRule
 from policies.rules import RULES
+from policies.runner import Finding
 from tests.policies.support import (
     SECRET_SIGNATURE,
     Path,
@@ -34,6 +35,16 @@ BAD = [
     for n, bad in enumerate(check.bad)
 ]
 rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+WAITS = {
+    # Places whose unknown makes a check wait for the update, because what is there decides although no fixture says so.
+    ("eks-addon-own-role", ("serviceAccount",)): "the association may be the add-on's",
+    ("subnet-ip-headroom", ("availabilityZone",)): "the subnet may be in any zone",
+    ("subnet-ip-headroom", ("tags",)): "the subnet may be of pods",
+    ("subnet-ip-headroom", ("tags", "kubernetes.io/role/cni")): "the subnet may be of pods",
+    ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
+    ("efa-pool-complete", ("networkInterfaces", 2)): "the interface may be an adapter",
+    ("efa-pool-complete", ("networkInterfaces", 2, "interfaceType")): "the interface may be an adapter",
+}
 Change = Callable[[dict[str, Any], Path], dict[str, Any]]
 
 
@@ -51,6 +62,14 @@ def test_a_bad_fixture_is_found_by_its_own_check_alone(rule: AnyRule, check: str
     assert diagnosed(by_analyzer(rule, fixture)) == {check}
 
 
+def test_a_bad_fixture_of_another_environment_is_found_there_alone() -> None:
+    for rule in RULES:
+        for key, check in rule.checks.items():
+            for environment, fixtures in check.elsewhere.items():
+                assert all(checks(found_in(rule, fixture, environment)) == {key} for fixture in fixtures)
+                assert all(found_in(rule, fixture) == [] for fixture in fixtures)
+
+
 @rules
 def test_every_rule_and_every_check_has_fixtures(rule: AnyRule) -> None:
     assert rule.good
@@ -63,6 +82,7 @@ def varied(fixture: Fixture, change: Change) -> list[tuple[str, Path, Fixture]]:
         (name, path, {**fixture, name: replace(made, props=change(dict(made.props), path))})
         for name, made in fixture.items()
         for path in places(made.props)
+        if value_at(made.props, path) is not None
     ]
 
 
@@ -93,8 +113,16 @@ def test_an_unknown_that_does_not_decide_changes_nothing(rule: AnyRule, check: s
     for name, path, variant in varied(fixture, to_unknown):
         said = diagnosed(by_analyzer(rule, variant))
         assert said <= {check}, (name, path)
-        if without[name, path] == {check} and not decides(rule, fixture, name, path, check):
+        judged = any(is_judged(finding, name, path) for finding in found_in(rule, fixture))
+        waits = judged or (rule.name, path) in WAITS
+        if without[name, path] == {check} and not waits and not decides(rule, fixture, name, path, check):
             assert said == {check}, (name, path)
+
+
+def is_judged(finding: Finding, name: str, path: Path) -> bool:
+    """Whether a finding is about this place, or about something in it."""
+    written = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    return finding.urn.endswith(f"::{name}") and finding.path.startswith(written)
 
 
 def decides(rule: AnyRule, fixture: Fixture, name: str, path: Path, check: str) -> bool:

@@ -1,0 +1,152 @@
+"""Fixtures guard the rules: whatever is broken in a predicate, some fixture tells.
+
+Each check is replaced as a whole, and each decision inside the rules' modules is turned round, one at a time; the
+fixtures of the mutated module must then no longer agree with its rules.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from policies.rule import AnyRule, Problem
+from policies.rules import MODULES, RULES
+from tests.policies.support import checks, found_in
+
+CHECKS = [pytest.param(rule, key, id=f"{rule.name}-{key}") for rule in RULES for key in rule.checks]
+MODULE_LIST = [module for modules in MODULES.values() for module in modules]
+
+EQUIVALENT: Mapping[str, str] = {}
+"""Mutants that mean the same as the original, by module, line's text and mutation, with the reason."""
+
+
+def agrees(rule: AnyRule) -> bool:
+    """Whether a rule says of its fixtures what they say of themselves."""
+    for good in rule.good:
+        if found_in(rule, good):
+            return False
+    bad = [(key, one, "prod") for key, check in rule.checks.items() for one in check.bad]
+    for key, check in rule.checks.items():
+        bad += [(key, one, environment) for environment, more in check.elsewhere.items() for one in more]
+    return all(checks(found_in(rule, one, environment)) == {key} for key, one, environment in bad)
+
+
+def with_check(rule: AnyRule, key: str, find: Any) -> AnyRule:
+    return replace(rule, checks={**rule.checks, key: replace(rule.checks[key], find=find)})
+
+
+@pytest.mark.parametrize(("rule", "key"), CHECKS)
+def test_a_check_that_never_finds_anything_is_noticed(rule: AnyRule, key: str) -> None:
+    assert agrees(rule)
+    assert not agrees(with_check(rule, key, lambda _subject, _context: []))
+
+
+@pytest.mark.parametrize(("rule", "key"), CHECKS)
+def test_a_check_that_always_finds_something_is_noticed(rule: AnyRule, key: str) -> None:
+    assert not agrees(with_check(rule, key, lambda _subject, _context: [Problem(path="", got="always")]))
+
+
+@pytest.mark.parametrize(("rule", "key"), CHECKS)
+def test_a_check_that_finds_the_opposite_is_noticed(rule: AnyRule, key: str) -> None:
+    original: Any = rule.checks[key].find
+
+    def opposite(subject: Any, context: Any) -> list[Problem]:
+        return [] if list(original(subject, context)) else [Problem(path="", got="the opposite")]
+
+    assert not agrees(with_check(rule, key, opposite))
+
+
+_TURNED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.GtE,
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+
+
+class Mutator(ast.NodeTransformer):
+    """Turns the n-th decision inside functions round; `said` tells which that was."""
+
+    def __init__(self, number: int) -> None:
+        self.number, self.seen, self.depth, self.said = number, -1, 0, ""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.depth += 1
+        self.generic_visit(node)
+        self.depth -= 1
+        return node
+
+    def _hit(self, node: ast.AST, what: str) -> bool:
+        self.seen += bool(self.depth)
+        if self.depth and self.seen == self.number:
+            self.said = f"{what}: {ast.unparse(node)}"
+            return True
+        return False
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        for index, operator in enumerate(node.ops):
+            if type(operator) in _TURNED and self._hit(node, "comparison"):
+                node.ops[index] = _TURNED[type(operator)]()
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        if self._hit(node, "and/or"):
+            node.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        return node.operand if isinstance(node.op, ast.Not) and self._hit(node, "not") else node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        if self._hit(node.test, "if"):
+            node.test = ast.UnaryOp(ast.Not(), node.test)
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, bool) and self._hit(node, "constant"):
+            return ast.Constant(not node.value)
+        return node
+
+
+def mutants(module: ModuleType) -> Iterator[tuple[str, tuple[AnyRule, ...]]]:
+    """Rules of the module with one decision turned round, for each of its decisions."""
+    source = inspect.getsource(module)
+    number = 0
+    while True:
+        tree, mutator = ast.parse(source), Mutator(number)
+        mutated = ast.fix_missing_locations(mutator.visit(tree))
+        if not mutator.said:
+            return
+        names: dict[str, Any] = {"__name__": module.__name__}
+        exec(compile(mutated, module.__name__, "exec"), names)  # noqa: S102
+        yield f"{module.__name__}: {mutator.said}", names["RULES"]
+        number += 1
+
+
+def survives(rules: tuple[AnyRule, ...]) -> bool:
+    try:
+        return all(agrees(rule) for rule in rules)
+    except Exception:  # noqa: BLE001 - a mutant that crashes is noticed as well
+        return False
+
+
+@pytest.mark.parametrize("module", MODULE_LIST, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_every_decision_that_is_turned_round_is_noticed(module: ModuleType) -> None:
+    unnoticed = [name for name, rules in mutants(module) if survives(rules)]
+    assert [name for name in unnoticed if name not in EQUIVALENT] == []
