@@ -127,5 +127,5 @@ def test_a_change_that_neither_update_nor_replacement_makes_is_refused_at_previe
     inputs = {"metadata": {"name": f"class-{namespace}"}, "provisioner": "x/y", "reclaimPolicy": "Delete"}
     id, outputs, checked = hooks.create(token, inputs)
     _, reasons = hooks.check(token, {**inputs, "reclaimPolicy": "Retain"}, checked)
-    assert "reclaimPolicy: Invalid value: \"Retain\": field is immutable" in reasons[0]
+    assert 'reclaimPolicy: Invalid value: "Retain": field is immutable' in reasons[0]
     hooks.delete(token, id, outputs, checked)
