@@ -31,10 +31,7 @@ def spawn_daemon(home: Path, aws_port: int | None, account: str | None) -> Sandb
     log.parent.mkdir(exist_ok=True)
     # The file backend of the CLI wants its folder to be there.
     (home / "pulumi").mkdir(exist_ok=True)
-    argv = [sys.executable, "-P", "-m", "slipway.sandbox.daemon", "--home", str(home)]
-    argv += ["--aws-port", str(aws_port)] if aws_port else []
-    argv += ["--account", account] if account else []
-    pid = _spawn(argv, log)
+    pid = _spawn(_argv(home, aws_port, account), log)
     try:
         return _wait_until_ready(home, pid, log)
     except BaseException:
@@ -52,6 +49,13 @@ def daemon_environment() -> dict[str, str]:
     }
     charts = os.environ.get("SLIPWAY_CHARTS")
     return {**kept, **({"SLIPWAY_CHARTS": str(Path(charts).absolute())} if charts else {})}
+
+
+def _argv(home: Path, aws_port: int | None, account: str | None) -> list[str]:
+    argv = [sys.executable, "-P", "-m", "slipway.sandbox.daemon", "--home", str(home)]
+    argv += ["--aws-port", str(aws_port)] if aws_port else []
+    argv += ["--account", account] if account else []
+    return argv
 
 
 def _spawn(argv: list[str], log: Path) -> int:

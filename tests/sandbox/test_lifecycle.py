@@ -1,0 +1,175 @@
+"""A daemon of the test's own, started, killed and stopped as users and machines do it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import threading
+import time
+from collections import namedtuple
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+
+from slipway.sandbox import lifecycle
+from slipway.sandbox.cluster import binaries
+from slipway.sandbox.cluster.identity import ProcessIdentity, end
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, SandboxState, load_children, save, save_children
+
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One home for the tests that start a daemon: each start takes seconds, so they go on where the last one ended."""
+    home = tmp_path_factory.mktemp("sandbox")
+    yield home
+    lifecycle.stop(home=home)
+
+
+def gone(identities: list[ProcessIdentity], seconds: float = 5.0) -> bool:
+    """Whether all have ended, given a moment."""
+    deadline = time.monotonic() + seconds
+    while any(each.find() for each in identities) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not any(each.find() for each in identities)
+
+
+@pytest.mark.sandbox
+def test_two_starts_at_once_give_one_sandbox(home: Path) -> None:
+    found: list[SandboxState] = []
+    said: list[str] = []
+    starts = [threading.Thread(target=lambda: found.append(lifecycle.start(said.append, home=home))) for _ in range(2)]
+    for each in starts:
+        each.start()
+    for each in starts:
+        each.join()
+    assert len(found) == 2
+    assert found[0] == found[1]
+    assert said.count("another command is starting or stopping the sandbox: waiting for it") == 1
+
+
+@pytest.mark.sandbox
+def test_a_sandbox_that_runs_is_used_as_it_is(home: Path) -> None:
+    first = lifecycle.start(home=home)
+    assert lifecycle.start(home=home) == first
+    port = int(first.aws_endpoint.rpartition(":")[2])
+    assert lifecycle.start(home=home, aws_port=port) == first
+    with pytest.raises(SandboxError, match=f"already runs with AWS on port {port}, not 1"):
+        lifecycle.start(home=home, aws_port=1)
+    with pytest.raises(SandboxError, match="already runs for any account, not for 111122223333"):
+        lifecycle.start(home=home, account="111122223333")
+
+
+@pytest.mark.sandbox
+def test_aws_answers_where_the_state_says(home: Path) -> None:
+    state = lifecycle.start(home=home)
+    sts = boto3.client(
+        "sts",
+        region_name="us-east-1",
+        endpoint_url=state.aws_endpoint,
+        aws_access_key_id="test",
+        aws_secret_access_key="test",
+    )
+    assert sts.get_caller_identity()["Account"] == "123456789012"
+
+
+@pytest.mark.sandbox
+def test_status_tells_what_runs_and_how_much_memory_it_takes(home: Path) -> None:
+    lifecycle.start(home=home)
+    found = lifecycle.status(home)
+    assert found.running
+    assert not found.stale
+    assert [child.name for child in found.children] == ["etcd"]
+    assert found.dead_children == ()
+    assert all(found.memory[name] > 2**20 for name in ("daemon", "etcd"))
+
+
+@pytest.mark.sandbox
+def test_a_daemon_that_was_killed_leaves_no_children_and_the_next_start_recovers(home: Path) -> None:
+    first = lifecycle.start(home=home)
+    children = list(load_children(home))
+    (home / "pulumi" / "left-over").touch()
+    assert children
+    os.kill(first.daemon.pid, signal.SIGKILL)
+    assert gone([first.daemon, *children])
+    assert lifecycle.status(home).stale
+    said: list[str] = []
+    second = lifecycle.start(said.append, home=home)
+    assert second.daemon != first.daemon
+    assert f"the last sandbox (pid {first.daemon.pid}) ended without cleaning up: doing it now" in said
+    assert not (home / "pulumi" / "left-over").exists()
+    assert lifecycle.status(home).running
+
+
+@pytest.mark.sandbox
+def test_stop_ends_everything_and_leaves_the_logs_alone(home: Path) -> None:
+    state = lifecycle.start(home=home)
+    processes = [state.daemon, *load_children(home)]
+    assert lifecycle.stop(home=home)
+    assert gone(processes, 0)
+    assert sorted(path.name for path in home.iterdir()) == ["lock", "logs"]
+    assert lifecycle.stop(home=home) is False
+    assert "stopped" in (home / "logs" / "daemon.log").read_text()
+
+
+@pytest.mark.sandbox
+def test_a_port_that_is_taken_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(SandboxError, match=rf"port {port} on 127\.0\.0\.1 is in use: give another one"):
+            lifecycle.start(home=tmp_path, aws_port=port)
+    assert not (tmp_path / STATE_FILE).exists()
+    assert not (tmp_path / CHILDREN_FILE).exists()
+
+
+def test_what_a_killed_daemon_left_running_is_ended_by_its_identity(tmp_path: Path) -> None:
+    dead = ProcessIdentity("daemon", os.getpid(), 1.0)
+    save(SandboxState(tmp_path, dead, "http://127.0.0.1:1", 2, 3))
+    pid = os.posix_spawnp("sleep", ["sleep", "60"], os.environ)
+    orphan, stranger = ProcessIdentity.of("etcd", pid), ProcessIdentity("api", os.getpid(), 1.0)
+    try:
+        save_children(tmp_path, (orphan, stranger))
+        said: list[str] = []
+        assert lifecycle.status(tmp_path).stale
+        assert lifecycle.stop(said.append, tmp_path)
+        assert orphan.find() is None
+        assert f"ended what it had left running: etcd ({pid})" in said
+    finally:
+        end([orphan])
+
+
+def test_a_missing_tool_is_reported_before_anything_is_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> Path:
+        msg = f"{name} is not on this machine"
+        raise SandboxError(msg)
+
+    monkeypatch.setattr(binaries, "require", refuse)
+    with pytest.raises(SandboxError, match="etcd is not on this machine"):
+        lifecycle.start(home=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+
+
+def test_a_full_disk_is_reported_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(100 << 30, 100 << 30, 30 << 20))
+    with pytest.raises(SandboxError, match=r"only 30 MiB are free at .*SLIPWAY_SANDBOX_HOME"):
+        lifecycle.start(home=tmp_path)
+
+
+def test_a_home_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SandboxError, match=r"the sandbox's directory .* cannot be used"):
+        lifecycle.start(home=tmp_path / "file" / "below")
+
+
+def test_where_no_sandbox_was_ever_started_there_is_nothing_to_stop(tmp_path: Path) -> None:
+    assert lifecycle.stop(home=tmp_path / "none") is False
+    assert not (tmp_path / "none").exists()
+    assert lifecycle.status(tmp_path / "none").running is False

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway.sandbox import spawn
+from slipway.sandbox.errors import SandboxError
+
+
+def daemon(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    """Let another program stand for the daemon."""
+    monkeypatch.setattr(spawn, "_argv", lambda *_: [sys.executable, "-c", code])
+
+
+def test_a_daemon_that_does_not_start_is_reported_by_its_last_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon(monkeypatch, "raise SystemExit('Traceback ...\\nerror: etcd has no room')")
+    with pytest.raises(SandboxError, match=r"the sandbox did not start: etcd has no room \(log: .*daemon\.log\)"):
+        spawn.spawn_daemon(tmp_path, None, None)
+
+
+def test_a_daemon_that_says_nothing_is_reported_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    daemon(monkeypatch, "raise SystemExit(1)")
+    with pytest.raises(SandboxError, match="its log is empty"):
+        spawn.spawn_daemon(tmp_path, None, None)
+
+
+def test_a_daemon_that_is_not_ready_in_time_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    marker = tmp_path / "ended"
+    code = f"""
+import signal, sys, time
+from pathlib import Path
+def end(*_):
+    Path({str(marker)!r}).touch()
+    sys.exit()
+signal.signal(signal.SIGTERM, end)
+time.sleep(60)
+"""
+    daemon(monkeypatch, code)
+    monkeypatch.setattr(spawn, "START_SECONDS", 0.5)
+    with pytest.raises(SandboxError, match=r"not ready after 0\.5 s"):
+        spawn.spawn_daemon(tmp_path, None, None)
+    assert marker.exists()
+
+
+def test_the_daemon_sees_no_credential_cluster_or_proxy_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_PROFILE", "PULUMI_ACCESS_TOKEN", "KUBECONFIG", "HTTPS_PROXY", "http_proxy", "MOTO_ACCOUNT_ID"):
+        monkeypatch.setenv(name, "x")
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    monkeypatch.setenv("SLIPWAY_CHARTS", "charts")
+    found = spawn.daemon_environment()
+    assert not {"AWS_PROFILE", "PULUMI_ACCESS_TOKEN", "KUBECONFIG", "HTTPS_PROXY", "http_proxy"} & found.keys()
+    assert "MOTO_ACCOUNT_ID" not in found
+    assert found["AWS_REGION"] == "eu-west-1"
+    assert found["SLIPWAY_CHARTS"] == str(Path("charts").absolute())
+    assert "PATH" in found
