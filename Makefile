@@ -26,7 +26,7 @@ preview: tools ## what `make up` would change
 	@$(BIN)/slipway preview $(STACK) --sandbox
 
 destroy: tools ## remove it from the sandbox
-	@$(BIN)/slipway destroy $(STACK) --sandbox
+	@$(BIN)/slipway destroy $(STACK) --sandbox --yes
 
 check: setup ## style, types, and whether the lock file is current
 	$(BIN)/ruff check

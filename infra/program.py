@@ -43,8 +43,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": cluster.endpoint,
-        # It holds no credential: whoever uses it authenticates as themselves, with `aws eks get-token`.
-        "kubeconfig": cluster.kubeconfig,
+        "kubeconfigCommand": f"aws eks update-kubeconfig --name {cluster.name} --region {cluster.region}",
         "vpcId": network.vpc_id,
     }
 

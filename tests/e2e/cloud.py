@@ -65,7 +65,8 @@ def _standing(found: list[dict[str, Any]], name: str, state: str) -> list[str]:
 
 def client(service: str, variables: Mapping[str, str]) -> Any:
     """A boto3 client of the sandbox, as the variables of `slipway sandbox env` make one."""
-    return boto3.client(
+    sdk: Any = boto3
+    return sdk.client(
         service,
         endpoint_url=variables["AWS_ENDPOINT_URL"],
         region_name=variables["AWS_REGION"],
