@@ -7,10 +7,14 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from pulumi_policy import (
+    EnforcementLevel,
     Policy,
     PolicyComplianceFramework,
     PolicyConfigSchema,
+    ReportViolation,
     ResourceValidationPolicy,
+    Severity,
+    StackValidationArgs,
     StackValidationPolicy,
 )
 
@@ -21,6 +25,7 @@ from policies.runner import resource_callback, stack_callback
 from policies.suppressions import Suppressions, load
 
 NAME: Final = "slipway"
+EXPIRY: Final = "suppression-current"
 _FRAMEWORKS: Final = {"CKV": "Checkov", "AVD": "Trivy", "CIS": "CIS Amazon EKS Benchmark"}
 
 
@@ -38,7 +43,28 @@ def policies(stack: str, day: Callable[[], date] = today) -> list[Policy]:
     """The policies for a stack, at the levels and with the settings of its environment."""
     environment = levels.environment(stack)
     suppressions = load(identities())
-    return [policy(rule, environment, suppressions, day) for rule in RULES]
+    return [*(policy(rule, environment, suppressions, day) for rule in RULES), expiry(suppressions, day)]
+
+
+def expiry(suppressions: Suppressions, day: Callable[[], date] = today) -> Policy:
+    """A policy that nobody can suppress: an excuse that has expired is judged again or removed."""
+
+    def validate(_: StackValidationArgs, report: ReportViolation) -> None:
+        for found in suppressions.all:
+            if found.expired(day()):
+                report(
+                    f"The suppression of {found.rule} for {found.urn} expired on {found.until}. {found.owner} must "
+                    "judge it again in policies/suppressions.yaml, or mend the violation and remove the entry.",
+                    None,
+                )
+
+    return StackValidationPolicy(
+        name=EXPIRY,
+        description="No suppression has expired",
+        validate=validate,
+        enforcement_level=EnforcementLevel.MANDATORY,
+        severity=Severity.MEDIUM,
+    )
 
 
 def policy(

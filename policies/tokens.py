@@ -19,6 +19,7 @@ INSTANCE: Final = "aws:ec2/instance:Instance"
 LAUNCH_CONFIGURATION: Final = "aws:ec2/launchConfiguration:LaunchConfiguration"
 LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 AUTO_SCALING_GROUP: Final = "aws:autoscaling/group:Group"
+VOLUME: Final = "aws:ebs/volume:Volume"
 PLACEMENT_GROUP: Final = "aws:ec2/placementGroup:PlacementGroup"
 
 VPC: Final = "aws:ec2/vpc:Vpc"

@@ -12,7 +12,7 @@ from policies.fixtures import Made, edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
-from policies.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS
+from policies.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
 
 _KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
 _TEMPLATE: Final[dict[str, Any]] = {
@@ -30,6 +30,7 @@ _CLASS: Final[dict[str, Any]] = {
         "blockDeviceMappings": [{"ebs": {"encrypted": True, "kmsKeyID": _KEY, "volumeType": "gp3"}}],
     }
 }
+_DISK: Final[dict[str, Any]] = {"encrypted": True, "kmsKeyId": _KEY, "type": "gp3"}
 _TYPES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
 _GOOD: Final = (one(_TEMPLATE), one(_CLASS, type=NODE_CLASS))
 
@@ -150,7 +151,7 @@ NO_PUBLIC_IP = ResourceRule(
         "pool": Check(
             asks="must belong to a pool",
             find=_bare,
-            anchors=("CKV_AWS_8", "CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41"),
+            anchors=("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41"),
             bad=(one({}, type=INSTANCE), one({}, type=LAUNCH_CONFIGURATION)),
         ),
     },
@@ -159,6 +160,8 @@ NO_PUBLIC_IP = ResourceRule(
 
 
 def _volumes(machine: Resource) -> list[Node]:
+    if machine.type == VOLUME:
+        return [machine.props]
     disks = [mapping["ebs"] for mapping in _body(machine)["blockDeviceMappings"].items()]
     return [disk for disk in disks if not disk.missing]
 
@@ -170,7 +173,7 @@ def _plain_disk(machine: Resource, _: Context) -> Iterator[Problem]:
 def _no_disk(machine: Resource, _: Context) -> Iterator[Problem]:
     """Without a mapping the AMI's own is used, which is not encrypted."""
     mappings = _body(machine)["blockDeviceMappings"]
-    if mappings.missing or (mappings.known and not mappings.items()):
+    if machine.type != VOLUME and (mappings.missing or (mappings.known and not mappings.items())):
         yield problem(mappings)
 
 
@@ -180,13 +183,14 @@ def _aws_key(machine: Resource, _: Context) -> Iterator[Problem]:
 
 
 def _old_disk(machine: Resource, _: Context) -> Iterator[Problem]:
-    yield from (problem(ebs["volumeType"]) for ebs in _volumes(machine) if ebs["volumeType"].is_not("gp3"))
+    key = "type" if machine.type == VOLUME else "volumeType"
+    yield from (problem(ebs[key]) for ebs in _volumes(machine) if ebs[key].is_not("gp3"))
 
 
 EBS_ENCRYPTED = ResourceRule(
     name="node-ebs-encrypted-cmk",
-    title="Disks of nodes are gp3, encrypted with a key of the stack's own",
-    types=_TYPES,
+    title="Disks are gp3, encrypted with a key of the stack's own",
+    types=(*_TYPES, VOLUME),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Images, logs and scratch data of every team are on them, and a key of one's own can be taken away.",
@@ -200,18 +204,19 @@ EBS_ENCRYPTED = ResourceRule(
         "encrypted": Check(
             asks="must be true",
             find=_plain_disk,
-            anchors=("CKV_AWS_3", "CKV_AWS_106", "CKV2_AWS_2", "AVD-AWS-0026"),
+            anchors=("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026"),
             bad=(
                 _template("blockDeviceMappings.0.ebs.encrypted", "false"),
                 _template("blockDeviceMappings.0.ebs.encrypted"),
                 _class("blockDeviceMappings.0.ebs.encrypted", False),
+                one(edited(_DISK, "encrypted"), type=VOLUME),
             ),
         ),
         "key": Check(
             asks="must be a KMS key",
             find=_aws_key,
             anchors=("CKV_AWS_189", "AVD-AWS-0027"),
-            bad=(_template("blockDeviceMappings.0.ebs.kmsKeyId"), _class("blockDeviceMappings.0.ebs.kmsKeyID")),
+            bad=(_template("blockDeviceMappings.0.ebs.kmsKeyId"), _class("blockDeviceMappings.0.ebs.kmsKeyID"), one(edited(_DISK, "kmsKeyId"), type=VOLUME)),
         ),
         "type": Check(
             asks="must be 'gp3'",
@@ -220,10 +225,11 @@ EBS_ENCRYPTED = ResourceRule(
                 _template("blockDeviceMappings.0.ebs.volumeType", "gp2"),
                 _template("blockDeviceMappings.0.ebs.volumeType"),
                 _class("blockDeviceMappings.0.ebs.volumeType", "io1"),
+                one(edited(_DISK, "type", "gp2"), type=VOLUME),
             ),
         ),
     },
-    good=_GOOD,
+    good=(*_GOOD, one(_DISK, type=VOLUME)),
 )
 
 RULES = (IMDSV2, HOP_LIMIT, NO_PUBLIC_IP, EBS_ENCRYPTED)

@@ -62,6 +62,8 @@ _WEAK: Final[dict[str, Any]] = {
     "anonymous-auth": lambda value: value is True,
     "authorization.mode": lambda value: value == "AlwaysAllow",
     "authorization-mode": lambda value: value == "AlwaysAllow",
+    "clientCAFile": lambda value: not value,
+    "client-ca-file": lambda value: not value or value is True,
     "readOnlyPort": lambda value: value != 0,
     "read-only-port": lambda value: value != 0,
     "streamingConnectionIdleTimeout": lambda value: str(value) in {"0", "0s"},
@@ -138,6 +140,8 @@ USER_DATA = ResourceRule(
             bad=(
                 _flag_fixture("--anonymous-auth=true"),
                 _flag_fixture("--authorization-mode=AlwaysAllow"),
+                _flag_fixture("--client-ca-file="),
+                _config_fixture("authentication: {x509: {clientCAFile: ''}}"),
                 _flag_fixture("--read-only-port=10255"),
                 _flag_fixture("--streaming-connection-idle-timeout=0"),
                 _flag_fixture("--make-iptables-util-chains=false"),

@@ -47,6 +47,12 @@ def _default_rules(resource: Resource, _: Context) -> Iterator[Problem]:
                 yield problem(resource[key], f"open by {len(resource[key].items())} rules")
 
 
+def _by_a_machine(resource: Resource, _: Context) -> Iterator[Problem]:
+    if resource.type == ROUTE and resource["destinationCidrBlock"].raw == "0.0.0.0/0":
+        if resource["networkInterfaceId"].known:
+            yield problem(resource["networkInterfaceId"])
+
+
 def _entries(resource: Resource) -> list[Node]:
     if resource.type == NETWORK_ACL_RULE:
         return [resource.props] if resource["egress"].is_false(default=False) else []
@@ -81,7 +87,7 @@ _ACL_RULE: Final[dict[str, Any]] = {"ruleAction": "allow", "cidrBlock": "0.0.0.0
 PARTS_CLOSED = ResourceRule(
     name="vpc-parts-closed",
     title="No part of a VPC is open because AWS makes it so",
-    types=(SUBNET, DEFAULT_VPC, DEFAULT_SECURITY_GROUP, *_ACLS, NETWORK_ACL_RULE),
+    types=(SUBNET, DEFAULT_VPC, DEFAULT_SECURITY_GROUP, *_ACLS, NETWORK_ACL_RULE, ROUTE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Default VPCs, default groups and public addresses by default open what nobody meant to open.",
@@ -108,6 +114,12 @@ PARTS_CLOSED = ResourceRule(
                 one({"egress": [{"protocol": "-1"}]}, type=DEFAULT_SECURITY_GROUP),
             ),
         ),
+        "default-route": Check(
+            asks="must be a gateway's, not a machine's",
+            find=_by_a_machine,
+            anchors=("CKV2_AWS_35",),
+            bad=(one({"destinationCidrBlock": "0.0.0.0/0", "networkInterfaceId": "eni-1"}, type=ROUTE),),
+        ),
         "acl": Check(
             asks="must name networks or ports",
             find=_open_acl,
@@ -125,6 +137,8 @@ PARTS_CLOSED = ResourceRule(
     },
     good=(
         one({"mapPublicIpOnLaunch": False}),
+        one({"destinationCidrBlock": "0.0.0.0/0", "natGatewayId": "nat-1"}, type=ROUTE),
+        one({"destinationCidrBlock": "10.0.0.0/8", "networkInterfaceId": "eni-1"}, type=ROUTE),
         one({}),
         one({"ingress": [], "egress": []}, type=DEFAULT_SECURITY_GROUP),
         _acl(),

@@ -53,7 +53,8 @@ def _gateways(stack: Stack, context: Context) -> Iterator[Problem]:
     public = public_subnets(stack)
     private = [subnet for subnet in stack.of(SUBNET) if not any(subnet is found for found in public)]
     count, places = len(gateways), len(zones(private))
-    if not gateways or any(subnet["availabilityZone"].unknown for subnet in private):
+    undecided = any(subnet[key].unknown for subnet in private for key in ("availabilityZone", "mapPublicIpOnLaunch"))
+    if not gateways or undecided:
         return
     if (wanted == "per-zone" and count < places) or (wanted == "single" and count > 1):
         yield Problem(path="", got=f"one of {count} NAT gateways for {places} zones; wanted: {wanted}", at=gateways[0])

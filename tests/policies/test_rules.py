@@ -39,8 +39,11 @@ WAITS = {
     # Places whose unknown makes a check wait for the update, because what is there decides although no fixture says so.
     ("eks-addon-own-role", ("serviceAccount",)): "the association may be the add-on's",
     ("subnet-ip-headroom", ("availabilityZone",)): "the subnet may be in any zone",
+    ("subnet-ip-headroom", ("cidrBlock",)): "the subnet may be large enough for all",
     ("subnet-ip-headroom", ("tags",)): "the subnet may be of pods",
+    ("subnet-ip-headroom", ("tags", "karpenter.sh/discovery")): "the subnet may be of nodes",
     ("subnet-ip-headroom", ("tags", "kubernetes.io/role/cni")): "the subnet may be of pods",
+    ("vpc-shape", ("mapPublicIpOnLaunch",)): "the subnet may be public, and its zone without nodes",
     ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
     ("efa-pool-complete", ("networkInterfaces", 2)): "the interface may be an adapter",
     ("efa-pool-complete", ("networkInterfaces", 2, "interfaceType")): "the interface may be an adapter",

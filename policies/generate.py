@@ -1,0 +1,60 @@
+"""Writes what follows from the rules: `python -m policies.generate`, and with `--check` only tells what is out of date."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from policies.coverage import coverage
+from policies.documentation import page
+from policies.levels import ENVIRONMENTS
+from policies.rules import RULES
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+
+
+def levels(environment: str) -> dict[str, Any]:
+    """Configuration of the pack for one environment, as `--policy-pack-config` takes it."""
+    return {
+        rule.name: {"enforcementLevel": rule.levels.of(environment).value, **rule.defaults(environment)} for rule in RULES
+    }
+
+
+def generated() -> dict[Path, str]:
+    """Text of every generated file."""
+    files = {ROOT / f"policies/levels/{name}.json": _json(levels(name)) for name in ENVIRONMENTS}
+    files[ROOT / "policies/coverage.json"] = _json(coverage())
+    files[ROOT / "docs/policies.md"] = page()
+    return files
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+
+def stale() -> list[Path]:
+    """Generated files that are not what the rules say."""
+    return [path for path, text in generated().items() if not path.is_file() or path.read_text("utf-8") != text]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the files; with `--check`, name those that are out of date and fail."""
+    parser = argparse.ArgumentParser(prog="python -m policies.generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when a file is out of date")
+    if parser.parse_args(arguments).check:
+        names = [str(path.relative_to(ROOT)) for path in stale()]
+        if names:
+            sys.stderr.write(f"out of date: {', '.join(names)}; run `python -m policies.generate`\n")
+        return 1 if names else 0
+    for path, text in generated().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

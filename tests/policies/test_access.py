@@ -1,0 +1,98 @@
+"""Values that are known, unknown, missing, or of the wrong type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
+
+from policies.access import Node, WrongTypeError, texts, tree, unknowns
+
+PROPS: dict[str, Any] = {
+    "map": {"known": "text", "unknown": UNKNOWN_STRING_VALUE},
+    "list": ["a", UNKNOWN_STRING_VALUE, "b"],
+    "unknown": UNKNOWN_STRING_VALUE,
+    "null": None,
+    "number": 20.0,
+    "flag": False,
+}
+ROOT = tree(unknown_checking_proxy(PROPS))
+
+
+def test_an_unknown_hides_nothing_beside_it() -> None:
+    assert ROOT["map"]["known"].text() == "text"
+    assert ROOT["map"]["unknown"].unknown
+    assert texts(ROOT["list"].items()) == {"a", "b"}
+    assert unknowns(ROOT["list"].items()) == 1
+    assert [node.path for node in ROOT.walk()] == ["map.known", "list[0]", "list[2]", "number", "flag"]
+
+
+def test_everything_below_an_unknown_is_unknown_and_below_nothing_is_missing() -> None:
+    assert ROOT["unknown"]["a"]["b"].unknown
+    assert ROOT["null"]["a"].missing
+    assert ROOT.at("absent", "a").missing
+    assert ROOT["unknown"].items() == []
+    assert ROOT["unknown"].fields() == {}
+
+
+@pytest.mark.parametrize(
+    ("raw", "default", "is_true", "is_false"),
+    [
+        (True, False, True, False),
+        (False, True, False, True),
+        ("true", False, True, False),
+        ("false", True, False, True),
+        (None, True, True, False),
+        (None, False, False, True),
+    ],
+)
+def test_a_flag_has_the_default_of_aws_where_nothing_is_given(
+    raw: Any, default: bool, is_true: bool, is_false: bool
+) -> None:
+    node = tree({"flag": raw})["flag"]
+    assert (node.is_true(default=default), node.is_false(default=default)) == (is_true, is_false)
+
+
+@pytest.mark.parametrize("default", [True, False])
+def test_an_unknown_flag_is_neither_true_nor_false(default: bool) -> None:
+    assert not ROOT["unknown"].is_true(default=default)
+    assert not ROOT["unknown"].is_false(default=default)
+
+
+def test_what_is_missing_is_none_of_the_accepted_values_and_what_is_unknown_may_be_one() -> None:
+    assert ROOT["null"].is_not("x")
+    assert ROOT["flag"].is_not("x")
+    assert not ROOT["flag"].is_not("x", False)
+    assert not ROOT["unknown"].is_not("x")
+
+
+def test_numbers_are_read_from_floats_and_texts() -> None:
+    assert ROOT["number"].number() == 20
+    assert ROOT["number"].shown == "20"
+    assert tree({"n": "7"})["n"].number() == 7
+    assert ROOT["unknown"].number() is None
+
+
+@pytest.mark.parametrize(
+    ("read", "raw"),
+    [
+        (lambda node: node["key"], "text"),
+        (lambda node: node.items(), {"a": 1}),
+        (lambda node: node.fields(), ["a"]),
+        (lambda node: node.text(), 1),
+        (lambda node: node.number(), "many"),
+        (lambda node: node.number(), True),
+        (lambda node: node.truth(), "yes"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_told_with_its_place(read: Any, raw: Any) -> None:
+    with pytest.raises(WrongTypeError, match="^place must be "):
+        read(Node("place", raw))
+
+
+def test_a_long_value_is_cut_in_messages() -> None:
+    assert len(tree({"a": "x" * 500})["a"].shown) < 100
+    assert ROOT["null"].shown == "not set"
+    assert ROOT["unknown"].shown == "not known before the update"
+    assert ROOT["flag"].shown == "false"

@@ -1,0 +1,62 @@
+"""Generated files say what the rules say, and every question of other tools has an answer or a reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from policies import coverage as coverage_module
+from policies import generate
+from policies.coverage import NOT_APPLICABLE, coverage
+from policies.documentation import page
+from policies.rules import RULES
+
+
+def test_generated_files_are_current() -> None:
+    assert generate.stale() == []
+    assert generate.main(["--check"]) == 0
+
+
+def test_a_file_that_was_edited_by_hand_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(generate, "ROOT", tmp_path)
+    assert generate.main(["--check"]) == 1
+    assert "policies/coverage.json" in capsys.readouterr().err
+    assert generate.main([]) == 0
+    assert generate.main(["--check"]) == 0
+    (tmp_path / "docs/policies.md").write_text("edited")
+    assert generate.main(["--check"]) == 1
+
+
+def test_every_question_in_scope_is_answered_by_a_check_that_exists_or_by_a_reason() -> None:
+    checks = {f"{rule.name}/{key}" for rule in RULES for key in rule.checks}
+    for anchor, answer in coverage().items():
+        if answer.startswith(NOT_APPLICABLE):
+            assert len(answer) > 30, anchor
+        else:
+            assert set(answer.split(", ")) <= checks, anchor
+
+
+@pytest.mark.parametrize(
+    ("document", "part"),
+    [
+        ({"checkov": {"CKV_AWS_9999": "new"}}, "CKV_AWS_9999: no check names it"),
+        ({"reasons": {"CKV_AWS_38": "why not"}}, "CKV_AWS_38: a reason is given"),
+        ({"trivy": {}}, "and anchors.yaml does not"),
+    ],
+)
+def test_a_gap_in_the_inventory_is_refused(monkeypatch: pytest.MonkeyPatch, document: dict[str, object], part: str) -> None:
+    whole = json.loads(json.dumps(coverage_module._document()))
+    changed = {key: {**whole[key], **value} if value else {} for key, value in document.items()}  # type: ignore[dict-item]
+    monkeypatch.setattr(coverage_module, "_document", lambda: {**whole, **changed})
+    with pytest.raises(ValueError, match=part):
+        coverage()
+
+
+def test_the_page_tells_of_every_rule_check_and_setting() -> None:
+    text = page()
+    for rule in RULES:
+        assert f"### {rule.name}\n" in text
+        assert rule.why in text
+        assert all(f"| `{key}` |" in text for key in (*rule.checks, *rule.settings))

@@ -1,0 +1,125 @@
+"""The pack as the engine meets it: names, levels by stack, settings, configuration files, speed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from google.protobuf import json_format, struct_pb2
+from pulumi.runtime.proto import analyzer_pb2
+from pulumi_policy import EnforcementLevel
+
+from policies import levels, pack
+from policies.levels import Levels
+from policies.rule import AnyRule
+from policies.rules import RULES
+from policies.rules.gpu_pools import BOUNDED
+from tests.policies.support import DAY, analyze_request, analyzer
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_names_are_unique_and_listed_once() -> None:
+    names = [policy.name for policy in pack.policies("prod")]
+    assert len(names) == len(set(names)) == len(RULES) + 1
+
+
+@pytest.mark.parametrize("stack", ["dev", "staging", "prod", "experiment"])
+def test_a_stack_has_the_levels_of_its_environment_and_a_strange_one_those_of_production(stack: str) -> None:
+    environment = stack if stack in levels.ENVIRONMENTS else "prod"
+    found = {policy.name: policy.enforcement_level for policy in pack.policies(stack) if policy.name != pack.EXPIRY}
+    assert found == {rule.name: rule.levels.of(environment) for rule in RULES}
+
+
+@pytest.mark.parametrize("text", ["", "M/M", "M/M/X", "M/M/M/M"])
+def test_levels_of_another_form_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="one of M, A, -"):
+        Levels(text)
+
+
+def test_no_rule_is_weaker_in_production_than_in_development_but_idling() -> None:
+    """Machines that wait are what production pays for on purpose."""
+    order = [EnforcementLevel.DISABLED, EnforcementLevel.ADVISORY, EnforcementLevel.MANDATORY]
+    weaker = [rule.name for rule in RULES if order.index(rule.levels.of("prod")) < order.index(rule.levels.of("dev"))]
+    assert weaker == ["gpu-pool-idle-zero"]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_settings_fit_their_own_schema(rule: AnyRule) -> None:
+    for setting in rule.settings.values():
+        for value in setting.values.values():
+            jsonschema.validate(value, dict(setting.schema))
+
+
+def test_the_analyzer_describes_every_rule() -> None:
+    info = analyzer(*pack.policies("prod")).GetAnalyzerInfo(None, None)
+    described = {policy.name: policy for policy in info.policies}
+    for rule in RULES:
+        assert described[rule.name].description == rule.title
+        assert described[rule.name].remediation_steps == rule.mend
+        assert list(described[rule.name].tags) == list(rule.anchors)
+        assert set(described[rule.name].configSchema.properties) == set(rule.settings)
+
+
+def configured(config: dict[str, Any], bound: int) -> list[analyzer_pb2.AnalyzeDiagnostic]:
+    """What is said of a GPU pool with a maximum, once the engine has configured the pack."""
+    servicer = analyzer(*pack.policies("prod", lambda: DAY))
+    properties = struct_pb2.Struct()
+    json_format.ParseDict(config, properties)
+    policy = analyzer_pb2.PolicyConfig(enforcementLevel=analyzer_pb2.ADVISORY, properties=properties)
+    servicer.Configure(analyzer_pb2.ConfigureAnalyzerRequest(policyConfig={BOUNDED.name: policy}), None)
+    made = BOUNDED.good[0]["it"]
+    scaled = type(made)(props={**made.props, "scalingConfig": {"minSize": 0, "maxSize": bound}})
+    found = servicer.Analyze(analyze_request(BOUNDED, "it", scaled), None).diagnostics
+    return [one for one in found if one.policyName == BOUNDED.name]
+
+
+def test_a_configuration_file_overrides_level_and_setting() -> None:
+    (found,) = configured({"maximumNodes": 2}, 3)
+    assert found.enforcementLevel == analyzer_pb2.ADVISORY
+    assert configured({"maximumNodes": 3}, 3) == []
+
+
+def test_settings_that_a_configuration_leaves_out_stay() -> None:
+    assert configured({}, 64) == []
+    assert len(configured({}, 65)) == 1
+
+
+def test_the_pack_starts_as_the_engine_starts_it_and_prints_its_port() -> None:
+    """Unbuffered, as the language host runs Python: the SDK does not flush the port that it writes."""
+    command = [sys.executable, "-u", str(ROOT / "policies")]
+    environment = {**os.environ, "PULUMI_STACK": "dev"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True, cwd="/") as process:
+        guard = threading.Timer(20, process.kill)
+        guard.start()
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        guard.cancel()
+        process.terminate()
+    assert line.strip().isdigit()
+
+
+def test_the_pack_is_described_for_the_engine() -> None:
+    described = yaml.safe_load((ROOT / "policies/PulumiPolicy.yaml").read_text())
+    assert described["runtime"] == {"name": "python", "options": {"virtualenv": "../.venv"}}
+    assert described["version"]
+
+
+def test_the_entry_point_only_makes_the_pack() -> None:
+    lines = (ROOT / "policies/__main__.py").read_text().splitlines()
+    assert sum(not line.startswith(("#", '"""', "import", "from")) and bool(line) for line in lines) == 1
+
+
+def test_levels_files_are_what_the_engine_takes() -> None:
+    for environment in levels.ENVIRONMENTS:
+        config = json.loads((ROOT / f"policies/levels/{environment}.json").read_text())
+        assert set(config) == {rule.name for rule in RULES}
+        assert {entry["enforcementLevel"] for entry in config.values()} <= {"mandatory", "advisory", "disabled"}
