@@ -1,8 +1,8 @@
 """Safe reading of a resource's properties: every value is known, unknown or missing, and reading never raises.
 
 The SDK gives properties behind proxies that raise at the first touch of a value that a preview can't know, and one such
-raise ends the whole policy for that resource with a mere remark. Here an unknown is a value of its own: a question about
-it has no definite answer, and the questions beside it are answered as ever. Secrets arrive in plain text and are read
+raise ends the whole policy for that resource with a mere remark. Here an unknown is a value of its own: a question
+about it has no definite answer, and the questions beside it are answered as ever. Secrets arrive in plain text and are read
 like anything else. A value of the wrong type raises `WrongTypeError`, which the runner turns into a violation.
 """
 
@@ -128,7 +128,8 @@ class Node:
 
     def text(self) -> str | None:
         """A known text, else None."""
-        return self._typed(str, "text")
+        found: str | None = self._typed(str, "text")
+        return found
 
     def number(self) -> float | None:
         """A known number, else None; numbers arrive as floats, and some properties hold them as text."""

@@ -45,11 +45,18 @@ def coverage() -> dict[str, str]:
         ValueError: An id has neither or both, or a rule names one that is not in the inventory.
     """
     known, found, reasons = titles(), answers(), _document()["reasons"]
-    wrong = [f"{anchor}: no check names it, and no reason is given" for anchor in known if anchor not in {*found, *reasons}]
+    wrong = [
+        f"{anchor}: no check names it, and no reason is given" for anchor in known if anchor not in {*found, *reasons}
+    ]
     wrong += [f"{anchor}: a reason is given, and {found[anchor]} name it" for anchor in reasons if anchor in found]
-    wrong += [f"{anchor}: {where} name it, and anchors.yaml does not" for anchor, where in found.items() if anchor not in known]
+    wrong += [
+        f"{anchor}: {where} name it, and anchors.yaml does not"
+        for anchor, where in found.items()
+        if anchor not in known
+    ]
     if wrong:
         raise ValueError("policies/anchors.yaml: " + "; ".join(wrong))
     return {
-        anchor: ", ".join(found[anchor]) if anchor in found else f"{NOT_APPLICABLE}{reasons[anchor]}" for anchor in known
+        anchor: ", ".join(found[anchor]) if anchor in found else f"{NOT_APPLICABLE}{reasons[anchor]}"
+        for anchor in known
     }

@@ -77,7 +77,11 @@ def _rule(rule: AnyRule) -> Iterator[str]:
 
 def _covered() -> Iterator[str]:
     answered = coverage()
-    without = {anchor: text.removeprefix(NOT_APPLICABLE) for anchor, text in answered.items() if text.startswith(NOT_APPLICABLE)}
+    without = {
+        anchor: text.removeprefix(NOT_APPLICABLE)
+        for anchor, text in answered.items()
+        if text.startswith(NOT_APPLICABLE)
+    }
     yield "## Coverage\n"
     yield (
         f"Of {len(answered)} questions of Checkov, Trivy and the CIS Amazon EKS Benchmark about types that the stack "

@@ -42,7 +42,7 @@ class Statement:
     @property
     def allows(self) -> bool:
         """Whether it certainly gives rights."""
-        return self.node["Effect"].raw == "Allow"
+        return bool(self.node["Effect"].raw == "Allow")
 
     @property
     def actions(self) -> list[str]:

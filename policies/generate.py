@@ -1,4 +1,4 @@
-"""Writes what follows from the rules: `python -m policies.generate`, and with `--check` only tells what is out of date."""
+"""Writes what follows from the rules: `python -m policies.generate`; with `--check` it only tells what is stale."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 def levels(environment: str) -> dict[str, Any]:
     """Configuration of the pack for one environment, as `--policy-pack-config` takes it."""
     return {
-        rule.name: {"enforcementLevel": rule.levels.of(environment).value, **rule.defaults(environment)} for rule in RULES
+        rule.name: {"enforcementLevel": rule.levels.of(environment).value, **rule.defaults(environment)}
+        for rule in RULES
     }
 
 

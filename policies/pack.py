@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
-from typing import Final
+from typing import Any, Final
 
 from pulumi_policy import (
     EnforcementLevel,
@@ -67,13 +67,11 @@ def expiry(suppressions: Suppressions, day: Callable[[], date] = today) -> Polic
     )
 
 
-def policy(
-    rule: AnyRule, environment: str, suppressions: Suppressions, day: Callable[[], date] = today
-) -> Policy:
+def policy(rule: AnyRule, environment: str, suppressions: Suppressions, day: Callable[[], date] = today) -> Policy:
     """One rule as the SDK knows it."""
     defaults = rule.defaults(environment)
     schema = {name: {**setting.schema, "default": defaults[name]} for name, setting in rule.settings.items()}
-    common = {
+    common: dict[str, Any] = {
         "name": rule.name,
         "description": rule.title,
         "enforcement_level": rule.levels.of(environment),

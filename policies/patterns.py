@@ -9,7 +9,9 @@ from typing import Final
 FORMS: Final[Mapping[str, re.Pattern[str]]] = {
     # IAM User Guide, "Unique identifiers": AKIA long-term keys, ASIA temporary ones.
     "AWS access key": re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9])"),
-    "AWS secret key": re.compile(r"(?i)aws_?secret_?(?:access_?)?key['\"]?\s*[:=]\s*['\"]?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"),
+    "AWS secret key": re.compile(
+        r"(?i)aws_?secret_?(?:access_?)?key['\"]?\s*[:=]\s*['\"]?[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
+    ),
     "Hugging Face token": re.compile(r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{34,}"),
     # GitHub's blog of 2021-04-05, "Behind GitHub's new authentication token formats".
     "GitHub token": re.compile(r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{40,})"),

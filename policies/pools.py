@@ -67,7 +67,7 @@ def market(pool: Resource) -> Node:
 def spot(pool: Resource) -> bool:
     """Whether its machines certainly may be Spot. Karpenter takes on-demand alone unless told otherwise."""
     if pool.type == NODE_GROUP:
-        return market(pool).raw == "SPOT"
+        return bool(market(pool).raw == "SPOT")
     return any(entry.raw == "spot" for entry in market(pool).items())
 
 

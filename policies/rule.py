@@ -33,7 +33,6 @@ class Problem:
         path: Property that is wrong; empty where the resource as a whole is.
         got: What is there, in words that fit behind "it is": a value, or a phrase.
         at: Resource that is wrong; the one that was asked about where not given.
-        secret: Whether `got` must not repeat the value.
     """
 
     path: str
@@ -54,7 +53,6 @@ class Setting:
         asks: What it is, with its unit.
         schema: JSON Schema of its value.
         values: Value by environment.
-        source: Why these values.
     """
 
     asks: str
@@ -138,7 +136,8 @@ class Rule(Generic[Subject]):
         names = (self.name, *self.checks)
         strange = [name for name in names if not _NAME.fullmatch(name)]
         if strange or not self.checks:
-            msg = f"rule {self.name!r}: its name and the keys of its checks are kebab-case words; got {strange or 'no check'}"
+            got = strange or "no check"
+            msg = f"rule {self.name!r}: its name and the keys of its checks must be kebab-case words; got {got}"
             raise ValueError(msg)
 
     @property

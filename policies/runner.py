@@ -56,9 +56,7 @@ class Finding:
         return f"{self.text} Its suppression ({self.suppression.reason}) expired on {self.suppression.until}."
 
 
-def findings(
-    rule: AnyRule, subject: Resource | Stack, context: Context, suppressions: Suppressions
-) -> list[Finding]:
+def findings(rule: AnyRule, subject: Resource | Stack, context: Context, suppressions: Suppressions) -> list[Finding]:
     """Everything that a rule finds in a resource or a stack, suppressed or not."""
     found = []
     for key, problem in _problems(rule, subject, context):
@@ -79,13 +77,12 @@ def findings(
 
 
 def _problems(rule: AnyRule, subject: Resource | Stack, context: Context) -> Iterator[tuple[str, Problem]]:
-    if isinstance(rule, ResourceRule):
-        if isinstance(subject, Resource) and rule.looks_at(subject.type):
-            for key, check in rule.checks.items():
-                yield from _ask(key, check, subject, context)
-    elif isinstance(subject, Stack):
-        for key, check in rule.checks.items():
-            yield from _ask(key, check, subject, context)
+    if isinstance(rule, ResourceRule) and isinstance(subject, Resource) and rule.looks_at(subject.type):
+        for key, one in rule.checks.items():
+            yield from _ask(key, one, subject, context)
+    elif isinstance(rule, StackRule) and isinstance(subject, Stack):
+        for key, many in rule.checks.items():
+            yield from _ask(key, many, subject, context)
 
 
 def _ask(key: str, check: Check[Subject], subject: Subject, context: Context) -> Iterator[tuple[str, Problem]]:

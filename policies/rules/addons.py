@@ -60,7 +60,7 @@ CORE_ADDONS = StackRule(
     types=(CLUSTER, ADDON),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Bare add-ons are never patched, and an unpinned one changes at a moment that nobody chose (EKS Best Practices).",
+    why="Bare add-ons are never patched, and an unpinned one changes when nobody expects it (EKS Best Practices).",
     mend="Leave the add-on enabled in cluster.addons, and give it a version where the catalog has none.",
     settings={
         "core": Setting(
@@ -80,9 +80,7 @@ CORE_ADDONS = StackRule(
             find=_absent,
             bad=(without(_ADDONS, "vpc-cni"), without(_ADDONS, "coredns")),
         ),
-        "pinned": Check(
-            asks="must be set", find=_floating, bad=(with_(_ADDONS, "coredns", "addonVersion"),)
-        ),
+        "pinned": Check(asks="must be set", find=_floating, bad=(with_(_ADDONS, "coredns", "addonVersion"),)),
         "conflicts": Check(
             asks="must not be 'OVERWRITE'",
             find=_overwriting,
@@ -126,7 +124,11 @@ NETWORK_POLICY = ResourceRule(
             ),
         )
     },
-    good=(_cni(json.dumps({"enableNetworkPolicy": "true"})), _cni('{"enableNetworkPolicy": true}'), _cni(None, "coredns")),
+    good=(
+        _cni(json.dumps({"enableNetworkPolicy": "true"})),
+        _cni('{"enableNetworkPolicy": true}'),
+        _cni(None, "coredns"),
+    ),
 )
 
 
@@ -159,8 +161,12 @@ _POD_TRUST: Final = json.dumps({"Statement": [{"Principal": {"Service": ["pods.e
 _CNI_POLICY: Final = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"
 _WORKER: Final = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
 _OWN_ROLES: Final[Fixture] = {
-    "cni": Made(type=ADDON, props={"addonName": "vpc-cni", "podIdentityAssociations": [{"roleArn": "arn:aws:iam::1:role/cni"}]}),
-    "ebs": Made(type=ADDON, props={"addonName": "aws-ebs-csi-driver", "serviceAccountRoleArn": "arn:aws:iam::1:role/ebs"}),
+    "cni": Made(
+        type=ADDON, props={"addonName": "vpc-cni", "podIdentityAssociations": [{"roleArn": "arn:aws:iam::1:role/cni"}]}
+    ),
+    "ebs": Made(
+        type=ADDON, props={"addonName": "aws-ebs-csi-driver", "serviceAccountRoleArn": "arn:aws:iam::1:role/ebs"}
+    ),
     "efs": Made(type=ADDON, props={"addonName": "aws-efs-csi-driver"}),
     "dns": Made(type=ADDON, props={"addonName": "coredns"}),
     "association": Made(type=POD_IDENTITY, props={"serviceAccount": "efs-csi-controller-sa"}),
@@ -183,7 +189,13 @@ OWN_ROLE = StackRule(
             asks="add-ons that call AWS, each with its service account",
             schema={"type": "object", "additionalProperties": {"type": "string"}},
             values=everywhere(
-                dict(zip(_CALLERS, ("aws-node", "ebs-csi-controller-sa", "efs-csi-controller-sa", "fsx-csi-controller-sa"), strict=True))
+                dict(
+                    zip(
+                        _CALLERS,
+                        ("aws-node", "ebs-csi-controller-sa", "efs-csi-controller-sa", "fsx-csi-controller-sa"),
+                        strict=True,
+                    )
+                )
             ),
         )
     },
@@ -203,7 +215,12 @@ OWN_ROLE = StackRule(
             find=_node_rights,
             bad=(
                 with_(_OWN_ROLES, "nodes-worker", "policyArn", _CNI_POLICY),
-                with_(_OWN_ROLES, "nodes-worker", "policyArn", "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"),
+                with_(
+                    _OWN_ROLES,
+                    "nodes-worker",
+                    "policyArn",
+                    "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy",
+                ),
             ),
         ),
     },

@@ -47,12 +47,18 @@ SECRETS_CMK = ResourceRule(
             asks="must be the ARN of a KMS key",
             find=_no_key,
             anchors=("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1"),
-            bad=(one(edited(_ENCRYPTED, "encryptionConfig.provider")), one(edited(_ENCRYPTED, "encryptionConfig.provider.keyArn"))),
+            bad=(
+                one(edited(_ENCRYPTED, "encryptionConfig.provider")),
+                one(edited(_ENCRYPTED, "encryptionConfig.provider.keyArn")),
+            ),
         ),
         "resources": Check(
             asks="must contain 'secrets'",
             find=_not_secrets,
-            bad=(one(edited(_ENCRYPTED, "encryptionConfig.resources", [])), one(edited(_ENCRYPTED, "encryptionConfig.resources"))),
+            bad=(
+                one(edited(_ENCRYPTED, "encryptionConfig.resources", [])),
+                one(edited(_ENCRYPTED, "encryptionConfig.resources")),
+            ),
         ),
     },
     good=(one(_ENCRYPTED),),

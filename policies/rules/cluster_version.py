@@ -54,7 +54,7 @@ SUPPORTED_VERSION = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="After standard support there are no more patches without a surcharge; an unset version changes under one.",
-    mend="Set cluster.version to a version of docs/policies.md's catalog; `slipway` lists them.",
+    mend="Set cluster.version to a later version of infra/catalog/data/kubernetes.yaml.",
     settings={
         "daysLeft": Setting(
             asks="days of standard support that must be left",
@@ -92,11 +92,7 @@ UPGRADE_DUE = ResourceRule(
             values=everywhere(kubernetes.WARN_DAYS),
         )
     },
-    checks={
-        "support": Check(
-            asks="should be upgraded in time", find=_due, bad=(one({"version": "1.34"}),)
-        )
-    },
+    checks={"support": Check(asks="should be upgraded in time", find=_due, bad=(one({"version": "1.34"}),))},
     good=(one({"version": "1.35"}), one({"version": "1.36"})),
 )
 

@@ -116,14 +116,14 @@ _FABRIC: Final[Fixture] = {
     "pool-h100-placement": Made(type=PLACEMENT_GROUP, props={"strategy": "cluster"}),
     "pool-cpu": Made(
         type=KARPENTER_POOL,
-        props={
-            "pool": {"efaCount": 0, "instanceTypes": ["m7i.large"], "zones": ["a", "b"], "market": "on-demand"}
-        },
+        props={"pool": {"efaCount": 0, "instanceTypes": ["m7i.large"], "zones": ["a", "b"], "market": "on-demand"}},
     ),
 }
 _RESERVED: Final = without(with_(_FABRIC, "pool-h100", "pool.market", "reserved"), "pool-h100-placement")
 _ANYWHERE: Final = Made(
-    type=EGRESS_RULE, props={"ipProtocol": "-1", "cidrIpv4": "0.0.0.0/0"}, takes={"securityGroupId": ("pool-h100-group",)}
+    type=EGRESS_RULE,
+    props={"ipProtocol": "-1", "cidrIpv4": "0.0.0.0/0"},
+    takes={"securityGroupId": ("pool-h100-group",)},
 )
 
 EFA_COMPLETE = StackRule(
@@ -132,7 +132,7 @@ EFA_COMPLETE = StackRule(
     types=(MANAGED_POOL, KARPENTER_POOL, LAUNCH_TEMPLATE, NODE_CLASS, SECURITY_GROUP, INGRESS_RULE, EGRESS_RULE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without the group's rules for itself, jobs hang without a word (gardener/gardener-extension-provider-aws#1832).",
+    why="Without the group's rules for itself jobs hang silently (gardener/gardener-extension-provider-aws#1832).",
     mend="Use efa: true with one zone and EFA-capable types; components.pools.fabric makes the rest.",
     checks={
         "type": Check(
@@ -219,7 +219,9 @@ def _two_zones(stack: Stack, _: Context) -> Iterator[Problem]:
 
 _TEMPLATE: Final[dict[str, Any]] = {
     "instanceMarketOptions": {"marketType": "capacity-block"},
-    "capacityReservationSpecification": {"capacityReservationTarget": {"capacityReservationId": "cr-0a1b2c3d4e5f67890"}},
+    "capacityReservationSpecification": {
+        "capacityReservationTarget": {"capacityReservationId": "cr-0a1b2c3d4e5f67890"}
+    },
 }
 _BLOCK: Final[Fixture] = {
     "template": Made(type=LAUNCH_TEMPLATE, props=_TEMPLATE),
@@ -266,9 +268,7 @@ CAPACITY_BLOCK = StackRule(
             find=_unreserved,
             bad=(with_(_BLOCK, "template", "capacityReservationSpecification"),),
         ),
-        "size": Check(
-            asks="must be fixed", find=_elastic, bad=(with_(_BLOCK, "group", "scalingConfig.minSize", 0),)
-        ),
+        "size": Check(asks="must be fixed", find=_elastic, bad=(with_(_BLOCK, "group", "scalingConfig.minSize", 0),)),
         "zone": Check(
             asks="must be in one zone",
             find=_two_zones,

@@ -123,7 +123,7 @@ IP_HEADROOM = StackRule(
     types=(SUBNET, ADDON, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without addresses pods wait for ever, and EKS upgrades need up to five (EKS Best Practices, Prefix mode, Upgrades).",
+    why="Without addresses pods wait for ever, and an upgrade needs up to five (EKS Best Practices, Prefix mode).",
     mend="Take a larger network.cidr, add network.podCidr, or lower max or maxPods of pools.",
     settings={
         "spare": Setting(
@@ -209,7 +209,7 @@ GPU_NODE_REPAIR = StackRule(
     types=(NODE_GROUP, NODE_POOL, ADDON, RELEASE),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A GPU with an Xid error stays Ready to Kubernetes, and job after job dies on it (EKS Best Practices, AI/ML compute).",
+    why="A GPU with an Xid error looks Ready, and job after job dies on it (EKS Best Practices, AI/ML compute).",
     mend="Set repair: true of the pool, and leave the add-on eks-node-monitoring-agent enabled.",
     checks={
         "group": Check(
@@ -226,7 +226,9 @@ GPU_NODE_REPAIR = StackRule(
             bad=(with_(_WATCHED, "karpenter", "values.settings.featureGates", {}),),
         ),
         "agent": Check(
-            asks="must be watched", find=_unwatched, bad=(without(_WATCHED, "agent"), without(_WATCHED, "agent", "group"))
+            asks="must be watched",
+            find=_unwatched,
+            bad=(without(_WATCHED, "agent"), without(_WATCHED, "agent", "group")),
         ),
     },
     good=(

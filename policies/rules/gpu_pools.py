@@ -62,7 +62,7 @@ TAINTED = ResourceRule(
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="One log collector on a node of 55 USD an hour keeps it from being removed (EKS Best Practices, AI/ML compute).",
+    why="One log collector keeps a node of 55 USD an hour from being removed (EKS Best Practices, AI/ML compute).",
     mend=f"Give the pool the taint {GPU} with effect NoSchedule; pools of the stack file have it.",
     checks={
         "taint": Check(
@@ -167,7 +167,7 @@ def _layouts(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 def _misfit(gpu: str | None, layout: dict[str, int]) -> str | None:
-    if gpu not in gpus.GPUS:
+    if gpu is None or gpu not in gpus.GPUS:
         return f"{gpu} is no GPU that the catalog knows"
     if sum(layout.values()) > mig.COMPUTE_SLICES:
         return f"a GPU is cut into {mig.COMPUTE_SLICES} instances at most"

@@ -71,7 +71,9 @@ def _people(resource: Resource, _: Context) -> Iterator[Problem]:
 
 
 def _statement(action: Any, resource: Any = "*", **more: Any) -> str:
-    return json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": resource, **more}]})
+    return json.dumps(
+        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": resource, **more}]}
+    )
 
 
 def _rights(action: Any, resource: Any = "*", **more: Any) -> Fixture:
@@ -101,7 +103,9 @@ NO_ADMIN = ResourceRule(
             bad=(
                 _rights("*", _OWN),
                 _rights(["s3:GetObject", "*:*"], _OWN),
-                one({"policy": json.dumps({"Statement": [{"Effect": "Allow", "NotAction": "iam:*", "Resource": _OWN}]})}),
+                one(
+                    {"policy": json.dumps({"Statement": [{"Effect": "Allow", "NotAction": "iam:*", "Resource": _OWN}]})}
+                ),
                 one({"inlinePolicies": [{"policy": _statement("*", _OWN)}]}, type=ROLE),
             ),
         ),
@@ -198,7 +202,11 @@ SCOPED_WRITES = ResourceRule(
         ),
         "permissions": Check(
             asks="must name the resources whose permissions it manages",
-            find=_on_everything(lambda action: among(action, PERMISSIONS) and not among(action, ESCALATION) and not among(action, CREDENTIALS)),
+            find=_on_everything(
+                lambda action: (
+                    among(action, PERMISSIONS) and not among(action, ESCALATION) and not among(action, CREDENTIALS)
+                )
+            ),
             anchors=("CKV_AWS_289",),
             bad=(_rights("kms:CreateGrant"), _rights("iam:DeleteRole")),
         ),
@@ -230,7 +238,10 @@ SCOPED_WRITES = ResourceRule(
             asks="must say to which service a role may be passed",
             find=_passes_any_role,
             anchors=("AVD-AWS-0342",),
-            bad=(_rights("iam:PassRole", _NODE_ROLE), _rights(["ec2:RunInstances", "iam:PassRole"], [_NODE_ROLE, _OWN])),
+            bad=(
+                _rights("iam:PassRole", _NODE_ROLE),
+                _rights(["ec2:RunInstances", "iam:PassRole"], [_NODE_ROLE, _OWN]),
+            ),
         ),
     },
     good=(

@@ -216,7 +216,11 @@ EBS_ENCRYPTED = ResourceRule(
             asks="must be a KMS key",
             find=_aws_key,
             anchors=("CKV_AWS_189", "AVD-AWS-0027"),
-            bad=(_template("blockDeviceMappings.0.ebs.kmsKeyId"), _class("blockDeviceMappings.0.ebs.kmsKeyID"), one(edited(_DISK, "kmsKeyId"), type=VOLUME)),
+            bad=(
+                _template("blockDeviceMappings.0.ebs.kmsKeyId"),
+                _class("blockDeviceMappings.0.ebs.kmsKeyID"),
+                one(edited(_DISK, "kmsKeyId"), type=VOLUME),
+            ),
         ),
         "type": Check(
             asks="must be 'gp3'",

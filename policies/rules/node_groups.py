@@ -66,9 +66,7 @@ SAFE_UPDATE = ResourceRule(
             find=_too_many,
             bad=(one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage", 35)),),
         ),
-        "force": Check(
-            asks="must be false", find=_forced, bad=(one(edited(_ROLLING, "forceUpdateVersion", True)),)
-        ),
+        "force": Check(asks="must be false", find=_forced, bad=(one(edited(_ROLLING, "forceUpdateVersion", True)),)),
     },
     good=(
         one(_ROLLING),

@@ -62,9 +62,7 @@ _ROLES: Final[Fixture] = {
     "nodes": Made(type=ROLE, props={"assumeRolePolicy": _trust("ec2.amazonaws.com")}),
     "pods": Made(type=ROLE, props={"assumeRolePolicy": _trust("pods.eks.amazonaws.com")}),
     "worker": _policy("AmazonEKSWorkerNodePolicy"),
-    "inline": Made(
-        type=ROLE_POLICY, props={"policy": _document("ec2:DescribeTags")}, takes={"role": ("nodes",)}
-    ),
+    "inline": Made(type=ROLE_POLICY, props={"policy": _document("ec2:DescribeTags")}, takes={"role": ("nodes",)}),
     "pods-inline": Made(type=ROLE_POLICY, props={"policy": _document("s3:PutObject")}, takes={"role": ("pods",)}),
     "pods-policy": Made(
         type=ROLE_ATTACHMENT,

@@ -35,7 +35,7 @@ NO_PLAINTEXT = ResourceRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="ConfigMaps, Helm values, tags and descriptions are readable to all who may look at the resource.",
-    mend="Keep it in Secrets Manager or a Kubernetes Secret and name it; then revoke it, because it has been written down.",
+    mend="Keep it in Secrets Manager or a Kubernetes Secret, and revoke it, because it has been written down.",
     checks={
         "credential": Check(
             asks="must hold no credential",
@@ -43,7 +43,10 @@ NO_PLAINTEXT = ResourceRule(
             anchors=("CKV_AWS_41",),
             bad=(
                 one({"data": {"config": f"aws_access_key_id={_FAKE_KEY}"}}, type=CONFIG_MAP),
-                one({"values": {"env": [{"name": "AWS", "value": "aws_secret_access_key: " + "a1B/" * 10}]}}, type=RELEASE),
+                one(
+                    {"values": {"env": [{"name": "AWS", "value": "aws_secret_access_key: " + "a1B/" * 10}]}},
+                    type=RELEASE,
+                ),
                 one({"values": {"env": [{"name": "TOKEN", "value": "hf_" + "x" * 34}]}}, type=RELEASE),
                 one({"values": {"token": "ghp_" + "x" * 36}}, type=RELEASE),
                 one({"values": {"token": "nvapi-" + "x" * 40}}, type=RELEASE),

@@ -79,7 +79,7 @@ TYPE_ALLOWED = ResourceRule(
             values={
                 "dev": ["m*", "c*", "r*", "t*", "g*", "p4d.24xlarge", "p5.4xlarge"],
                 "staging": ["m*", "c*", "r*", "g*", "p4*", "p5*"],
-                # A T4 has no bfloat16 (NVIDIA Turing tuning guide): models in production would not run on it as trained.
+                # No g4dn: a T4 has no bfloat16 (NVIDIA Turing tuning guide), in which models are trained.
                 "prod": ["m*", "c*", "r*", "g5.*", "g6*", "p*"],
             },
         )

@@ -16,7 +16,13 @@ from policies.rule import Check, Context, Problem, ResourceRule, problem
 from policies.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
 
 _STORES: Final = (QUEUE, TOPIC)
-_NARROW: Final = ("aws:sourcearn", "aws:sourceaccount", "aws:principalorgid", "aws:principalarn", "aws:principalaccount")
+_NARROW: Final = (
+    "aws:sourcearn",
+    "aws:sourceaccount",
+    "aws:principalorgid",
+    "aws:principalarn",
+    "aws:principalaccount",
+)
 
 
 def _plain(store: Resource, _: Context) -> Iterator[Problem]:
@@ -107,7 +113,12 @@ QUEUES_ENCRYPTED = ResourceRule(
             bad=(
                 _policy("sqs:*", _EVENTS),
                 _policy(["*"], _EVENTS),
-                one({"kmsMasterKeyId": _KEY, "policy": json.dumps({"Statement": {"Effect": "Allow", "Action": "sqs:*"}})}),
+                one(
+                    {
+                        "kmsMasterKeyId": _KEY,
+                        "policy": json.dumps({"Statement": {"Effect": "Allow", "Action": "sqs:*"}}),
+                    }
+                ),
             ),
         ),
         "principal": Check(
@@ -132,7 +143,9 @@ QUEUES_ENCRYPTED = ResourceRule(
         one({"kmsMasterKeyId": _KEY}, type=TOPIC),
         _policy("sqs:SendMessage", _EVENTS),
         _policy("sqs:*", "*", Effect="Deny", Condition=_TLS),
-        _policy("sqs:SendMessage", "*", Condition={"ArnLike": {"aws:SourceArn": "arn:aws:events:*:111122223333:rule/*"}}),
+        _policy(
+            "sqs:SendMessage", "*", Condition={"ArnLike": {"aws:SourceArn": "arn:aws:events:*:111122223333:rule/*"}}
+        ),
         _policy("sns:Publish", {"AWS": "arn:aws:iam::111122223333:role/alerts"}, TOPIC_POLICY),
     ),
 )

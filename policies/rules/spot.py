@@ -24,14 +24,20 @@ _GROUP: Final[dict[str, Any]] = {
     "instanceTypes": _TYPES,
     "subnetIds": ["subnet-a", "subnet-b"],
 }
-_SINGLE: Final[dict[str, Any]] = {"capacityType": "ON_DEMAND", "instanceTypes": ["g6.xlarge"], "subnetIds": ["subnet-a"]}
+_SINGLE: Final[dict[str, Any]] = {
+    "capacityType": "ON_DEMAND",
+    "instanceTypes": ["g6.xlarge"],
+    "subnetIds": ["subnet-a"],
+}
 
 
 def _requirement(key: str, values: list[str]) -> dict[str, Any]:
     return {"key": key, "operator": "In", "values": values}
 
 
-def _node_pool(capacity: list[str], types: list[str], zones: list[str] | None, role: str = "interactive") -> dict[str, Any]:
+def _node_pool(
+    capacity: list[str], types: list[str], zones: list[str] | None, role: str = "interactive"
+) -> dict[str, Any]:
     requirements = [_requirement(CAPACITY, capacity), _requirement(TYPE, types)]
     requirements += [_requirement(ZONE, zones)] if zones else []
     template = {"metadata": {"labels": {ROLE: role}}, "spec": {"requirements": requirements}}
@@ -215,7 +221,10 @@ INTERRUPTIONS = StackRule(
     },
     good=(
         _SPOT,
-        {"pool": Made(type=NODE_POOL, props=_node_pool(["on-demand"], _TYPES, _ZONES)), "karpenter": Made(type=RELEASE, props={"chart": "oci://public.ecr.aws/karpenter/karpenter"})},
+        {
+            "pool": Made(type=NODE_POOL, props=_node_pool(["on-demand"], _TYPES, _ZONES)),
+            "karpenter": Made(type=RELEASE, props={"chart": "oci://public.ecr.aws/karpenter/karpenter"}),
+        },
         {"group": Made(type=NODE_GROUP, props=_SINGLE)},
     ),
 )

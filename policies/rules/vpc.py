@@ -48,9 +48,9 @@ def _default_rules(resource: Resource, _: Context) -> Iterator[Problem]:
 
 
 def _by_a_machine(resource: Resource, _: Context) -> Iterator[Problem]:
-    if resource.type == ROUTE and resource["destinationCidrBlock"].raw == "0.0.0.0/0":
-        if resource["networkInterfaceId"].known:
-            yield problem(resource["networkInterfaceId"])
+    default = resource.type == ROUTE and resource["destinationCidrBlock"].raw == "0.0.0.0/0"
+    if default and resource["networkInterfaceId"].known:
+        yield problem(resource["networkInterfaceId"])
 
 
 def _entries(resource: Resource) -> list[Node]:
@@ -123,7 +123,15 @@ PARTS_CLOSED = ResourceRule(
         "acl": Check(
             asks="must name networks or ports",
             find=_open_acl,
-            anchors=("CKV_AWS_229", "CKV_AWS_230", "CKV_AWS_231", "CKV_AWS_232", "CKV_AWS_352", "AVD-AWS-0102", "AVD-AWS-0105"),
+            anchors=(
+                "CKV_AWS_229",
+                "CKV_AWS_230",
+                "CKV_AWS_231",
+                "CKV_AWS_232",
+                "CKV_AWS_352",
+                "AVD-AWS-0102",
+                "AVD-AWS-0105",
+            ),
             bad=(
                 _acl(protocol="-1", fromPort=0, toPort=0),
                 _acl(fromPort=0, toPort=65535),
@@ -206,7 +214,7 @@ VPC_BASELINE = StackRule(
     types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, EIP, NETWORK_ACL, ROUTE, VPC_PEERING),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Flow logs are what tells afterwards who talked to whom; what is left over is paid for, or used by somebody else.",
+    why="Flow logs tell afterwards who talked to whom; what is left over is paid for, or used by somebody else.",
     mend="Use the network component with flowLogs.enabled.",
     checks={
         "flow-logs": Check(

@@ -1,4 +1,4 @@
-"""How a VPC is laid out: ranges that fit beside others, ways out that fail one zone at a time and cost no more than due."""
+"""How a VPC is laid out: ranges that fit beside others, and ways out that fail one zone at a time."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ VPC_SHAPE = StackRule(
     types=(VPC, VPC_RANGE, CLUSTER, SUBNET, NAT_GATEWAY, VPC_ENDPOINT),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Ranges can't be changed later; image and data pulls by NAT cost 0.045 USD a GB (EKS Best Practices, Networking).",
+    why="Ranges can't be changed later, and pulls through NAT cost 0.045 USD a GB (EKS Best Practices, Networking).",
     mend="Set network.cidr, podCidr, nat and endpoints of the stack file.",
     settings={
         "reserved": Setting(
@@ -113,7 +113,11 @@ VPC_SHAPE = StackRule(
         "endpoints": Setting(
             asks="AWS services that must be reached by endpoints",
             schema=_STRINGS,
-            values={"dev": ["s3"], "staging": ["s3", "ecr.api", "ecr.dkr", "sts"], "prod": ["s3", "ecr.api", "ecr.dkr", "sts"]},
+            values={
+                "dev": ["s3"],
+                "staging": ["s3", "ecr.api", "ecr.dkr", "sts"],
+                "prod": ["s3", "ecr.api", "ecr.dkr", "sts"],
+            },
         ),
     },
     checks={

@@ -66,7 +66,9 @@ def resources(rule: AnyRule, fixture: Fixture) -> Stack:
         for name, made in fixture.items()
     }
     for name, made in fixture.items():
-        found[name].sources.update({key: tuple(found[one] for one in taken if one in found) for key, taken in made.takes.items()})
+        found[name].sources.update(
+            {key: tuple(found[one] for one in taken if one in found) for key, taken in made.takes.items()}
+        )
     return Stack(tuple(found.values()))
 
 

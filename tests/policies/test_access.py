@@ -87,7 +87,7 @@ def test_numbers_are_read_from_floats_and_texts() -> None:
     ],
 )
 def test_a_value_of_the_wrong_type_is_told_with_its_place(read: Any, raw: Any) -> None:
-    with pytest.raises(WrongTypeError, match="^place must be "):
+    with pytest.raises(WrongTypeError, match=r"^place must be "):
         read(Node("place", raw))
 
 

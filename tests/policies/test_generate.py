@@ -19,7 +19,9 @@ def test_generated_files_are_current() -> None:
     assert generate.main(["--check"]) == 0
 
 
-def test_a_file_that_was_edited_by_hand_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_was_edited_by_hand_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(generate, "ROOT", tmp_path)
     assert generate.main(["--check"]) == 1
     assert "policies/coverage.json" in capsys.readouterr().err
@@ -46,7 +48,9 @@ def test_every_question_in_scope_is_answered_by_a_check_that_exists_or_by_a_reas
         ({"trivy": {}}, "and anchors.yaml does not"),
     ],
 )
-def test_a_gap_in_the_inventory_is_refused(monkeypatch: pytest.MonkeyPatch, document: dict[str, object], part: str) -> None:
+def test_a_gap_in_the_inventory_is_refused(
+    monkeypatch: pytest.MonkeyPatch, document: dict[str, object], part: str
+) -> None:
     whole = json.loads(json.dumps(coverage_module._document()))
     changed = {key: {**whole[key], **value} if value else {} for key, value in document.items()}  # type: ignore[dict-item]
     monkeypatch.setattr(coverage_module, "_document", lambda: {**whole, **changed})

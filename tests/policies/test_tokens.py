@@ -14,7 +14,7 @@ from policies.rule import ANY
 from policies.rules import RULES
 
 
-@pytest.mark.parametrize(("token", "place"), tokens.SDK.items(), ids=lambda value: str(value))
+@pytest.mark.parametrize(("token", "place"), tokens.SDK.items(), ids=str)
 def test_a_token_is_that_of_its_class(token: str, place: str) -> None:
     module, _, name = place.rpartition(".")
     with warnings.catch_warnings():
