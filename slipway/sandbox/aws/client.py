@@ -1,4 +1,4 @@
-"""The one door to moto: every AWS call of the sandbox goes through `Aws.call`.
+"""The one door to moto: every AWS call of the aws provider goes through `Aws.call`, and a fault can be put there.
 
 Moto tells accounts apart by the header `x-moto-account-id`, so the sandbox is whichever account a stack names.
 """
@@ -41,7 +41,7 @@ class AwsError(ProviderError):
         return told or _NOT_FOUND.search(self.code) is not None
 
 
-# The account of the call this thread is about to make. A client per account instead would cost up to half a second each.
+# The account of the call a thread is about to make. A client per account would cost up to half a second each instead.
 _ACCOUNT: ContextVar[str] = ContextVar("account", default=DEFAULT_ACCOUNT)
 
 

@@ -30,9 +30,9 @@ def drifted(kind: Kind, wanted: Any, live: Any) -> Any:
     """What to show in place of the wanted value: of an object only the properties the program set."""
     if isinstance(kind, ObjectOf) and isinstance(wanted, Mapping) and isinstance(live, Mapping):
         return {
-            key: item if same(kind.fields[key].kind, item, live.get(key)) else drifted(
-                kind.fields[key].kind, item, live.get(key)
-            )
+            key: item
+            if same(kind.fields[key].kind, item, live.get(key))
+            else drifted(kind.fields[key].kind, item, live.get(key))
             for key, item in wanted.items()
         }
     return live

@@ -35,7 +35,7 @@ class Lifecycle:
         id = self._create(sent)
         with self._partial(id, inputs, {}):
             for setting in self.row.settings:
-                if setting.at_create and (ANY in setting.keys or set(setting.keys) & set(inputs)):
+                if setting.at_create and (setting.is_general or set(setting.keys) & set(inputs)):
                     self._apply(setting, id, sent)
             found = self._live(id, {**sent, "id": id})
         return id, outputs.complete(self.aws, self.schema, self.row, id, inputs, found or {})

@@ -1,7 +1,7 @@
 """Types that moto does not have: they are checked against the schema and then live in the Pulumi state alone.
 
 There is no object anywhere else, so nothing can change or delete one behind the program's back, and a refresh finds
-them as they are. What AWS would compute is made up, in AWS's form and always the same for the same inputs. For the types
+them as they are. What AWS would compute is made up, in AWS's form, the same for the same inputs. For the types
 listed here the changes that force a new object are AWS's own; of any other type they are not known (the Python SDK does
 not say) and every change is an update in place.
 """

@@ -19,7 +19,10 @@ from slipway.sandbox.aws.shapes import normal, to_api
 Inputs: TypeAlias = Mapping[str, Any]
 Item: TypeAlias = Mapping[str, Any]
 ANY = "*"
-"""In the keys of a setting: applied at creation and at every update but one of tags alone."""
+"""In the keys of a setting: it sends all inputs, at every update but one of tags alone."""
+
+ALWAYS = "always"
+"""In the keys of a setting: it happens at creation and at every such update, and sends no input of its own."""
 
 _TAGS = {"tags", "tagsAll"}
 
@@ -77,6 +80,11 @@ class Setting:
     at_create: bool = True
     unless: frozenset[str] = frozenset()
 
+    @property
+    def is_general(self) -> bool:
+        """Whether any change calls for it."""
+        return bool({ANY, ALWAYS} & set(self.keys))
+
 
 @dataclass(frozen=True)
 class Tags:
@@ -132,14 +140,14 @@ class Row:
         """The settings an update of these inputs has to send; None for all of them."""
         if changed is None:
             return list(self.settings)
-        return [s for s in self.settings if changed & set(s.keys) or (ANY in s.keys and changed - _TAGS - s.unless)]
+        return [s for s in self.settings if changed & set(s.keys) or (s.is_general and changed - _TAGS - s.unless)]
 
     def recorded(self, known: Inputs) -> list[str]:
         """The inputs whose update AWS would make and moto has no operation for: kept in the state alone."""
         sent = {key for setting in self.settings for key in setting.keys}
         if ANY in sent:
             return []
-        replaced = {path.split(".")[0] for path in self.force_new}
+        replaced = {path for path in self.force_new if "." not in path}
         return sorted(key for key in known if key not in sent | replaced | {"tags", "region"})
 
 

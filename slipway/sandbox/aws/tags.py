@@ -61,6 +61,4 @@ def live(aws: Aws, row: Row, names: Inputs, item: Item) -> dict[str, str] | None
 
 def own(aws: Aws, wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:
     """The live tags as the resource's own: without those that the provider's default tags account for."""
-    return {
-        key: value for key, value in found.items() if key in wanted or aws.default_tags.get(key) != value
-    }
+    return {key: value for key, value in found.items() if key in wanted or aws.default_tags.get(key) != value}

@@ -43,7 +43,5 @@ def init_failed_metadata(
     )
     packed = any_pb2.Any()
     packed.Pack(detail)
-    status = status_pb2.Status(
-        code=grpc.StatusCode.UNKNOWN.value[0], message="; ".join(reasons), details=[packed]
-    )
+    status = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message="; ".join(reasons), details=[packed])
     return DETAILS_KEY, status.SerializeToString()

@@ -18,7 +18,7 @@ from slipway.sandbox.aws.provider import AwsProvider
 from slipway.sandbox.rpc.server import serve
 from tests.sandbox.aws.fakes import FakeClusters, FakeNodes
 from tests.sandbox.aws.samples.world import TRUST
-from tests.sandbox.rpc.engine import Engine, resources
+from tests.sandbox.rpc.engine import Engine, changes, resources
 
 # Importing the SDK's service modules warns of deprecated types in them.
 pytestmark = [pytest.mark.sandbox, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
@@ -43,14 +43,35 @@ def sandbox(clients: Clients, tmp_path: Path) -> Iterator[Sandbox]:
         served.stop()
 
 
-def changes(summary: Any) -> dict[str, int]:
-    found = getattr(summary, "change_summary", None) or summary.summary.resource_changes
-    return {str(getattr(kind, "value", kind)): count for kind, count in found.items() if count and kind != "same"}
-
-
 def provider(account: str, **more: Any) -> pulumi.ResourceOptions:
     args = {"region": "us-west-2", "allowed_account_ids": [account], **more}
     return pulumi.ResourceOptions(provider=aws_sdk.Provider("aws", **args))
+
+
+def workload(
+    opts: pulumi.ResourceOptions, role: aws_sdk.iam.Role, subnets: list[pulumi.Output[str]], instance: str
+) -> None:
+    """A cluster with one node group."""
+    cluster = aws_sdk.eks.Cluster(
+        "cluster", opts, name="main", role_arn=role.arn, version="1.34", vpc_config={"subnet_ids": subnets}
+    )
+    template = aws_sdk.ec2.LaunchTemplate(
+        "template", opts, instance_type=instance,
+        network_interfaces=[{"device_index": 0, "interface_type": "efa"}],
+    )  # fmt: skip
+    group = aws_sdk.eks.NodeGroup(
+        "nodes", opts, cluster_name=cluster.name, node_group_name="gpu", node_role_arn=role.arn,
+        subnet_ids=subnets, scaling_config={"min_size": 0, "max_size": 4, "desired_size": 2},
+        launch_template={"id": template.id, "version": template.latest_version.apply(str)},
+    )  # fmt: skip
+    aws_sdk.autoscaling.Tag(
+        "tag", opts, autoscaling_group_name=group.resources[0].autoscaling_groups[0].name,
+        tag={"key": "k8s.io/pool", "value": "gpu", "propagate_at_launch": True},
+    )  # fmt: skip
+    aws_sdk.eks.AccessEntry("entry", opts, cluster_name=cluster.name, principal_arn=role.arn)
+    pulumi.export("issuer", cluster.identities[0].oidcs[0].issuer)
+    pulumi.export("endpoint", cluster.endpoint)
+    pulumi.export("group", cluster.vpc_config.cluster_security_group_id)
 
 
 def platform(account: str, instance: str = "p5.48xlarge", team: str = "ml") -> Callable[[], None]:
@@ -68,85 +89,74 @@ def platform(account: str, instance: str = "p5.48xlarge", team: str = "ml") -> C
             ).id
             for index, zone in enumerate("ab")
         ]  # fmt: skip
-        https = {"protocol": "tcp", "from_port": 443, "to_port": 443, "cidr_blocks": ["10.0.0.0/8"]}
+        https = aws_sdk.ec2.SecurityGroupIngressArgs(
+            protocol="tcp", from_port=443, to_port=443, cidr_blocks=["10.0.0.0/8"]
+        )
         aws_sdk.ec2.SecurityGroup("group", opts, vpc_id=vpc.id, ingress=[https])
         role = aws_sdk.iam.Role("role", opts, assume_role_policy=TRUST)
         aws_sdk.sqs.Queue("queue", opts, message_retention_seconds=300)
         aws_sdk.cloudwatch.LogGroup("logs", opts, retention_in_days=30)
-        cluster = aws_sdk.eks.Cluster(
-            "cluster", opts, name="main", role_arn=role.arn, version="1.34", vpc_config={"subnet_ids": subnets}
-        )
-        template = aws_sdk.ec2.LaunchTemplate(
-            "template", opts, instance_type=instance,
-            network_interfaces=[{"device_index": 0, "interface_type": "efa"}],
-        )  # fmt: skip
-        group = aws_sdk.eks.NodeGroup(
-            "nodes", opts, cluster_name=cluster.name, node_group_name="gpu", node_role_arn=role.arn,
-            subnet_ids=subnets, scaling_config={"min_size": 0, "max_size": 4, "desired_size": 2},
-            launch_template={"id": template.id, "version": template.latest_version.apply(str)},
-        )  # fmt: skip
-        aws_sdk.autoscaling.Tag(
-            "tag", opts, autoscaling_group_name=group.resources[0].autoscaling_groups[0].name,
-            tag={"key": "k8s.io/pool", "value": "gpu", "propagate_at_launch": True},
-        )  # fmt: skip
-        aws_sdk.eks.AccessEntry("entry", opts, cluster_name=cluster.name, principal_arn=role.arn)
-        pulumi.export("issuer", cluster.identities[0].oidcs[0].issuer)
-        pulumi.export("endpoint", cluster.endpoint)
-        pulumi.export("group", cluster.vpc_config.cluster_security_group_id)
+        workload(opts, role, subnets, instance)
 
     return program
 
 
-def test_a_platform_lives_drifts_and_is_repaired(sandbox: Sandbox, clients: Clients, account: str) -> None:
+def outputs_of(stack: auto.Stack) -> dict[str, dict[str, Any]]:
+    return {name: {"id": item.get("id"), **item.get("outputs", {})} for name, item in resources(stack).items()}
+
+
+def test_a_platform_stands_changes_in_place_and_goes(sandbox: Sandbox, clients: Clients, account: str) -> None:
     stack = sandbox.engine.stack(platform(account))
     stack.up()
     assert CANARY not in sandbox.engine.state_text()
-    state = {name: {"id": item.get("id"), **item.get("outputs", {})} for name, item in resources(stack).items()}
+    state = outputs_of(stack)
     assert account in state["role"]["arn"]
     assert state["cluster"]["endpoint"] == "https://127.0.0.1:40000"
     assert state["entry"]["accessEntryArn"].startswith(f"arn:aws:eks:us-west-2:{account}:access-entry/main/")
     inputs, template = sandbox.nodes.groups["main", "gpu"]
-    assert inputs["scalingConfig"]["desiredSize"] == 2
-    assert template is not None
-    assert template["InstanceType"] == "p5.48xlarge"
+    assert (inputs["scalingConfig"]["desiredSize"], template) == (
+        2,
+        {**(template or {}), "InstanceType": "p5.48xlarge"},
+    )
     assert list(sandbox.nodes.tags.values()) == ["gpu"]
-    assert changes(stack.refresh()) == {}
 
+    stack = sandbox.engine.stack(platform(account, "p5e.48xlarge", team="research"))
+    assert set(changes(stack.up())) == {"updated"}, "default tags and launch templates change in place"
+    _, template = sandbox.nodes.groups["main", "gpu"]
+    assert template is not None
+    assert template["InstanceType"] == "p5e.48xlarge"
     aws = Aws(clients, "us-west-2", account)
-    vpc = state["vpc"]["id"]
-    assert aws.call("ec2", "describe_vpcs", VpcIds=[vpc])["Vpcs"][0]["Tags"] != []
-    aws.call("ec2", "create_tags", Resources=[vpc], Tags=[{"Key": "Name", "Value": "changed"}])
+    tags = aws.call("ec2", "describe_vpcs", VpcIds=[state["vpc"]["id"]])["Vpcs"][0]["Tags"]
+    assert {"Key": "team", "Value": "research"} in tags
+
+    stack.destroy()
+    assert [vpc["IsDefault"] for vpc in aws.call("ec2", "describe_vpcs")["Vpcs"]] == [True]
+    assert (sandbox.clusters.running, sandbox.nodes.groups, sandbox.nodes.tags) == ({}, {}, {})
+
+
+def test_what_is_changed_by_hand_is_seen_and_taken_back(sandbox: Sandbox, clients: Clients, account: str) -> None:
+    stack = sandbox.engine.stack(platform(account))
+    stack.up()
+    state, aws = outputs_of(stack), Aws(clients, "us-west-2", account)
+    assert changes(stack.refresh()) == {}
+    renamed = [{"Key": "Name", "Value": "changed"}]
+    aws.call("ec2", "create_tags", Resources=[state["vpc"]["id"]], Tags=renamed)
     aws.call("logs", "put_retention_policy", logGroupName=state["logs"]["id"], retentionInDays=1)
     aws.call("sqs", "delete_queue", QueueUrl=state["queue"]["id"])
     sizes = {"minSize": 0, "maxSize": 4, "desiredSize": 3}
     aws.call("eks", "update_nodegroup_config", clusterName="main", nodegroupName="gpu", scalingConfig=sizes)
-    assert changes(stack.refresh()) == {"update": 3, "delete": 1}
-    assert changes(stack.up()) == {"update": 3, "create": 1}
+    assert changes(stack.refresh()) == {"updated": 3, "deleted": 1}
+    assert changes(stack.up()) == {"updated": 3, "created": 1}
     group = aws.call("eks", "describe_nodegroup", clusterName="main", nodegroupName="gpu")["nodegroup"]
     assert group["scalingConfig"]["desiredSize"] == 2
-
-    stack = sandbox.engine.stack(platform(account, "p5e.48xlarge", team="research"))
-    summary = changes(stack.up())
-    assert set(summary) == {"update"}, "changes of default tags and launch template are made in place"
-    _, template = sandbox.nodes.groups["main", "gpu"]
-    assert template is not None
-    assert template["InstanceType"] == "p5e.48xlarge"
-    tags = aws.call("ec2", "describe_vpcs", VpcIds=[vpc])["Vpcs"][0]["Tags"]
-    assert {"Key": "team", "Value": "research"} in tags
-
-    stack.destroy()
-    assert aws.call("ec2", "describe_vpcs", VpcIds=[])["Vpcs"][0]["IsDefault"]
-    assert sandbox.clusters.running == {}
-    assert sandbox.nodes.groups == {}
-    assert sandbox.nodes.tags == {}
 
 
 def test_instances_of_two_regions_keep_to_their_own(sandbox: Sandbox, clients: Clients, account: str) -> None:
     def program() -> None:
         for region in ("us-west-2", "eu-central-1"):
-            args = {"region": region, "allowed_account_ids": [account]}
-            opts = pulumi.ResourceOptions(provider=aws_sdk.Provider(region, **args))
-            zones = aws_sdk.get_availability_zones(opts=pulumi.InvokeOptions(provider=opts.provider))
+            instance = aws_sdk.Provider(region, region=region, allowed_account_ids=[account])
+            opts = pulumi.ResourceOptions(provider=instance)
+            zones = aws_sdk.get_availability_zones(opts=pulumi.InvokeOptions(provider=instance))
             aws_sdk.sqs.Queue(f"queue-{region}", opts, name=f"queue-{zones.names[0]}")
 
     stack = sandbox.engine.stack(program)
@@ -176,7 +186,7 @@ def test_a_half_made_object_is_kept_and_finished(
         stack.up()
     vpc = resources(stack)["vpc"]["id"]
     monkeypatch.setattr(Aws, "call", honest)
-    assert changes(stack.up()) == {"update": 1}
+    assert changes(stack.up()) == {"updated": 1}
     aws = Aws(clients, "us-west-2", account)
     answer = aws.call("ec2", "describe_vpc_attribute", VpcId=vpc, Attribute="enableDnsHostnames")
     assert answer["EnableDnsHostnames"]["Value"]
@@ -193,7 +203,7 @@ def test_an_imported_object_is_left_as_it_is(sandbox: Sandbox, clients: Clients,
         aws_sdk.ec2.Subnet("subnet", opts, vpc_id=vpc, cidr_block="10.0.1.0/24")
 
     stack = sandbox.engine.stack(program)
-    assert changes(stack.up()).get("import") == 1
+    assert changes(stack.up()) == {"imported": 1, "created": 2}
     assert changes(stack.up()) == {}
 
 

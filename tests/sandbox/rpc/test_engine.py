@@ -12,7 +12,7 @@ import pytest
 from pulumi import automation as auto
 
 from slipway.sandbox.rpc.server import serve
-from tests.sandbox.rpc.engine import Engine, resources
+from tests.sandbox.rpc.engine import Engine, changes, resources
 from tests.sandbox.rpc.toy import Thing, ToyInstance, ToyProvider
 
 pytestmark = pytest.mark.sandbox
@@ -101,9 +101,7 @@ def test_ignored_nested_path_is_no_change_and_a_forced_one_replaces(engine: Engi
     engine.stack(one_thing(kind="a", scaling={"desired": 1, "max": 3})).up()
     toy.things["thing-1"]["scaling"]["desired"] = 2
     stack = engine.stack(one_thing(kind="a", scaling={"desired": 1, "max": 3}, ignore=["scaling.desired"]))
-    summary = stack.up(refresh=True).summary.resource_changes
-    assert summary is not None
-    assert not {"update", "replace"} & set(summary)
+    assert changes(stack.up(refresh=True)) == {}
     stack = engine.stack(one_thing(kind="b", scaling={"desired": 1, "max": 4}, ignore=["scaling.desired"]))
     stack.up()
     assert [call for call, _ in toy.calls] == ["create", "delete", "create"]

@@ -13,7 +13,7 @@ import hashlib
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws, AwsError
-from slipway.sandbox.aws.row import ANY, Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.row import ALWAYS, Call, Inputs, Item, Row, Setting, Tags, find
 
 SERVICE = "eks"
 DEFAULT_VERSION = "1.35"
@@ -163,16 +163,21 @@ CLUSTER = Row(
     refuse=_refuse,
     force_new=frozenset(
         {
-            "accessConfig.bootstrapClusterCreatorAdminPermissions", "bootstrapSelfManagedAddons", "name", "roleArn",
-            "kubernetesNetworkConfig.ipFamily", "kubernetesNetworkConfig.serviceIpv4Cidr",
-            "outpostConfig.controlPlaneInstanceType", "outpostConfig.controlPlanePlacement",
+            "accessConfig.bootstrapClusterCreatorAdminPermissions",
+            "bootstrapSelfManagedAddons",
+            "name",
+            "roleArn",
+            "kubernetesNetworkConfig.ipFamily",
+            "kubernetesNetworkConfig.serviceIpv4Cidr",
+            "outpostConfig.controlPlaneInstanceType",
+            "outpostConfig.controlPlanePlacement",
         }
     ),
     # Envelope encryption cannot be taken away again.
     replace_if=lambda path, old, new: path == "encryptionConfig" and "encryptionConfig" not in new,
     settings=(
-        Setting((ANY,), _make_security_group),
-        Setting((ANY,), _start),
+        Setting((ALWAYS,), _make_security_group),
+        Setting((ALWAYS,), _start),
         Setting(("vpcConfig",), _update_vpc, at_create=False),
         Setting(("enabledClusterLogTypes",), _update_logging, at_create=False),
         Setting(("remoteNetworkConfig",), Call("update_cluster_config", {"name": "{id}"}), at_create=False),

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws, AwsError
-from slipway.sandbox.aws.row import ANY, Call, Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.row import ALWAYS, Call, Inputs, Item, Row, Setting, find
 from slipway.sandbox.aws.rows.eks_cluster import SERVICE
 from slipway.sandbox.aws.shapes import to_api
 
@@ -122,8 +122,18 @@ NODE_GROUP = Row(
     before=_check,
     force_new=frozenset(
         {
-            "amiType", "capacityType", "clusterName", "diskSize", "instanceTypes", "launchTemplate.id",
-            "launchTemplate.name", "nodeGroupName", "nodeGroupNamePrefix", "nodeRoleArn", "remoteAccess", "subnetIds",
+            "amiType",
+            "capacityType",
+            "clusterName",
+            "diskSize",
+            "instanceTypes",
+            "launchTemplate.id",
+            "launchTemplate.name",
+            "nodeGroupName",
+            "nodeGroupNamePrefix",
+            "nodeRoleArn",
+            "remoteAccess",
+            "subnetIds",
         }
     ),
     # A group keeps to having a template, or none.
@@ -131,7 +141,7 @@ NODE_GROUP = Row(
     settings=(
         # At creation too: moto's CreateNodegroup passes over the update settings.
         Setting(("scalingConfig", "updateConfig", "nodeRepairConfig", "labels", "taints"), _configure),
-        Setting((ANY,), _observe),
+        Setting((ALWAYS,), _observe),
     ),
     name="nodeGroupName",
     name_limit=63,

@@ -12,9 +12,7 @@ from slipway.sandbox.aws.row import Call, Inputs, Item, Row, Setting, find
 from slipway.sandbox.aws.rows import ec2
 
 # A deleted endpoint stays visible for a while, on AWS too.
-_DESCRIBE = Call(
-    "describe_vpc_endpoints", {"VpcEndpointIds": ["{id}"]}, item="VpcEndpoints[?State!='deleted'] | [0]"
-)
+_DESCRIBE = Call("describe_vpc_endpoints", {"VpcEndpointIds": ["{id}"]}, item="VpcEndpoints[?State!='deleted'] | [0]")
 _LISTS = {"routeTableIds": "RouteTableIds", "subnetIds": "SubnetIds", "securityGroupIds": "SecurityGroupIds"}
 
 
@@ -41,16 +39,20 @@ def _modify_endpoint(aws: Aws, id: str, inputs: Inputs) -> None:
 VPC_ENDPOINT = Row(
     "aws:ec2/vpcEndpoint:VpcEndpoint",
     ec2.SERVICE,
-    create=Call(
-        "create_vpc_endpoint", rename={"policy": "PolicyDocument"}, omit=frozenset({"autoAccept"})
-    ),
+    create=Call("create_vpc_endpoint", rename={"policy": "PolicyDocument"}, omit=frozenset({"autoAccept"})),
     id="VpcEndpoint.VpcEndpointId",
     read=_read_endpoint,
     delete=Call("delete_vpc_endpoints", target={"VpcEndpointIds": ["{id}"]}),
     force_new=frozenset(
         {
-            "resourceConfigurationArn", "serviceName", "serviceNetworkArn", "serviceRegion", "vpcEndpointType", "vpcId",
-            "dnsOptions.privateDnsPreference", "dnsOptions.privateDnsSpecifiedDomains",
+            "resourceConfigurationArn",
+            "serviceName",
+            "serviceNetworkArn",
+            "serviceRegion",
+            "vpcEndpointType",
+            "vpcId",
+            "dnsOptions.privateDnsPreference",
+            "dnsOptions.privateDnsSpecifiedDomains",
         }
     ),
     settings=(Setting((*_LISTS, "policy"), _modify_endpoint, at_create=False),),
@@ -84,9 +86,20 @@ FLOW_LOG = Row(
     delete=Call("delete_flow_logs", target={"FlowLogIds": ["{id}"]}),
     force_new=frozenset(
         {
-            "deliverCrossAccountRole", "destinationOptions", "eniId", "iamRoleArn", "logDestination", "logFormat",
-            "logDestinationType", "maxAggregationInterval", "regionalNatGatewayId", "subnetId", "trafficType",
-            "transitGatewayAttachmentId", "transitGatewayId", "vpcId",
+            "deliverCrossAccountRole",
+            "destinationOptions",
+            "eniId",
+            "iamRoleArn",
+            "logDestination",
+            "logFormat",
+            "logDestinationType",
+            "maxAggregationInterval",
+            "regionalNatGatewayId",
+            "subnetId",
+            "trafficType",
+            "transitGatewayAttachmentId",
+            "transitGatewayId",
+            "vpcId",
         }
     ),
     tags=ec2.tags("vpc-flow-log"),

@@ -79,9 +79,7 @@ OIDC_PROVIDER = Row(
             at_create=False,
         ),
     ),
-    tags=Tags(
-        "tag_open_id_connect_provider", "untag_open_id_connect_provider", {"OpenIDConnectProviderArn": "{id}"}
-    ),
+    tags=Tags("tag_open_id_connect_provider", "untag_open_id_connect_provider", {"OpenIDConnectProviderArn": "{id}"}),
     computed={"arn": "{id}"},
     drift=("thumbprintLists",),
 )

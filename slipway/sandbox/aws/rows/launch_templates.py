@@ -21,8 +21,13 @@ _RENAMED = {
 
 def _new_version(aws: Aws, id: str, inputs: Inputs) -> None:
     data = {key: value for key, value in inputs.items() if key not in ("name", "namePrefix", "tags")}
-    create = Call("create_launch_template_version", {"LaunchTemplateId": "{id}"}, rename=_RENAMED, omit=_OUTSIDE,
-                  wrap="LaunchTemplateData")
+    create = Call(
+        "create_launch_template_version",
+        {"LaunchTemplateId": "{id}"},
+        rename=_RENAMED,
+        omit=_OUTSIDE,
+        wrap="LaunchTemplateData",
+    )
     made = create(aws, ec2.SERVICE, data, {"id": id})
     if inputs.get("updateDefaultVersion"):
         newest = str(made["LaunchTemplateVersion"]["VersionNumber"])
@@ -40,9 +45,9 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
     template = find(aws, ec2.SERVICE, _DESCRIBE, {"id": id})
     if template is None:
         return None
-    versions = aws.call(
-        ec2.SERVICE, "describe_launch_template_versions", LaunchTemplateId=id, Versions=["$Latest"]
-    )["LaunchTemplateVersions"]
+    versions = aws.call(ec2.SERVICE, "describe_launch_template_versions", LaunchTemplateId=id, Versions=["$Latest"])[
+        "LaunchTemplateVersions"
+    ]
     data = dict(versions[0]["LaunchTemplateData"]) if versions else {}
     data["VpcSecurityGroupIds"] = data.pop("SecurityGroupIds", None)
     return {**data, **template}
@@ -63,12 +68,15 @@ LAUNCH_TEMPLATE = Row(
     # Moto describes a template with the tags it was made with.
     tags=replace(
         ec2.tags("launch-template"),
-        read=Call("describe_tags", target={"Filters": [{"Name": "resource-id", "Values": ["{id}"]}]},
-                  item="{Tags: Tags}"),
+        read=Call(
+            "describe_tags", target={"Filters": [{"Name": "resource-id", "Values": ["{id}"]}]}, item="{Tags: Tags}"
+        ),
     ),
     name_limit=128,
     from_item={
-        "name": "LaunchTemplateName", "latestVersion": "LatestVersionNumber", "defaultVersion": "DefaultVersionNumber",
+        "name": "LaunchTemplateName",
+        "latestVersion": "LatestVersionNumber",
+        "defaultVersion": "DefaultVersionNumber",
     },
     computed=ec2.arn("launch-template"),
     drift=("imageId", "instanceType", "userData", "vpcSecurityGroupIds"),

@@ -34,7 +34,8 @@ def _routes(aws: Aws, table: str) -> list[dict[str, Any]] | None:
     if found is None:
         return None
     return [
-        route for route in found["Routes"]
+        route
+        for route in found["Routes"]
         if route.get("GatewayId") != "local" and not str(route.get("GatewayId", "")).startswith("vpce-")
     ]
 

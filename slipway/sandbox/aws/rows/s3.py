@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.row import ANY, Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.row import ALWAYS, ANY, Call, Inputs, Item, Row, Setting, Tags, find
 
 SERVICE = "s3"
 NO_LOCATION = "us-east-1"
@@ -62,7 +62,7 @@ BUCKET = Row(
     read=_read,
     delete=_delete,
     force_new=frozenset({"bucket", "bucketNamespace", "bucketPrefix", "objectLockEnabled"}),
-    settings=(Setting((ANY,), _set_tags),),
+    settings=(Setting((ALWAYS,), _set_tags),),
     tags=Tags(replace=_set_tags),
     name="bucket",
     name_limit=63,

@@ -138,9 +138,7 @@ def _change_rule(aws: Aws, id: str, inputs: Inputs) -> None:
     # -1 stands for all ports.
     ports = {"FromPort": int(inputs.get("fromPort", -1)), "ToPort": int(inputs.get("toPort", -1))}
     rule = {"SecurityGroupRuleId": id, "SecurityGroupRule": {**request, **ports}}
-    aws.call(
-        ec2.SERVICE, "modify_security_group_rules", GroupId=inputs["securityGroupId"], SecurityGroupRules=[rule]
-    )
+    aws.call(ec2.SERVICE, "modify_security_group_rules", GroupId=inputs["securityGroupId"], SecurityGroupRules=[rule])
 
 
 def _rule(direction: str) -> Row:

@@ -75,9 +75,7 @@ TOPIC = Row(
 
 def _put_policy(aws: Aws, id: str, inputs: Inputs) -> None:
     policy = _text(inputs["policy"])
-    aws.call(
-        SERVICE, "set_topic_attributes", TopicArn=inputs["arn"], AttributeName="Policy", AttributeValue=policy
-    )
+    aws.call(SERVICE, "set_topic_attributes", TopicArn=inputs["arn"], AttributeName="Policy", AttributeValue=policy)
 
 
 def _create_policy(aws: Aws, inputs: Inputs) -> str:

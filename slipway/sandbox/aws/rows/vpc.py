@@ -130,8 +130,16 @@ SUBNET = Row(
     delete=ec2.by_id("delete_subnet", "SubnetId"),
     force_new=frozenset(
         {
-            "vpcId", "cidrBlock", "availabilityZone", "availabilityZoneId", "ipv6Native", "outpostArn",
-            "ipv4IpamPoolId", "ipv4NetmaskLength", "ipv6IpamPoolId", "ipv6NetmaskLength",
+            "vpcId",
+            "cidrBlock",
+            "availabilityZone",
+            "availabilityZoneId",
+            "ipv6Native",
+            "outpostArn",
+            "ipv4IpamPoolId",
+            "ipv4NetmaskLength",
+            "ipv6IpamPoolId",
+            "ipv6NetmaskLength",
         }
     ),
     settings=tuple(Setting((name,), _subnet_attribute(name)) for name in _SUBNET_ATTRIBUTES),

@@ -16,6 +16,7 @@ def _scale(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
     cluster, group = id.split(":")
     aws.call("eks", "update_nodegroup_config", clusterName=cluster, nodegroupName=group, scalingConfig=sizes)
 
+
 def _node_group(world: World) -> dict[str, Any]:
     template, outputs = world.template()
     return {
@@ -31,6 +32,7 @@ def _node_group(world: World) -> dict[str, Any]:
         **TAGGED,
     }
 
+
 def _cluster(world: World) -> dict[str, Any]:
     return {
         "name": "main",
@@ -43,6 +45,7 @@ def _cluster(world: World) -> dict[str, Any]:
         "kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"},
         **TAGGED,
     }
+
 
 _LIFECYCLE_TEXT = json.dumps(
     {

@@ -15,9 +15,11 @@ _HTTPS = {"protocol": "tcp", "fromPort": 443, "toPort": 443, "cidrBlocks": ["10.
 
 _ALL = {"protocol": "-1", "fromPort": 0, "toPort": 0, "cidrBlocks": ["0.0.0.0/0"]}
 
+
 def _open_ssh(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
     ssh = [{"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
     aws.call("ec2", "authorize_security_group_ingress", GroupId=id, IpPermissions=ssh)
+
 
 def _rule_port(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
     rule = {"IpProtocol": "tcp", "FromPort": 1, "ToPort": 2, "CidrIpv4": "10.0.0.0/8"}
@@ -26,15 +28,18 @@ def _rule_port(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
         SecurityGroupRules=[{"SecurityGroupRuleId": id, "SecurityGroupRule": rule}],
     )  # fmt: skip
 
+
 def _new_version(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
     aws.call(
         "ec2", "create_launch_template_version", LaunchTemplateId=id,
         LaunchTemplateData={"ImageId": "ami-99999999", "InstanceType": "p5.48xlarge"},
     )  # fmt: skip
 
+
 def _rule(world: World) -> dict[str, Any]:
     rule = {"ipProtocol": "tcp", "fromPort": 988, "toPort": 1023, "cidrIpv4": "10.0.0.0/8", "description": "lustre"}
     return {"securityGroupId": world.group(), **rule, **TAGGED}
+
 
 def _endpoint(world: World) -> dict[str, Any]:
     subnets = world.subnets()
@@ -50,6 +55,7 @@ def _endpoint(world: World) -> dict[str, Any]:
         **TAGGED,
     }
 
+
 def _flow_log(world: World) -> dict[str, Any]:
     logs = world.make("aws:cloudwatch/logGroup:LogGroup", name=world.unique("/vpc/flow"))[1]
     return {
@@ -61,6 +67,7 @@ def _flow_log(world: World) -> dict[str, Any]:
         "maxAggregationInterval": 60,
         **TAGGED,
     }
+
 
 SAMPLES: dict[str, Sample] = {
     "aws:ec2/vpc:Vpc": Sample(

@@ -19,6 +19,7 @@ def _lustre(world: World) -> dict[str, Any]:
         **TAGGED,
     }
 
+
 SAMPLES: dict[str, Sample] = {
     "aws:s3/bucket:Bucket": Sample(
         lambda world: {"bucket": world.unique("models"), "forceDestroy": True, **TAGGED}, RETAGGED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any
 
@@ -16,13 +17,13 @@ Made = tuple[str, dict[str, Any]]
 class World:
     """An account in the test's moto, and short ways to make what a sample needs, each time another object."""
 
+    _count = itertools.count(1)
+
     def __init__(self, aws: Aws) -> None:
         self.aws = aws
-        self.count = 0
 
     def unique(self, name: str) -> str:
-        self.count += 1
-        return f"{name}-{self.aws.account[-3:]}-{self.count}"
+        return f"{name}-{next(self._count)}"
 
     def lifecycle(self, type_token: str) -> Lifecycle:
         known = schema(type_token)
@@ -100,11 +101,7 @@ def document(action: str, resource: str = "*", **more: Any) -> str:
 TRUST = json.dumps(
     {
         "Version": "2012-10-17",
-        "Statement": [
-            {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}
-        ],
+        "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}],
     }
 )
 OTHER_TRUST = TRUST.replace("ec2.amazonaws", "eks.amazonaws")
-
-
