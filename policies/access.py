@@ -2,8 +2,8 @@
 
 The SDK gives properties behind proxies that raise at the first touch of a value that a preview can't know, and one such
 raise ends the whole policy for that resource with a mere remark. Here an unknown is a value of its own: a question
-about it has no definite answer, and the questions beside it are answered as ever. Secrets arrive in plain text and are read
-like anything else. A value of the wrong type raises `WrongTypeError`, which the runner turns into a violation.
+about it has no definite answer, and the questions beside it are answered as ever. Secrets arrive in plain text and are
+read like anything else. A value of the wrong type raises `WrongTypeError`, which the runner turns into a violation.
 """
 
 from __future__ import annotations

@@ -167,11 +167,12 @@ def _layouts(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 def _misfit(gpu: str | None, layout: dict[str, int]) -> str | None:
-    if gpu is None or gpu not in gpus.GPUS:
+    model = gpus.GPUS.get(gpu or "")
+    if model is None:
         return f"{gpu} is no GPU that the catalog knows"
     if sum(layout.values()) > mig.COMPUTE_SLICES:
         return f"a GPU is cut into {mig.COMPUTE_SLICES} instances at most"
-    return mig.layout_problem(gpu, layout)
+    return mig.layout_problem(model.name, layout)
 
 
 def _names(stack: Stack, _: Context) -> Iterator[Problem]:

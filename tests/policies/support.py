@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import date
+from functools import cache
 from typing import Any, Final
 
 from google.protobuf import json_format, struct_pb2
@@ -157,9 +158,14 @@ def analyzer(*policies: Policy) -> Any:
     return _PolicyAnalyzerServicer("slipway", "0.1.0", list(policies), EnforcementLevel.MANDATORY)
 
 
+@cache
+def _analyzer_of(name: str) -> Any:
+    return analyzer(policy_of(BY_NAME[name]))
+
+
 def by_analyzer(rule: AnyRule, fixture: Fixture) -> list[analyzer_pb2.AnalyzeDiagnostic]:
     """What the engine would be told, by its own messages."""
-    servicer = analyzer(policy_of(rule))
+    servicer = _analyzer_of(rule.name)
     if isinstance(rule, ResourceRule):
         answers = [
             servicer.Analyze(analyze_request(rule, name, made), None).diagnostics for name, made in fixture.items()
