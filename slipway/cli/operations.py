@@ -45,11 +45,13 @@ def add(commands: Commands) -> None:
         parser.add_argument("--strict", action="store_true", help="take warnings about the settings for errors")
         if name.changes:
             parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
+        if name is Operation.UP:
+            parser.add_argument("--preview", action="store_true", help="in the sandbox too, show a preview first")
         if name is Operation.DESTROY:
             parser.add_argument(
                 "--except-protected", action="store_true", help="leave what is protected, and what it needs"
             )
-        parser.set_defaults(run=run, takes_extra=True, operation=name, yes=False, except_protected=False)
+        parser.set_defaults(run=run, takes_extra=True, operation=name, yes=False, except_protected=False, preview=False)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -65,6 +67,7 @@ def run(options: argparse.Namespace) -> int:
         # A rehearsal can be repeated at will; only to throw a whole one away is worth a question.
         yes=options.yes or (sandbox and options.operation is not Operation.DESTROY),
         except_protected=options.except_protected,
+        skip_preview=sandbox and not options.preview,
         extra=options.extra,
     )
     _require_an_answer(request)

@@ -41,6 +41,8 @@ class Request:
     stack: str
     yes: bool = False
     except_protected: bool = False
+    skip_preview: bool = False
+    """Change at once: for a rehearsal, where nobody would read the preview and there is nothing to lose."""
     config_file: Path | None = None
     """Settings of the stack, where they are not those of the checkout."""
     extra: tuple[str, ...] = ()
@@ -76,6 +78,8 @@ def operation(pulumi: Path, request: Request, *, directory: Path, environment: M
         # A plan against a state that no longer holds misses what was changed by hand, and `up` must do what `preview`
         # has shown.
         argv.append("--refresh")
+    if request.skip_preview and request.operation is Operation.UP:
+        argv.append("--skip-preview")
     if request.except_protected:
         argv.append("--exclude-protected")
     return Invocation((*argv, *request.extra), environment, directory)

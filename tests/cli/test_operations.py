@@ -51,7 +51,7 @@ def test_in_the_sandbox_the_stack_is_made_and_the_committed_file_stays_as_it_is(
     copy = sandbox.home / "project/stacks/Pulumi.dev.yaml"
     assert arguments(fake)[:2] == [
         ["stack", "select", "--create", "--stack", "dev", "--non-interactive"],
-        ["up", "--stack", "dev", "--config-file", str(copy), "--yes", "--refresh"],
+        ["up", "--stack", "dev", "--config-file", str(copy), "--yes", "--refresh", "--skip-preview"],
     ]
     assert committed.read_bytes() == before
     assert fake.calls[1]["directory"] == str(checkout)

@@ -74,12 +74,15 @@ def test_a_manifest_of_the_wrong_type_fails_at_preview_with_the_api_servers_word
 
 
 BROKEN_DEPLOYMENT = """
-from infra.providers import kubernetes as sdk
+import os
+import pulumi_kubernetes as sdk
+from pathlib import Path
+provider = sdk.Provider("broken-provider", kubeconfig=Path(os.environ["KUBECONFIG"]).read_text())
 sdk.apiextensions.CustomResource(
     "broken", api_version="apps/v1", kind="Deployment", metadata={"name": "broken", "namespace": "default"},
     spec={"replicas": "two", "selector": {"matchLabels": {"a": "b"}},
           "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}},
-    opts=pulumi.ResourceOptions(provider=sdk.Provider("broken", kubeconfig="{}")),
+    opts=pulumi.ResourceOptions(provider=provider),
 )
 """
 

@@ -28,6 +28,8 @@ def argv(**settings: object) -> list[str]:
             {"operation": Operation.PREVIEW, "extra": ("--refresh=false",)},
             ["preview", "--stack", "dev", "--refresh=false"],
         ),
+        ({"skip_preview": True}, ["up", "--stack", "dev", "--refresh", "--skip-preview"]),
+        ({"operation": Operation.DESTROY, "skip_preview": True}, ["destroy", "--stack", "dev"]),
         ({"operation": Operation.REFRESH, "yes": True}, ["refresh", "--stack", "dev", "--yes"]),
         (
             {"operation": Operation.DESTROY, "except_protected": True},
