@@ -65,8 +65,7 @@ def _standing(found: list[dict[str, Any]], name: str, state: str) -> list[str]:
 
 def client(service: str, variables: Mapping[str, str]) -> Any:
     """A boto3 client of the sandbox, as the variables of `slipway sandbox env` make one."""
-    sdk: Any = boto3
-    return sdk.client(
+    return boto3.client(
         service,
         endpoint_url=variables["AWS_ENDPOINT_URL"],
         region_name=variables["AWS_REGION"],
