@@ -22,6 +22,8 @@ class Definitions:
 
     def __init__(self) -> None:
         self._offered: dict[tuple[str, str], Object] = {}
+        self._installed: dict[tuple[str, str], Object] = {}
+        """What was installed last, by server and name."""
         self._lock = threading.Lock()
 
     def offer(self, definitions: Iterable[Object]) -> None:
@@ -35,12 +37,16 @@ class Definitions:
         return self._find(ref) is not None
 
     def install_for(self, spare: KubeClient, ref: Ref) -> bool:
-        """Install the CRD of an object's kind in the spare. False when none is on offer, or not in that version."""
+        """Install the CRD of an object's kind in the spare, unless it was; False when none of the version is on offer."""
         crd = self._find(ref)
         if crd is None:
             return False
+        place = (spare.server, str(crd["metadata"]["name"]))
+        if self._installed.get(place) == crd and crds.is_served(spare, ref):
+            return True
         metadata = {**crd["metadata"], "labels": {**(crd["metadata"].get("labels") or {}), PREVIEW: "true"}}
         crds.install(spare, {**crd, "metadata": metadata}, crds.MANAGER)
+        self._installed[place] = crd
         return True
 
     def _find(self, ref: Ref) -> Object | None:

@@ -58,12 +58,11 @@ def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdic
             if not targets.definitions.offers(ref):
                 return _not_served(ref)
     spare = targets.spare().client
+    targets.definitions.install_for(spare, ref)
     try:
         return _validate_unknowns(spare, replace(_beside(manifest), force=True))
     except NoSuchKindError:
-        if not targets.definitions.install_for(spare, ref):
-            return _not_served(ref)
-    return _validate_unknowns(spare, replace(_beside(manifest), force=True))
+        return _not_served(ref)
 
 
 def _not_served(ref: Ref) -> Verdict:

@@ -116,5 +116,10 @@ def test_the_spare_lends_a_definition_to_previews_and_gives_it_back(plane: Contr
     assert not offered.install_for(spare, Ref(f"{GROUP}/v2", "Widget", "w"))
     assert offered.install_for(spare, ref)
     assert crds.is_served(spare, ref)
+    other = crd(GROUP, "Widget", {"weight": {"type": "integer"}})
+    offered.offer([other])
+    assert offered.install_for(spare, ref)
+    served = (spare.get(Ref.of(other)) or {})["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    assert "weight" in served["properties"]["spec"]["properties"]
     clean_spare(spare)
     assert not crds.is_served(spare, ref)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from slipway.sandbox.assembly import Sandbox, Settings
+from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.state import STATE_FILE, load, load_children
+
+pytestmark = pytest.mark.sandbox
+
+
+def test_a_part_that_does_not_start_takes_the_others_with_it(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ProviderError, match=f"port {port}"):
+            Sandbox.start(Settings(tmp_path, aws_port=port))
+    assert load_children(tmp_path) == ()
+    assert not (tmp_path / STATE_FILE).exists()
+
+
+def test_clusters_come_and_go_in_the_files_that_others_read(tmp_path: Path) -> None:
+    sandbox = Sandbox.start(Settings(tmp_path))
+    try:
+        endpoint = sandbox.pool.create("dev")
+        state = load(tmp_path)
+        assert state is not None
+        assert state.clusters == {"dev": endpoint.server}
+        assert endpoint.server in state.kubeconfig.read_text()
+        assert [child.name for child in load_children(tmp_path)] == ["etcd", "kube-apiserver api-1"]
+
+        sandbox.registry.node_group_changed("dev", "system", {"instanceTypes": ["m7i.large"]}, None)
+        client = sandbox.targets.of_cluster("dev")
+        assert client is not None
+        assert [node["metadata"]["name"] for node in client.get_path("/api/v1/nodes")["items"]] == ["system-0"]
+
+        sandbox.pool.delete("dev")
+        assert (load(tmp_path) or state).clusters == {}
+        assert endpoint.server not in state.kubeconfig.read_text()
+    finally:
+        sandbox.stop()
+    assert load_children(tmp_path) == ()

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from slipway.sandbox import daemon
+from slipway.sandbox.assembly import Sandbox, Settings
+from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE
+
+
+class FakeSandbox:
+    """Starts and stops nothing; remembers how it was asked to."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.stopped = False
+
+    def stop(self) -> None:
+        assert not (self.settings.home / STATE_FILE).exists()
+        self.stopped = True
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> object:
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.fixture
+def sandboxes(monkeypatch: pytest.MonkeyPatch) -> list[FakeSandbox]:
+    made: list[FakeSandbox] = []
+
+    def start(settings: Settings) -> FakeSandbox:
+        made.append(FakeSandbox(settings))
+        return made[0]
+
+    monkeypatch.setattr(Sandbox, "start", start)
+    return made
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_and_its_files_with_it(
+    tmp_path: Path, sandboxes: list[FakeSandbox], number: signal.Signals
+) -> None:
+    for name in (STATE_FILE, CHILDREN_FILE):
+        (tmp_path / name).touch()
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), number))
+    timer.start()
+    assert daemon.main(["--home", str(tmp_path)]) == 0
+    timer.join()
+    assert sandboxes[0].stopped
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_started_as_it_was_told(
+    tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPWAY_CHARTS", "/charts")
+    monkeypatch.setattr(threading.Event, "wait", lambda self: True)
+    daemon.main(["--home", str(tmp_path), "--aws-port", "5000", "--account", "111122223333"])
+    assert sandboxes[0].settings == Settings(tmp_path, 5000, "111122223333", Path("/charts"))
+
+
+def test_what_keeps_it_from_starting_is_its_last_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(settings: Settings) -> FakeSandbox:
+        msg = "no room\n    at all"
+        raise SandboxError(msg)
+
+    monkeypatch.setattr(Sandbox, "start", refuse)
+    assert daemon.main(["--home", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == "error: no room at all\n"
