@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -78,7 +79,11 @@ SAFE_UPDATE = ResourceRule(
 
 
 def _fixed_name(group: Resource, _: Context) -> Iterator[Problem]:
-    if not group["nodeGroupName"].missing and not group.delete_before_replace:
+    """The engine shows inputs after the provider's check, which has then put in the name that it made: the logical
+    name, perhaps with project and stack before it, and random hexadecimal digits behind it."""
+    name = group["nodeGroupName"].text()
+    made = rf"([a-z0-9-]+-)?{re.escape(group.name)}-[0-9a-f]{{7,}}"
+    if name is not None and not re.fullmatch(made, name) and not group.delete_before_replace:
         yield problem(group["nodeGroupName"])
 
 
@@ -94,10 +99,19 @@ AUTONAME = ResourceRule(
         "name": Check(
             asks="must be left to auto-naming",
             find=_fixed_name,
-            bad=(one({"nodeGroupName": "gpu"}), one({"nodeGroupName": "gpu"}, delete_before_replace=False)),
+            bad=(
+                one({"nodeGroupName": "gpu"}),
+                one({"nodeGroupName": "it"}, delete_before_replace=False),
+                one({"nodeGroupName": "gpu-afbc734"}),
+            ),
         )
     },
-    good=(one({}), one({"nodeGroupName": "gpu"}, delete_before_replace=True)),
+    good=(
+        one({}),
+        one({"nodeGroupName": "gpu"}, delete_before_replace=True),
+        one({"nodeGroupName": "it-afbc734"}),
+        one({"nodeGroupName": "slipway-prod-it-afbc734"}),
+    ),
 )
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
 
