@@ -1,0 +1,23 @@
+"""The numbers that can be measured, by name, in the order in which they disturb each other least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from tests.bench.context import Bench
+from tests.bench.figure import Figure
+from tests.bench.numbers import growth, memory, order, policies, preview, refusal, render, setup, up
+
+NUMBERS: Final[Mapping[str, Callable[[Bench], list[Figure]]]] = {
+    "setup": setup.measure,
+    "refusal": refusal.measure,
+    "render": render.measure,
+    "growth": growth.measure,
+    "order": order.measure,
+    "up": up.measure,
+    "policies": policies.measure,
+    "preview": preview.measure,
+    # Last, because the stack that `preview` leaves standing will do.
+    "memory": memory.measure,
+}

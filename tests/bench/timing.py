@@ -1,0 +1,118 @@
+"""Times of runs, on a machine that may have other things to do.
+
+A bound in seconds is about a machine of one's own. So every run is measured twice, by the clock and by the processor
+time of all its processes, together with the share of the machine that others used meanwhile. The clock is what is held
+to the bound; only where others used more than `BUSY` of the machine, it says nothing about the program, and processor
+time is held instead, and that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+BUSY: Final = 0.2
+"""Share of all processors. Of two, that is 0.4: more than a desktop at rest takes, less than one other program."""
+Cpu = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run: seconds by the clock, seconds of processor, and the share of the machine (0 to 1) that others used."""
+
+    wall: float
+    cpu: float
+    others: float = 0.0
+
+
+@dataclass(frozen=True)
+class Held:
+    """The figure that counts, and by which of the two it was taken."""
+
+    value: float
+    how: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """Runs of the same thing."""
+
+    samples: Sequence[Sample]
+
+    @property
+    def wall(self) -> float:
+        """Median by the clock, in seconds."""
+        return median(sample.wall for sample in self.samples)
+
+    @property
+    def cpu(self) -> float:
+        """Median processor time, in seconds."""
+        return median(sample.cpu for sample in self.samples)
+
+    @property
+    def others(self) -> float:
+        """Median share of the machine that others used."""
+        return median(sample.others for sample in self.samples)
+
+    @property
+    def held(self) -> Held:
+        """Seconds, by the clock unless the machine was busy."""
+        both = f"median of {len(self.samples)}: {self.wall:.2f} s by the clock, {self.cpu:.2f} s of processor"
+        return _choose(self.wall, self.cpu, self.others, both)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two things run in turn, A B A B, so that whatever else the machine does meets both."""
+
+    first: Series
+    second: Series
+
+    @property
+    def ratio(self) -> Held:
+        """How many times longer the first takes: the median over the pairs."""
+        pairs = list(zip(self.first.samples, self.second.samples, strict=True))
+        wall = median(first.wall / second.wall for first, second in pairs)
+        cpu = median(first.cpu / second.cpu for first, second in pairs)
+        return self._held(wall, cpu, "x")
+
+    @property
+    def difference(self) -> Held:
+        """How many seconds longer the first takes: the median over the pairs."""
+        pairs = list(zip(self.first.samples, self.second.samples, strict=True))
+        wall = median(first.wall - second.wall for first, second in pairs)
+        cpu = median(first.cpu - second.cpu for first, second in pairs)
+        return self._held(wall, cpu, "s")
+
+    def _held(self, wall: float, cpu: float, unit: str) -> Held:
+        both = f"median of {len(self.first.samples)} pairs: {wall:.2f} {unit} by the clock, {cpu:.2f} of processor"
+        return _choose(wall, cpu, max(self.first.others, self.second.others), both)
+
+
+def _choose(wall: float, cpu: float, others: float, both: str) -> Held:
+    if others <= BUSY:
+        return Held(wall, f"{both}; the clock counts")
+    return Held(cpu, f"{both}, which counts: others used {others:.0%} of the machine")
+
+
+def share_of_others(busy: float, own: float, wall: float, processors: int) -> float:
+    """Share of the machine that others used, from processor seconds of all and of our own."""
+    return max(0.0, busy - own) / (wall * processors)
+
+
+class Stopwatch:
+    """Measures blocks of code whose processor time some function can tell."""
+
+    def __init__(self, own: Cpu, machine: Cpu, clock: Cpu, processors: int) -> None:
+        self._own, self._machine, self._clock, self._processors = own, machine, clock, processors
+
+    @contextmanager
+    def measuring(self, into: list[Sample]) -> Iterator[None]:
+        """Append the sample of the block; nothing where it fails."""
+        wall, own, machine = self._clock(), self._own(), self._machine()
+        yield
+        wall, own, machine = self._clock() - wall, self._own() - own, self._machine() - machine
+        into.append(Sample(wall, own, share_of_others(machine, own, wall, self._processors)))
