@@ -42,6 +42,7 @@ def test_a_row_names_only_inputs_and_outputs_of_its_type(type_token: str) -> Non
     }  # fmt: skip
     assert inputs <= set(known.inputs)
     assert {*row.computed, *row.from_item, *row.volatile} <= set(known.outputs)
+    assert not set(row.drift) & set(row.recorded(known.inputs)), "a recorded update would look like drift"
 
 
 @EACH

@@ -42,7 +42,7 @@ FILE_SYSTEM = Row(
     tags=_TAGS,
     from_item={"arn": "FileSystemArn"},
     computed={"dnsName": "{id}.efs.{region}.amazonaws.com"},
-    drift=("encrypted", "lifecyclePolicies", "throughputMode", "performanceMode"),
+    drift=("encrypted", "lifecyclePolicies", "performanceMode"),
 )
 
 _DESCRIBE_TARGET = Call("describe_mount_targets", target={"MountTargetId": "{id}"}, item="MountTargets[0]")

@@ -51,7 +51,7 @@ LOG_GROUP = Row(
     name_limit=512,
     computed={"arn": _ARN},
     defaults={"retentionInDays": 0},
-    drift=("retentionInDays", "kmsKeyId"),
+    drift=("retentionInDays",),
 )
 
 _PUT_ALARM = Call("put_metric_alarm", rename={"name": "AlarmName"})
