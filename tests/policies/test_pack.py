@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -96,8 +95,7 @@ def test_settings_that_a_configuration_leaves_out_stay() -> None:
 def test_the_pack_starts_as_the_engine_starts_it_and_prints_its_port() -> None:
     """Unbuffered, as the language host runs Python: the SDK does not flush the port that it writes."""
     command = [sys.executable, "-u", str(ROOT / "policies")]
-    environment = {**os.environ, "PULUMI_STACK": "dev"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, text=True, cwd="/") as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd="/") as process:
         guard = threading.Timer(20, process.kill)
         guard.start()
         assert process.stdout is not None

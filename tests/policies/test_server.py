@@ -1,0 +1,48 @@
+"""The pack follows the stack that the engine names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pulumi.runtime.proto import analyzer_pb2
+from pulumi_policy import EnforcementLevel
+from pulumi_policy import policy as sdk
+
+from policies import levels, pack, server
+from policies.rules import RULES
+
+LEVELS = {
+    EnforcementLevel.ADVISORY: analyzer_pb2.ADVISORY,
+    EnforcementLevel.MANDATORY: analyzer_pb2.MANDATORY,
+    EnforcementLevel.DISABLED: analyzer_pb2.DISABLED,
+}
+
+
+def told(stack: str | None) -> dict[str, int]:
+    """Levels that the engine is told of, after it has named a stack."""
+    policies = server.policies()
+    servicer = sdk._PolicyAnalyzerServicer("slipway", "0.1.0", policies, EnforcementLevel.MANDATORY)
+    if stack is not None:
+        servicer.ConfigureStack(analyzer_pb2.AnalyzerStackConfigureRequest(stack=stack, tags={"team": "ml"}), None)
+    info: Any = servicer.GetAnalyzerInfo(None, None)  # type: ignore[no-untyped-call]
+    return {policy.name: policy.enforcementLevel for policy in info.policies}
+
+
+@pytest.fixture(autouse=True)
+def _sdk_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sdk, "_PolicyAnalyzerServicer", sdk._PolicyAnalyzerServicer)
+
+
+@pytest.mark.parametrize("stack", [None, *levels.ENVIRONMENTS, "experiment"])
+def test_levels_are_those_of_the_stack_that_the_engine_names(stack: str | None) -> None:
+    environment = stack if stack in levels.ENVIRONMENTS else "prod"
+    expected = {rule.name: LEVELS[rule.levels.of(environment)] for rule in RULES}
+    assert told(stack) == {**expected, pack.EXPIRY: analyzer_pb2.MANDATORY}
+
+
+def test_the_sdk_makes_the_servicer_that_follows_the_stack() -> None:
+    """PolicyPack looks the class up by this name when it is constructed."""
+    server.policies()
+    assert sdk._PolicyAnalyzerServicer is server.StackServicer
+    assert "_PolicyAnalyzerServicer" in sdk.PolicyPack.__init__.__code__.co_names
