@@ -37,7 +37,7 @@ class Definitions:
         return self._find(ref) is not None
 
     def install_for(self, spare: KubeClient, ref: Ref) -> bool:
-        """Install the CRD of an object's kind in the spare, unless it was; False when none of the version is on offer."""
+        """Install the CRD of an object's kind in the spare, unless it was; False when none of it is on offer."""
         crd = self._find(ref)
         if crd is None:
             return False

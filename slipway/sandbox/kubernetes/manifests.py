@@ -149,7 +149,7 @@ class Manifests:
         try:
             client.discovery.find(ref.api_version, ref.kind)
         except NoSuchKindError:
-            if not ref.group:
+            if not ref.custom:
                 raise
             crds.ensure_stand_in(client, obj)
         if crds.served_by_stand_in(client, ref):

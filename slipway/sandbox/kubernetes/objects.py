@@ -37,6 +37,11 @@ class Ref:
         group, slash, _ = self.api_version.partition("/")
         return group if slash else ""
 
+    @property
+    def custom(self) -> bool:
+        """Whether a CRD could define the kind: its group must be a domain, which `apps` and the core group are not."""
+        return "." in self.group
+
     def as_object(self) -> Object:
         """The smallest object with this reference, for state and for the API server."""
         metadata = {"name": self.name, **({"namespace": self.namespace} if self.namespace else {})}

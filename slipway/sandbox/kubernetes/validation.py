@@ -61,8 +61,8 @@ def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdic
     targets.definitions.install_for(spare, ref)
     try:
         return _validate_unknowns(spare, replace(_beside(manifest), force=True))
-    except NoSuchKindError:
-        return _not_served(ref)
+    except NoSuchKindError as error:
+        return _not_served(ref) if ref.custom else Verdict(refusal=str(error))
 
 
 def _not_served(ref: Ref) -> Verdict:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from infra.catalog import kubernetes
 from slipway.sandbox.nodes.launch_template import read_template
 from slipway.sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine
 from slipway.sandbox.nodes.spec import NodeSpec, Taint
@@ -14,7 +15,6 @@ from slipway.sandbox.nodes.spec import NodeSpec, Taint
 RESOURCE_TAG = "k8s.io/cluster-autoscaler/node-template/resources/"
 DEFAULT_INSTANCE_TYPE = "t3.medium"
 """What EKS takes where neither the node group nor its launch template says (eks:CreateNodegroup, instanceTypes)."""
-DEFAULT_KUBERNETES = "1.35"
 _EFFECTS = {
     "NO_SCHEDULE": "NoSchedule",
     "NO_EXECUTE": "NoExecute",
@@ -50,7 +50,7 @@ def nodes_of(group: NodeGroup, zone_of: Callable[[str], str | None]) -> tuple[No
             owner=group.owner,
             instance_type=machine.name,
             arch=machine.arch,
-            kubernetes=str(group.inputs.get("version") or DEFAULT_KUBERNETES),
+            kubernetes=str(group.inputs.get("version") or kubernetes.DEFAULT),
             capacity=machine.capacity(labels),
             allocatable=machine.allocatable(labels),
             labels=labels,

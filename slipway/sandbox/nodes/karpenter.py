@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from infra.catalog import instances
+from infra.catalog import instances, kubernetes
 from infra.catalog.instances import InstanceType
-from slipway.sandbox.nodes.groups import DEFAULT_KUBERNETES, node_name
+from slipway.sandbox.nodes.groups import node_name
 from slipway.sandbox.nodes.launch_template import EFA_KINDS
 from slipway.sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine, is_about_type, karpenter_labels
 from slipway.sandbox.nodes.requirements import matches, values
@@ -47,7 +47,7 @@ def specimen(pool: Manifest, node_class: Manifest | None, overlays: Iterable[Man
         owner=f"nodepool/{name}",
         instance_type=chosen,
         arch=machine.arch,
-        kubernetes=DEFAULT_KUBERNETES,
+        kubernetes=kubernetes.DEFAULT,
         capacity=machine.capacity(labels),
         allocatable=machine.allocatable(labels),
         labels=labels,

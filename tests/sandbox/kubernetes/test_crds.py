@@ -96,6 +96,14 @@ def test_a_stand_in_serves_every_version_that_is_asked_for(clean: KubeClient, na
 
 
 @pytest.mark.sandbox
+def test_the_communitys_own_groups_get_stand_ins_too(client: KubeClient, namespace: str) -> None:
+    snapshot = Ref("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "s", namespace).as_object()
+    crds.ensure_stand_in(client, snapshot)
+    assert client.apply(snapshot, "test")
+    remove(client, Ref.of(crds.stand_in_for(snapshot)))
+
+
+@pytest.mark.sandbox
 def test_stand_ins_go_once_nothing_uses_them(clean: KubeClient, namespace: str) -> None:
     crds.ensure_stand_in(clean, widget(namespace))
     clean.apply(widget(namespace), "test")

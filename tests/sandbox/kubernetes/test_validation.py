@@ -72,6 +72,12 @@ def test_a_kind_that_nobody_knows_is_accepted_and_said(hooks: Hooks) -> None:
     assert "Thing of nobody.test/v1 is served by no cluster yet" in hooks.said()["not validated"]
 
 
+@pytest.mark.parametrize("token", ["kubernetes:apps/v1:Deploymentt", "kubernetes:core/v1:Pood"])
+def test_a_kind_that_no_definition_could_bring_is_refused(hooks: Hooks, token: str) -> None:
+    _, reasons = hooks.check(token, {"metadata": {"name": "x"}})
+    assert "no matches for kind" in reasons[0]
+
+
 @pytest.mark.parametrize("which", ["hooks", "first_preview"])
 def test_a_kind_whose_definition_comes_with_the_program_is_validated_by_it(
     which: str, request: pytest.FixtureRequest

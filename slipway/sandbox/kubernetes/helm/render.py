@@ -14,12 +14,13 @@ from typing import Any
 
 import yaml
 
+from infra.catalog import kubernetes
 from slipway import toolchain
 from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.kubernetes.helm.chart import Chart, documents
 from slipway.sandbox.kubernetes.objects import Object
 
-KUBE_VERSION = "1.35.0"
+KUBE_VERSION = f"{kubernetes.DEFAULT}.0"
 """What templates see as the cluster's version: the platform's default. Helm alone would take that of its own build."""
 SECONDS = 120
 CACHED = 64
