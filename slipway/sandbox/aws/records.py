@@ -58,7 +58,8 @@ def _tell_tag(aws: Aws, old: Inputs | None, new: Inputs | None) -> None:
 
 RECORDS: Mapping[str, Record] = MappingProxyType(
     {
-        # Force-new of EKS: hashicorp/terraform-provider-aws internal/service/eks, read 2026-11.
+        # Force-new of EKS: hashicorp/terraform-provider-aws internal/service/eks/{addon,access_policy_association,
+        # pod_identity_association}.go, read 2026-11.
         "aws:eks/addon:Addon": Record(
             "{clusterName}:{addonName}",
             {

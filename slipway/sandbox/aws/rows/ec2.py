@@ -1,5 +1,8 @@
-"""What the rows of EC2 have in common. Which changes force a new object: hashicorp/terraform-provider-aws,
-internal/service/ec2 (ForceNew), on which pulumi-aws 7.51 is built; read 2026-11.
+"""What the rows of EC2 have in common.
+
+Which changes force a new object: ForceNew in hashicorp/terraform-provider-aws, internal/service/ec2, on which
+pulumi-aws is built; vpc_endpoint.go, vpc_flow_log.go, vpc_nat_gateway.go and vpc_security_group_ingress_rule.go were
+read 2026-11. Of the other types: what EC2 has no operation to change (API Reference, 2016-11-15).
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """EFS file systems, their mount targets and access points.
 
-Which changes force a new object: hashicorp/terraform-provider-aws internal/service/efs, read 2026-11.
+Which changes force a new file system: hashicorp/terraform-provider-aws internal/service/efs/file_system.go, read
+2026-11; of a mount target and an access point: what EFS has no operation to change (API Reference, 2015-02-01).
 """
 
 # The functions of rows all take the same arguments, used or not.

@@ -31,7 +31,17 @@ NAT_GATEWAY = Row(
         item="NatGateways[?State!='deleted' && State!='deleting'] | [0]",
     ),
     delete=ec2.by_id("delete_nat_gateway", "NatGatewayId"),
-    force_new=frozenset({"allocationId", "availabilityMode", "connectivityType", "privateIp", "subnetId", "vpcId"}),
+    force_new=frozenset(
+        {
+            "allocationId",
+            "availabilityMode",
+            "connectivityType",
+            "privateIp",
+            "secondaryPrivateIpAddressCount",
+            "subnetId",
+            "vpcId",
+        }
+    ),
     tags=ec2.tags("natgateway"),
     from_item={
         "allocationId": "NatGatewayAddresses[0].AllocationId",

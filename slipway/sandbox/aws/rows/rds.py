@@ -1,6 +1,7 @@
 """RDS subnet groups and database instances: enough for an experiment tracker's database.
 
-Which changes force a new object: hashicorp/terraform-provider-aws internal/service/rds, read 2026-11.
+Which changes force a new instance: what ModifyDBInstance has no parameter for
+(API Reference, 2014-10-31), and the engine.
 """
 
 # The functions of rows all take the same arguments, used or not.
