@@ -53,19 +53,21 @@ def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdic
     if standing is not None:
         try:
             return _validate_unknowns(standing.client, _beside(manifest) if manifest.replaced else manifest)
-        except NoSuchKindError:
+        except NoSuchKindError as error:
             # Only a preview gets here: in an update its CRD is installed by now, or `create` says what is missing.
             if not targets.definitions.offers(ref):
-                return _not_served(ref)
+                return _not_served(ref, error)
     spare = targets.spare().client
     targets.definitions.install_for(spare, ref)
     try:
         return _validate_unknowns(spare, replace(_beside(manifest), force=True))
     except NoSuchKindError as error:
-        return _not_served(ref) if ref.custom else Verdict(refusal=str(error))
+        return _not_served(ref, error)
 
 
-def _not_served(ref: Ref) -> Verdict:
+def _not_served(ref: Ref, error: NoSuchKindError) -> Verdict:
+    if not ref.custom:
+        return Verdict(refusal=str(error))
     return Verdict(
         unvalidated=f"{ref.kind} of {ref.api_version} is served by no cluster yet, and no chart at hand has its CRD"
     )
