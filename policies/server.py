@@ -1,9 +1,9 @@
 """Tells the pack which stack it is asked about, so that a plain `--policy-pack policies` has that stack's own levels.
 
 The engine names the stack in its `ConfigureStack` message, before it asks for the rules and their levels (pulumi
-v3.258.0, sdk/go/common/resource/plugin/analyzer_plugin.go). The SDK (pulumi_policy 1.21.0) keeps only the tags of that message,
-and the environment variable PULUMI_STACK is set for packs without a language host alone. So the message is looked at
-here, on its way to the SDK's servicer; a test holds this against the pinned SDK.
+v3.258.0, sdk/go/common/resource/plugin/analyzer_plugin.go). The SDK (pulumi_policy 1.21.0) keeps only the tags of that
+message, and the environment variable PULUMI_STACK is set for packs without a language host alone. So the message is
+looked at here, on its way to the SDK's servicer; a test holds this against the pinned SDK.
 """
 
 from __future__ import annotations
