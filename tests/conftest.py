@@ -1,7 +1,7 @@
 """What every test may use: the marker `sandbox`, and the directory of shared samples.
 
-Tests that share one engine or API server are kept on one worker of pytest-xdist (group `sandbox`, with
-`--dist loadgroup`): the binaries are heavy, and on two cores two of each only get in each other's way.
+Tests that share one engine or API server are kept on one worker of pytest-xdist (`--dist loadgroup`): those of whole
+stacks on one (group `e2e`), the others on another (`sandbox`), so that two cores are busy and no more.
 """
 
 import os
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     marked = [item for item in items if item.get_closest_marker("sandbox")]
     missing = [name for name in SANDBOX_TOOLS if toolchain.find(name) is None] if marked else []
     for item in marked:
-        item.add_marker(pytest.mark.xdist_group("sandbox"))
+        item.add_marker(pytest.mark.xdist_group("e2e" if "e2e" in item.path.parts else "sandbox"))
         if missing:
             command = f"python -m slipway.toolchain ensure {' '.join(missing)}"
             item.add_marker(pytest.mark.skip(reason=f"no {', '.join(missing)} here: run `{command}`, or `make test`"))

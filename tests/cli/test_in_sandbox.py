@@ -84,7 +84,7 @@ def test_plain_pulumi_works_in_a_shell_of_the_sandbox_and_writes_nothing_into_th
 def test_an_interrupt_cancels_and_leaves_the_stack_free(home: Path, tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("w") as log, begin(home, log, "up", "dev", "--sandbox") as run:
-        wait_for(lambda: "previewing" in path.read_text().lower())
+        wait_for(lambda: " creating " in path.read_text())
         run.send_signal(signal.SIGINT)
         code = run.wait(SECONDS)
     assert code not in (0, 128 + signal.SIGKILL)

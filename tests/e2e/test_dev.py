@@ -91,4 +91,3 @@ def test_destroy_leaves_nothing_in_the_account_and_no_api_server(dev: str, world
     world.succeed("destroy", "dev", "--sandbox", "--yes")
     assert contents(world.variables("dev")) == {}
     assert "slipway-dev:" not in world.succeed("sandbox", "status")
-    assert counts(world.succeed("up", "dev", "--sandbox"))["created"] > 100

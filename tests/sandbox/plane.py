@@ -16,7 +16,6 @@ from slipway.sandbox.cluster.pki import Pki, create_pki
 from slipway.sandbox.cluster.servers import EtcdBackedServers
 from slipway.sandbox.cluster.supervisor import Supervisor
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.definitions import clean_spare
 from slipway.sandbox.kubernetes.objects import Object
 from slipway.sandbox.kubernetes.targets import Targets
 
@@ -58,10 +57,10 @@ def start_plane(directory: Path) -> ControlPlane:
     etcd = start_etcd(binaries.require("etcd"), directory / "etcd", directory / "logs" / "etcd.log", supervisor)
     config = ApiServerConfig(binaries.require("kube-apiserver"), etcd.url, pki, directory / "logs")
 
-    def clean(server: ApiServer) -> None:
-        clean_spare(targets.client(server))
+    def used(server: ApiServer) -> bool:
+        return targets.used(server)
 
-    pool = ClusterPool(EtcdBackedServers(config, etcd, supervisor, clean))
+    pool = ClusterPool(EtcdBackedServers(config, etcd, supervisor, used))
     targets = Targets(pool, pki)
     return ControlPlane(supervisor, etcd, pki, pool, targets)
 

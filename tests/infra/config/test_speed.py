@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import yaml
@@ -26,19 +26,22 @@ sys.exit(f"loaded {heavy}" if heavy else 0)
 
 
 def run(directory: Path) -> tuple[float, subprocess.CompletedProcess[str]]:
-    started = time.perf_counter()
+    started = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(directory)], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return time.perf_counter() - started, done
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Processor time: what a test waits for its turn on a busy machine is not the loader's (`make bench` has the wall time).
+    return ended.ru_utime + ended.ru_stime - started.ru_utime - started.ru_stime, done
 
 
 def test_a_wrong_file_is_refused_within_a_second_and_without_the_engine(tmp_path: Path) -> None:
     many = {f"pools.p{number}": {"preset": "cpu", "max": 0} for number in range(200)}
     document = {"config": {"slipway:platform": changed(many)}}
     (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump(document))
-    # The better of two: the first run of a checkout also writes bytecode.
-    (_, done), (seconds, _) = sorted((run(tmp_path), run(tmp_path)), key=lambda item: -item[0])
+    # The first run of a checkout also writes bytecode.
+    run(tmp_path)
+    seconds, done = run(tmp_path)
     assert done.returncode == 0, done.stderr
     assert "stack test: 200 problems" in done.stdout
     assert seconds < 1.0

@@ -35,8 +35,9 @@ class FakeServers:
         process: Any = SimpleNamespace(exit_code=None, spec=SimpleNamespace(log=Path("/nowhere")))
         return ApiServer(slot, ClusterEndpoint(f"https://{slot}", "Q0E="), process)
 
-    def adopt(self, server: ApiServer) -> None:
+    def adopt(self, server: ApiServer, slot: str) -> ApiServer:
         self.adopted.append(server.slot)
+        return server
 
     def stop(self, server: ApiServer) -> None:
         self.stopped.append(server.slot)

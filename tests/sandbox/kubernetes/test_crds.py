@@ -6,7 +6,6 @@ import pytest
 
 from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.definitions import Definitions, clean_spare
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.removal import remove
@@ -115,9 +114,8 @@ def test_stand_ins_go_once_nothing_uses_them(clean: KubeClient, namespace: str) 
 
 
 @pytest.mark.sandbox
-def test_the_spare_lends_a_definition_to_previews_and_gives_it_back(plane: ControlPlane) -> None:
-    spare = plane.targets.spare().client
-    offered = Definitions()
+def test_a_spare_that_lent_a_definition_to_a_preview_becomes_no_cluster(plane: ControlPlane) -> None:
+    spare, offered = plane.targets.spare().client, plane.targets.definitions
     ref = Ref(f"{GROUP}/v1", "Widget", "w", "default")
     assert not offered.install_for(spare, ref)
     offered.offer([WIDGET])
@@ -129,5 +127,8 @@ def test_the_spare_lends_a_definition_to_previews_and_gives_it_back(plane: Contr
     assert offered.install_for(spare, ref)
     served = (spare.get(Ref.of(other)) or {})["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert "weight" in served["properties"]["spec"]["properties"]
-    clean_spare(spare)
-    assert not crds.is_served(spare, ref)
+    assert plane.pool.create("after-preview").server != spare.server
+    created = plane.targets.of_cluster("after-preview")
+    assert created is not None
+    assert not crds.is_served(created, ref)
+    plane.pool.delete("after-preview")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from slipway.sandbox.errors import SandboxError
-from slipway.sandbox.kubernetes.helm.chart import Charts, documents
+from slipway.sandbox.kubernetes.helm.chart import Charts
 from tests.sandbox.kubernetes.helm.charts import chart_at, write_chart
 from tests.sandbox.plane import crd
 
@@ -75,7 +75,3 @@ def test_a_broken_file_is_named(tmp_path: Path, file: str, text: str, attribute:
     (path / file).write_text(text)
     with pytest.raises(SandboxError, match=file):
         getattr(chart_at(path), attribute)
-
-
-def test_documents_without_a_kind_are_no_objects() -> None:
-    assert list(documents("---\n# nothing\n---\nkind: A\n---\nname: b\n", "here")) == [{"kind": "A"}]
