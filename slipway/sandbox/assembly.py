@@ -25,7 +25,6 @@ from slipway.sandbox.cluster.kubeconfig import write_kubeconfig
 from slipway.sandbox.cluster.pki import Pki, create_pki
 from slipway.sandbox.cluster.servers import EtcdBackedServers
 from slipway.sandbox.cluster.supervisor import Supervisor
-from slipway.sandbox.kubernetes.definitions import clean_spare
 from slipway.sandbox.kubernetes.helm.chart import Charts
 from slipway.sandbox.kubernetes.helm.release import Releases
 from slipway.sandbox.kubernetes.manifests import Manifests
@@ -100,7 +99,7 @@ class Sandbox:
     def _start_clusters(self, etcd: Etcd) -> None:
         home = self._settings.home
         config = ApiServerConfig(binaries.require("kube-apiserver"), etcd.url, self._pki, home / "logs")
-        servers = EtcdBackedServers(config, etcd, self._supervisor, self._clean)
+        servers = EtcdBackedServers(config, etcd, self._supervisor, self._used)
         self.pool = ClusterPool(servers, self._clusters_changed)
         self.targets = Targets(self.pool, self._pki)
         writer = NodeWriter(self.targets.of_cluster)
@@ -139,8 +138,8 @@ class Sandbox:
         )
         self._clusters_changed()
 
-    def _clean(self, server: ApiServer) -> None:
-        clean_spare(self.targets.client(server))
+    def _used(self, server: ApiServer) -> bool:
+        return self.targets.used(server)
 
     def _clusters_changed(self) -> None:
         """A cluster came or went: whoever looks at the files must find the present ones."""

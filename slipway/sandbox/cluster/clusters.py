@@ -25,8 +25,8 @@ class Servers(Protocol):
     def start(self, slot: str) -> ApiServer:
         """A new API server with an empty store."""
 
-    def adopt(self, server: ApiServer) -> None:
-        """Make a spare as empty as a new server."""
+    def adopt(self, server: ApiServer, slot: str) -> ApiServer:
+        """What becomes of a spare when a cluster wants it: an API server with an empty store, itself or a new one."""
 
     def stop(self, server: ApiServer) -> None:
         """End the server and delete all it stored."""
@@ -129,8 +129,7 @@ class ClusterPool:
         server = spare.result()
         if server.process.exit_code is not None:
             return self._servers.start(slot)
-        self._servers.adopt(server)
-        return server
+        return self._servers.adopt(server, slot)
 
     def _forget_spare(self, future: Future[ApiServer]) -> None:
         with self._lock:

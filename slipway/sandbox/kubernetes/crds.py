@@ -125,13 +125,6 @@ def remove_unused_stand_ins(client: KubeClient) -> None:
                 remove(client, Ref.of(crd))
 
 
-def remove_definitions(client: KubeClient, selector: str) -> None:
-    """Delete all CRDs with the label, and with them their objects."""
-    resource = client.discovery.find(API_VERSION, KIND)
-    for crd in list(client.list(resource, selector=selector)):
-        remove(client, Ref.of(crd))
-
-
 def install_all(client: KubeClient, definitions: Iterable[Mapping[str, Any]], manager: str) -> None:
     """Install those that are missing, all at once, and wait for all of them. A stand-in counts as missing."""
     sent = []

@@ -1,20 +1,17 @@
 """CRDs that a preview knows of although no cluster serves them yet: those of charts at hand, and of the program itself.
 
-When a manifest of such a kind is to be validated, its CRD is installed in the spare, labelled; whoever adopts the
-spare as a cluster gets it without them. So a first preview finds a wrong field in a ClusterQueue before Kueue is
-installed anywhere.
+When a manifest of such a kind is to be validated, its CRD is installed in the spare, which no cluster adopts then. So a
+first preview finds a wrong field in a ClusterQueue before Kueue is installed anywhere.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Object, Ref
-
-PREVIEW = "sandbox.slipway/preview"
 
 
 class Definitions:
@@ -44,10 +41,18 @@ class Definitions:
         place = (spare.server, str(crd["metadata"]["name"]))
         if self._installed.get(place) == crd and crds.is_served(spare, ref):
             return True
-        metadata = {**crd["metadata"], "labels": {**(crd["metadata"].get("labels") or {}), PREVIEW: "true"}}
-        crds.install(spare, {**crd, "metadata": metadata}, crds.MANAGER)
         self._installed[place] = crd
+        crds.install(spare, crd, crds.MANAGER)
         return True
+
+    def used(self, server: str) -> bool:
+        """Whether a CRD was installed in the API server at a URL."""
+        return any(at == server for at, _ in tuple(self._installed))
+
+    def forget(self, servers: Collection[str]) -> None:
+        """Drop what was installed anywhere but at these URLs: another server may get a port."""
+        for place in [place for place in tuple(self._installed) if place[0] not in servers]:
+            self._installed.pop(place, None)
 
     def _find(self, ref: Ref) -> Object | None:
         with self._lock:
@@ -58,8 +63,3 @@ class Definitions:
 def served_versions(crd: Object) -> tuple[str, ...]:
     """The apiVersions under which a CRD serves its kind."""
     return tuple(f"{crd['spec']['group']}/{each['name']}" for each in crd["spec"]["versions"] if each.get("served"))
-
-
-def clean_spare(client: KubeClient) -> None:
-    """Remove what previews installed, before the spare becomes a cluster."""
-    crds.remove_definitions(client, f"{PREVIEW}=true")

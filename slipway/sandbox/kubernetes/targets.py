@@ -88,6 +88,11 @@ class Targets:
         with self._lock:
             for url in [url for url in self._clients if url not in urls]:
                 del self._clients[url]
+        self.definitions.forget(urls)
+
+    def used(self, server: ApiServer) -> bool:
+        """Whether previews left CRDs in an API server."""
+        return self.definitions.used(server.endpoint.server)
 
     def _target(self, name: str, server: ApiServer) -> Target:
         return Target(self.client(server), name)

@@ -17,7 +17,8 @@ import yaml
 from infra.catalog import kubernetes
 from slipway import toolchain
 from slipway.sandbox.errors import SandboxError
-from slipway.sandbox.kubernetes.helm.chart import Chart, documents
+from slipway.sandbox.kubernetes.helm.chart import Chart
+from slipway.sandbox.kubernetes.helm.text import documents
 from slipway.sandbox.kubernetes.objects import Object
 
 KUBE_VERSION = f"{kubernetes.DEFAULT}.0"
