@@ -72,6 +72,16 @@ def test_an_object_lives_its_life(type_token: str, world: World) -> None:
         lifecycle.delete(id, outputs)
 
 
+def test_a_rule_between_groups_keeps_its_description_though_moto_forgets_it(world: World) -> None:
+    lifecycle = world.lifecycle("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule")
+    group = world.group()
+    inputs = {
+        "securityGroupId": group, "referencedSecurityGroupId": group, "ipProtocol": "-1", "description": "EFA"
+    }  # fmt: skip
+    id, outputs = lifecycle.create(inputs)
+    assert lifecycle.read(id, outputs, inputs) == ReadResult(id, outputs, inputs)
+
+
 def test_a_delete_waits_for_what_depends_on_it_and_then_tells(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[float] = []
     monkeypatch.setattr("slipway.sandbox.aws.lifecycle.time.sleep", tried.append)
