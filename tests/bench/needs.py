@@ -11,15 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from infra.catalog import addons
 from slipway.render.recording import RecordedResource, Recording
 from tests.bench.durations import ADDON, NODE_GROUP, RELEASE, duration_of, holds_definitions
 from tests.bench.waits import Graph
 
 NETWORK_ADDON: Final = "vpc-cni"
-NEEDS_NO_NODE: Final = frozenset(
-    {NETWORK_ADDON, "kube-proxy", "eks-pod-identity-agent", "eks-node-monitoring-agent", "aws-mountpoint-s3-csi-driver"}
-)
-"""DaemonSets: ACTIVE while there is no node (infra.catalog.addons says of each where that is known from)."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,11 @@ def _type(*tokens: str) -> Callable[[RecordedResource], bool]:
 
 def _addon(resource: RecordedResource) -> str:
     return str(resource.inputs.plain.get("addonName")) if resource.type == ADDON else ""
+
+
+def _stands_without_nodes(resource: RecordedResource) -> bool:
+    name = _addon(resource)
+    return name in addons.ADDONS and not addons.get(name).needs_nodes
 
 
 def _is_system(resource: RecordedResource) -> bool:
@@ -60,7 +62,7 @@ STEPS: Final[Mapping[str, Step]] = {
     "access": Step(_type("aws:eks/accessEntry:AccessEntry"), ("control plane",)),
     "rights": Step(_type("aws:eks/accessPolicyAssociation:AccessPolicyAssociation"), ("access",)),
     "network add-on": Step(lambda found: _addon(found) == NETWORK_ADDON, ("control plane",)),
-    "early add-ons": Step(lambda found: _addon(found) in NEEDS_NO_NODE, ("control plane",)),
+    "early add-ons": Step(_stands_without_nodes, ("control plane",), "DaemonSets are ACTIVE with no node"),
     "system nodes": Step(_is_system, ("network add-on", "nat"), "no node is Ready without the CNI, or pulls an image"),
     "nodes": Step(_type(NODE_GROUP), ("network add-on", "nat"), "as above"),
     "scaling tags": Step(_type("aws:autoscaling/tag:Tag"), ("nodes",), "EKS makes the scaling group with the nodes"),

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from infra.config import load, read_stack
 from slipway.engine.stacks import SandboxEngine
 from slipway.render.program import record_platform
+from slipway.render.recording import Recording
 from tests.bench import trivial
 from tests.bench.context import ROOT, Bench
 from tests.bench.machine import run, stopwatch
-from tests.bench.timing import Pairs, Sample, Series
+from tests.bench.timing import Sample, Series
 
 STACK: Final = "prod"
 QUIET: Final = ("--non-interactive", "--color", "never", "--suppress-outputs")
@@ -49,34 +51,56 @@ def prod(bench: Bench) -> Program:
     return Program(engine, ROOT, STACK, engine.prepare(ROOT / "stacks", STACK))
 
 
-def size_of_prod() -> tuple[int, int]:
-    """Components without the stack, and resources without providers; trivial has one provider, prod two."""
-    recording = record_platform(load(read_stack(STACK, ROOT / "stacks"), stack=STACK).platform, stack=STACK)
+@cache
+def recorded() -> Recording:
+    """What stack prod asks of the engine."""
+    return record_platform(load(read_stack(STACK, ROOT / "stacks"), stack=STACK).platform, stack=STACK)
+
+
+def size(recording: Recording) -> tuple[int, int]:
+    """Components without the stack itself, and resources: as many as there are, less the one provider of trivial."""
     components = sum(not resource.custom for resource in recording) - 1
     return components, len(recording) - components - 2
 
 
-def trivial_program(bench: Bench) -> Program:
-    """The trivial program of prod's size, in a stack of its own."""
-    directory = bench.directory / trivial.NAME
+def modules(recording: Recording) -> list[str]:
+    """What its program imports: our own code, and the modules of the AWS SDK in which its resources are."""
+    services = {found.type.split(":")[1].partition("/")[0] for found in recording if found.type.startswith("aws:")}
+    kubernetes = ("apiextensions", "helm.v3", "meta.v1")
+    return [
+        "infra.program",
+        *(f"pulumi_aws.{service}" for service in sorted(services)),
+        *(f"pulumi_kubernetes.{name}" for name in kubernetes),
+    ]
+
+
+def trivial_program(bench: Bench, *, same_imports: bool = False) -> Program:
+    """The trivial program of prod's size, in a stack of its own.
+
+    Args:
+        bench: The bench, its sandbox running.
+        same_imports: Whether it imports all that prod does, which it has no use for.
+    """
+    directory = bench.directory / ("trivial-same-imports" if same_imports else "trivial")
     engine = bench.sandbox.engine()
-    program = Program(engine, directory, trivial.NAME)
+    program = Program(engine, directory, directory.name)
     if not directory.exists():
-        components, resources = size_of_prod()
-        trivial.write(directory, components=components, resources=resources)
-        argv = [str(engine.pulumi), "stack", "init", trivial.NAME, "--non-interactive"]
+        components, resources = size(recorded())
+        imports = modules(recorded()) if same_imports else ()
+        trivial.write(directory, components=components, resources=resources, modules=imports)
+        argv = [str(engine.pulumi), "stack", "init", program.stack, "--non-interactive"]
         run(argv, directory=directory, environment=engine.environment)
     return program
 
 
-def in_turn(bench: Bench, first: Action, second: Action, pairs: int) -> Pairs:
-    """Run two things in turn, once without and then so many times with a watch on them and on the sandbox."""
+def in_turn(bench: Bench, actions: Sequence[Action], rounds: int) -> list[Series]:
+    """Run things in turn, once without and then so many times with a watch on them and on the sandbox."""
     watch = stopwatch(bench.sandbox.cpu_seconds)
-    taken: Sequence[tuple[Action, list[Sample]]] = ((first, []), (second, []))
-    for action, _ in taken:
+    taken: list[list[Sample]] = [[] for _ in actions]
+    for action in actions:
         action()
-    for _ in range(pairs):
-        for action, samples in taken:
+    for _ in range(rounds):
+        for action, samples in zip(actions, taken, strict=True):
             with watch.measuring(samples):
                 action()
-    return Pairs(*(Series(samples) for _, samples in taken))
+    return [Series(samples) for samples in taken]

@@ -6,7 +6,7 @@ from typing import Final
 
 from infra.config import load, read_stack
 from slipway.render.program import record_platform
-from slipway.render.recording import RecordedResource, Recording
+from slipway.render.recording import Recording
 from tests.bench.context import ROOT, Bench
 from tests.bench.durations import SOURCES, duration_of
 from tests.bench.figure import Figure
@@ -55,16 +55,16 @@ def describe(recording: Recording, chain: Chain) -> list[str]:
 
 
 def blame(recording: Recording, graph: Graph, chain: Chain) -> list[str]:
-    """The links of the chain that nothing in AWS or Kubernetes asks for, and what each costs by itself."""
-    found = []
+    """The links of the chain that nothing in AWS or Kubernetes asks for, and what is saved without each.
+
+    Where others wait for as long beside it, a single one saves nothing; then all are named.
+    """
+    saved: dict[str, float] = {}
     for earlier, later in zip(chain.links, chain.links[1:], strict=False):
         before, after = recording.resources[earlier], recording.resources[later]
-        if not _takes_time(before) or is_true(after, before):
-            continue
-        saved = chain.seconds - graph.without(later, earlier).longest().seconds
-        found.append(f"no true need: {after.name} waits for {before.name} (without it {saved:.0f} s less)")
+        if duration_of(before).seconds > 0 and not is_true(after, before):
+            words = f"no true need: {after.name} waits for {before.name}"
+            saved[words] = chain.seconds - graph.without(later, earlier).longest().seconds
+    worst = [words for words in saved if saved[words] > 0] or list(saved)
+    found = [f"{words} (without it {saved[words]:.0f} s less)" for words in worst]
     return found or ["every link is a true need: a duration, or a step of tests/bench/needs.py, is not as it was"]
-
-
-def _takes_time(resource: RecordedResource) -> bool:
-    return duration_of(resource).seconds > 0

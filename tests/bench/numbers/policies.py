@@ -8,6 +8,7 @@ from typing import Final
 from tests.bench.context import ROOT, Bench
 from tests.bench.figure import Figure
 from tests.bench.previews import in_turn, prod
+from tests.bench.timing import Pairs
 
 BOUND_SECONDS: Final = 2.0
 PAIRS: Final = 5
@@ -20,7 +21,7 @@ def measure(bench: Bench) -> list[Figure]:
     bench.started()
     program = prod(bench)
     bench.say(f"previews with and without the policy pack, {PAIRS + 1} pairs")
-    pairs = in_turn(bench, partial(program.preview, "--policy-pack", str(PACK)), program.preview, PAIRS)
+    pairs = Pairs(*in_turn(bench, [partial(program.preview, "--policy-pack", str(PACK)), program.preview], PAIRS))
     held = pairs.difference
     note = f"with {pairs.first.wall:.2f} s by the clock, without {pairs.second.wall:.2f} s"
     how = f"a preview of prod with the pack, less one without; {held.how}"

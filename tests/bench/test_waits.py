@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from graphlib import CycleError
+
+import pytest
+
+from slipway.render.recording import Options, RecordedResource
+from slipway.render.values import Values
+from tests.bench.waits import Graph, waits_of
+
+GRAPH = Graph(
+    seconds={"a": 1.0, "b": 5.0, "c": 2.0, "d": 1.0, "alone": 6.0},
+    after={
+        "a": frozenset(),
+        "b": frozenset({"a"}),
+        "c": frozenset({"a"}),
+        "d": frozenset({"b", "c"}),
+        "alone": frozenset(),
+    },
+)
+
+
+def test_the_longest_chain_is_the_one_that_ends_last() -> None:
+    chain = GRAPH.longest()
+    assert chain.links == ("a", "b", "d")
+    assert chain.seconds == 7.0
+
+
+def test_a_chain_gets_shorter_without_a_wait() -> None:
+    assert GRAPH.without("d", "b").longest().seconds == 6.0
+    assert GRAPH.without("d", "c").longest() == GRAPH.longest()
+
+
+def test_nothing_takes_no_time() -> None:
+    assert Graph({}, {}).longest().seconds == 0.0
+
+
+def test_a_circle_is_refused() -> None:
+    circle = Graph({"a": 1.0, "b": 1.0}, {"a": frozenset({"b"}), "b": frozenset({"a"})})
+    with pytest.raises(CycleError):
+        circle.longest()
+
+
+def test_a_resource_waits_for_all_that_the_sdk_resolves_before_it_registers() -> None:
+    options = Options(dependencies=("needed",), provider="provider", deleted_with="cluster")
+    resource = RecordedResource(
+        urn="urn",
+        type="aws:sqs/queue:Queue",
+        name="q",
+        parent="parent",
+        custom=True,
+        inputs=Values({}),
+        options=options,
+    )
+    assert waits_of(resource) == {"needed", "provider", "cluster", "parent"}
