@@ -40,8 +40,6 @@ def make_plan(charts: Charts, inputs: Mapping[str, Any]) -> Plan:
     about = f"chart {chart.name} {chart.version}"
     if version and version.lstrip("v") != chart.version.lstrip("v"):
         about += f" (the release asks for {version})"
-    if chart.schema is not None and not schema.AVAILABLE:
-        about += " (its values.schema.json was not used: the package jsonschema is missing)"
     missing = [name for _, name in chart.dependencies if chart.subchart(name) is None]
     if not chart.has_templates or missing:
         why = f"its subcharts are not packed with it: {', '.join(missing)}" if missing else "it has no templates here"

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import difflib
-import importlib
-import importlib.util
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+import jsonschema
 
 from slipway.sandbox.kubernetes.helm.chart import Chart
 from slipway.sandbox.kubernetes.unknowns import PLACEHOLDER
 
-AVAILABLE = importlib.util.find_spec("jsonschema") is not None
-"""Without the package jsonschema the schema is not used, which the release's note says."""
-
 
 def problems(chart: Chart, values: Mapping[str, Any]) -> list[str]:
-    """One line for each value that violates the schema. Empty where the chart has none, or jsonschema is missing."""
-    if chart.schema is None or not AVAILABLE:
+    """One line for each value that violates the schema. Empty where the chart has none."""
+    if chart.schema is None:
         return []
-    jsonschema = importlib.import_module("jsonschema")
     validator = jsonschema.validators.validator_for(chart.schema)(chart.schema)
     errors = sorted(validator.iter_errors(merged(chart.defaults, values)), key=lambda error: list(map(str, error.path)))
     return [_line(chart, error) for error in errors if PLACEHOLDER not in error.message]

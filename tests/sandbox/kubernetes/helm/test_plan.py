@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slipway.sandbox.kubernetes.helm import render, schema
+from slipway.sandbox.kubernetes.helm import render
 from slipway.sandbox.kubernetes.helm.chart import Charts
 from slipway.sandbox.kubernetes.helm.plan import Plan, make_plan
 from slipway.sandbox.notes import NoteKind
@@ -52,9 +52,3 @@ def test_another_version_than_the_one_at_hand_is_said(tmp_path: Path) -> None:
     write_chart(tmp_path)
     assert "(the release asks for 9.9.9)" in plan(tmp_path, version="9.9.9").text
     assert "asks for" not in plan(tmp_path, version="v1.2.3").text
-
-
-def test_a_schema_that_cannot_be_used_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema, "AVAILABLE", False)
-    write_chart(tmp_path, schema={"type": "object"})
-    assert "the package jsonschema is missing" in plan(tmp_path).text
