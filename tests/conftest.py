@@ -19,6 +19,7 @@ settings.load_profile("slipway")
 SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "etcd")
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Groups the tests marked `sandbox`, and skips them with the way out where a binary they need is missing."""
     marked = [item for item in items if item.get_closest_marker("sandbox")]
