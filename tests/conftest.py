@@ -19,13 +19,17 @@ settings.load_profile("slipway")
 SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "etcd")
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist, which reads the groups in the same hook
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Groups the tests marked `sandbox`: here, because pytest-xdist reads the groups as soon as all are collected."""
+    if item.get_closest_marker("sandbox"):
+        item.add_marker(pytest.mark.xdist_group("e2e" if "e2e" in item.path.parts else "sandbox"))
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups the tests marked `sandbox`, and skips them with the way out where a binary they need is missing."""
+    """Skips the tests marked `sandbox`, with the way out, where a binary they need is missing."""
     marked = [item for item in items if item.get_closest_marker("sandbox")]
     missing = [name for name in SANDBOX_TOOLS if toolchain.find(name) is None] if marked else []
     for item in marked:
-        item.add_marker(pytest.mark.xdist_group("e2e" if "e2e" in item.path.parts else "sandbox"))
         if missing:
             command = f"python -m slipway.toolchain ensure {' '.join(missing)}"
             item.add_marker(pytest.mark.skip(reason=f"no {', '.join(missing)} here: run `{command}`, or `make test`"))
