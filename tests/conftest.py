@@ -5,6 +5,7 @@ stacks on one (group `e2e`), the others on another (`sandbox`), so that two core
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,11 @@ from slipway import toolchain
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
 settings.load_profile("slipway")
+
+# A shell that starts a job in the background has it ignore Ctrl-C, and every child inherits that: tests that press it
+# would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "etcd")
 
