@@ -167,8 +167,9 @@ def serve(engine: str) -> None:
     language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    print(port, flush=True)  # noqa: T201 - the engine reads it
     try:
+        # Inside, because the engine may send its signal as soon as it has read the port.
+        print(port, flush=True)  # noqa: T201 - the engine reads it
         # A killed engine sends no signal; its children then get another parent.
         while os.getppid() == parent:
             time.sleep(_PARENT_CHECK_SECONDS)
