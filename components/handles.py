@@ -83,3 +83,94 @@ class ClusterHandle:
     def with_cni(self, addons: Sequence[pulumi.Resource]) -> ClusterHandle:
         """The same cluster, once the add-ons that nodes need are declared."""
         return replace(self, cni_ready=tuple(addons))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BucketHandle:
+    """A bucket as those who read and write it see it.
+
+    Attributes:
+        name: Name of the bucket; auto-naming makes it, so only an update knows it.
+        arn: Its ARN.
+    """
+
+    name: pulumi.Output[str]
+    arn: pulumi.Output[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EfsHandle:
+    """The shared file system (EFS).
+
+    Attributes:
+        id: `fs-...`.
+        arn: Its ARN.
+        access_points: Ids of access points by purpose: `datasets`, `models`.
+        ready: Mount targets; a volume can't be mounted before.
+    """
+
+    id: pulumi.Output[str]
+    arn: pulumi.Output[str]
+    access_points: Mapping[str, pulumi.Output[str]]
+    ready: Sequence[pulumi.Resource]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LustreHandle:
+    """The parallel file system (FSx for Lustre).
+
+    Attributes:
+        id: `fs-...`.
+        dns_name: Host of the file system.
+        mount_name: Its mount name.
+        capacity_gib: Size in GiB.
+        zone: Zone of its one subnet; pods elsewhere pay for traffic between zones.
+        ready: The file system and its links to buckets.
+    """
+
+    id: pulumi.Output[str]
+    dns_name: pulumi.Output[str]
+    mount_name: pulumi.Output[str]
+    capacity_gib: int
+    zone: str
+    ready: Sequence[pulumi.Resource]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseHandle:
+    """A PostgreSQL database on RDS; nobody here knows its password, which RDS keeps in Secrets Manager.
+
+    Attributes:
+        host: Host name.
+        port: TCP port.
+        name: Database in it.
+        secret_arn: The secret with `username` and `password`.
+    """
+
+    host: pulumi.Output[str]
+    port: int
+    name: str
+    secret_arn: pulumi.Output[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageHandle:
+    """All that keeps data.
+
+    Attributes:
+        key_arn: KMS key of the buckets and file systems.
+        buckets: Buckets by purpose: `raw`, `checkpoints`, `models`, `state`, `logs`.
+        efs: The shared file system, where there is one.
+        lustre: The parallel file system, where there is one.
+        classes: Names of StorageClasses by purpose: `block` (gp3, the default), `shared` (EFS), `lustre`.
+        databases: Databases by the add-on that uses them: `mlflow`.
+        ready: What must stand before a volume of any class can be made: classes and drivers.
+    """
+
+    key_arn: pulumi.Output[str]
+    buckets: Mapping[str, BucketHandle]
+    efs: EfsHandle | None
+    lustre: LustreHandle | None
+    classes: Mapping[str, str]
+    databases: Mapping[str, DatabaseHandle]
+    ready: Sequence[pulumi.Resource]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from infra.config.addons import Addons
 from infra.config.base import Model, Name
 from infra.config.cluster import Cluster
 from infra.config.environment import Account, Environment
@@ -20,6 +21,8 @@ class Platform(Model):
     cluster: Cluster = Field(default_factory=Cluster)
     pools: dict[Name, Pool] = Field(min_length=1)
     """Node pools by name. The name becomes part of node labels and logical names: renaming a pool replaces it."""
+    addons: Addons = Field(default_factory=Addons)
+    """Software on the cluster; what is not named is not installed."""
 
     @property
     def cluster_name(self) -> str:

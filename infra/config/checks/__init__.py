@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from infra.config.checks import cluster, environment, gpus, machines, names, network, pools
+from infra.config.checks import addons, cluster, environment, gpus, machines, names, network, pools
 from infra.config.checks.base import Check, Context, run
 
 CHECKS: Final = (
@@ -40,6 +40,7 @@ CHECKS: Final = (
     Check(names.lengths, ("pools",)),
     Check(names.keys_of_managed_pools, ("pools",)),
     Check(names.labels_and_taints, ("pools",)),
+    Check(addons.relations, ("addons",)),
 )
 
 __all__ = ["CHECKS", "Check", "Context", "run"]

@@ -1,0 +1,142 @@
+"""All add-ons of a stack on its cluster: namespaces, then each add-on after those that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.addons import order, registry
+from components.addons.contract import AddOn, Parts, Site
+from components.addons.namespaces import Namespaces, NamespacesArgs
+from components.addons.release import release
+from components.iam import pod_identity_role
+from components.kubernetes import declare
+from infra.config.addons import AddonSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftwareArgs:
+    """Inputs of an add-on.
+
+    Attributes:
+        addon: What to install.
+        site: Where.
+        after: What must stand before it: its namespace, and every part of the add-ons that it requires or follows.
+    """
+
+    addon: AddOn[Any]
+    site: Site
+    after: Sequence[pulumi.Resource]
+
+
+class Software(pulumi.ComponentResource):
+    """One add-on as resources. Everything inside the cluster is `deleted_with` it."""
+
+    TOKEN: Final = "slipway:addons:Software"  # noqa: S105 - a type, not a secret
+
+    ready: tuple[pulumi.Resource, ...]
+    """What must stand for others to use the add-on: releases, which bring CRDs and webhooks, and its own objects."""
+
+    def __init__(self, name: str, args: SoftwareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        parts = args.addon.parts(args.site)
+        before = [*args.site.cluster.access, *args.after]
+        rights = self._make_rights(name, args, parts)
+        configs = self._make_objects(name, args, parts.before, before)
+        releases = self._make_releases(name, args, parts, [*before, *args.site.home, *rights, *configs])
+        objects = self._make_objects(name, args, parts.objects, releases or before)
+        self.ready = (*releases, *objects) or (*configs, *rights)
+        self.register_outputs({})
+
+    def _make_rights(self, name: str, args: SoftwareArgs, parts: Parts) -> list[pulumi.Resource]:
+        cluster, namespace = args.site.cluster, args.addon.namespace.name
+        made: list[pulumi.Resource] = []
+        for rights in parts.rights:
+            account = rights.service_account
+            role = pod_identity_role(
+                f"{name}-{account}",
+                cluster_arn=cluster.arn,
+                namespace=namespace,
+                service_account=account,
+                policy=rights.policy,
+                parent=self,
+            )
+            association = aws.eks.PodIdentityAssociation(
+                f"{name}-{account}-association",
+                cluster_name=cluster.resource.name,
+                namespace=namespace,
+                service_account=account,
+                role_arn=role.arn,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            made += [*role.ready, association]
+        return made
+
+    def _make_releases(
+        self, name: str, args: SoftwareArgs, parts: Parts, before: Sequence[pulumi.Resource]
+    ) -> list[pulumi.Resource]:
+        made: list[pulumi.Resource] = []
+        for chart in parts.releases:
+            opts = pulumi.ResourceOptions(
+                parent=self, depends_on=[*before, *made[-1:]], deleted_with=args.site.cluster.resource
+            )
+            made.append(
+                release(
+                    f"{name}-release" if chart.release_name == name else f"{name}-{chart.release_name}",
+                    chart.ref,
+                    release_name=chart.release_name,
+                    namespace=args.addon.namespace.name,
+                    values=chart.values,
+                    skip_crds=chart.skip_crds,
+                    opts=opts,
+                )
+            )
+        return made
+
+    def _make_objects(
+        self,
+        name: str,
+        args: SoftwareArgs,
+        manifests: Mapping[str, Mapping[str, Any]],
+        before: Sequence[pulumi.Resource],
+    ) -> list[pulumi.Resource]:
+        cluster = args.site.cluster.resource
+        opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=cluster)
+        return [declare(f"{name}-{key}", manifest, opts) for key, manifest in sorted(manifests.items())]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Installed:
+    """The add-ons of a stack.
+
+    Attributes:
+        ready: What must stand for others to use an add-on, by its settings class.
+    """
+
+    ready: Mapping[type[AddonSettings], tuple[pulumi.Resource, ...]]
+
+    def of(self, kind: type[AddonSettings]) -> tuple[pulumi.Resource, ...]:
+        """What to wait for before using an add-on; nothing where it is off."""
+        return self.ready.get(kind, ())
+
+
+def install(site: Site, opts: pulumi.ResourceOptions) -> Installed:
+    """Make the namespaces and all add-ons that the stack names.
+
+    Raises:
+        ValueError: For add-ons that can't stand together, or namespaces on which two do not agree.
+    """
+    addons = registry.wanted(site.platform.addons)
+    kinds = {name: type(addon.settings) for name, addon in addons.items()}
+    earlier = order.before(kinds)
+    spaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=site.cluster), opts)
+    made: dict[str, Software] = {}
+    for name in order.sequence(kinds):
+        addon = addons[name]
+        after = [*spaces.of(addon.namespace.name), *(part for other in earlier[name] for part in made[other].ready)]
+        made[name] = Software(name, SoftwareArgs(addon=addon, site=site, after=after), opts)
+    return Installed(ready={kinds[name]: software.ready for name, software in made.items()})
