@@ -24,7 +24,7 @@ def declare(name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions
 
     Args:
         name: Logical name.
-        manifest: The whole object with `apiVersion`, `kind` and `metadata.name`, plain text; other values may be Outputs.
+        manifest: The whole object; `apiVersion`, `kind` and `metadata.name` are plain text, others may be Outputs.
         opts: Parent and what it waits for.
 
     Raises:
