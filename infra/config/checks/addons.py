@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import get_args
 
 from infra.config.addons import Addons, AddonSettings
-from infra.config.checks.base import Context
 from infra.config.problems import Problem
 
 
@@ -19,9 +18,8 @@ def key_of(kind: type[AddonSettings]) -> str:
     raise LookupError(msg)
 
 
-def relations(context: Context) -> Iterator[Problem]:
+def relations(addons: Addons) -> Iterator[Problem]:
     """What an add-on requires is on, and what does the same work is not."""
-    addons: Addons = context.parts["addons"]
     for key, settings in addons.wanted():
         for other in settings.requires:
             if not addons.has(other):
