@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import get_args
 
 from infra.config.addons import Addons, AddonSettings
+from infra.config.checks.base import Context
 from infra.config.problems import Problem
 
 
@@ -18,7 +19,7 @@ def key_of(kind: type[AddonSettings]) -> str:
     raise LookupError(msg)
 
 
-def relations(addons: Addons) -> Iterator[Problem]:
+def relations(_context: Context, addons: Addons) -> Iterator[Problem]:
     """What an add-on requires is on, and what does the same work is not."""
     for key, settings in addons.wanted():
         for other in settings.requires:
