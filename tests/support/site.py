@@ -1,0 +1,158 @@
+"""A site for add-ons under test: everything that a platform has, made by hand. Call `site` inside `run`.
+
+seen = seen_parts(lambda: Kueue(KueueSettings()))
+seen = seen_parts(lambda: Kueue(KueueSettings()), pools={"a100": {"preset": "a100"}}, addons={"kueue": {}})
+seen.values["kueue"], seen.objects["flavor-a100"], seen.recording.one(Release)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.addons.contract import AddOn, Parts, Site
+from components.addons.software import Software, SoftwareArgs
+from components.handles import BucketHandle, DatabaseHandle, EfsHandle, LustreHandle, StorageHandle
+from components.pools import resolve_all
+from tests.components.pools.samples import platform
+from tests.support.handles import cluster_handle, network_handle
+from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
+
+PURPOSES: Final = ("raw", "checkpoints", "models", "state", "logs")
+POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "cpu": {"preset": "cpu"},
+    "a100": {"preset": "a100", "role": "inference", "mig": {"layout": "all-1g.5gb"}},
+    "h100": {"preset": "h100", "provisioner": "managed", "zones": [f"{REGION}b"], "efa": True, "dedicated": True},
+    "gpu-spot": {"preset": "gpu-spot"},
+}
+"""One pool of every sort; `system` comes by itself."""
+
+
+def storage_handle() -> StorageHandle:
+    """Everything that a platform may store in; names are Outputs, as auto-naming gives them."""
+    out = pulumi.Output.from_input
+    buckets = {
+        purpose: BucketHandle(name=out(f"slipway-test-{purpose}-0a1b2c3"), arn=out(f"arn:aws:s3:::slipway-{purpose}"))
+        for purpose in PURPOSES
+    }
+    secret = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:rds!db-0a1b2c3d"
+    return StorageHandle(
+        key_arn=out(f"arn:aws:kms:{REGION}:{ACCOUNT}:key/00000000-0000-4000-8000-000000000000"),
+        buckets=buckets,
+        efs=EfsHandle(
+            id=out("fs-0123456789abcdef0"),
+            arn=out(f"arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:file-system/fs-0123456789abcdef0"),
+            access_points={"datasets": out("fsap-0123456789abcdef0"), "models": out("fsap-0123456789abcdef1")},
+            ready=(),
+        ),
+        lustre=LustreHandle(
+            id=out("fs-0fedcba9876543210"),
+            dns_name=out(f"fs-0fedcba9876543210.fsx.{REGION}.amazonaws.com"),
+            mount_name=out("fsx"),
+            capacity_gib=1200,
+            zone=f"{REGION}b",
+            ready=(),
+        ),
+        classes={"block": "gp3", "shared": "efs", "lustre": "lustre"},
+        databases={
+            "mlflow": DatabaseHandle(
+                host=out("mlflow.example.internal"), port=5432, name="mlflow", secret_arn=out(secret)
+            )
+        },
+        ready=(),
+    )
+
+
+def site(
+    opts: pulumi.ResourceOptions | None = None,
+    *,
+    pools: Mapping[str, Mapping[str, Any]] = POOLS,
+    **parts: Any,
+) -> Site:
+    """A site with these pools; `parts` are others of a stack file: `addons={"kueue": {}}`, `teams={...}`.
+
+    Args:
+        opts: Options with the providers, where the test makes resources of its own.
+        pools: Pools in the words of a stack file.
+    """
+    provider = _provider(opts)
+    settings = platform(pools, **parts)
+    home = aws.eks.NodeGroup(
+        "home",
+        cluster_name="slipway-test",
+        node_role_arn=f"arn:aws:iam::{ACCOUNT}:role/nodes",
+        subnet_ids=["subnet-private-a"],
+        scaling_config={"min_size": 2, "max_size": 3, "desired_size": 2},
+        opts=pulumi.ResourceOptions(provider=provider),
+    )
+    return Site(
+        platform=settings,
+        cluster=cluster_handle(provider),
+        network=network_handle("abc"),
+        pools=resolve_all(settings),
+        storage=storage_handle(),
+        home=[home],
+    )
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An add-on's parts in plain values, and the resources that they become.
+
+    Attributes:
+        parts: What `parts` returned.
+        values: Values by release name, Outputs resolved.
+        before: Manifests before the releases, by key.
+        objects: Manifests after them, by key.
+        recording: All resources.
+    """
+
+    parts: Parts
+    values: Mapping[str, Any]
+    before: Mapping[str, Any]
+    objects: Mapping[str, Any]
+    recording: Recording
+
+
+def seen_parts(
+    addon: Callable[[], AddOn[Any]],
+    *,
+    pools: Mapping[str, Mapping[str, Any]] = POOLS,
+    preview: bool = False,
+    **parts: Any,
+) -> Seen:
+    """Make one add-on on a sample site; what it requires need not be on."""
+    found: list[Parts] = []
+
+    def build() -> dict[str, Any]:
+        opts = pulumi.ResourceOptions(providers=providers())
+        wanted, ground = addon(), site(opts, pools=pools, **parts)
+        given = wanted.parts(ground)
+        found.append(given)
+        Software(wanted.name, SoftwareArgs(addon=wanted, site=ground, after=()), opts)
+        return {
+            "values": {chart.release_name: dict(chart.values) for chart in given.releases},
+            "before": {key: dict(manifest) for key, manifest in given.before.items()},
+            "objects": {key: dict(manifest) for key, manifest in given.objects.items()},
+        }
+
+    recording = run(build, preview=preview)
+    plain = recording.returned
+    return Seen(
+        parts=found[0],
+        values=plain["values"],
+        before=plain["before"],
+        objects=plain["objects"],
+        recording=recording,
+    )
+
+
+def _provider(opts: pulumi.ResourceOptions | None) -> pulumi.ProviderResource:
+    given = opts.providers if opts is not None else None
+    if isinstance(given, list) and given:
+        return given[0]
+    return providers()[0]
