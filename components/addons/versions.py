@@ -60,3 +60,25 @@ CLUSTER_AUTOSCALER_IMAGES: Final[Mapping[str, str]] = {
 """Image by Kubernetes minor version: the autoscaler simulates the scheduler of one version (its README, "Releases").
 Tags published at registry.k8s.io as of 2026-07 (github.com/kubernetes/k8s.io, images of autoscaling; 2025-11 up to
 1.34). A version that is not here takes the chart's own."""
+
+KUBE_PROMETHEUS_STACK: Final = ChartRef(
+    chart="kube-prometheus-stack",
+    repository="https://prometheus-community.github.io/helm-charts",
+    version="88.5.3",
+    released=date(2026, 8, 21),
+    source="github.com/prometheus-community/helm-charts, tag kube-prometheus-stack-88.5.3",
+)
+OPENCOST: Final = ChartRef(
+    chart="opencost",
+    repository="https://opencost.github.io/opencost-helm-chart",
+    version="2.5.17",
+    released=date(2026, 4, 28),
+    source="github.com/opencost/opencost-helm-chart, tag opencost-2.5.17",
+)
+KUBECOST: Final = ChartRef(
+    chart="kubecost",
+    repository="https://kubecost.github.io/kubecost",
+    version="3.2.1",
+    released=date(2026, 6, 11),
+    source="github.com/kubecost/kubecost, tag v3.2.1",
+)

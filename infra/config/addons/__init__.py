@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from infra.config.addons.base import AddonSettings
+from infra.config.addons.observability import KubePrometheusStack
 from infra.config.base import Model
 
 __all__ = ["AddonSettings", "Addons"]
@@ -15,6 +16,9 @@ __all__ = ["AddonSettings", "Addons"]
 
 class Addons(Model):
     """Every add-on that a stack may have, each at most once."""
+
+    kube_prometheus_stack: KubePrometheusStack | None = None
+    """Metrics, alerts and dashboards."""
 
     def wanted(self) -> Iterator[tuple[str, AddonSettings]]:
         """Add-ons that are on, by their key in the stack file, in the order of this class."""
