@@ -11,6 +11,8 @@ from pydantic import Field, StringConstraints
 from infra.catalog import kubernetes
 from infra.config.base import LogDays, Model, Name
 
+PrincipalArn = Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]+$")]
+
 
 class AccessPolicy(StrEnum):
     """Managed access policies of EKS (EKS User Guide, "Review access policy permissions")."""
@@ -30,9 +32,7 @@ class AccessPolicy(StrEnum):
 class Access(Model):
     """One principal that may use the cluster's API, as an EKS access entry."""
 
-    principal_arn: Annotated[
-        str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]+$")
-    ]
+    principal_arn: PrincipalArn
     """IAM role or user."""
     policy: AccessPolicy | None = None
     """Managed policy; none where `groups` and RBAC of one's own say it all."""

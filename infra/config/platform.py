@@ -10,6 +10,9 @@ from infra.config.cluster import Cluster
 from infra.config.environment import Account, Environment
 from infra.config.network import Network
 from infra.config.pools import Pool, Provisioner
+from infra.config.queues import Queues
+from infra.config.storage import Storage
+from infra.config.teams import Team
 
 
 class Platform(Model):
@@ -21,8 +24,14 @@ class Platform(Model):
     cluster: Cluster = Field(default_factory=Cluster)
     pools: dict[Name, Pool] = Field(min_length=1)
     """Node pools by name. The name becomes part of node labels and logical names: renaming a pool replaces it."""
+    storage: Storage = Field(default_factory=Storage)
+    """What keeps data; the buckets are always there."""
     addons: Addons = Field(default_factory=Addons)
     """Software on the cluster; what is not named is not installed."""
+    teams: dict[Name, Team] = Field(default_factory=dict)
+    """Teams by name, which their namespaces, queues and places in the buckets have: renaming a team replaces it."""
+    queues: Queues = Field(default_factory=Queues)
+    """How teams share what is idle."""
 
     @property
     def cluster_name(self) -> str:

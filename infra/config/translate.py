@@ -46,6 +46,14 @@ PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
         "a label's value has at most 63 letters, digits and _.-",
         "Shorten it, and let it start and end with a letter or digit.",
     ),
+    r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$": (
+        "this is a tag and a label: at most 63 letters, digits and _.-",
+        "Shorten it, and let it start and end with a letter or digit.",
+    ),
+    r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$": (
+        "a name of a Secret has lower-case letters, digits, dots and dashes",
+        "Write the Secret's name, not what is in it.",
+    ),
     r"^cr-[0-9a-f]{8,17}$": ("a reservation's id is one of EC2", "Write it like cr-0a1b2c3d4e5f67890."),
 }
 """What each pattern of the models means, and what to do about it."""
