@@ -174,3 +174,8 @@ class StorageHandle:
     classes: Mapping[str, str]
     databases: Mapping[str, DatabaseHandle]
     ready: Sequence[pulumi.Resource]
+
+    def with_drivers(self, drivers: Sequence[pulumi.Resource]) -> StorageHandle:
+        """The same storage, once the drivers are declared: a claim waits for them, so on the way down they outlive it,
+        and a volume is unmounted and removed by the driver that made it."""
+        return replace(self, ready=(*self.ready, *drivers))

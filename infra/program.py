@@ -1,7 +1,8 @@
 """The composition of the platform: what stands on what, and nothing else.
 
-Network, control plane, the add-ons that nodes need, managed nodes, the add-ons that need nodes, and what makes nodes as
-work comes. Each part takes the handles of those before it; the only waits are those that are true needs.
+Network, control plane, the add-ons that nodes need, what keeps data, managed nodes, the add-ons that need nodes, what
+makes nodes as work comes, and the software on all of it. Each part takes the handles of those before it; the only
+waits are those that are true needs.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from typing import Any
 
 import pulumi
 
+from components.addons import software
+from components.addons.contract import Site
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
-from components.handles import ClusterHandle, NetworkHandle
+from components.handles import ClusterHandle, NetworkHandle, StorageHandle
 from components.network import Network, NetworkArgs
 from components.pools import resolve_all
 from components.pools.fleet import Ground, elastic_fleet, managed_fleet
+from components.storage import Storage, StorageArgs
 from infra.config import PROJECT
 from infra.config.network import Nat
 from infra.config.platform import Platform
@@ -30,21 +34,27 @@ def build(platform: Platform) -> Mapping[str, Any]:
     inside = pulumi.ResourceOptions.merge(cloud, pulumi.ResourceOptions(providers=[kubernetes_provider(cluster)]))
 
     early = _addons(platform, cluster, Phase.BEFORE_NODES, cloud)
+    storage = _storage(platform, cluster, network, inside)
+    specs = resolve_all(platform)
     ground = Ground(
-        specs=resolve_all(platform),
+        specs=specs,
         cluster=cluster.with_cni(early.nodes_need),
         network=network,
         isolated=platform.network.nat is Nat.NONE,
         opts=inside,
     )
     managed = managed_fleet(ground)
-    _addons(platform, cluster, Phase.AFTER_NODES, cloud, after=managed.system)
+    late = _addons(platform, cluster, Phase.AFTER_NODES, cloud, after=managed.system)
+    storage = storage.with_drivers(late.drivers)
     elastic_fleet(ground, managed)
+    site = Site(platform=platform, cluster=cluster, network=network, pools=specs, storage=storage, home=managed.system)
+    software.install(site, inside)
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": cluster.endpoint,
         "kubeconfigCommand": f"aws eks update-kubeconfig --name {cluster.name} --region {cluster.region}",
         "vpcId": network.vpc_id,
+        "buckets": {purpose: bucket.name for purpose, bucket in sorted(storage.buckets.items())},
     }
 
 
@@ -69,6 +79,12 @@ def _control_plane(platform: Platform, network: NetworkHandle, opts: pulumi.Reso
         protect=platform.environment.protect,
     )
     return ControlPlane("cluster", args, opts).handle
+
+
+def _storage(
+    platform: Platform, cluster: ClusterHandle, network: NetworkHandle, opts: pulumi.ResourceOptions
+) -> StorageHandle:
+    return Storage("storage", StorageArgs(platform=platform, cluster=cluster, network=network), opts).handle
 
 
 def _addons(

@@ -23,6 +23,10 @@ from infra.catalog import addons as catalog
 from infra.config.cluster import Addon, AddonName
 
 
+DRIVERS: Final = frozenset({AddonName.EBS_CSI, AddonName.EFS_CSI, AddonName.FSX_CSI, AddonName.S3_CSI})
+"""Add-ons that make and mount volumes."""
+
+
 class Phase(StrEnum):
     """When a set of add-ons is installed."""
 
@@ -57,12 +61,14 @@ class ManagedAddons(pulumi.ComponentResource):
     Attributes:
         all: Add-ons by name.
         nodes_need: Those without which no node becomes ready.
+        drivers: Those that make and mount volumes.
     """
 
     TOKEN: Final = "slipway:cluster:ManagedAddons"  # noqa: S105 - a type, not a secret
 
     all: Mapping[AddonName, aws.eks.Addon]
     nodes_need: Sequence[aws.eks.Addon]
+    drivers: Sequence[aws.eks.Addon]
 
     def __init__(self, name: str, args: ManagedAddonsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.TOKEN, name, None, opts)
@@ -73,6 +79,7 @@ class ManagedAddons(pulumi.ComponentResource):
         )
         self.all = {addon: self._addon(addon) for addon in chosen(args.phase, args.settings)}
         self.nodes_need = [found for addon, found in self.all.items() if catalog.get(addon).before_compute]
+        self.drivers = [found for addon, found in self.all.items() if addon in DRIVERS]
         self.register_outputs({})
 
     def _addon(self, addon: AddonName) -> aws.eks.Addon:

@@ -1,0 +1,84 @@
+"""What holds in every bucket, as values: who may do what, and when what is in it goes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from components.iam import Statement, document
+from infra.config.storage import Buckets
+
+DATA: Final = ("checkpoints", "models", "raw", "state")
+"""Buckets whose objects are encrypted with our key, and whose requests are logged."""
+LOGS: Final = "logs"
+UPLOAD_DAYS: Final = 7
+"""Days after which the parts of an upload that was never finished are removed: they cost and can't be seen."""
+
+
+def access_policy(bucket_arn: str) -> str:
+    """Nobody without TLS 1.2 or later (S3 User Guide, "Protecting data with encryption", `s3:TlsVersion`)."""
+    return document(*_transport(bucket_arn))
+
+
+def log_policy(bucket_arn: str, sources: Sequence[str], account_id: str) -> str:
+    """As `access_policy`, and S3 may deliver the access logs of these buckets of this account.
+
+    S3 User Guide, "Enabling Amazon S3 server access logging", permissions for log delivery (read 2026-11).
+    """
+    delivery = Statement(
+        sid="AccessLogs",
+        actions=["s3:PutObject"],
+        resources=[f"{bucket_arn}/*"],
+        principals={"Service": ["logging.s3.amazonaws.com"]},
+        conditions={
+            "ArnLike": {"aws:SourceArn": list(sources)},
+            "StringEquals": {"aws:SourceAccount": [account_id]},
+        },
+    )
+    return document(*_transport(bucket_arn), delivery)
+
+
+def _transport(bucket_arn: str) -> tuple[Statement, Statement]:
+    def deny(sid: str, operator: str, key: str, value: str) -> Statement:
+        return Statement(
+            sid=sid,
+            effect="Deny",
+            actions=["s3:*"],
+            resources=[bucket_arn, f"{bucket_arn}/*"],
+            principals={"AWS": ["*"]},
+            conditions={operator: {key: [value]}},
+        )
+
+    return (
+        deny("OnlyEncryptedTransport", "Bool", "aws:SecureTransport", "false"),
+        deny("OnlyModernTransport", "NumericLessThan", "s3:TlsVersion", "1.2"),
+    )
+
+
+def lifecycle(purpose: str, settings: Buckets) -> list[dict[str, Any]]:
+    """Lifecycle rules of a bucket, in the spelling of `aws.s3.BucketLifecycleConfigurationRuleArgs`.
+
+    Args:
+        purpose: Which of the five.
+        settings: How long things are kept.
+    """
+    rules: list[dict[str, Any]] = [
+        _rule("incomplete-uploads", abort_incomplete_multipart_upload={"days_after_initiation": UPLOAD_DAYS}),
+        _rule("noncurrent-versions", noncurrent_version_expiration={"noncurrent_days": settings.noncurrent_days}),
+        # What is left of an object whose versions are all gone slows listing down.
+        _rule("delete-markers", expiration={"expired_object_delete_marker": True}),
+    ]
+    days = {"checkpoints": settings.checkpoint_days, LOGS: settings.log_days}.get(purpose)
+    if days is not None:
+        rules.append(_rule("expiry", expiration={"days": days}))
+    if purpose == "raw" and settings.tier_raw_after_days is not None:
+        # The one class that moves data back by itself and charges nothing for reading it (S3 User Guide, "Managing
+        # storage costs with Amazon S3 Intelligent-Tiering"); its archive tiers, which FSx can't read, are off.
+        move = {"days": settings.tier_raw_after_days, "storage_class": "INTELLIGENT_TIERING"}
+        rules.append(_rule("tiering", transitions=[move]))
+    return rules
+
+
+def _rule(key: str, **action: Any) -> dict[str, Any]:
+    """A rule for all objects: an empty filter says so, and none at all is what AWS deprecated."""
+    return {"id": key, "status": "Enabled", "filter": {}, **action}

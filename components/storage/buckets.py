@@ -1,0 +1,126 @@
+"""The five buckets. Each is versioned, private, encrypted, and says who read it.
+
+`logs` takes the access logs of the others. It is encrypted by S3's own keys: S3 delivers access logs to no bucket whose
+default is a key of KMS (S3 User Guide, "Enabling Amazon S3 server access logging": "You can use default bucket
+encryption on the destination bucket only if you use SSE-S3"; read 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.handles import BucketHandle
+from components.storage.bucket_rules import DATA, LOGS, access_policy, lifecycle, log_policy
+from infra.config import storage as settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class BucketsArgs:
+    """Inputs of the buckets.
+
+    Attributes:
+        settings: How long they keep what is in them.
+        key_arn: Key of all but `logs`.
+        account_id: AWS account, 12 digits.
+        protect: Refuse to remove them, and keep them, with their settings, when the stack forgets them.
+    """
+
+    settings: settings.Buckets
+    key_arn: pulumi.Input[str]
+    account_id: str
+    protect: bool
+
+
+class Buckets(pulumi.ComponentResource):
+    """Buckets by purpose."""
+
+    TOKEN: Final = "slipway:storage:Buckets"  # noqa: S105 - a type, not a secret
+
+    handles: Mapping[str, BucketHandle]
+
+    def __init__(self, name: str, args: BucketsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        # A bucket that stays keeps what closes it: with a setting gone, it would be a bucket in the open.
+        self._child = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
+        buckets = {purpose: self._bucket(purpose) for purpose in (*DATA, LOGS)}
+        closed = {purpose: self._close(purpose, bucket) for purpose, bucket in buckets.items()}
+        delivery = self._policy(LOGS, buckets[LOGS], self._log_policy(buckets), closed[LOGS])
+        for purpose in DATA:
+            bucket = buckets[purpose]
+            self._policy(purpose, bucket, bucket.arn.apply(access_policy), closed[purpose])
+            self._log(purpose, bucket, buckets[LOGS], delivery)
+        self.handles = {
+            purpose: BucketHandle(name=bucket.bucket, arn=bucket.arn) for purpose, bucket in buckets.items()
+        }
+        self.register_outputs({})
+
+    def _bucket(self, purpose: str) -> aws.s3.Bucket:
+        opts = pulumi.ResourceOptions(parent=self, protect=self._args.protect, retain_on_delete=self._args.protect)
+        return aws.s3.Bucket(f"{self._name}-{purpose}", force_destroy=self._args.settings.force_destroy, opts=opts)
+
+    def _close(self, purpose: str, bucket: aws.s3.Bucket) -> pulumi.Resource:
+        """Everything that makes a bucket a safe place; what the policy has to wait for."""
+        name = f"{self._name}-{purpose}"
+        block = aws.s3.BucketPublicAccessBlock(
+            f"{name}-access",
+            bucket=bucket.bucket,
+            block_public_acls=True,
+            block_public_policy=True,
+            ignore_public_acls=True,
+            restrict_public_buckets=True,
+            opts=self._child,
+        )
+        owner = {"object_ownership": "BucketOwnerEnforced"}
+        aws.s3.BucketOwnershipControls(f"{name}-ownership", bucket=bucket.bucket, rule=owner, opts=self._child)
+        aws.s3.BucketServerSideEncryptionConfiguration(
+            f"{name}-encryption", bucket=bucket.bucket, rules=[self._encryption(purpose)], opts=self._child
+        )
+        versioning = aws.s3.BucketVersioning(
+            f"{name}-versioning",
+            bucket=bucket.bucket,
+            versioning_configuration={"status": "Enabled"},
+            opts=self._child,
+        )
+        rules = [
+            aws.s3.BucketLifecycleConfigurationRuleArgs(**rule) for rule in lifecycle(purpose, self._args.settings)
+        ]
+        # Rules for versions that are not current say nothing to a bucket that has no versions yet.
+        after = pulumi.ResourceOptions.merge(self._child, pulumi.ResourceOptions(depends_on=[versioning]))
+        aws.s3.BucketLifecycleConfiguration(f"{name}-lifecycle", bucket=bucket.bucket, rules=rules, opts=after)
+        return block
+
+    def _encryption(self, purpose: str) -> dict[str, Any]:
+        if purpose == LOGS:
+            return {"apply_server_side_encryption_by_default": {"sse_algorithm": "AES256"}}
+        key = {"sse_algorithm": "aws:kms", "kms_master_key_id": self._args.key_arn}
+        # One data key for a bucket and a time, not one call to KMS for every object: a training job reads millions.
+        return {"apply_server_side_encryption_by_default": key, "bucket_key_enabled": True}
+
+    def _policy(
+        self, purpose: str, bucket: aws.s3.Bucket, policy: pulumi.Input[str], after: pulumi.Resource
+    ) -> aws.s3.BucketPolicy:
+        """S3 takes one change of a bucket's access at a time, so the policy comes after the block."""
+        opts = pulumi.ResourceOptions.merge(self._child, pulumi.ResourceOptions(depends_on=[after]))
+        return aws.s3.BucketPolicy(f"{self._name}-{purpose}-policy", bucket=bucket.bucket, policy=policy, opts=opts)
+
+    def _log_policy(self, buckets: Mapping[str, aws.s3.Bucket]) -> pulumi.Output[str]:
+        sources = pulumi.Output.all(*(buckets[purpose].arn for purpose in DATA))
+        account = self._args.account_id
+        return pulumi.Output.all(logs=buckets[LOGS].arn, sources=sources).apply(
+            lambda known: log_policy(known["logs"], known["sources"], account)
+        )
+
+    def _log(self, purpose: str, bucket: aws.s3.Bucket, logs: aws.s3.Bucket, delivery: pulumi.Resource) -> None:
+        aws.s3.BucketLogging(
+            f"{self._name}-{purpose}-logging",
+            bucket=bucket.bucket,
+            target_bucket=logs.bucket,
+            target_prefix=f"{purpose}/",
+            opts=pulumi.ResourceOptions.merge(self._child, pulumi.ResourceOptions(depends_on=[delivery])),
+        )

@@ -1,0 +1,75 @@
+"""The one key of all that keeps data: losing it is losing the data, so it is protected with it."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_aws as aws
+
+from components.iam import Statement, account_administration, document
+from infra.catalog.regions import Region
+
+
+def make_key(
+    name: str, *, cluster: str, policy: str, deletion_days: int, protect: bool, parent: pulumi.Resource
+) -> aws.kms.Key:
+    """A key that rotates, with an alias named after the cluster.
+
+    Args:
+        name: Logical name of the key.
+        cluster: EKS cluster that the data is of.
+        policy: Key policy.
+        deletion_days: Days in which a scheduled deletion can be taken back.
+        protect: Refuse to remove it, and keep it when the stack forgets it.
+        parent: Component that the key belongs to.
+    """
+    key = aws.kms.Key(
+        name,
+        description=f"Data of {cluster}: buckets, file systems, volumes, databases, images",
+        enable_key_rotation=True,
+        deletion_window_in_days=deletion_days,
+        policy=policy,
+        opts=pulumi.ResourceOptions(parent=parent, protect=protect, retain_on_delete=protect),
+    )
+    aws.kms.Alias(
+        f"{name}-alias",
+        name=f"alias/{cluster}-storage",
+        target_key_id=key.key_id,
+        opts=pulumi.ResourceOptions(parent=parent),
+    )
+    return key
+
+
+def key_policy(region: Region, account_id: str, *, lustre: bool) -> str:
+    """The account's IAM policies decide who may use the key; FSx for Lustre, where it is linked to buckets, has none.
+
+    Args:
+        region: Region of the data.
+        account_id: AWS account, 12 digits.
+        lustre: Whether a file system of FSx for Lustre reads and writes the buckets.
+    """
+    administration = account_administration(region.partition, account_id)
+    return document(administration, *([_lustre_links(region, account_id)] if lustre else []))
+
+
+def _lustre_links(region: Region, account_id: str) -> Statement:
+    """Let the roles by which FSx reads and writes linked buckets use the key, through S3 alone.
+
+    FSx makes such a role for each file system, `AWSServiceRoleForFSxS3Access_<file system>`, when the first bucket is
+    linked: neither can it be named before, nor may a principal hold a wildcard. So the conditions say who is meant (FSx
+    for Lustre User Guide, "Working with server-side encrypted Amazon S3 buckets"; KMS Developer Guide, "Condition keys
+    for AWS KMS: kms:CallerAccount"; read 2026-11).
+    """
+    roles = "aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_*"
+    return Statement(
+        sid="LustreLinks",
+        actions=["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
+        resources=["*"],
+        principals={"AWS": ["*"]},
+        conditions={
+            "ArnLike": {"aws:PrincipalArn": [f"arn:{region.partition}:iam::{account_id}:role/{roles}"]},
+            "StringEquals": {
+                "kms:CallerAccount": [account_id],
+                "kms:ViaService": [f"s3.{region.name}.{region.dns_suffix}"],
+            },
+        },
+    )

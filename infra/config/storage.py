@@ -1,0 +1,60 @@
+"""Settings of what keeps data: buckets, file systems, block volumes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from infra.config.base import Model
+
+Days = Annotated[int, Field(ge=1, le=3650)]
+
+
+class Buckets(Model):
+    """How long the five buckets keep what is in them: `raw`, `checkpoints`, `models`, `state`, `logs`."""
+
+    checkpoint_days: Days | None = 30
+    """Days after which a checkpoint expires; never where null. What a run leaves behind for good belongs in `models`."""
+    tier_raw_after_days: Annotated[int, Field(ge=0, le=3650)] | None = 30
+    """Days after which raw data goes to S3 Intelligent-Tiering; never where null."""
+    noncurrent_days: Days = 30
+    """Days in which an overwritten or deleted object can be had back."""
+    log_days: Days = 90
+    """Days that access logs are kept."""
+    force_destroy: bool = False
+    """Let `destroy` empty the buckets; without it AWS refuses to remove one that is not empty."""
+
+
+class Efs(Model):
+    """A shared file system (EFS): elastic, paid by what is in it, reachable from every zone."""
+
+    infrequent_after_days: Literal[1, 7, 14, 30, 60, 90, 180, 270, 365] | None = 30
+    """Days without access after which a file goes to Infrequent Access (botocore, efs `TransitionToIARules`)."""
+    backup: bool = True
+    """Daily backups by AWS Backup, kept 35 days (EFS User Guide, "Backing up EFS file systems")."""
+
+
+class Lustre(Model):
+    """A parallel file system (FSx for Lustre) in one zone, linked to the buckets `raw` and `checkpoints`."""
+
+    deployment: Literal["PERSISTENT_2", "SCRATCH_2"] = "PERSISTENT_2"
+    """PERSISTENT_2 survives its servers; SCRATCH_2 costs less, and a failed server takes its files with it."""
+    capacity_gib: int = 1200
+    """Size in GiB: 1200, 2400, or a multiple of 2400."""
+    throughput: Literal[125, 250, 500, 1000] | None = None
+    """MB/s for each TiB, of PERSISTENT_2 alone; 250 where not given. SCRATCH_2 has 200."""
+    zone: str | None = None
+    """Zone of the file system; that of the training pools where they share one, else the first of the network."""
+
+
+class Storage(Model):
+    """All that keeps data."""
+
+    key_deletion_days: Annotated[int, Field(ge=7, le=30)] = 30
+    """Days in which a scheduled deletion of the key can be taken back (KMS allows 7 to 30)."""
+    buckets: Buckets = Field(default_factory=Buckets)
+    efs: Efs | None = None
+    """The shared file system, where there is one: `efs: {}`."""
+    lustre: Lustre | None = None
+    """The parallel file system, where there is one."""
