@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from infra.config.addons.base import AddonSettings
+from infra.config.addons.batch import ArgoWorkflows, Jobset, Kueue, LeaderWorkerSet, Trainer, TrainingOperator, Volcano
+from infra.config.addons.ingress import CertManager, GatewayApi, LoadBalancerController
 from infra.config.addons.observability import KubePrometheusStack
+from infra.config.addons.serving import Keda, Knative, Kserve
 from infra.config.base import Model
 
 __all__ = ["AddonSettings", "Addons"]
@@ -19,6 +22,32 @@ class Addons(Model):
 
     kube_prometheus_stack: KubePrometheusStack | None = None
     """Metrics, alerts and dashboards."""
+    cert_manager: CertManager | None = None
+    """Certificates for webhooks and endpoints."""
+    load_balancer_controller: LoadBalancerController | None = None
+    """AWS load balancers for Ingresses and Gateways."""
+    gateway_api: GatewayApi | None = None
+    """The CRDs of the Gateway API."""
+    keda: Keda | None = None
+    """Replicas by metrics and events."""
+    kueue: Kueue | None = None
+    """Queues with quotas and fair shares."""
+    jobset: Jobset | None = None
+    """Groups of Jobs that live together."""
+    leader_worker_set: LeaderWorkerSet | None = None
+    """A model over several nodes."""
+    trainer: Trainer | None = None
+    """TrainJobs on provided runtimes."""
+    training_operator: TrainingOperator | None = None
+    """PyTorchJob, TFJob and MPIJob of version 1."""
+    argo_workflows: ArgoWorkflows | None = None
+    """Pipelines of steps."""
+    volcano: Volcano | None = None
+    """A batch scheduler, in the place of Kueue."""
+    knative: Knative | None = None
+    """Replicas by requests."""
+    kserve: Kserve | None = None
+    """Models behind an address."""
 
     def wanted(self) -> Iterator[tuple[str, AddonSettings]]:
         """Add-ons that are on, by their key in the stack file, in the order of this class."""
