@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from components.addons.chart_ref import ChartRef
+from components.addons.pins_work import (
+    ARGO_WORKFLOWS,
+    CERT_MANAGER,
+    GATEWAY_CRDS,
+    JOBSET,
+    KEDA,
+    KNATIVE_OPERATOR,
+    KSERVE,
+    KSERVE_CRD,
+    KUEUE,
+    LEADER_WORKER_SET,
+    LOAD_BALANCER_CONTROLLER,
+    TRAINER,
+    VOLCANO,
+)
 
-@dataclass(frozen=True, kw_only=True)
-class ChartRef:
-    """One version of one chart.
-
-    Attributes:
-        chart: Name in its repository, or a whole `oci://` reference.
-        repository: URL of the repository; None for an `oci://` reference.
-        version: Exact version, written as its publisher does (with `v` or without).
-        released: Day of the release.
-        source: Where version and day were read.
-    """
-
-    chart: str
-    repository: str | None = None
-    version: str
-    released: date
-    source: str
+__all__ = [
+    "ARGO_WORKFLOWS",
+    "CERT_MANAGER",
+    "CLUSTER_AUTOSCALER",
+    "CLUSTER_AUTOSCALER_IMAGES",
+    "GATEWAY_CRDS",
+    "JOBSET",
+    "KARPENTER",
+    "KARPENTER_CRD",
+    "KEDA",
+    "KNATIVE_OPERATOR",
+    "KSERVE",
+    "KSERVE_CRD",
+    "KUBECOST",
+    "KUBE_PROMETHEUS_STACK",
+    "KUEUE",
+    "LEADER_WORKER_SET",
+    "LOAD_BALANCER_CONTROLLER",
+    "OPENCOST",
+    "TRAINER",
+    "VOLCANO",
+    "ChartRef",
+]
 
 
 _KARPENTER_SOURCE: Final = "github.com/aws/karpenter-provider-aws, tag v1.14.1"
