@@ -22,7 +22,6 @@ from components.iam import PodRole, pod_identity_role
 from infra.catalog import addons as catalog
 from infra.config.cluster import Addon, AddonName
 
-
 DRIVERS: Final = frozenset({AddonName.EBS_CSI, AddonName.EFS_CSI, AddonName.FSX_CSI, AddonName.S3_CSI})
 """Add-ons that make and mount volumes."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pulumi
 import pulumi_aws as aws
@@ -76,8 +76,12 @@ class Buckets(pulumi.ComponentResource):
             restrict_public_buckets=True,
             opts=self._child,
         )
-        owner = {"object_ownership": "BucketOwnerEnforced"}
-        aws.s3.BucketOwnershipControls(f"{name}-ownership", bucket=bucket.bucket, rule=owner, opts=self._child)
+        aws.s3.BucketOwnershipControls(
+            f"{name}-ownership",
+            bucket=bucket.bucket,
+            rule={"object_ownership": "BucketOwnerEnforced"},
+            opts=self._child,
+        )
         aws.s3.BucketServerSideEncryptionConfiguration(
             f"{name}-encryption", bucket=bucket.bucket, rules=[self._encryption(purpose)], opts=self._child
         )
@@ -95,12 +99,19 @@ class Buckets(pulumi.ComponentResource):
         aws.s3.BucketLifecycleConfiguration(f"{name}-lifecycle", bucket=bucket.bucket, rules=rules, opts=after)
         return block
 
-    def _encryption(self, purpose: str) -> dict[str, Any]:
+    def _encryption(self, purpose: str) -> aws.s3.BucketServerSideEncryptionConfigurationRuleArgs:
         if purpose == LOGS:
-            return {"apply_server_side_encryption_by_default": {"sse_algorithm": "AES256"}}
-        key = {"sse_algorithm": "aws:kms", "kms_master_key_id": self._args.key_arn}
-        # One data key for a bucket and a time, not one call to KMS for every object: a training job reads millions.
-        return {"apply_server_side_encryption_by_default": key, "bucket_key_enabled": True}
+            return aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
+                apply_server_side_encryption_by_default={"sse_algorithm": "AES256"}
+            )
+        return aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
+            apply_server_side_encryption_by_default={
+                "sse_algorithm": "aws:kms",
+                "kms_master_key_id": self._args.key_arn,
+            },
+            # One data key for a bucket and a time, not one call to KMS for every object: a training job reads millions.
+            bucket_key_enabled=True,
+        )
 
     def _policy(
         self, purpose: str, bucket: aws.s3.Bucket, policy: pulumi.Input[str], after: pulumi.Resource

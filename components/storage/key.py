@@ -6,6 +6,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.iam import Statement, account_administration, document
+from components.storage.rights import key_alias
 from infra.catalog.regions import Region
 
 
@@ -32,7 +33,7 @@ def make_key(
     )
     aws.kms.Alias(
         f"{name}-alias",
-        name=f"alias/{cluster}-storage",
+        name=key_alias(cluster),
         target_key_id=key.key_id,
         opts=pulumi.ResourceOptions(parent=parent),
     )

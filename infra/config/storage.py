@@ -15,7 +15,7 @@ class Buckets(Model):
     """How long the five buckets keep what is in them: `raw`, `checkpoints`, `models`, `state`, `logs`."""
 
     checkpoint_days: Days | None = 30
-    """Days after which a checkpoint expires; never where null. What a run leaves behind for good belongs in `models`."""
+    """Days after which a checkpoint expires; never where null. What is to stay belongs in `models`."""
     tier_raw_after_days: Annotated[int, Field(ge=0, le=3650)] | None = 30
     """Days after which raw data goes to S3 Intelligent-Tiering; never where null."""
     noncurrent_days: Days = 30

@@ -1,0 +1,175 @@
+"""Volumes and claims of a team namespace, as manifests. Pure.
+
+A volume that was made by hand binds one claim, so each namespace has its own of each; `claimRef` keeps it from another
+namespace's claim of the same name. All of them end with what they hold kept: what is removed is the way to it.
+
+| claim | mode | stands on, the first that there is |
+|---|---|---|
+| `raw` | read-only many | Lustre, linked to the bucket `raw`; the bucket itself |
+| `datasets` | read-only many | the EFS access point `datasets`; as `raw` |
+| `checkpoints` | read-write many, or once | Lustre, linked to the bucket `checkpoints`; EFS; a gp3 volume |
+| `models` | read-only many | the team's prefix of the bucket `models` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from components.handles import EfsHandle, LustreHandle, StorageHandle
+
+Manifest = Mapping[str, Any]
+
+EFS_DRIVER: Final = "efs.csi.aws.com"
+LUSTRE_DRIVER: Final = "fsx.csi.aws.com"
+S3_DRIVER: Final = "s3.csi.aws.com"
+READ_ONLY: Final = "ReadOnlyMany"
+SHARED: Final = "ReadWriteMany"
+ONCE: Final = "ReadWriteOnce"
+RAW_FILESET: Final = "raw"
+CHECKPOINT_FILESET: Final = "checkpoints"
+"""Top directories of the Lustre file system, each linked to the bucket of that name."""
+_UNBOUNDED: Final = "1Pi"
+"""Capacity of what has no size; Kubernetes asks for one and the drivers don't read it."""
+_LEAST: Final = "1Gi"
+"""What a claim of a volume made by hand asks for: it gets the whole volume, and the team's quota counts this."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeSettings:
+    """What a team's volumes are made of.
+
+    Attributes:
+        team: The team: its prefix in the buckets, its directory on Lustre.
+        region: AWS Region of the buckets.
+        checkpoint_gib: Size of the claim for checkpoints, in GiB; it counts where the claim is a gp3 volume, and
+            against the team's quota of storage everywhere.
+        labels: Labels of every object.
+    """
+
+    team: str
+    region: str
+    checkpoint_gib: int = 100
+    labels: Mapping[str, str] | None = None
+
+
+def team_volumes(namespace: str, storage: StorageHandle, settings: VolumeSettings) -> dict[str, Manifest]:
+    """Volumes and claims of one namespace by a key for logical names; a volume stands before its claim.
+
+    Args:
+        namespace: The namespace.
+        storage: What there is to stand on; claims wait for its `ready`.
+        settings: What is the team's.
+    """
+    return {
+        **_pair("raw", namespace, settings, _raw(storage, settings)),
+        **_pair("datasets", namespace, settings, _datasets(storage, settings)),
+        **_checkpoints(namespace, storage, settings),
+        **_pair("models", namespace, settings, _bucket(storage, "models", settings, prefix=f"{settings.team}/")),
+    }
+
+
+def _raw(storage: StorageHandle, settings: VolumeSettings) -> dict[str, Any]:
+    if storage.lustre is not None:
+        return _lustre(storage.lustre, RAW_FILESET, READ_ONLY)
+    return _bucket(storage, "raw", settings)
+
+
+def _datasets(storage: StorageHandle, settings: VolumeSettings) -> dict[str, Any]:
+    if storage.efs is not None:
+        return _access_point(storage.efs, "datasets")
+    return _raw(storage, settings)
+
+
+def _checkpoints(namespace: str, storage: StorageHandle, settings: VolumeSettings) -> dict[str, Manifest]:
+    if storage.lustre is not None:
+        fileset = f"{CHECKPOINT_FILESET}/{settings.team}"
+        return _pair("checkpoints", namespace, settings, _lustre(storage.lustre, fileset, SHARED))
+    shared = "shared" in storage.classes
+    spec = {
+        "accessModes": [SHARED if shared else ONCE],
+        "storageClassName": storage.classes["shared" if shared else "block"],
+        "resources": {"requests": {"storage": f"{settings.checkpoint_gib}Gi"}},
+    }
+    # The driver makes the volume in its own time, of gp3 with the first pod: nobody waits (pulumi-kubernetes, skipAwait).
+    return {"checkpoints": _claim("checkpoints", namespace, settings, spec, {"pulumi.com/skipAwait": "true"})}
+
+
+def _pair(volume: str, namespace: str, settings: VolumeSettings, source: Mapping[str, Any]) -> dict[str, Manifest]:
+    """A volume made by hand, and the one claim that it is for."""
+    name = f"{namespace}-{volume}"
+    csi = source["csi"]
+    reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": namespace, "name": volume}
+    made = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name, "labels": dict(settings.labels or {})},
+        "spec": {
+            **source,
+            "csi": {"volumeHandle": name, **csi},
+            "volumeMode": "Filesystem",
+            "storageClassName": "",
+            "persistentVolumeReclaimPolicy": "Retain",
+            "claimRef": reference,
+        },
+    }
+    spec = {
+        "accessModes": source["accessModes"],
+        "storageClassName": "",
+        "volumeName": name,
+        "resources": {"requests": {"storage": _LEAST}},
+    }
+    return {f"{volume}-volume": made, volume: _claim(volume, namespace, settings, spec, {})}
+
+
+def _claim(
+    volume: str,
+    namespace: str,
+    settings: VolumeSettings,
+    spec: Mapping[str, Any],
+    annotations: Mapping[str, str],
+) -> Manifest:
+    metadata: dict[str, Any] = {"name": volume, "namespace": namespace, "labels": dict(settings.labels or {})}
+    if annotations:
+        metadata["annotations"] = dict(annotations)
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": dict(spec)}
+
+
+def _lustre(lustre: LustreHandle, fileset: str, mode: str) -> dict[str, Any]:
+    """A directory of the file system, mounted as its root: a pod can't leave it.
+
+    The driver mounts `<dnsname>@tcp:/<mountname>`, so a path after the mount name is a fileset (FSx for Lustre User
+    Guide, "Mounting specific filesets"; kubernetes-sigs/aws-fsx-csi-driver, pkg/driver/node.go, v1.9.0). It has to
+    exist: links to buckets make `raw` and `checkpoints`, and `components.storage.lustre` a directory for each team.
+    """
+    attributes = {"dnsname": lustre.dns_name, "mountname": lustre.mount_name.apply(lambda name: f"{name}/{fileset}")}
+    return {
+        "accessModes": [mode],
+        "capacity": {"storage": f"{lustre.capacity_gib}Gi"},
+        "mountOptions": ["flock", *(["ro"] if mode == READ_ONLY else [])],
+        "csi": {"driver": LUSTRE_DRIVER, "volumeAttributes": attributes},
+    }
+
+
+def _access_point(efs: EfsHandle, purpose: str) -> dict[str, Any]:
+    handle = pulumi.Output.format("{0}::{1}", efs.id, efs.access_points[purpose])
+    return {
+        "accessModes": [READ_ONLY],
+        "capacity": {"storage": _UNBOUNDED},
+        "mountOptions": ["tls", "ro"],
+        "csi": {"driver": EFS_DRIVER, "volumeHandle": handle, "readOnly": True},
+    }
+
+
+def _bucket(storage: StorageHandle, purpose: str, settings: VolumeSettings, prefix: str = "") -> dict[str, Any]:
+    """A bucket or a part of it, by Mountpoint for Amazon S3 (its CSI driver, docs/CONFIGURATION.md)."""
+    options = [*([f"prefix {prefix}"] if prefix else []), f"region {settings.region}", "read-only"]
+    return {
+        "accessModes": [READ_ONLY],
+        "capacity": {"storage": _UNBOUNDED},
+        "mountOptions": options,
+        "csi": {"driver": S3_DRIVER, "volumeAttributes": {"bucketName": storage.buckets[purpose].name}},
+    }
