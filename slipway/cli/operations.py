@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from slipway.cli.output import Progress, can_ask
-from slipway.engine import process
+from slipway.cli.gate import Gate
+from slipway.cli.output import Progress, ask, can_ask
+from slipway.engine import gate, process
 from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.invocation import Invocation, Operation, Request, operation
 from slipway.engine.project import Project, find
@@ -45,19 +47,26 @@ def add(commands: Commands) -> None:
         parser.add_argument("--strict", action="store_true", help="take warnings about the settings for errors")
         if name.changes:
             parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
+        if name in (Operation.UP, Operation.PREVIEW):
+            parser.add_argument(
+                "--allow-replace", action="append", default=[], metavar="URN",
+                help="let this one resource, which keeps state, be replaced or deleted; may be repeated",
+            )  # fmt: skip
         if name is Operation.UP:
             parser.add_argument("--preview", action="store_true", help="in the sandbox too, show a preview first")
         if name is Operation.DESTROY:
             parser.add_argument(
                 "--except-protected", action="store_true", help="leave what is protected, and what it needs"
             )
-        parser.set_defaults(run=run, takes_extra=True, operation=name, yes=False, except_protected=False, preview=False)
+        parser.set_defaults(run=run, takes_extra=True, operation=name)
+        parser.set_defaults(yes=False, except_protected=False, preview=False, allow_replace=[])
 
 
 def run(options: argparse.Namespace) -> int:
     """Check, then run the engine in the world that was asked for; its exit code."""
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
 
+    gate.check_names(options.allow_replace)
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
     sandbox = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
@@ -72,8 +81,8 @@ def run(options: argparse.Namespace) -> int:
     )
     _require_an_answer(request)
     if sandbox:
-        return _in_sandbox(project, request, loaded)
-    return _on_aws(project, request)
+        return _in_sandbox(project, request, loaded, options.allow_replace)
+    return _on_aws(project, request, options.allow_replace)
 
 
 def _require_an_answer(request: Request) -> None:
@@ -86,7 +95,7 @@ def _require_an_answer(request: Request) -> None:
         raise SlipwayError(msg, EXIT_REFUSED)
 
 
-def _on_aws(project: Project, request: Request) -> int:
+def _on_aws(project: Project, request: Request, allowed: Sequence[str]) -> int:
     pulumi = shutil.which("pulumi")
     if pulumi is None:
         raise SlipwayError(_GET_PULUMI)
@@ -95,11 +104,14 @@ def _on_aws(project: Project, request: Request) -> int:
         argv = (pulumi, "stack", "export", "--stack", request.stack, "--non-interactive")
         return parse(process.capture(Invocation(argv, os.environ, project.root)))
 
+    def call(request: Request) -> Invocation:
+        return operation(Path(pulumi), request, directory=project.root, environment=os.environ)
+
     refuse_protected(request, state)
-    return process.run(operation(Path(pulumi), request, directory=project.root, environment=os.environ))
+    return Gate(call=call, state=state, allowed=allowed, ask=ask).run(request)
 
 
-def _in_sandbox(project: Project, request: Request, loaded: Loaded) -> int:
+def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Sequence[str]) -> int:
     # Imports processes, certificates and boto3's friends; a run on AWS needs none of it.
     from slipway.cli import offline, summary  # noqa: PLC0415
 
@@ -111,13 +123,16 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded) -> int:
         engine.free(request.stack, say)
     settings = engine.prepare(project.stacks, request.stack)
     refuse_protected(request, lambda: engine.state(request.stack))
-    call = operation(
-        engine.pulumi,
-        request.with_settings(settings),
-        directory=project.root,
-        environment=engine.environment,
-    )
-    code = process.run(call)
+
+    def call(request: Request) -> Invocation:
+        return operation(
+            engine.pulumi,
+            request.with_settings(settings),
+            directory=project.root,
+            environment=engine.environment,
+        )
+
+    code = Gate(call=call, state=lambda: engine.state(request.stack), allowed=allowed, ask=ask).run(request)
     if code == 0:
         print(summary.after(request, loaded.platform, engine.state(request.stack), sandbox))
     return code

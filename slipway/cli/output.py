@@ -39,3 +39,11 @@ def can_ask() -> bool:
     if os.environ.get("TERM", "").lower() == "dumb" or os.environ.get("CI"):
         return False
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask(question: str) -> bool:
+    """A yes or no from the terminal; no where nothing, or anything else, is said."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False

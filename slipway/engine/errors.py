@@ -9,6 +9,8 @@ EXIT_REFUSED: Final = 2
 """A wrong stack file or a wrong command line; also what argparse exits with."""
 EXIT_PROTECTED: Final = 3
 """Protected resources stand in the way of a destroy."""
+EXIT_STATEFUL: Final = 4
+"""The plan would replace or delete what keeps state, and nobody said so."""
 EXIT_INTERRUPTED: Final = 130
 """128 + SIGINT, as shells have it."""
 

@@ -1,7 +1,8 @@
 """A `pulumi` for tests: records how it was called, keeps stacks as the file backend does, and behaves as told.
 
 What it does is said by files beside it, so that a test needs no environment of its own:
-`exit` (a code), `export` (the document of `stack export`), `hang` (wait for interrupts), `says` (text for stdout).
+`exit` (a code), `export` (the document of `stack export`), `events` (what an event log gets), `hang` (wait for
+interrupts), `says` (text for stdout).
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ if told("hang"):
     print("working", flush=True)
     while True:
         time.sleep(0.05)
+if "--event-log" in arguments and told("events"):
+    pathlib.Path(value("--event-log")).write_text(told("events"))
 print(told("says") or "done by the engine", flush=True)
 print("a warning of the engine", file=sys.stderr, flush=True)
 sys.exit(int(told("exit") or 0))

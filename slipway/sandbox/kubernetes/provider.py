@@ -22,6 +22,8 @@ from slipway.sandbox.rpc.wire import has_unknown
 
 T = TypeVar("T", bound=Callable[..., Any])
 VERSION = "4.34.2"
+_LEADS = ("kubeconfig", "context", "cluster")
+"""Arguments that say which cluster is meant."""
 
 
 def _explained(hook: T) -> T:
@@ -67,12 +69,16 @@ class KubernetesProvider(Provider[Settings]):
     def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
         """A new cluster replaces the provider and all its resources; a clusterIdentifier, where set, decides alone."""
         found = compare(old_inputs, news)
+        if has_unknown([news.get(key) for key in _LEADS]):
+            # Asked while the cluster itself is being replaced. The provider takes what it can't know for another cluster
+            # (pulumi-kubernetes v4.34.2, provider/pkg/provider/provider.go, DiffConfig).
+            return Diff(tuple(Change(c.path, c.kind, c.path[0] in _LEADS, c.input) for c in found))
         old, new = read_settings(old_inputs), read_settings(news)
         if old.cluster_identifier or new.cluster_identifier:
             replaced: tuple[str, ...] = ("clusterIdentifier",)
         else:
             moved = old.server and new.server and old.server != new.server
-            replaced = ("kubeconfig", "context", "cluster") if moved else ()
+            replaced = _LEADS if moved else ()
         return Diff(tuple(Change(c.path, c.kind, c.path[0] in replaced, c.input) for c in found))
 
     def configure(self, config: Mapping[str, Any], peer: str) -> Settings:

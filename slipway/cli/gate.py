@@ -1,0 +1,120 @@
+"""The gate around the engine's commands: a preview is judged when it is done, an `up` before it begins."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from slipway.engine import gate, plan, process, stateful
+from slipway.engine.errors import EXIT_REFUSED, EXIT_STATEFUL, SlipwayError
+from slipway.engine.invocation import Invocation, Operation, Request
+from slipway.engine.state import StackState
+
+_OF_UP_ALONE: Final = frozenset({"--yes", "-y", "--skip-preview", "-f", "--continue-on-error", "--strict"})
+_WITH_VALUE: Final = "--secrets-provider"
+"""Flags that `pulumi up` has and `pulumi preview` has not (v3.258.0)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """How to run an operation on a stack, and what of it may be lost.
+
+    Attributes:
+        call: Gives the engine's command line for a request.
+        state: Reads what stands.
+        allowed: URNs that may be replaced or deleted.
+        ask: Asks whether to go on after a preview.
+    """
+
+    call: Callable[[Request], Invocation]
+    state: Callable[[], StackState]
+    allowed: Sequence[str]
+    ask: Callable[[str], bool]
+
+    def run(self, request: Request) -> int:
+        """Run it; the exit code, `EXIT_STATEFUL` where the plan would lose state that nobody named."""
+        if request.operation is Operation.PREVIEW:
+            return self._preview(request)
+        if request.operation is not Operation.UP:
+            return process.run(self.call(request))
+        if request.skip_preview:
+            return self._rehearse(request)
+        if self._may_lose():
+            return self._update(request)
+        # Nothing stands that could be lost: the engine previews and asks by itself.
+        return process.run(self.call(request))
+
+    def _may_lose(self) -> bool:
+        try:
+            return stateful.among(resource.type for resource in self.state().resources)
+        except SlipwayError:
+            return True  # a state that can't be read may hold anything; the preview says what is wrong with it
+
+    def _preview(self, request: Request) -> int:
+        code, removals = self._watched(request)
+        verdict = gate.judge(removals, self.allowed)
+        for name in verdict.unused:
+            _say(f"note: --allow-replace {name} fits nothing that this plan would replace or delete")
+        if verdict.refused:
+            _say(gate.refusal(request.stack, verdict.refused))
+            return code or EXIT_STATEFUL
+        return code
+
+    def _update(self, request: Request) -> int:
+        """One preview, judged; then the update of what was shown, without a second one."""
+        looked = replace(request, operation=Operation.PREVIEW, extra=without_up(request.extra))
+        code = self._preview(looked)
+        if code:
+            return code
+        agreed = request.yes or bool({"--yes", "-y"}.intersection(request.extra))
+        if not agreed and not self.ask(f"Update stack {request.stack} as shown?"):
+            _say("nothing was changed")
+            return EXIT_REFUSED
+        return process.run(self.call(replace(request, yes=True, skip_preview=True)))
+
+    def _rehearse(self, request: Request) -> int:
+        """A rehearsal has nothing to lose, so it goes on; what AWS would have been spared is told afterwards."""
+        code, removals = self._watched(request)
+        verdict = gate.judge(removals, self.allowed)
+        if verdict.refused:
+            _say(gate.refusal(request.stack, verdict.refused, done=True))
+        return code
+
+    def _watched(self, request: Request) -> tuple[int, tuple[plan.Removal, ...]]:
+        with tempfile.TemporaryDirectory(prefix="slipway-plan-") as directory:
+            log = Path(directory) / "events"
+            code = process.run(logged(self.call(request), log))
+            if not log.exists():
+                return code, ()
+            with log.open(encoding="utf-8") as lines:
+                return code, plan.removals(lines)
+
+
+def logged(call: Invocation, log: Path) -> Invocation:
+    """The same call, with its events written to a file as well."""
+    return replace(
+        call, argv=(*call.argv, "--event-log", str(log)), environment={**call.environment, **plan.ENVIRONMENT}
+    )
+
+
+def without_up(extra: Sequence[str]) -> tuple[str, ...]:
+    """The user's arguments as far as `pulumi preview` takes them."""
+    kept: list[str] = []
+    skip = False
+    for argument in extra:
+        name, separator, _ = argument.partition("=")
+        if skip:
+            skip = False
+        elif name == _WITH_VALUE:
+            skip = not separator
+        elif name not in _OF_UP_ALONE:
+            kept.append(argument)
+    return tuple(kept)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
