@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,10 @@ def add(commands: Commands) -> None:
     group = commands.add_parser("sandbox", help="start, look at, stop or enter the sandbox")
     actions = group.add_subparsers(dest="action", required=True, metavar="ACTION")
     start = actions.add_parser("start", help="start it, unless it runs")
-    start.add_argument("--aws-port", type=int, metavar="PORT", help="port of moto; a free one where not given")
-    start.add_argument("--account", metavar="ID", help="act as this account only; else as the one each stack names")
+    start.add_argument("--aws-port", type=_port, metavar="PORT", help="port of moto; a free one where not given")
+    start.add_argument(
+        "--account", type=_account, metavar="ID", help="act as this account only; else as the one each stack names"
+    )
     start.set_defaults(run=_start)
     status = actions.add_parser("status", help="what runs, where, and how much memory it takes; exit code 1 if not all")
     status.add_argument("--json", action="store_true", help="for programs")
@@ -35,6 +38,20 @@ def add(commands: Commands) -> None:
     env.add_argument("stack", metavar="STACK", nargs="?", help="be this stack's account and region; the first by name")
     env.add_argument("--json", action="store_true", help="an object, for programs")
     env.set_defaults(run=_env)
+
+
+def _account(text: str) -> str:
+    if not re.fullmatch(r"[0-9]{12}", text):
+        msg = f"an AWS account is 12 digits (given: {text!r})"
+        raise argparse.ArgumentTypeError(msg)
+    return text
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65535:
+        msg = f"a port is a number from 1 to 65535 (given: {text!r})"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
 
 
 def _start(options: argparse.Namespace) -> int:

@@ -34,7 +34,19 @@ def test_the_version_is_that_of_the_distribution() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["", "launch", "up", "up dev --sandbox --loud", "render dev", "check dev -- --diff", "sandbox", "sandbox go"],
+    [
+        "",
+        "launch",
+        "up",
+        "up dev --sandbox --loud",
+        "render dev",
+        "check dev -- --diff",
+        "sandbox",
+        "sandbox go",
+        "sandbox start --account 12",
+        "sandbox start --aws-port 70000",
+        "sandbox start --aws-port http",
+    ],
 )
 def test_a_wrong_command_line_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
