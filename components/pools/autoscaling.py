@@ -72,8 +72,10 @@ def _options(spec: PoolSpec) -> dict[str, str]:
 
 
 def _resources(spec: PoolSpec) -> dict[str, str]:
-    """What the autoscaler can't tell from the instance type; of GPUs it knows the number, unless they are cut."""
-    resources = {name: str(count) for name, count in spec.resources.items() if name != keys.GPU}
+    """What the autoscaler can't tell from the instance type; of GPUs it knows the number, unless they are cut or
+    shared."""
+    known = {keys.GPU: spec.gpu_count}
+    resources = {name: str(count) for name, count in spec.resources.items() if known.get(name) != count}
     if spec.gpu and keys.GPU not in spec.resources:
         resources[keys.GPU] = "0"
     return resources | {keys.EPHEMERAL_STORAGE: f"{spec.scratch_gib}Gi"}

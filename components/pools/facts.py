@@ -27,6 +27,7 @@ def facts(spec: PoolSpec) -> dict[str, Any]:
         "gpu": spec.gpu.name if spec.gpu else None,
         "gpuCount": spec.gpu_count,
         "mig": dict(spec.mig.profiles) if spec.mig else {},
+        "sharing": {"mode": spec.sharing.mode, "replicas": spec.sharing.replicas} if spec.sharing else None,
         "efaCount": spec.efa_count,
         "labels": dict(spec.labels),
         "taints": [taint.manifest for taint in spec.taints],

@@ -12,6 +12,7 @@ from components.pools import interfaces
 from components.pools.fabric import security_group_tags
 from components.pools.manifests import ManifestKind
 from components.pools.spec import PoolSpec
+from components.pools.user_data import bottlerocket_gpus
 from components.pools.volumes import Volume, volumes
 from infra.catalog import amis
 
@@ -68,6 +69,9 @@ def node_class(args: NodeClassArgs) -> dict[str, Any]:
         manifest["capacityReservationSelectorTerms"] = [{"id": reservation.id}]
     if spec.settings.local_nvme == "raid0":
         manifest["instanceStorePolicy"] = "RAID0"
+    if spec.settings.os == "bottlerocket" and spec.sharing is not None:
+        # Merged into what Karpenter tells the node itself (Karpenter v1.14 documentation, NodeClasses, Bottlerocket).
+        manifest["userData"] = bottlerocket_gpus(spec)
     if spec.efa_count:
         manifest["networkInterfaces"] = [
             {"networkCardIndex": found.card, "deviceIndex": found.device, "interfaceType": found.kind}

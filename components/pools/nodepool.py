@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from components.pools import keys
 from components.pools.manifests import ManifestKind
 from components.pools.spec import PoolSpec
 from infra.config.capacity import Budget, Market
@@ -68,8 +69,8 @@ def limits(spec: PoolSpec) -> dict[str, str]:
         "nodes": str(most),
     }
     if spec.gpu is not None:
-        # GPUs of the machines as Karpenter counts them, however they are cut.
-        bounds["nvidia.com/gpu"] = str(most * spec.gpu_count)
+        # As Karpenter counts them: GPUs of the machines however they are cut, and each as often as it is shared.
+        bounds[keys.GPU] = str(most * spec.resources.get(keys.GPU, spec.gpu_count))
     return bounds
 
 

@@ -1,7 +1,9 @@
-"""The NodeOverlay of an elastic pool whose GPUs are cut (karpenter.sh/v1alpha1, Karpenter v1.14.1, gate `nodeOverlay`).
+"""The NodeOverlay of an elastic pool whose GPUs are cut or shared (karpenter.sh/v1alpha1, Karpenter v1.14.1, gate
+`nodeOverlay`).
 
-Karpenter knows how many GPUs a type has and nothing of MIG: a pod that asks for `nvidia.com/mig-1g.5gb` would wait for
-ever. The overlay tells it what a node of the pool will offer.
+Karpenter knows how many GPUs a type has and nothing of MIG or of sharing: a pod that asks for `nvidia.com/mig-1g.5gb`
+would wait for ever, and four pods that may share a GPU would be given four machines. The overlay tells it what a node
+of the pool will offer.
 """
 
 from __future__ import annotations
@@ -21,8 +23,12 @@ def wants_overlay(spec: PoolSpec) -> bool:
 
 
 def node_overlay(spec: PoolSpec) -> dict[str, Any]:
-    """`spec` of the NodeOverlay. It adds and takes nothing away: in the simulation a node still has whole GPUs, and the
-    pool's own taint keeps pods away that ask for one."""
+    """`spec` of the NodeOverlay.
+
+    A resource that the type has is replaced (kubernetes-sigs/karpenter, pkg/cloudprovider/types.go,
+    ApplyCapacityOverlay; the CRD's description speaks of new ones alone). Of cut GPUs nothing is taken away: in the
+    simulation a node still has whole ones, and the pool's own taint keeps pods away that ask for one.
+    """
     return {
         "requirements": [{"key": "karpenter.sh/nodepool", "operator": "In", "values": [spec.name]}],
         "capacity": {name: str(count) for name, count in _extra(spec).items()},
@@ -30,4 +36,5 @@ def node_overlay(spec: PoolSpec) -> dict[str, Any]:
 
 
 def _extra(spec: PoolSpec) -> dict[str, int]:
-    return {name: count for name, count in spec.resources.items() if name not in {keys.GPU, keys.EFA}}
+    known = {keys.GPU: spec.gpu_count, keys.EFA: spec.efa_count}
+    return {name: count for name, count in spec.resources.items() if known.get(name) != count}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from components.pools import keys
 from components.pools.taints import Taint, Toleration
@@ -18,10 +18,11 @@ from infra.catalog import gpus, instances, mig
 from infra.catalog.amis import Arch
 from infra.catalog.gpus import GpuModel
 from infra.catalog.instances import InstanceType
-from infra.config.capacity import Market, Mig
+from infra.config.capacity import Market, Mig, Sharing
 from infra.config.platform import Platform
 from infra.config.pools import Pool, Provisioner, Role
 from infra.naming import zone_letter
+from infra.sharing import config_name
 
 NO_SCHEDULE: Final = "NoSchedule"
 _T = TypeVar("_T")
@@ -32,7 +33,7 @@ class MigGeometry:
     """How every GPU of a pool is cut.
 
     Attributes:
-        config: Name of the layout: one of mig-parted's, or `slipway-<pool>` for one of the stack's own.
+        config: Name of the layout: one of mig-parted's, or `infra.catalog.mig.own_name` for one of the stack's own.
         profiles: Instances by profile on one GPU; empty where GPUs stay whole (`all-disabled`).
         own: Whether the layout must be written into the MIG manager's configuration, because NVIDIA's has no such name.
     """
@@ -40,6 +41,21 @@ class MigGeometry:
     config: str
     profiles: Mapping[str, int]
     own: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuSharing:
+    """How the GPUs of a pool, or their MIG instances, are shared.
+
+    Attributes:
+        mode: In turns or at the same time.
+        replicas: Pods on each.
+        config: Name of the device plugin's configuration, and value of the node label that chooses it.
+    """
+
+    mode: Literal["time-slicing", "mps"]
+    replicas: int
+    config: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +69,14 @@ class PoolSpec:
         gpu: Model of its GPUs; None for a CPU pool.
         gpu_count: GPUs of one machine.
         mig: How they are cut; None where MIG was not asked for.
+        sharing: How pods share them; None where each has its own.
         efa_count: Elastic Fabric Adapters that every machine gets.
         zones: Names of its zones, sorted.
         kubernetes: Minor version of its nodes.
         labels: Labels of its nodes, sorted by key.
         taints: Taints of its nodes, sorted by key.
-        resources: Extended resources that one node offers, sorted by name: GPUs or MIG instances, EFA.
+        resources: Extended resources that one node offers, sorted by name: GPUs or MIG instances, each as often as it
+            is shared, and EFA.
     """
 
     name: str
@@ -67,6 +85,7 @@ class PoolSpec:
     gpu: GpuModel | None
     gpu_count: int
     mig: MigGeometry | None
+    sharing: GpuSharing | None
     efa_count: int
     zones: tuple[str, ...]
     kubernetes: str
@@ -146,6 +165,7 @@ def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
     gpu = gpus.get(kinds[0].gpu_name) if kinds[0].gpu_name else None
     gpu_count = kinds[0].gpus
     geometry = _geometry(name, pool.mig, gpu)
+    sharing = _sharing(pool.sharing) if gpu else None
     efa_count = min(kind.efa_interfaces for kind in kinds) if pool.efa else 0
     return PoolSpec(
         name=name,
@@ -154,12 +174,13 @@ def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
         gpu=gpu,
         gpu_count=gpu_count,
         mig=geometry,
+        sharing=sharing,
         efa_count=efa_count,
         zones=tuple(sorted(pool.zones or platform.network.zones)),
         kubernetes=pool.version or platform.cluster.version,
-        labels=_sorted(_labels(name, pool, gpu, gpu_count, geometry)),
+        labels=_sorted(_labels(name, pool, gpu, gpu_count, geometry, sharing)),
         taints=tuple(sorted(_taints(name, pool, gpu))),
-        resources=_sorted(_resources(gpu, gpu_count, geometry, efa_count)),
+        resources=_sorted(_resources(gpu, gpu_count, geometry, sharing, efa_count)),
     )
 
 
@@ -172,7 +193,7 @@ def _geometry(name: str, setting: Mig | None, gpu: GpuModel | None) -> MigGeomet
     if setting is None or gpu is None:
         return None
     if setting.layout is None:
-        return MigGeometry(config=f"slipway-{name}", profiles=_sorted(setting.profiles), own=True)
+        return MigGeometry(config=mig.own_name(setting.profiles), profiles=_sorted(setting.profiles), own=True)
     profiles = mig.named_layout(setting.layout, gpu.name)
     if profiles is None:
         known = ", ".join(mig.layout_names(gpu.name))
@@ -181,8 +202,20 @@ def _geometry(name: str, setting: Mig | None, gpu: GpuModel | None) -> MigGeomet
     return MigGeometry(config=setting.layout, profiles=_sorted(profiles), own=False)
 
 
+def _sharing(setting: Sharing | None) -> GpuSharing | None:
+    if setting is None:
+        return None
+    config = config_name(setting.mode, setting.replicas)
+    return GpuSharing(mode=setting.mode, replicas=setting.replicas, config=config)
+
+
 def _labels(
-    name: str, pool: Pool, gpu: GpuModel | None, gpu_count: int, geometry: MigGeometry | None
+    name: str,
+    pool: Pool,
+    gpu: GpuModel | None,
+    gpu_count: int,
+    geometry: MigGeometry | None,
+    sharing: GpuSharing | None,
 ) -> dict[str, str]:
     labels = {**pool.labels, keys.POOL: name, keys.ROLE: str(pool.role)}
     if gpu is None:
@@ -190,6 +223,8 @@ def _labels(
     labels |= {keys.GPU: "true", keys.ACCELERATOR: gpu.accelerator, keys.GPU_COUNT: str(gpu_count)}
     if geometry is not None:
         labels[keys.MIG_CONFIG] = geometry.config
+    if sharing is not None:
+        labels[keys.DEVICE_PLUGIN_CONFIG] = sharing.config
     if pool.provisioner is Provisioner.MANAGED and not (geometry and geometry.profiles):
         # Not on nodes whose GPUs are cut: they offer no whole GPU, and Cluster Autoscaler takes a node with this label
         # and without `nvidia.com/gpu` for one that is still starting (kubernetes/autoscaler#8095, open in 2026-04).
@@ -209,9 +244,12 @@ def _taints(name: str, pool: Pool, gpu: GpuModel | None) -> list[Taint]:
     return taints
 
 
-def _resources(gpu: GpuModel | None, gpu_count: int, geometry: MigGeometry | None, efa_count: int) -> dict[str, int]:
-    resources = mig.resources(geometry.profiles if geometry else {}, gpu_count) if gpu else {}
-    return resources | ({keys.EFA: efa_count} if efa_count else {})
+def _resources(
+    gpu: GpuModel | None, gpu_count: int, geometry: MigGeometry | None, sharing: GpuSharing | None, efa_count: int
+) -> dict[str, int]:
+    devices = mig.resources(geometry.profiles if geometry else {}, gpu_count) if gpu else {}
+    times = sharing.replicas if sharing else 1
+    return {name: count * times for name, count in devices.items()} | ({keys.EFA: efa_count} if efa_count else {})
 
 
 def _sorted(values: Mapping[str, _T]) -> Mapping[str, _T]:

@@ -54,6 +54,24 @@ def _multipart(node_config: dict[str, Any]) -> str:
     return written.getvalue()
 
 
+def bottlerocket_gpus(spec: PoolSpec) -> str:
+    """Settings of Bottlerocket's own device plugin in TOML; empty where GPUs are not shared (bottlerocket.dev 1.54.x,
+    "settings.kubelet-device-plugins", 2026). Checks refuse MIG, which it offers as whole GPUs alone."""
+    if spec.sharing is None:
+        return ""
+    key = "settings.kubelet-device-plugins.nvidia"
+    lines = [
+        f"[{key}]",
+        f'device-sharing-strategy = "{spec.sharing.mode}"',
+        f"[{key}.{spec.sharing.mode}]",
+        f"replicas = {spec.sharing.replicas}",
+        "rename-by-default = false",
+    ]
+    if spec.sharing.mode == "time-slicing":
+        lines.append("fail-requests-greater-than-one = true")
+    return "\n".join([*lines, ""])
+
+
 def _bottlerocket(spec: PoolSpec) -> str:
     """Settings in TOML (bottlerocket.dev, "settings.kubernetes"); checks refuse local disks, for which it has none."""
-    return f"[settings.kubernetes]\nmax-pods = {spec.settings.max_pods}\n"
+    return f"[settings.kubernetes]\nmax-pods = {spec.settings.max_pods}\n{bottlerocket_gpus(spec)}"

@@ -18,6 +18,8 @@ MEMORY_SLICES: Final[int] = _DOCUMENT["memory_slices"]
 """Memory slices of a GPU that can do MIG."""
 DISABLED: Final = "all-disabled"
 BALANCED: Final = "all-balanced"
+OWN: Final = "slipway"
+"""Begins the names of layouts that are not mig-parted's."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,32 @@ def named_layout(name: str, gpu: str) -> dict[str, int] | None:
     return balanced_layout(gpu) if name == BALANCED else uniform_layouts(gpu).get(name)
 
 
+def own_name(layout: Mapping[str, int]) -> str:
+    """Name of a layout that mig-parted has no name for: `slipway-3x1g.5gb-1x3g.20gb`.
+
+    The name tells the layout, so that a changed layout is a changed node label, on which alone the MIG manager acts,
+    and so that pools with one layout share it.
+    """
+    parts = (f"{count}x{profile.replace('+', '.')}" for profile, count in sorted(layout.items()))
+    return "-".join([OWN, *parts])
+
+
+def layout_of(name: str, gpu: str) -> dict[str, int] | None:
+    """Instances by profile of a layout by the name in a node's label, mig-parted's or one of `own_name`; None for
+    others."""
+    own, *parts = name.split("-")
+    if own != OWN:
+        return named_layout(name, gpu)
+    written = {profile.replace("+", "."): profile for profile in PROFILES.get(gpu, {})}
+    layout: dict[str, int] = {}
+    for part in parts:
+        count, _, profile = part.partition("x")
+        if not count.isdecimal() or profile not in written:
+            return None
+        layout[written[profile]] = int(count)
+    return layout or None
+
+
 def layout_problem(gpu: str, layout: Mapping[str, int]) -> str | None:
     """Tell why one GPU can't be cut by `layout` (instances by profile), or None where it can."""
     profiles = PROFILES.get(gpu)
@@ -103,10 +131,10 @@ def layout_problem(gpu: str, layout: Mapping[str, int]) -> str | None:
         return f"{gpu} has no profile {', '.join(unknown)}: it has {', '.join(profiles)}"
     if not layout or min(layout.values()) < 1:
         return "a layout names at least one profile, and at least one instance of each"
+    for name, count in layout.items():
+        if count > profiles[name].most:
+            return f"a {gpu} holds at most {profiles[name].most} of {name}, and {count} were asked for"
     wanted = [profiles[name] for name, count in layout.items() for _ in range(count)]
-    for profile in wanted:
-        if wanted.count(profile) > profile.most:
-            return f"a {gpu} holds at most {profile.most} of {profile.name}, and {wanted.count(profile)} were asked for"
     compute, memory = sum(p.compute for p in wanted), sum(p.memory for p in wanted)
     if compute > COMPUTE_SLICES or _starts(sorted(wanted, key=lambda p: -p.memory), 0) is None:
         return (

@@ -57,6 +57,17 @@ class Mig(Model):
     """Instances of each profile on every GPU: `{1g.10gb: 4, 3g.40gb: 1}`."""
 
 
+class Sharing(Model):
+    """How several pods share each GPU of a pool, without a wall between their memories."""
+
+    mode: Literal["time-slicing", "mps"]
+    """`time-slicing`: in turns, each with the whole memory. `mps`: at the same time, each with its part of the memory
+    and of the threads, by NVIDIA's Multi-Process Service."""
+    replicas: Annotated[int, Field(ge=2, le=48)]
+    """Pods on each GPU, or on each MIG instance; 48 is the most that MPS serves (NVIDIA MPS documentation,
+    "Architecture": clients of Volta and later GPUs)."""
+
+
 class Budget(Model):
     """How many nodes Karpenter may disrupt at once, always or in a window (karpenter.sh/v1 NodePool budgets)."""
 

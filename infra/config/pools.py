@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field
 
 from infra.config.base import LabelKey, LabelValue, Model
-from infra.config.capacity import Capacity, Disk, Disruption, Mig, Update
+from infra.config.capacity import Capacity, Disk, Disruption, Mig, Sharing, Update
 from infra.config.presets import PRESETS
 
 REQUIRED_WITHOUT_PRESET = ("role", "provisioner", "instanceTypes", "max")
@@ -92,6 +92,8 @@ class Pool(Model):
     """Attach every Elastic Fabric Adapter of the type, in one zone and one cluster placement group."""
     mig: Mig | None = None
     """Cut every GPU of the pool; whole GPUs where not given."""
+    sharing: Sharing | None = None
+    """Let several pods use each GPU of the pool; one at a time where not given."""
     repair: bool = True
     """Replace a node whose GPU or kubelet is found broken."""
     disruption: Disruption = Field(default_factory=Disruption)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from infra.config.addons.base import AddonSettings
 from infra.config.addons.batch import ArgoWorkflows, Jobset, Kueue, LeaderWorkerSet, Trainer, TrainingOperator, Volcano
+from infra.config.addons.gpu import EfaDevicePlugin, GpuOperator
 from infra.config.addons.ingress import CertManager, GatewayApi, LoadBalancerController
 from infra.config.addons.observability import KubePrometheusStack
 from infra.config.addons.serving import Keda, Knative, Kserve
@@ -20,6 +21,10 @@ __all__ = ["AddonSettings", "Addons"]
 class Addons(Model):
     """Every add-on that a stack may have, each at most once."""
 
+    gpu_operator: GpuOperator | None = None
+    """NVIDIA's device plugin, MIG manager and metrics."""
+    efa_device_plugin: EfaDevicePlugin | None = None
+    """Elastic Fabric Adapters as a resource."""
     kube_prometheus_stack: KubePrometheusStack | None = None
     """Metrics, alerts and dashboards."""
     cert_manager: CertManager | None = None

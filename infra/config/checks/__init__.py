@@ -37,6 +37,7 @@ CHECKS: Final = (
     Check(machines.managed_types, ("pools",)),
     Check(machines.local_nvme, ("pools",)),
     Check(gpus.mig_fits, ("pools",)),
+    Check(gpus.sharing_fits, ("pools",)),
     Check(names.lengths, ("pools",)),
     Check(names.keys_of_managed_pools, ("pools",)),
     Check(names.labels_and_taints, ("pools",)),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from infra.catalog import gpus, instances, mig
 from infra.catalog.instances import InstanceType
+from infra.sharing import CONFIG_LABEL, replicas_of
 
 ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
 GPU = "nvidia.com/gpu"
@@ -48,7 +49,7 @@ class Machine:
         return ARCHES[self.type.arch] if self.type else "amd64"
 
     def capacity(self, labels: Mapping[str, str]) -> dict[str, str]:
-        """Quantities of the whole machine. `labels` are the node's: one of them says how its GPUs are cut."""
+        """Quantities of the whole machine. `labels` are the node's: they say how its GPUs are cut and shared."""
         kind = self.type
         size = {"cpu": str(kind.vcpus), "memory": f"{kind.memory_mib}Mi"} if kind else {}
         return {
@@ -80,8 +81,9 @@ class Machine:
     def _devices(self, labels: Mapping[str, str]) -> dict[str, str]:
         devices = {EFA: str(self.efa)} if self.efa else {}
         if self.type and self.type.gpus and self.type.gpu_name:
-            layout = mig.named_layout(labels.get(MIG_CONFIG, mig.DISABLED), self.type.gpu_name) or {}
-            devices |= {name: str(count) for name, count in mig.resources(layout, self.type.gpus).items()}
+            layout = mig.layout_of(labels.get(MIG_CONFIG, mig.DISABLED), self.type.gpu_name) or {}
+            times = replicas_of(labels.get(CONFIG_LABEL, ""))
+            devices |= {name: str(count * times) for name, count in mig.resources(layout, self.type.gpus).items()}
         devices |= self.extra
         if any(name.startswith(MIG_PREFIX) for name in devices):
             # With MIG and the strategy "mixed" the device plugin offers no whole GPU.

@@ -80,7 +80,7 @@ def test_the_system_pool_has_no_taint_unless_asked() -> None:
         ({"layout": "all-disabled"}, "all-disabled", False, {"nvidia.com/gpu": 8}),
         (
             {"profiles": {"3g.20gb": 1, "1g.5gb": 3}},
-            "slipway-work",
+            "slipway-3x1g.5gb-1x3g.20gb",
             True,
             {"nvidia.com/mig-1g.5gb": 24, "nvidia.com/mig-3g.20gb": 8},
         ),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from components.pools import PoolSpec
 from components.pools.autoscaling import group_tags
@@ -13,46 +13,8 @@ from components.pools.facts import facts
 from components.pools.nodepool import limits, node_pool, requirements
 from components.pools.overlay import node_overlay, wants_overlay
 from components.pools.taints import Taint, all_tolerated
-from infra.catalog import instances, mig
-from infra.catalog.instances import InstanceType
-from tests.components.pools.samples import ZONES, spec
-from tests.support.mocks import REGION
-
-OFFERED: Final = [kind for kind in instances.ALL.values() if kind.offered_in(REGION)]
-"""Types that a stack in the region may use."""
-
-
-def alike(kind: InstanceType) -> list[str]:
-    """Types that may be in one pool with this one."""
-    same = (kind.gpus, kind.gpu_name, kind.arch)
-    return [other.name for other in OFFERED if (other.gpus, other.gpu_name, other.arch) == same]
-
-
-@st.composite
-def pools(draw: st.DrawFn) -> dict[str, Any]:
-    """A pool in the words of a stack file, valid by construction."""
-    kind = draw(st.sampled_from(OFFERED))
-    managed = draw(st.booleans())
-    most = draw(st.integers(1, 4))
-    efa = kind.efa_interfaces > 0 and draw(st.booleans())
-    chosen = [kind.name] if efa else draw(st.lists(st.sampled_from(alike(kind)), min_size=1, max_size=4, unique=True))
-    pool: dict[str, Any] = {
-        "role": draw(st.sampled_from(["general", "training", "inference", "interactive"])),
-        "provisioner": "managed" if managed else "karpenter",
-        "instanceTypes": chosen,
-        "min": draw(st.integers(0, most)) if managed else 0,
-        "max": most,
-        "maxPods": 16,
-        "zones": [draw(st.sampled_from(ZONES))] if efa else draw(st.lists(st.sampled_from(ZONES), unique=True)),
-        "efa": efa,
-        "dedicated": draw(st.booleans()),
-        "os": draw(st.sampled_from(["al2023", "bottlerocket"])),
-        "labels": draw(st.dictionaries(st.sampled_from(["example.com/a", "example.com/b"]), st.just("x"))),
-        "taints": draw(st.dictionaries(st.just("example.com/t"), st.just({"effect": "NoExecute"}))),
-    }
-    if kind.gpu_name and mig.is_capable(kind.gpu_name) and draw(st.booleans()):
-        pool["mig"] = {"layout": draw(st.sampled_from(mig.layout_names(kind.gpu_name)))}
-    return pool
+from tests.components.pools.samples import spec
+from tests.components.pools.strategies import pools
 
 
 @given(pools())
@@ -74,6 +36,7 @@ def check_labels(found: PoolSpec) -> None:
     assert ("nvidia.com/gpu" in found.labels) == is_gpu
     assert ("accelerator" in found.labels) == is_gpu
     assert ("nvidia.com/mig.config" in found.labels) == (found.mig is not None)
+    assert ("nvidia.com/device-plugin.config" in found.labels) == (found.sharing is not None)
     assert all(len(value) <= 63 for value in found.labels.values())
 
 
@@ -90,10 +53,11 @@ def check_resources(found: PoolSpec) -> None:
     assert all(count > 0 for count in found.resources.values())
     whole = found.resources.get("nvidia.com/gpu", 0)
     cut = {name: count for name, count in found.resources.items() if name.startswith("nvidia.com/mig-")}
-    assert whole in {0, found.gpu_count}
+    shares = found.gpu_count * (found.sharing.replicas if found.sharing else 1)
+    assert whole in {0, shares}
     assert not (whole and cut)
     assert bool(whole or cut) == (found.gpu is not None)
-    assert all(count % found.gpu_count == 0 for count in cut.values())
+    assert all(count % shares == 0 for count in cut.values())
     assert found.resources.get("vpc.amazonaws.com/efa", 0) == found.efa_count
 
 
@@ -117,9 +81,18 @@ def check_manifests(found: PoolSpec) -> None:
     bounds = limits(found)
     assert all(int(bounds["cpu"]) >= found.settings.max * kind.vcpus for kind in found.instance_types)
     assert ("nvidia.com/gpu" in bounds) == (found.gpu is not None)
-    assert wants_overlay(found) == any(name.startswith("nvidia.com/mig-") for name in found.resources)
-    if wants_overlay(found):
-        capacity = node_overlay(found)["capacity"]
-        assert {name: int(count) for name, count in capacity.items()} == {
-            name: count for name, count in found.resources.items() if name.startswith("nvidia.com/mig-")
-        }
+    unknown = {
+        name: str(count)
+        for name, count in found.resources.items()
+        if name.startswith("nvidia.com/mig-") or (name == "nvidia.com/gpu" and found.sharing)
+    }
+    assert wants_overlay(found) == bool(unknown)
+    if unknown:
+        assert node_overlay(found)["capacity"] == unknown
+        assert {f"resources/{name}": count for name, count in unknown.items()}.items() <= roles(found).items()
+
+
+def roles(found: PoolSpec) -> dict[str, str]:
+    """Tags of a group that scales and has the settings of this one."""
+    scaling = replace(found, settings=found.settings.model_copy(update={"min": 0}))
+    return {tag.role: tag.value for tag in group_tags(scaling, "ml")}

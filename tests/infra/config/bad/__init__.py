@@ -22,8 +22,6 @@ NOT_GIVEN: Final = {
     33: "no bucket's name is in the file",
     34: "no load balancer's name is in the file",
     36: "names of Helm releases are constants of the add-ons",
-    45: "time-slicing is a setting of the add-ons",
-    46: "time-slicing is a setting of the add-ons",
     52: "quotas are settings of tenancy",
     53: "quotas are settings of tenancy",
     54: "flavors are settings of tenancy",

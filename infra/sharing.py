@@ -1,0 +1,23 @@
+"""Names of the ways in which GPUs are shared: what settings, nodes, the device plugin and the sandbox agree on."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+CONFIG_LABEL: Final = "nvidia.com/device-plugin.config"
+"""Node label by which the device plugin finds its configuration among the named ones (k8s-device-plugin v0.20.0,
+"Configuration Option Details", config manager)."""
+_NAME: Final = re.compile(r"(?:time-slicing|mps)-([1-9][0-9]*)")
+
+
+def config_name(mode: str, replicas: int) -> str:
+    """Name of the device plugin's configuration: `time-slicing-4`. It tells all of it, so that a changed setting is a
+    changed node label, on which the plugin acts."""
+    return f"{mode}-{replicas}"
+
+
+def replicas_of(name: str) -> int:
+    """Pods on one GPU under the configuration of that name; 1 for a name that is not of `config_name`."""
+    found = _NAME.fullmatch(name)
+    return int(found[1]) if found else 1

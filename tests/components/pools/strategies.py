@@ -1,0 +1,72 @@
+"""Generated pools, in the words of a stack file, valid by construction."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from infra.catalog import instances, mig
+from infra.catalog.instances import InstanceType
+from tests.components.pools.samples import ZONES
+from tests.support.mocks import REGION
+
+OFFERED: Final = [kind for kind in instances.ALL.values() if kind.offered_in(REGION)]
+"""Types that a stack in the region may use."""
+WITH_GPUS: Final = [kind for kind in OFFERED if kind.gpus]
+
+
+def alike(kind: InstanceType) -> list[str]:
+    """Types that may be in one pool with this one."""
+    same = (kind.gpus, kind.gpu_name, kind.arch)
+    return [other.name for other in OFFERED if (other.gpus, other.gpu_name, other.arch) == same]
+
+
+@st.composite
+def pools(draw: st.DrawFn, kinds: tuple[InstanceType, ...] = tuple(OFFERED)) -> dict[str, Any]:
+    """A pool of one of these types."""
+    kind = draw(st.sampled_from(kinds))
+    managed = draw(st.booleans())
+    most = draw(st.integers(1, 4))
+    efa = kind.efa_interfaces > 0 and draw(st.booleans())
+    chosen = [kind.name] if efa else draw(st.lists(st.sampled_from(alike(kind)), min_size=1, max_size=4, unique=True))
+    pool: dict[str, Any] = {
+        "role": draw(st.sampled_from(["general", "training", "inference", "interactive"])),
+        "provisioner": "managed" if managed else "karpenter",
+        "instanceTypes": chosen,
+        "min": draw(st.integers(0, most)) if managed else 0,
+        "max": most,
+        "maxPods": 16,
+        "zones": [draw(st.sampled_from(ZONES))] if efa else draw(st.lists(st.sampled_from(ZONES), unique=True)),
+        "efa": efa,
+        "dedicated": draw(st.booleans()),
+        "os": draw(st.sampled_from(["al2023", "bottlerocket"])),
+        "labels": draw(st.dictionaries(st.sampled_from(["example.com/a", "example.com/b"]), st.just("x"))),
+        "taints": draw(st.dictionaries(st.just("example.com/t"), st.just({"effect": "NoExecute"}))),
+    }
+    return pool | draw(gpu_settings(kind, pool)) if kind.gpu_name else pool
+
+
+@st.composite
+def gpu_settings(draw: st.DrawFn, kind: InstanceType, pool: dict[str, Any]) -> dict[str, Any]:
+    """How the GPUs of such a pool are cut and shared; often neither."""
+    found: dict[str, Any] = {}
+    if mig.is_capable(kind.gpu_name or "") and pool["os"] == "al2023" and draw(st.booleans()):
+        found["mig"] = draw(layouts(kind.gpu_name or ""))
+    if pool["role"] != "training" and draw(st.booleans()):
+        cut = "mig" in found and found["mig"].get("layout") != mig.DISABLED
+        mode = draw(st.sampled_from(["time-slicing"] if cut else ["time-slicing", "mps"]))
+        found["sharing"] = {"mode": mode, "replicas": draw(st.integers(2, 48))}
+    return found
+
+
+@st.composite
+def layouts(draw: st.DrawFn, gpu: str) -> dict[str, Any]:
+    """A layout by its name, or profiles that fit together."""
+    if draw(st.booleans()):
+        return {"layout": draw(st.sampled_from(mig.layout_names(gpu)))}
+    profiles: dict[str, int] = {}
+    for profile in draw(st.lists(st.sampled_from(sorted(mig.PROFILES[gpu])), min_size=1, max_size=7)):
+        more = {**profiles, profile: profiles.get(profile, 0) + 1}
+        profiles = more if mig.layout_problem(gpu, more) is None else profiles
+    return {"profiles": profiles}
