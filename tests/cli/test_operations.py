@@ -25,8 +25,11 @@ def arguments(fake: FakePulumi) -> list[list[str]]:
 
 def test_on_aws_the_users_own_cli_environment_and_backend_are_used(checkout: Path, fake: FakePulumi) -> None:
     assert main(["up", "dev", "--yes", "--", "--diff"]) == 0
-    assert arguments(fake) == [["up", "--stack", "dev", "--yes", "--refresh", "--diff"]]
-    environment = fake.calls[0]["environment"]
+    assert arguments(fake) == [
+        ["stack", "export", "--stack", "dev", "--non-interactive"],
+        ["up", "--stack", "dev", "--yes", "--refresh", "--diff"],
+    ]
+    environment = fake.calls[1]["environment"]
     assert environment["AWS_PROFILE"] == "production"
     assert environment["PULUMI_BACKEND_URL"] == "s3://real-state"
     assert fake.calls[0]["directory"] == str(checkout)
@@ -49,10 +52,10 @@ def test_in_the_sandbox_the_stack_is_made_and_the_committed_file_stays_as_it_is(
     before = committed.read_bytes()
     assert main(["up", "dev", "--sandbox"]) == 0
     copy = sandbox.home / "project/stacks/Pulumi.dev.yaml"
-    assert arguments(fake)[:2] == [
-        ["stack", "select", "--create", "--stack", "dev", "--non-interactive"],
-        ["up", "--stack", "dev", "--config-file", str(copy), "--yes", "--refresh", "--skip-preview"],
-    ]
+    made, up = arguments(fake)[:2]
+    assert made == ["stack", "select", "--create", "--stack", "dev", "--non-interactive"]
+    assert up[:-2] == ["up", "--stack", "dev", "--config-file", str(copy), "--yes", "--refresh", "--skip-preview"]
+    assert up[-2] == "--event-log"
     assert committed.read_bytes() == before
     assert fake.calls[1]["directory"] == str(checkout)
 

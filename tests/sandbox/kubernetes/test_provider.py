@@ -48,6 +48,8 @@ def test_a_wrong_kubeconfig_is_refused_before_anything_is_planned(hooks: Hooks) 
         ({"kubeconfig": ONE}, {"kubeconfig": TWO}, {"kubeconfig"}),
         ({"kubeconfig": ONE}, {"kubeconfig": ONE, "namespace": "x"}, set()),
         ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN_KUBECONFIG}, set()),
+        # Asked so while the cluster is being replaced: without a check before it.
+        ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN}, {"kubeconfig"}),
         (
             {"kubeconfig": ONE, "clusterIdentifier": "a"},
             {"kubeconfig": TWO, "clusterIdentifier": "a"},
