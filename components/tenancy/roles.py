@@ -1,0 +1,167 @@
+"""What members of a team may do in its namespaces, as three ClusterRoles that all teams share.
+
+They are our own, and neither EKS's access policies nor the roles `edit` and `admin` of Kubernetes: the former name no
+custom resource (EKS User Guide, "Review access policy permissions", 2026-11), and a team works with little else; the
+latter let an editor remove the namespace's network policies. Nobody in a team may change its quotas, limits, labels or
+queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from components.handles import ClusterHandle
+from components.kubernetes import declare
+from infra.config.teams import MemberRole, Team
+
+RBAC: Final = "rbac.authorization.k8s.io"
+_READ: Final = ("get", "list", "watch")
+_WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
+
+_Resources = Mapping[str, Sequence[str]]
+_EDITED: Final[_Resources] = {
+    "": ("configmaps", "persistentvolumeclaims", "pods", "services"),
+    "apps": (
+        "deployments",
+        "deployments/scale",
+        "replicasets",
+        "replicasets/scale",
+        "statefulsets",
+        "statefulsets/scale",
+    ),
+    "argoproj.io": ("cronworkflows", "workflows", "workfloweventbindings", "workflowtemplates"),
+    "autoscaling": ("horizontalpodautoscalers",),
+    "batch": ("cronjobs", "jobs"),
+    "jobset.x-k8s.io": ("jobsets",),
+    "keda.sh": ("scaledjobs", "scaledobjects", "triggerauthentications"),
+    "kubeflow.org": ("jaxjobs", "mpijobs", "pytorchjobs", "tfjobs", "xgboostjobs"),
+    "leaderworkerset.x-k8s.io": ("leaderworkersets",),
+    "monitoring.coreos.com": ("podmonitors", "servicemonitors"),
+    "policy": ("poddisruptionbudgets",),
+    "serving.kserve.io": (
+        "inferencegraphs",
+        "inferenceservices",
+        "llminferenceservices",
+        "servingruntimes",
+        "trainedmodels",
+    ),
+    "trainer.kubeflow.org": ("trainingruntimes", "trainjobs"),
+}
+"""What `edit` may write and everybody may read. Secrets, which only writers may read, are beside it."""
+_SEEN: Final[_Resources] = {
+    "": (
+        "bindings",
+        "events",
+        "limitranges",
+        "namespaces",
+        "pods/log",
+        "pods/status",
+        "resourcequotas",
+        "resourcequotas/status",
+        "serviceaccounts",
+    ),
+    "argoproj.io": ("workflowtaskresults",),
+    "discovery.k8s.io": ("endpointslices",),
+    "events.k8s.io": ("events",),
+    "kueue.x-k8s.io": ("localqueues", "workloads"),
+    "metrics.k8s.io": ("pods",),
+    "networking.k8s.io": ("ingresses", "networkpolicies"),
+    RBAC: ("rolebindings", "roles"),
+}
+_INTERACTIVE: Final = ("pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "services/proxy")
+_ADMINISTERED: Final[_Resources] = {
+    "": ("serviceaccounts",),
+    "networking.k8s.io": ("ingresses", "networkpolicies"),
+    RBAC: ("rolebindings", "roles"),
+}
+"""What `admin` may write beside that: who else may do what, and what may come in."""
+
+
+def cluster_role(role: MemberRole) -> str:
+    """Name of the ClusterRole of a member's role."""
+    return f"slipway-team-{role}"
+
+
+def group(team: str, role: MemberRole) -> str:
+    """The Kubernetes group that an access entry puts a member in, and that a RoleBinding of the team names."""
+    return f"slipway:{team}:{role}"
+
+
+def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
+    """A role with all rules of those below it."""
+    rules = [*_rules(_EDITED, _READ), *_rules(_SEEN, _READ)]
+    if role is not MemberRole.VIEW:
+        rules += _rules(_EDITED, _WRITE)
+        rules += [_rule("", ("secrets",), (*_READ, *_WRITE)), _rule("", _INTERACTIVE, ("create", "get"))]
+        rules += [_rule("", ("pods/eviction",), ("create",))]
+    if role is MemberRole.ADMIN:
+        rules += _rules(_ADMINISTERED, _WRITE)
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": cluster_role(role)},
+        "rules": rules,
+    }
+
+
+def role_binding(namespace: str, team: str, role: MemberRole, *, bound: MemberRole | None = None) -> dict[str, Any]:
+    """The binding of one of the team's groups in one of its namespaces.
+
+    Args:
+        namespace: The namespace.
+        team: The team.
+        role: The group's role.
+        bound: What the group may do, where that is not what its role says: members of a retired team read only.
+    """
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": cluster_role(role), "namespace": namespace},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": cluster_role(bound or role)},
+        "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": group(team, role)}],
+    }
+
+
+def roles_in_use(team: Team) -> tuple[MemberRole, ...]:
+    """Roles that some member has."""
+    used = {member.role for member in team.members.values()}
+    return tuple(role for role in MemberRole if role in used)
+
+
+def _rules(resources: _Resources, verbs: Sequence[str]) -> list[dict[str, Any]]:
+    return [_rule(api, names, verbs) for api, names in sorted(resources.items())]
+
+
+def _rule(api: str, resources: Sequence[str], verbs: Sequence[str]) -> dict[str, Any]:
+    return {"apiGroups": [api], "resources": sorted(resources), "verbs": sorted(verbs)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamRolesArgs:
+    """Inputs of `TeamRoles`.
+
+    Attributes:
+        cluster: The cluster.
+    """
+
+    cluster: ClusterHandle
+
+
+class TeamRoles(pulumi.ComponentResource):
+    """The three ClusterRoles; a team binds them in its own namespaces."""
+
+    TOKEN: Final = "slipway:tenancy:TeamRoles"  # noqa: S105 - a type, not a secret
+
+    made: Mapping[MemberRole, pulumi.Resource]
+
+    def __init__(self, name: str, args: TeamRolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        child = pulumi.ResourceOptions(
+            parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
+        )
+        self.made = {role: declare(f"{name}-{role}", cluster_role_manifest(role), child) for role in MemberRole}
+        self.register_outputs({})
