@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pulumi
 
-from components.handles import ClusterHandle, NetworkHandle, StorageHandle
+from components.handles import (
+    BucketHandle,
+    ClusterHandle,
+    EfsHandle,
+    NetworkHandle,
+    StorageHandle,
+)
+from components.kubernetes import declare
+from components.storage import classes
 from components.storage.buckets import Buckets, BucketsArgs
+from components.storage.efs import SharedFiles, SharedFilesArgs
 from components.storage.key import key_policy, make_key
+from components.storage.lustre import ParallelFiles, ParallelFilesArgs
 from infra.catalog import regions
 from infra.config.platform import Platform
+from infra.lustre import zone_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,36 +52,99 @@ class Storage(pulumi.ComponentResource):
         super().__init__(self.TOKEN, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
-        given, environment = args.platform.storage, args.platform.environment
-        cluster = args.cluster
-        key = make_key(
-            f"{name}-key",
-            cluster=cluster.name,
-            policy=key_policy(regions.get(cluster.region), cluster.account_id, lustre=given.lustre is not None),
-            deletion_days=given.key_deletion_days,
-            protect=environment.protect,
-            parent=self,
-        )
-        buckets = Buckets(
-            name,
-            BucketsArgs(
-                settings=given.buckets,
-                key_arn=key.arn,
-                account_id=cluster.account_id,
-                protect=environment.protect,
-            ),
-            self._child,
-        )
+        self._keep = args.platform.environment.protect
+        self._key_arn = self._make_key()
+        buckets = self._make_buckets()
+        efs, lustre = self._make_efs(), self._make_lustre(buckets)
+        manifests = self._classes(efs, lustre)
+        made = [self._declare(key, manifest) for key, manifest in manifests.items()]
+        systems = [part for system in (efs, lustre and lustre.handle) if system for part in system.ready]
         self.handle = StorageHandle(
-            key_arn=key.arn,
-            buckets=buckets.handles,
-            efs=None,
-            lustre=None,
-            classes={"block": "gp3"},
+            key_arn=self._key_arn,
+            buckets=buckets,
+            efs=efs,
+            lustre=lustre.handle if lustre else None,
+            classes={key: manifest["metadata"]["name"] for key, manifest in manifests.items()},
             databases={},
-            ready=(),
+            ready=(*made, *systems),
         )
         self.register_outputs(_outputs(self.handle))
+
+    def _make_key(self) -> pulumi.Output[str]:
+        given, cluster = self._args.platform.storage, self._args.cluster
+        region = regions.get(cluster.region)
+        key = make_key(
+            f"{self._name}-key",
+            cluster=cluster.name,
+            policy=key_policy(region, cluster.account_id, lustre=given.lustre is not None),
+            deletion_days=given.key_deletion_days,
+            protect=self._keep,
+            parent=self,
+        )
+        return key.arn
+
+    def _make_buckets(self) -> Mapping[str, BucketHandle]:
+        args = BucketsArgs(
+            settings=self._args.platform.storage.buckets,
+            key_arn=self._key_arn,
+            account_id=self._args.cluster.account_id,
+            protect=self._keep,
+        )
+        return Buckets(self._name, args, self._child).handles
+
+    def _make_efs(self) -> EfsHandle | None:
+        settings = self._args.platform.storage.efs
+        if settings is None:
+            return None
+        args = SharedFilesArgs(
+            settings=settings,
+            key_arn=self._key_arn,
+            cluster=self._args.cluster,
+            network=self._args.network,
+            protect=self._keep,
+        )
+        return SharedFiles(f"{self._name}-efs", args, self._child).handle
+
+    def _make_lustre(self, buckets: Mapping[str, BucketHandle]) -> ParallelFiles | None:
+        platform = self._args.platform
+        settings = platform.storage.lustre
+        if settings is None:
+            return None
+        args = ParallelFilesArgs(
+            settings=settings,
+            zone=zone_of(settings, platform.network, platform.pools),
+            key_arn=self._key_arn,
+            buckets=buckets,
+            teams=sorted(platform.teams),
+            cluster=self._args.cluster,
+            network=self._args.network,
+            protect=self._keep,
+        )
+        return ParallelFiles(f"{self._name}-lustre", args, self._child)
+
+    def _classes(self, efs: EfsHandle | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
+        """StorageClasses by purpose."""
+        found = {"block": classes.block(self._key_arn)}
+        if efs:
+            found["shared"] = classes.shared(efs.id)
+        settings = self._args.platform.storage.lustre
+        if lustre and settings:
+            place = classes.LustrePlace(
+                settings=settings, subnet_id=lustre.subnet_id, security_group_id=lustre.security_group_id
+            )
+            found["lustre"] = classes.lustre(place, self._key_arn, self._args.cluster.tags)
+        return found
+
+    def _declare(self, key: str, manifest: Mapping[str, Any]) -> pulumi.Resource:
+        cluster = self._args.cluster
+        opts = pulumi.ResourceOptions(
+            parent=self,
+            depends_on=list(cluster.access),
+            deleted_with=cluster.resource,
+            # Parameters of a class can't be changed, and its name is part of every claim.
+            delete_before_replace=True,
+        )
+        return declare(f"{self._name}-class-{key}", manifest, opts)
 
 
 def _outputs(handle: StorageHandle) -> Mapping[str, pulumi.Output[str]]:

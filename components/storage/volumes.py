@@ -94,7 +94,7 @@ def _checkpoints(namespace: str, storage: StorageHandle, settings: VolumeSetting
         "storageClassName": storage.classes["shared" if shared else "block"],
         "resources": {"requests": {"storage": f"{settings.checkpoint_gib}Gi"}},
     }
-    # The driver makes the volume in its own time, of gp3 with the first pod: nobody waits (pulumi-kubernetes, skipAwait).
+    # The driver makes it in its own time, a gp3 volume with the first pod: nobody waits (pulumi-kubernetes, skipAwait).
     return {"checkpoints": _claim("checkpoints", namespace, settings, spec, {"pulumi.com/skipAwait": "true"})}
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from infra.config.checks import addons, cluster, environment, gpus, machines, names, network, pools
+from infra.config.checks import addons, cluster, environment, gpus, machines, names, network, pools, storage
 from infra.config.checks.base import Check, Context, run
 
 CHECKS: Final = (
@@ -41,6 +41,12 @@ CHECKS: Final = (
     Check(names.lengths, ("pools",)),
     Check(names.keys_of_managed_pools, ("pools",)),
     Check(names.labels_and_taints, ("pools",)),
+    Check(storage.lustre_size, ("storage",)),
+    Check(storage.lustre_throughput, ("storage",)),
+    Check(storage.lustre_zone, ("storage", "network")),
+    Check(storage.lustre_far, ("storage", "network", "pools"), warns=True),
+    Check(storage.drivers_installed, ("storage", "cluster")),
+    Check(storage.safe_where_protected, ("storage", "environment")),
     Check(addons.relations, ("addons",)),
 )
 

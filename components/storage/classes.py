@@ -1,0 +1,93 @@
+"""StorageClasses: how a claim becomes a volume. Pure.
+
+`gp3` is the default. EKS makes a class `gp2` in every cluster; up to 1.29 it was the default, and two defaults would
+be a matter of age (EKS User Guide, "Review release notes for Kubernetes versions", 1.30; read 2026-11). The catalog
+begins above that, so there is nothing to take away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from components.storage.lustre import THROUGHPUT, VERSION
+from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
+from infra.config.storage import Lustre
+
+BLOCK, SHARED, LUSTRE = "gp3", "efs", "lustre"
+EBS_DRIVER: Final = "ebs.csi.aws.com"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LustrePlace:
+    """Where file systems of the class `lustre` are made.
+
+    Attributes:
+        settings: Kind and throughput, as of the shared one.
+        subnet_id: Subnet.
+        security_group_id: Security group of the file servers.
+    """
+
+    settings: Lustre
+    subnet_id: pulumi.Input[str]
+    security_group_id: pulumi.Input[str]
+
+
+def block(key_arn: pulumi.Input[str]) -> dict[str, Any]:
+    """Volumes of one node at a time, in the zone of the pod that asks first."""
+    parameters = {"type": "gp3", "encrypted": "true", "kmsKeyId": key_arn}
+    made = _class(BLOCK, EBS_DRIVER, parameters, binding="WaitForFirstConsumer", grows=True)
+    made["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
+    return made
+
+
+def shared(file_system_id: pulumi.Input[str]) -> dict[str, Any]:
+    """Directories of the shared file system, each behind an access point with a user and group of its own.
+
+    With the claim goes the access point; the directory stays (the driver's `deleteAccessPointRootDir` is off).
+    """
+    parameters = {
+        "provisioningMode": "efs-ap",
+        "fileSystemId": file_system_id,
+        "directoryPerms": "0770",
+        "basePath": "/volumes",
+        "subPathPattern": "${.PVC.namespace}/${.PVC.name}",
+        "ensureUniqueDirectory": "true",
+    }
+    return {**_class(SHARED, EFS_DRIVER, parameters, binding="Immediate"), "mountOptions": ["tls"]}
+
+
+def lustre(place: LustrePlace, key_arn: pulumi.Input[str], tags: Mapping[str, str]) -> dict[str, Any]:
+    """File systems of their own, for work that must not share: each takes minutes to make and 1,200 GiB at least."""
+    persistent = place.settings.deployment == "PERSISTENT_2"
+    parameters: dict[str, Any] = {
+        "subnetId": place.subnet_id,
+        "securityGroupIds": place.security_group_id,
+        "deploymentType": place.settings.deployment,
+        "fileSystemTypeVersion": VERSION,
+        "dataCompressionType": "LZ4",
+        "extraTags": ",".join(f"{key}={value}" for key, value in sorted(tags.items())),
+    }
+    if persistent:
+        parameters["perUnitStorageThroughput"] = str(place.settings.throughput or THROUGHPUT)
+        parameters["kmsKeyId"] = key_arn
+    made = _class(LUSTRE, LUSTRE_DRIVER, parameters, binding="Immediate", grows=True)
+    return {**made, "mountOptions": ["flock"]}
+
+
+def _class(
+    name: str, driver: str, parameters: Mapping[str, Any], *, binding: str, grows: bool = False
+) -> dict[str, Any]:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": driver,
+        "parameters": dict(parameters),
+        "reclaimPolicy": "Delete",
+        "volumeBindingMode": binding,
+        "allowVolumeExpansion": grows,
+    }

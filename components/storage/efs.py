@@ -1,0 +1,167 @@
+"""The shared file system: EFS, one mount target in each zone, reached through access points alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.handles import ClusterHandle, EfsHandle, NetworkHandle
+from components.iam import Statement, document
+from components.storage.firewall import allow_in, make_group
+from infra.config.storage import Efs
+
+NFS: Final = (2049, 2049)
+"""EFS User Guide, "Using VPC security groups" (read 2026-11)."""
+ACCESS_POINTS: Final = ("datasets", "models")
+USER: Final = 1000
+"""User and group that everybody is behind an access point of ours, whatever a pod says it is."""
+TYPE: Final = "elasticfilesystem"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedFilesArgs:
+    """Inputs of the shared file system.
+
+    Attributes:
+        settings: Storage classes of old files, backups.
+        key_arn: Key of what is in it.
+        cluster: The cluster whose nodes mount it.
+        network: Where it is reached.
+        protect: Refuse to remove it, and keep it when the stack forgets it.
+    """
+
+    settings: Efs
+    key_arn: pulumi.Input[str]
+    cluster: ClusterHandle
+    network: NetworkHandle
+    protect: bool
+
+
+class SharedFiles(pulumi.ComponentResource):
+    """An EFS file system with access points `datasets` and `models`."""
+
+    TOKEN: Final = "slipway:storage:SharedFiles"  # noqa: S105 - a type, not a secret
+
+    handle: EfsHandle
+
+    def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
+        system = self._make_system()
+        points = {purpose: self._make_access_point(system, purpose) for purpose in ACCESS_POINTS}
+        self.handle = EfsHandle(
+            id=system.id,
+            arn=system.arn,
+            access_points={purpose: point.id for purpose, point in points.items()},
+            ready=[*self._make_targets(system), *points.values()],
+        )
+        self.register_outputs({"id": system.id})
+
+    def _make_system(self) -> aws.efs.FileSystem:
+        args = self._args
+        system = aws.efs.FileSystem(
+            f"{self._name}-files",
+            encrypted=True,
+            kms_key_id=args.key_arn,
+            performance_mode="generalPurpose",
+            # Paid by what is moved and never short of it; bursting starves a small file system that is read a lot (EFS
+            # User Guide, "Amazon EFS performance specifications", throughput modes).
+            throughput_mode="elastic",
+            lifecycle_policies=_lifecycle(args.settings),
+            tags={"Name": f"{args.cluster.name}-shared"},
+            opts=pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect),
+        )
+        aws.efs.FileSystemPolicy(
+            f"{self._name}-policy", file_system_id=system.id, policy=system.arn.apply(access_policy), opts=self._kept
+        )
+        aws.efs.BackupPolicy(
+            f"{self._name}-backup",
+            file_system_id=system.id,
+            backup_policy={"status": "ENABLED" if args.settings.backup else "DISABLED"},
+            opts=self._kept,
+        )
+        return system
+
+    def _make_targets(self, system: aws.efs.FileSystem) -> list[aws.efs.MountTarget]:
+        args = self._args
+        group = make_group(
+            f"{self._name}-group",
+            vpc_id=args.network.vpc_id,
+            description="Mount targets of the shared file system",
+            shown=f"{args.cluster.name}-shared-files",
+            parent=self,
+        )
+        rule = allow_in(
+            f"{self._name}-from-nodes",
+            group=group.id,
+            source=args.cluster.security_group_id,
+            ports=NFS,
+            description="NFS from nodes",
+            parent=self,
+        )
+        return [
+            aws.efs.MountTarget(
+                f"{self._name}-{letter}",
+                file_system_id=system.id,
+                subnet_id=subnet,
+                security_groups=[group.id],
+                # A mount that is tried before the rule stands hangs.
+                opts=pulumi.ResourceOptions(parent=self, depends_on=[rule]),
+            )
+            for letter, subnet in args.network.private_subnets.items()
+        ]
+
+    def _make_access_point(self, system: aws.efs.FileSystem, purpose: str) -> aws.efs.AccessPoint:
+        """A directory as a root; it is made with its owner when it is first used."""
+        owner = aws.efs.AccessPointRootDirectoryCreationInfoArgs(owner_uid=USER, owner_gid=USER, permissions="0775")
+        return aws.efs.AccessPoint(
+            f"{self._name}-{purpose}",
+            file_system_id=system.id,
+            posix_user=aws.efs.AccessPointPosixUserArgs(uid=USER, gid=USER),
+            root_directory=aws.efs.AccessPointRootDirectoryArgs(path=f"/{purpose}", creation_info=owner),
+            tags={"Name": f"{self._args.cluster.name}-{purpose}"},
+            opts=self._kept,
+        )
+
+
+def access_policy(arn: str) -> str:
+    """Mount and write through mount targets, by TLS, through an access point; nobody is root.
+
+    With a policy of its own a file system allows what that says and nothing else (EFS User Guide, "Using IAM to control
+    file system data access", condition keys; read 2026-11).
+    """
+    everybody = {"AWS": ["*"]}
+    through = Statement(
+        sid="ThroughAccessPoints",
+        actions=[f"{TYPE}:ClientMount", f"{TYPE}:ClientWrite"],
+        resources=[arn],
+        principals=everybody,
+        conditions={
+            "Bool": {f"{TYPE}:AccessedViaMountTarget": ["true"]},
+            "Null": {f"{TYPE}:AccessPointArn": ["false"]},
+        },
+    )
+    encrypted = Statement(
+        sid="OnlyEncryptedTransport",
+        effect="Deny",
+        actions=[f"{TYPE}:Client*"],
+        resources=[arn],
+        principals=everybody,
+        conditions={"Bool": {"aws:SecureTransport": ["false"]}},
+    )
+    return document(through, encrypted)
+
+
+def _lifecycle(settings: Efs) -> list[aws.efs.FileSystemLifecyclePolicyArgs]:
+    """Files that nobody reads go to Infrequent Access, and come back at the first read."""
+    days = settings.infrequent_after_days
+    if days is None:
+        return []
+    return [
+        aws.efs.FileSystemLifecyclePolicyArgs(transition_to_ia=f"AFTER_{days}_DAY{'S' if days > 1 else ''}"),
+        aws.efs.FileSystemLifecyclePolicyArgs(transition_to_primary_storage_class="AFTER_1_ACCESS"),
+    ]

@@ -1,0 +1,192 @@
+"""The parallel file system: FSx for Lustre in one zone, with the buckets `raw` and `checkpoints` as directories.
+
+What is written to a bucket appears in its directory and what is written to the directory is exported, deletions too;
+the buckets are versioned, so a deletion can be taken back. A file system that is linked to a bucket can't be backed up
+(FSx API Reference, CreateBackup): the buckets are its backup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.handles import BucketHandle, ClusterHandle, LustreHandle, NetworkHandle
+from components.storage.firewall import allow_in, allow_out, by_letter, make_group
+from components.storage.volumes import CHECKPOINT_FILESET, RAW_FILESET
+from infra.config.storage import Lustre
+
+PORTS: Final[Mapping[str, tuple[int, int]]] = {"lustre": (988, 988), "servers": (1018, 1023)}
+"""FSx for Lustre User Guide, "File system access control with Amazon VPC" (read 2026-11): between file servers, and
+between them and clients, both ways."""
+VERSION: Final = "2.15"
+"""Recommended for all new file systems (FSx API Reference, CreateFileSystem, `FileSystemTypeVersion`)."""
+THROUGHPUT: Final = 250
+"""MB/s for each TiB where the settings name none."""
+EVENTS: Final = ("NEW", "CHANGED", "DELETED")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParallelFilesArgs:
+    """Inputs of the parallel file system.
+
+    Attributes:
+        settings: Kind, size, throughput.
+        zone: Its zone.
+        key_arn: Key of what is in it, of PERSISTENT_2 alone: a scratch file system has FSx's own (FSx API Reference,
+            FileSystem, `KmsKeyId`).
+        buckets: Buckets by purpose.
+        teams: Teams that get a directory for checkpoints.
+        cluster: The cluster whose nodes mount it.
+        network: Where it is reached.
+        protect: Refuse to remove it, and keep it when the stack forgets it.
+    """
+
+    settings: Lustre
+    zone: str
+    key_arn: pulumi.Input[str]
+    buckets: Mapping[str, BucketHandle]
+    teams: Sequence[str]
+    cluster: ClusterHandle
+    network: NetworkHandle
+    protect: bool
+
+
+class ParallelFiles(pulumi.ComponentResource):
+    """A Lustre file system linked to two buckets."""
+
+    TOKEN: Final = "slipway:storage:ParallelFiles"  # noqa: S105 - a type, not a secret
+
+    handle: LustreHandle
+    subnet_id: pulumi.Output[str]
+    security_group_id: pulumi.Output[str]
+
+    def __init__(self, name: str, args: ParallelFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        self._child = pulumi.ResourceOptions(parent=self)
+        self.subnet_id = by_letter(args.network.private_subnets, args.network.zones, args.zone)
+        group, rules = self._make_group()
+        self.security_group_id = group.id
+        system = self._make_system(group, rules)
+        directories = [self._make_directory(team) for team in args.teams]
+        links = [
+            self._link(system, RAW_FILESET, args.buckets["raw"], []),
+            self._link(system, CHECKPOINT_FILESET, args.buckets["checkpoints"], directories),
+        ]
+        self.handle = LustreHandle(
+            id=system.id,
+            dns_name=system.dns_name,
+            mount_name=system.mount_name,
+            capacity_gib=args.settings.capacity_gib,
+            zone=args.zone,
+            ready=[system, *links],
+        )
+        self.register_outputs({"id": system.id})
+
+    def _make_group(self) -> tuple[aws.ec2.SecurityGroup, list[pulumi.Resource]]:
+        cluster = self._args.cluster
+        group = make_group(
+            f"{self._name}-group",
+            vpc_id=self._args.network.vpc_id,
+            description="File servers of the parallel file system",
+            shown=f"{cluster.name}-lustre",
+            parent=self,
+        )
+        nodes = cluster.security_group_id
+        rules: list[pulumi.Resource] = []
+        for key, ports in PORTS.items():
+            for whom, other in (("itself", group.id), ("nodes", nodes)):
+                rules += [
+                    allow_in(
+                        f"{self._name}-{key}-from-{whom}",
+                        group=group.id,
+                        source=other,
+                        ports=ports,
+                        description=f"Lustre from {whom}",
+                        parent=self,
+                    ),
+                    allow_out(
+                        f"{self._name}-{key}-to-{whom}",
+                        group=group.id,
+                        target=other,
+                        ports=ports,
+                        description=f"Lustre to {whom}",
+                        parent=self,
+                    ),
+                ]
+            rules.append(
+                allow_in(
+                    f"{self._name}-{key}-into-nodes",
+                    group=nodes,
+                    source=group.id,
+                    ports=ports,
+                    description="Lustre from its file servers",
+                    parent=self,
+                )
+            )
+        return group, rules
+
+    def _make_system(self, group: aws.ec2.SecurityGroup, rules: Sequence[pulumi.Resource]) -> aws.fsx.LustreFileSystem:
+        args, given = self._args, self._args.settings
+        persistent = given.deployment == "PERSISTENT_2"
+        return aws.fsx.LustreFileSystem(
+            f"{self._name}-files",
+            deployment_type=given.deployment,
+            file_system_type_version=VERSION,
+            storage_type="SSD",
+            storage_capacity=given.capacity_gib,
+            per_unit_storage_throughput=(given.throughput or THROUGHPUT) if persistent else None,
+            data_compression_type="LZ4",
+            kms_key_id=args.key_arn if persistent else None,
+            subnet_ids=self.subnet_id,
+            security_group_ids=[group.id],
+            tags={"Name": f"{args.cluster.name}-lustre"},
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # FSx looks at the ports when it makes the file system.
+                depends_on=rules,
+                protect=args.protect,
+                retain_on_delete=args.protect,
+            ),
+        )
+
+    def _link(
+        self,
+        system: aws.fsx.LustreFileSystem,
+        fileset: str,
+        bucket: BucketHandle,
+        before: Sequence[pulumi.Resource],
+    ) -> aws.fsx.DataRepositoryAssociation:
+        """A bucket as a directory, both ways. Scratch file systems of the second kind can be linked too (FSx API
+        Reference, CreateDataRepositoryAssociation: all of 2.12 and 2.15 but SCRATCH_1)."""
+        return aws.fsx.DataRepositoryAssociation(
+            f"{self._name}-{fileset}",
+            file_system_id=system.id,
+            file_system_path=f"/{fileset}",
+            data_repository_path=pulumi.Output.format("s3://{0}", bucket.name),
+            batch_import_meta_data_on_create=True,
+            # A link that goes takes no file with it.
+            delete_data_in_filesystem=False,
+            s3={"auto_export_policy": {"events": list(EVENTS)}, "auto_import_policy": {"events": list(EVENTS)}},
+            opts=pulumi.ResourceOptions(parent=self, depends_on=list(before), retain_on_delete=self._args.protect),
+        )
+
+    def _make_directory(self, team: str) -> aws.s3.BucketObjectv2:
+        """A team's directory for checkpoints: Lustre imports an object whose key ends with a slash as one, with the
+        owner and mode that its metadata name (FSx for Lustre User Guide, "POSIX metadata support for data
+        repositories"; read 2026-11). Nobody else mounts it, and any user of the team's pods may write.
+
+        It stays when the team leaves the file: a deletion would be imported too."""
+        return aws.s3.BucketObjectv2(
+            f"{self._name}-directory-{team}",
+            bucket=self._args.buckets["checkpoints"].name,
+            key=f"{team}/",
+            content="",
+            content_type="application/x-directory",
+            metadata={"file-permissions": "0040777", "file-owner": "0", "file-group": "0"},
+            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+        )

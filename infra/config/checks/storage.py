@@ -1,0 +1,87 @@
+"""Checks of what keeps data: sizes that AWS takes, zones, drivers, and what a protected environment may not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from infra.config.checks.base import Context
+from infra.config.cluster import AddonName, Cluster
+from infra.config.environment import Environment
+from infra.config.network import Network
+from infra.config.pools import Pool
+from infra.config.problems import Problem
+from infra.config.storage import Storage
+from infra.lustre import training_zones, zone_of
+
+SMALLEST: Final = 1200
+STEP: Final = 2400
+"""Sizes of SCRATCH_2 and of PERSISTENT_2 on SSD, in GiB: 1200, 2400, and steps of 2400 (FSx API Reference,
+CreateFileSystem, `StorageCapacity`, read 2026-11)."""
+
+
+def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
+    """FSx makes some sizes and no others."""
+    if storage.lustre is None:
+        return
+    size = storage.lustre.capacity_gib
+    if size == SMALLEST or (size > 0 and size % STEP == 0):
+        return
+    rule = f"the size must be {SMALLEST} GiB or a multiple of {STEP}"
+    below, above = max(size // STEP * STEP, SMALLEST), max((size // STEP + 1) * STEP, SMALLEST)
+    near = f"{SMALLEST}" if size < SMALLEST else f"{below} or {above}"
+    yield Problem("storage.lustre.capacityGib", rule, size, f"Use {near}.")
+
+
+def lustre_throughput(_context: Context, storage: Storage) -> Iterator[Problem]:
+    """A scratch file system has the one throughput."""
+    lustre = storage.lustre
+    if lustre and lustre.deployment == "SCRATCH_2" and lustre.throughput is not None:
+        rule = "SCRATCH_2 has 200 MB/s for each TiB, which can't be chosen"
+        mend = "Remove it, or use deployment: PERSISTENT_2."
+        yield Problem("storage.lustre.throughput", rule, lustre.throughput, mend)
+
+
+def lustre_zone(_context: Context, storage: Storage, network: Network) -> Iterator[Problem]:
+    """The file system is in one of the network's zones."""
+    if storage.lustre and storage.lustre.zone is not None and storage.lustre.zone not in network.zones:
+        rule = "the zone must be one of the network's"
+        yield Problem("storage.lustre.zone", rule, storage.lustre.zone, f"Use {', '.join(network.zones)}.")
+
+
+def lustre_far(_context: Context, storage: Storage, network: Network, pools: Mapping[str, Pool]) -> Iterator[Problem]:
+    """Training pools that pay for every byte: what is read from another zone costs and takes longer."""
+    if storage.lustre is None:
+        return
+    zone = zone_of(storage.lustre, network, pools)
+    far = sorted(name for name, zones in training_zones(network, pools).items() if zones != (zone,))
+    if far:
+        rule = f"training pools should be in the zone of the Lustre file system, {zone}, alone"
+        mend = f"Set `zones: [{zone}]` on {', '.join(far)}, or storage.lustre.zone to theirs."
+        yield Problem("storage.lustre.zone", rule, storage.lustre.zone, mend)
+
+
+def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> Iterator[Problem]:
+    """What volumes are made of has its driver."""
+    needed = {
+        AddonName.EBS_CSI: "the class gp3",
+        AddonName.S3_CSI: "volumes on buckets",
+        **({AddonName.EFS_CSI: "storage.efs"} if storage.efs else {}),
+        **({AddonName.FSX_CSI: "storage.lustre"} if storage.lustre else {}),
+    }
+    for name, use in needed.items():
+        addon = cluster.addons.get(name)
+        if addon and not addon.enabled:
+            yield Problem(f"cluster.addons.{name}.enabled", f"{use} needs this driver", False, "Remove the line.")
+
+
+def safe_where_protected(_context: Context, storage: Storage, environment: Environment) -> Iterator[Problem]:
+    """What a protected environment keeps is not on servers that may fail, nor emptied by a command."""
+    if not environment.protect:
+        return
+    if storage.lustre and storage.lustre.deployment == "SCRATCH_2":
+        rule = "a protected environment keeps nothing on SCRATCH_2: a server that fails takes its files with it"
+        yield Problem("storage.lustre.deployment", rule, "SCRATCH_2", "Use PERSISTENT_2.")
+    if storage.buckets.force_destroy:
+        rule = "a protected environment does not let its buckets be emptied"
+        yield Problem("storage.buckets.forceDestroy", rule, True, "Remove the line.")
