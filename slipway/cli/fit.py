@@ -1,0 +1,81 @@
+"""`slipway fit`: what memory a model takes, and the cheapest GPUs that hold it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.engine.errors import EXIT_FAILURE
+from slipway.engine.project import find
+
+if TYPE_CHECKING:
+    from slipway.cli.parser import Commands
+
+EPILOG = """\
+  slipway fit --model llama-3.1-8b --mode serve --batch 8 --seq 8192 --stack prod
+  slipway fit --params 7e9 --mode train --seq 4096 --checkpointing full --zero 3 --stack dev
+
+docs/guides/fit.md has the formulas, and how far they are from published figures.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "fit",
+        help="what GPU memory a model takes, and the cheapest GPUs that hold it",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    model = parser.add_argument_group("the model", "by name, by its shape, or by its parameters alone")
+    model.add_argument("--model", metavar="NAME", help="a published model: llama-3.1-8b, qwen2.5-7b, ...")
+    model.add_argument("--params", metavar="N", help="parameters: 7e9, 7B")
+    for name in ("layers", "hidden", "heads", "kv-heads", "ffn", "vocab"):
+        model.add_argument(f"--{name}", type=int, metavar="N")
+    model.add_argument("--gated", action="store_true", help="the feed-forward layer has a gate (SwiGLU)")
+    model.add_argument("--tied", action="store_true", help="the output layer is the embedding")
+    work = parser.add_argument_group("the work")
+    work.add_argument("--mode", required=True, metavar="MODE", help="train or serve")
+    work.add_argument("--precision", default="bf16", metavar="P", help="bf16 (default), fp32, pure-bf16, int4, ...")
+    work.add_argument("--batch", type=int, default=1, metavar="N", help="sequences: of a GPU in training, else of all")
+    work.add_argument("--seq", type=int, required=True, metavar="N", help="tokens of a sequence, prompt and answer")
+    work.add_argument("--optimizer", default="adamw", metavar="O", help="adamw (default), adamw8bit, adafactor, sgd")
+    work.add_argument("--checkpointing", default="none", metavar="C", help="none (default), selective, full")
+    work.add_argument("--zero", type=int, default=0, metavar="STAGE", help="sharding over GPUs, 0 to 3 (3 is FSDP)")
+    work.add_argument("--lora", type=int, default=0, metavar="RANK", help="train adapters on frozen weights")
+    work.add_argument("--loss", default="whole", metavar="L", help="whole (default) or chunked logits")
+    work.add_argument("--classes", type=int, default=0, metavar="N", help="outputs of a classifier")
+    parser.add_argument("--stack", metavar="STACK", help="places of this stack; every priced GPU type where not given")
+    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the memory and the places; 1 where none holds it."""
+    from slipway.fit import choose, mends, places, request, table  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    shape = request.Shape(**{name: getattr(options, name) for name in request.Shape.__dataclass_fields__})
+    names = ("mode", "precision", "batch", "seq", "optimizer", "checkpointing", "zero", "lora", "loss", "classes")
+    work = request.workload(shape, **{name: getattr(options, name) for name in names})
+    where = places.of_catalog() if options.stack is None else _of_stack(options.stack)
+    answer = choose(work, where)
+    hints = () if answer.choices else mends(work, where)
+    if options.json:
+        print(json.dumps(table.data(work, answer, hints), indent=2))
+    else:
+        print(table.text(work, answer, hints), end="")
+    return 0 if answer.choices else EXIT_FAILURE
+
+
+def _of_stack(stack: str) -> tuple[Place, ...]:
+    from components.pools.spec import resolve_all  # noqa: PLC0415
+    from slipway.cli.settings import checked  # noqa: PLC0415
+    from slipway.fit import places  # noqa: PLC0415
+
+    return places.of_stack(resolve_all(checked(find(Path.cwd()), stack).platform))
+
+
+if TYPE_CHECKING:
+    from slipway.fit.places import Place

@@ -1,0 +1,19 @@
+"""What GPU memory a model takes, and which GPUs of a stack hold it: pure arithmetic, each formula with its source."""
+
+from slipway.fit.architectures import Architecture, architectures
+from slipway.fit.choose import Answer, Choice, choose, mends
+from slipway.fit.memory import Memory, memory
+from slipway.fit.workload import Workload, problems
+
+__all__ = [
+    "Answer",
+    "Architecture",
+    "Choice",
+    "Memory",
+    "Workload",
+    "architectures",
+    "choose",
+    "memory",
+    "mends",
+    "problems",
+]

@@ -1,0 +1,77 @@
+"""Activations that a training step keeps, and the scratch memory of serving.
+
+The count is that of Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models",
+arXiv:2205.05198v1, 2022-05-10, section 4: every tensor that the backward pass needs, in bytes a token and layer. For a
+GPT with dropout it gives their `sbh(34 + 5as/h)` (equation 1), and `34sbh` with the attention scores recomputed
+(equation 6, without parallelism). Where a model has fewer key heads, a gate, or no dropout, the same tensors are
+counted in their own sizes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from slipway.fit.architectures import Architecture
+from slipway.fit.workload import Workload
+
+PREFILL_TOKENS: Final = 8192
+"""Tokens that vLLM computes at once at most while it reads prompts: `max_num_batched_tokens` on GPUs of 70 GiB and up
+(docs.vllm.ai, "Optimization and Tuning", 2025-11; smaller GPUs take 2048)."""
+_STORED_LOGITS: Final = 4
+"""Bytes of a logit that a loss by chunks keeps: 32 bits (Korthikanti, section 4.3: `4sbv`)."""
+_WHOLE_LOSS: Final = 12
+"""Bytes of a logit in 32 bits while PyTorch's cross_entropy runs backward on all of them: the logits, their log-softmax
+and its gradient (torch.nn.functional.cross_entropy, PyTorch 2.5), beside those in the model's own format."""
+
+
+def layer_bytes(model: Architecture, width: int) -> int:
+    """Bytes a token of one layer, without attention scores.
+
+    Args:
+        model: The shape.
+        width: Bytes of an activation.
+    """
+    norms = 2 * model.hidden
+    # Input of the three projections, queries, keys and values, input of the output projection.
+    attention = model.hidden + model.hidden + 2 * model.kv_width + model.hidden
+    # Input; then what goes into the activation function and what goes into the last matrix, and with a gate its two
+    # factors as well.
+    feed_forward = model.hidden + (4 if model.gated else 2) * model.ffn
+    masks = 2 * model.hidden if model.dropout else 0
+    return width * (norms + attention + feed_forward) + masks
+
+
+def score_bytes(model: Architecture, width: int, seq: int) -> int:
+    """Bytes a token of one layer's attention scores: softmax, and with dropout its mask and its result."""
+    return model.heads * seq * (2 * width + 1 if model.dropout else width)
+
+
+def training(work: Workload) -> float:
+    """Bytes of activations on one GPU at the peak of a training step.
+
+    With full checkpointing the layers keep their inputs, and one layer at a time is computed again; that layer and the
+    loss are never there together.
+    """
+    model, width = work.model, work.numbers.activation
+    layer = layer_bytes(model, width) * work.tokens
+    loss = _loss(work)
+    if work.checkpointing == "full":
+        return model.layers * width * model.hidden * work.tokens + max(layer, loss)
+    if work.checkpointing == "none":
+        layer += score_bytes(model, width, work.seq) * work.tokens
+    return model.layers * layer + loss
+
+
+def serving(work: Workload) -> float:
+    """Bytes of scratch on one GPU: one layer of the tokens that are read at once, and the logits of a token each.
+
+    Tensor parallelism does not lessen it: vLLM measured 1.26 GiB with one GPU and with two (vllm-project/vllm#10511,
+    2024-12-14).
+    """
+    tokens = min(work.tokens, PREFILL_TOKENS)
+    return layer_bytes(work.model, work.numbers.activation) * tokens + _STORED_LOGITS * work.model.vocab * work.batch
+
+
+def _loss(work: Workload) -> float:
+    logit = _STORED_LOGITS if work.loss == "chunked" else _WHOLE_LOSS + work.numbers.activation
+    return logit * work.logits

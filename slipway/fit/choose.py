@@ -1,0 +1,127 @@
+"""Which places hold a workload, the cheapest first, and why the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from slipway.fit.memory import GIB, Memory, memory
+from slipway.fit.places import Place
+from slipway.fit.workload import Workload, problems
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A place that holds the workload on so many units, each with this memory."""
+
+    place: Place
+    units: int
+    memory: Memory
+
+    @property
+    def price(self) -> tuple[Decimal, Decimal] | None:
+        """USD an hour, lowest and highest."""
+        return self.place.price(self.units)
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that it takes at least."""
+        return -(-self.units // self.place.per_node)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A place that does not hold it, and why."""
+
+    place: Place
+    why: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """All places, those that hold the workload by price."""
+
+    choices: tuple[Choice, ...]
+    refusals: tuple[Refusal, ...]
+
+
+_TRAIN_MENDS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("--loss chunked", {"loss": "chunked"}),
+    ("--checkpointing selective", {"checkpointing": "selective"}),
+    ("--checkpointing full", {"checkpointing": "full"}),
+    ("--zero 3", {"zero": 3}),
+    ("--optimizer adamw8bit", {"optimizer": "adamw8bit"}),
+    ("--lora 16", {"lora": 16}),
+    ("--precision int4", {"precision": "int4"}),
+)
+_SERVE_MENDS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+    ("--precision fp8", {"precision": "fp8"}),
+    ("--precision int4", {"precision": "int4"}),
+    ("--batch 1", {"batch": 1}),
+)
+"""What lessens memory, the mildest first."""
+
+
+def choose(work: Workload, places: Iterable[Place]) -> Answer:
+    """Try every place with as few units as hold the workload."""
+    found = [_try(work, place) for place in places]
+    choices = sorted((one for one in found if isinstance(one, Choice)), key=_by_price)
+    return Answer(tuple(choices), tuple(one for one in found if isinstance(one, Refusal)))
+
+
+def mends(work: Workload, places: Iterable[Place]) -> tuple[str, ...]:
+    """Options that would make it fit: each that does alone; else as many of them as are needed together."""
+    known = tuple(places)
+    steps = _TRAIN_MENDS if work.mode == "train" else _SERVE_MENDS
+    alone = tuple(text for text, change in steps if _holds(replace(work, **change), known))
+    if alone:
+        return alone
+    changed, said = work, dict[str, str]()
+    for text, change in steps:
+        changed = replace(changed, **change)
+        said[next(iter(change))] = text
+        if _holds(changed, known):
+            return (" ".join(said.values()),)
+    return ()
+
+
+def counts(work: Workload, place: Place) -> Iterator[int]:
+    """Numbers of units that can share a workload on a place, from one on."""
+    yield 1
+    if place.alone or (work.mode == "train" and not work.zero):
+        return
+    units = 2
+    while units <= place.per_node:
+        if work.mode == "train" or work.model.heads % units == 0:
+            yield units
+        units *= 2
+    if work.mode == "train":
+        # Whole nodes: all that a node has takes part in the sharding.
+        yield from (nodes * place.per_node for nodes in range(2, place.nodes + 1))
+
+
+def _try(work: Workload, place: Place) -> Choice | Refusal:
+    needs = work.numbers.needs
+    if needs and place.gpu.architecture not in needs:
+        return Refusal(place, f"{place.gpu.name} ({place.gpu.architecture}) does not compute in {work.precision}")
+    held = memory(work)
+    units = 1
+    for units in counts(work, place):
+        held = memory(work, units)
+        if held.total <= place.usable_bytes:
+            return Choice(place, units, held)
+    many = f"each of {units}" if units > 1 else "one"
+    why = f"{many} would need {held.total / GIB:.1f} GiB and can fill {place.usable_bytes / GIB:.1f}"
+    return Refusal(place, why)
+
+
+def _holds(work: Workload, places: Iterable[Place]) -> bool:
+    return not any(problems(work)) and any(isinstance(_try(work, place), Choice) for place in places)
+
+
+def _by_price(choice: Choice) -> tuple[bool, Decimal, Decimal, str, str]:
+    price = choice.price
+    low, high = price or (Decimal(0), Decimal(0))
+    return (price is None, high, low, choice.place.pool, choice.place.unit)

@@ -1,0 +1,123 @@
+"""Bytes of a parameter, its gradient and its optimizer state: number formats and optimizers, each with its source.
+
+ZeRO: Rajbhandari et al., arXiv:1910.02054v3, 2020-05-13, section 3.1. Transformers: "Model training anatomy",
+huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy, 2024-04-18. QLoRA: Dettmers et al., arXiv:2305.14314,
+2023-05-23, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+Mode = Literal["train", "serve"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Precision:
+    """How numbers are kept.
+
+    Attributes:
+        weight: Bytes of a weight that computes.
+        embedding: Bytes of a weight of the embedding or the output layer: quantisation leaves these in 16 bits.
+        gradient: Bytes of a gradient.
+        master: Bytes of the 32-bit copy that the optimizer updates.
+        moment: Bytes of one number of the optimizer's state, in optimizers that keep it unquantised.
+        activation: Bytes of one number of an activation, a key or a value.
+        modes: What it is for; a base that is only frozen (LoRA) counts as `serve`.
+        needs: GPU architectures that compute in it; empty for all.
+        what: For a reader.
+    """
+
+    weight: float
+    embedding: float
+    gradient: int
+    master: int
+    moment: int
+    activation: int
+    modes: tuple[Mode, ...] = ("train", "serve")
+    needs: frozenset[str] = frozenset()
+    what: str
+
+
+_BF16_FROM: Final = frozenset({"ampere", "ada", "hopper", "blackwell"})
+"""bfloat16 is of compute capability 8.0 and up (CUDA C Programming Guide 12.9, "Compute Capabilities", 2025-05)."""
+_FP8_FROM: Final = frozenset({"ada", "hopper", "blackwell"})
+"""8-bit floating point is of compute capability 8.9 and up (same table)."""
+_NF4: Final = (4 + 0.127) / 8
+"""NF4 with double quantisation: 4 bits and 0.127 bits of constants a parameter (QLoRA, section 3)."""
+
+
+def _mixed(what: str, needs: frozenset[str] = frozenset()) -> Precision:
+    """ZeRO, section 3.1: 2 bytes of weight and of gradient, and 12 of the optimizer (4 master, 8 Adam)."""
+    return Precision(weight=2, embedding=2, gradient=2, master=4, moment=4, activation=2, needs=needs, what=what)
+
+
+def _autocast(what: str, needs: frozenset[str] = frozenset()) -> Precision:
+    """Transformers: 6 bytes of weight (one of 32 and one of 16 bits), 4 of gradient, 8 of AdamW."""
+    return Precision(
+        weight=6, embedding=6, gradient=4, master=0, moment=4, activation=2, modes=("train",), needs=needs, what=what
+    )
+
+
+def _quantised(weight: float, what: str, needs: frozenset[str] = frozenset()) -> Precision:
+    """Frozen weights of few bits; what is trained beside them is kept as in `_mixed`."""
+    return Precision(
+        weight=weight,
+        embedding=2,
+        gradient=2,
+        master=4,
+        moment=4,
+        activation=2,
+        modes=("serve",),
+        needs=needs,
+        what=what,
+    )
+
+
+PRECISIONS: Final[Mapping[str, Precision]] = MappingProxyType(
+    {
+        "fp32": Precision(weight=4, embedding=4, gradient=4, master=0, moment=4, activation=4, what="32 bits"),
+        "bf16": _mixed("bfloat16 with a 32-bit master copy", _BF16_FROM),
+        "fp16": _mixed("float16 with a 32-bit master copy"),
+        "amp-bf16": _autocast("32-bit weights, bfloat16 by autocast", _BF16_FROM),
+        "amp-fp16": _autocast("32-bit weights, float16 by autocast"),
+        "pure-bf16": Precision(
+            weight=2,
+            embedding=2,
+            gradient=2,
+            master=0,
+            moment=2,
+            activation=2,
+            needs=_BF16_FROM,
+            what="bfloat16 alone, the optimizer's state too",
+        ),
+        "fp8": _quantised(1, "8-bit floating point weights", _FP8_FROM),
+        "int8": _quantised(1, "8-bit integer weights"),
+        "int4": _quantised(_NF4, "4-bit weights (NF4, double quantisation)"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """What an optimizer keeps for a trained parameter: `moments` numbers of the precision's size, and `bytes` more."""
+
+    moments: int
+    bytes: int
+    factored: bool = False
+
+
+OPTIMIZERS: Final[Mapping[str, Optimizer]] = MappingProxyType(
+    {
+        # Two moments of 4 bytes; with 8-bit states 2 bytes together; SGD with momentum one of 4 (Transformers).
+        "adamw": Optimizer(2, 0),
+        "adamw8bit": Optimizer(0, 2),
+        # Row and column sums in 32 bits instead of the second moment, no first one (Shazeer and Stern,
+        # arXiv:1804.04235, 2018-04-11, section 3).
+        "adafactor": Optimizer(0, 0, factored=True),
+        "sgd": Optimizer(1, 0),
+    }
+)

@@ -1,0 +1,147 @@
+"""Where a workload can run: whole GPUs, MIG instances and shared GPUs, with their memory and price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Final
+
+from components.pools import keys
+from components.pools.spec import PoolSpec
+from infra.catalog import gpus, instances, mig
+from infra.catalog.gpus import GpuModel
+from slipway.cost.model import Line
+from slipway.cost.pools import machines
+
+MIB: Final = 2**20
+USABLE: Final = Fraction(9, 10)
+"""Share of a GPU's memory that an estimate may fill: the rest is the driver's, the allocator's fragments, and what a
+formula does not know. It is vLLM's own bound (`gpu_memory_utilization`, 0.9 by default until 2025 and 0.92 since,
+vllm/config/cache.py)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Units of one kind in a pool, or on an instance type of the catalog.
+
+    Attributes:
+        pool: Name of the pool, or of the instance type.
+        unit: What a pod gets, for a reader: `A100-40GB`, `1g.5gb of A100-40GB`.
+        resource: What a pod asks for.
+        gpu: Model of the GPU.
+        memory_bytes: Memory of a unit.
+        per_node: Units of a node.
+        nodes: Nodes at most.
+        fabric: Whether nodes have Elastic Fabric Adapters between them.
+        share: Part of a node's price that falls on a unit.
+        alone: Whether units can't work together: instances of MIG have no path to each other (NVIDIA MIG User Guide,
+            "Limitations": no GPU to GPU P2P), and shared GPUs are no more than one GPU.
+        market: How the machine is bought.
+        low: Lowest price of a node for an hour, USD; None where there is no dated one.
+        high: Highest price of a node for an hour, USD.
+    """
+
+    pool: str
+    unit: str
+    resource: str
+    gpu: GpuModel
+    memory_bytes: int
+    per_node: int
+    nodes: int
+    fabric: bool
+    share: Fraction
+    alone: bool
+    market: str
+    low: Decimal | None
+    high: Decimal | None
+
+    @property
+    def usable_bytes(self) -> int:
+        """What an estimate may fill."""
+        return int(self.memory_bytes * USABLE)
+
+    def price(self, units: int) -> tuple[Decimal, Decimal] | None:
+        """USD an hour for that many units, lowest and highest; of whole nodes where they take more than one."""
+        if self.low is None or self.high is None:
+            return None
+        part = self.share * units if units <= self.per_node else Fraction(-(-units // self.per_node))
+        scale = Decimal(part.numerator) / Decimal(part.denominator)
+        return self.low * scale, self.high * scale
+
+
+def of_stack(specs: Mapping[str, PoolSpec]) -> tuple[Place, ...]:
+    """Every place of a stack's GPU pools, by pool."""
+    return tuple(place for _, spec in sorted(specs.items()) if spec.gpu for place in _of_pool(spec, spec.gpu))
+
+
+def of_catalog() -> tuple[Place, ...]:
+    """Whole GPUs of every type of the catalog that has a price, a node of each."""
+    return tuple(
+        Place(
+            pool=kind.name,
+            unit=kind.gpu_name,
+            resource=keys.GPU,
+            gpu=gpus.get(kind.gpu_name),
+            memory_bytes=kind.gpu_memory_mib * MIB,
+            per_node=kind.gpus,
+            nodes=1,
+            fabric=False,
+            share=Fraction(1, kind.gpus),
+            alone=False,
+            market="on-demand",
+            low=kind.usd_per_hour,
+            high=kind.usd_per_hour,
+        )
+        for kind in instances.ALL.values()
+        if kind.gpu_name and kind.usd_per_hour is not None
+    )
+
+
+def _of_pool(spec: PoolSpec, gpu: GpuModel) -> Iterator[Place]:
+    line = next((found for found in machines(spec) if isinstance(found, Line)), None)
+    layout = spec.mig.profiles if spec.mig else {}
+    # In turns or at the same time, pods on one GPU have its memory together.
+    pods = spec.sharing.replicas if spec.sharing else 1
+    for unit, resource, part, count in _units(gpu, layout):
+        yield Place(
+            pool=spec.name,
+            unit=unit if pods == 1 else f"1/{pods} of {unit}",
+            resource=resource,
+            gpu=gpu,
+            memory_bytes=int(gpu.memory_mib * MIB * part.memory / pods),
+            per_node=count * spec.gpu_count * pods,
+            nodes=spec.settings.max,
+            fabric=spec.efa_count > 0,
+            share=part.price / spec.gpu_count / pods,
+            alone=bool(layout) or pods > 1,
+            market=str(spec.market),
+            low=line.low if line else None,
+            high=line.high if line else None,
+        )
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a unit is of a GPU."""
+
+    memory: Fraction
+    price: Fraction
+
+
+def _units(gpu: GpuModel, layout: Mapping[str, int]) -> Iterator[tuple[str, str, _Part, int]]:
+    """Kinds of units on one GPU: name, resource, part of the GPU, how many.
+
+    An instance of MIG has its eighths of the memory (`nvidia-smi mig -lgip` shows 4.75 of 5 GiB for 1g.5gb: within what
+    `USABLE` leaves); the GPU's price falls on the instances of the layout by their memory.
+    """
+    if not layout:
+        yield gpu.name, keys.GPU, _Part(Fraction(1), Fraction(1)), 1
+        return
+    profiles = mig.PROFILES[gpu.name]
+    slices = sum(profiles[name].memory * count for name, count in layout.items())
+    for name, count in sorted(layout.items()):
+        memory = profiles[name].memory
+        part = _Part(Fraction(memory, mig.MEMORY_SLICES), Fraction(memory, slices))
+        yield f"{name} of {gpu.name}", mig.resource_name(name), part, count
