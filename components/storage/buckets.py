@@ -18,8 +18,6 @@ from components.handles import BucketHandle
 from components.storage.bucket_rules import DATA, LOGS, access_policy, lifecycle, log_policy
 from infra.config import storage as settings
 
-_By = aws.s3.BucketServerSideEncryptionConfigurationRuleApplyServerSideEncryptionByDefaultArgs
-
 
 @dataclass(frozen=True, kw_only=True)
 class BucketsArgs:
@@ -102,12 +100,15 @@ class Buckets(pulumi.ComponentResource):
         return block
 
     def _encryption(self, purpose: str) -> aws.s3.BucketServerSideEncryptionConfigurationRuleArgs:
+        default = aws.s3.BucketServerSideEncryptionConfigurationRuleApplyServerSideEncryptionByDefaultArgs
         if purpose == LOGS:
             return aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
-                apply_server_side_encryption_by_default=_By(sse_algorithm="AES256")
+                apply_server_side_encryption_by_default=default(sse_algorithm="AES256")
             )
         return aws.s3.BucketServerSideEncryptionConfigurationRuleArgs(
-            apply_server_side_encryption_by_default=_By(sse_algorithm="aws:kms", kms_master_key_id=self._args.key_arn),
+            apply_server_side_encryption_by_default=default(
+                sse_algorithm="aws:kms", kms_master_key_id=self._args.key_arn
+            ),
             # One data key for a bucket and a time, not one call to KMS for every object: a training job reads millions.
             bucket_key_enabled=True,
         )
