@@ -4,10 +4,37 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from components.addons.argo_workflows import ArgoWorkflows
+from components.addons.cert_manager import CertManager
 from components.addons.contract import AddOn
-from infra.config.addons import Addons, AddonSettings
+from components.addons.gateway_api import GatewayApi
+from components.addons.jobset import Jobset
+from components.addons.keda import Keda
+from components.addons.knative import Knative
+from components.addons.kserve import Kserve
+from components.addons.kueue import Kueue
+from components.addons.leader_worker_set import LeaderWorkerSet
+from components.addons.load_balancer_controller import LoadBalancerController
+from components.addons.trainer import Trainer
+from components.addons.training_operator import TrainingOperator
+from components.addons.volcano import Volcano
+from infra.config.addons import Addons, AddonSettings, batch, ingress, serving
 
-REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {}
+REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
+    ingress.CertManager: CertManager,
+    ingress.LoadBalancerController: LoadBalancerController,
+    ingress.GatewayApi: GatewayApi,
+    serving.Keda: Keda,
+    batch.Kueue: Kueue,
+    batch.Jobset: Jobset,
+    batch.LeaderWorkerSet: LeaderWorkerSet,
+    batch.Trainer: Trainer,
+    batch.TrainingOperator: TrainingOperator,
+    batch.ArgoWorkflows: ArgoWorkflows,
+    batch.Volcano: Volcano,
+    serving.Knative: Knative,
+    serving.Kserve: Kserve,
+}
 
 
 def wanted(addons: Addons) -> dict[str, AddOn[Any]]:

@@ -48,7 +48,7 @@ class Software(pulumi.ComponentResource):
         rights = self._make_rights(name, args, parts)
         configs = self._make_objects(name, args, parts.before, before)
         releases = self._make_releases(name, args, parts, [*before, *args.site.home, *rights, *configs])
-        objects = self._make_objects(name, args, parts.objects, releases or before)
+        objects = self._make_objects(name, args, parts.objects, releases or [*before, *rights, *configs])
         self.ready = (*releases, *objects) or (*configs, *rights)
         self.register_outputs({})
 

@@ -1,0 +1,50 @@
+"""cert-manager: certificates for webhooks and endpoints, renewed before they end (cert-manager.io)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.placement import system_placement
+from components.addons.sizing import keeps_one, scraped, sized
+from components.addons.versions import CERT_MANAGER
+from infra.config.addons.ingress import CertManager as Settings
+
+NAMESPACE: Final = "cert-manager"
+
+
+class CertManager(AddOn[Settings]):
+    """Controller, webhook and CA injector. Certificates outlive the release: its CRDs are kept."""
+
+    name: ClassVar[str] = "cert-manager"
+    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+
+    def parts(self, site: Site) -> Parts:
+        """One release."""
+        given = values(self.settings, placement=system_placement(site), monitored=scraped(site))
+        return Parts(releases=[ChartRelease(ref=CERT_MANAGER, release_name="cert-manager", values=given)])
+
+
+def values(settings: Settings, *, placement: dict[str, Any], monitored: bool) -> dict[str, Any]:
+    """Values of the chart (v1.21.1) that differ from its own.
+
+    Args:
+        settings: Settings of the add-on.
+        placement: `nodeSelector` and `tolerations` of its pods.
+        monitored: Whether Prometheus is there.
+    """
+    webhook = {"replicaCount": settings.replicas, "resources": sized("25m", "64Mi"), **placement}
+    if keeps_one(settings.replicas):
+        webhook["podDisruptionBudget"] = {"enabled": True, "minAvailable": 1}
+    return {
+        # Kept on uninstall: with the CRDs every certificate of the cluster would go.
+        "crds": {"enabled": True, "keep": True},
+        # Its own namespace: rights in kube-system are not needed for a lease.
+        "global": {"leaderElection": {"namespace": NAMESPACE}},
+        "resources": sized("25m", "128Mi"),
+        **placement,
+        "webhook": webhook,
+        "cainjector": {"resources": sized("25m", "256Mi"), **placement},
+        "startupapicheck": {"resources": sized("10m", "64Mi"), **placement},
+        "prometheus": {"enabled": True, "servicemonitor": {"enabled": monitored}},
+    }

@@ -1,0 +1,44 @@
+"""JobSet: groups of Jobs that start, fail and restart together (jobset.sigs.k8s.io)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.placement import system_placement
+from components.addons.sizing import keeps_one, sized
+from components.addons.versions import JOBSET
+from infra.config.addons.batch import Jobset as Settings
+
+
+class Jobset(AddOn[Settings]):
+    """The controller with its webhook, whose certificate it makes itself."""
+
+    name: ClassVar[str] = "jobset"
+    namespace: ClassVar[Namespace] = Namespace(name="jobset-system", enforce="restricted")
+
+    def parts(self, site: Site) -> Parts:
+        """One release."""
+        given = values(self.settings, placement=system_placement(site))
+        return Parts(releases=[ChartRelease(ref=JOBSET, release_name="jobset", values=given)])
+
+
+def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
+    """Values of the chart (0.12.0) that differ from its own.
+
+    Its metrics are not read: the chart's monitor wants a certificate that only its cert-manager mode makes, and what
+    matters of a JobSet (waiting, running, failed) Kueue and kube-state-metrics report.
+
+    Args:
+        settings: Settings of the add-on.
+        placement: `nodeSelector` and `tolerations` of its pods.
+    """
+    budget = {"podDisruptionBudget": {"enabled": True}} if keeps_one(settings.replicas) else {}
+    return {
+        "controller": {
+            "replicas": settings.replicas,
+            "resources": sized("50m", "256Mi"),
+            **placement,
+            **budget,
+        },
+    }

@@ -1,0 +1,53 @@
+"""KEDA: replicas by metrics and events, also none (keda.sh)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.placement import system_placement
+from components.addons.sizing import keeps_one, scraped, sized
+from components.addons.versions import KEDA
+from infra.config.addons.serving import Keda as Settings
+
+
+class Keda(AddOn[Settings]):
+    """Operator, metrics server and webhook. A cluster has one server of external metrics, and this is it."""
+
+    name: ClassVar[str] = "keda"
+    namespace: ClassVar[Namespace] = Namespace(name="keda", enforce="restricted")
+
+    def parts(self, site: Site) -> Parts:
+        """One release."""
+        given = values(
+            self.settings, cluster=site.cluster.name, placement=system_placement(site), monitored=scraped(site)
+        )
+        return Parts(releases=[ChartRelease(ref=KEDA, release_name="keda", values=given)])
+
+
+def values(settings: Settings, *, cluster: str, placement: dict[str, Any], monitored: bool) -> dict[str, Any]:
+    """Values of the chart (2.20.2) that differ from its own.
+
+    Args:
+        settings: Settings of the add-on.
+        cluster: Name of the cluster, as scalers report it.
+        placement: `nodeSelector` and `tolerations` of its pods.
+        monitored: Whether Prometheus is there.
+    """
+    budget = {"minAvailable": 1} if keeps_one(settings.replicas) else {}
+    measured = {"enabled": monitored, "serviceMonitor": {"enabled": monitored}}
+    return {
+        "clusterName": cluster,
+        "operator": {"replicaCount": settings.replicas},
+        "metricsServer": {"replicaCount": settings.replicas},
+        # Its webhook fails open: a scaler that it would have refused is reported by the operator instead.
+        "webhooks": {"replicaCount": settings.replicas},
+        "podDisruptionBudget": {"operator": budget, "metricServer": budget, "webhooks": budget},
+        "resources": {
+            "operator": sized("50m", "256Mi"),
+            "metricServer": sized("50m", "128Mi"),
+            "webhooks": sized("10m", "64Mi"),
+        },
+        **placement,
+        "prometheus": {"operator": measured, "metricServer": measured, "webhooks": measured},
+    }

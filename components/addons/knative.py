@@ -1,0 +1,63 @@
+"""Knative Serving by its operator, with Kourier as its network: replicas by requests, also none (knative.dev).
+
+KServe needs it for its mode `Knative` alone. It needs no Istio: Kourier serves Knative's routes and nothing else.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.placement import system_placement
+from components.addons.versions import KNATIVE_OPERATOR
+from infra.config.addons.serving import Knative as Settings
+
+NAMESPACE: Final = "knative-serving"
+SERVING: Final = "1.21.1"
+"""Version that the operator installs: the one with which KServe is tested (kserve/kserve, kserve-deps.env)."""
+
+
+class Knative(AddOn[Settings]):
+    """The operator, and what it is told to keep."""
+
+    name: ClassVar[str] = "knative"
+    # The operator puts Knative into this namespace as well; its activator and webhooks run without root.
+    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
+
+    def parts(self, site: Site) -> Parts:
+        """One release and one Knative."""
+        return Parts(
+            releases=[ChartRelease(ref=KNATIVE_OPERATOR, release_name="knative-operator", values={})],
+            objects={"serving": serving(self.settings, placement=system_placement(site))},
+        )
+
+
+def serving(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
+    """What the operator keeps: Knative Serving with Kourier (knative.dev, "Configure Knative Serving CRDs").
+
+    Args:
+        settings: Settings of the add-on.
+        placement: `nodeSelector` and `tolerations` of its pods.
+    """
+    names = ("activator", "autoscaler", "controller", "webhook", "net-kourier-controller", "3scale-kourier-gateway")
+    return {
+        "apiVersion": "operator.knative.dev/v1beta1",
+        "kind": "KnativeServing",
+        "metadata": {"name": "knative-serving", "namespace": NAMESPACE},
+        "spec": {
+            "version": SERVING,
+            "ingress": {"kourier": {"enabled": True}},
+            "config": {
+                "network": {"ingress-class": "kourier.ingress.networking.knative.dev"},
+                # KServe puts a model's pods where GPUs are, and gives them volumes.
+                "features": {
+                    "kubernetes.podspec-nodeselector": "enabled",
+                    "kubernetes.podspec-tolerations": "enabled",
+                    "kubernetes.podspec-persistent-volume-claim": "enabled",
+                    "kubernetes.podspec-persistent-volume-write": "enabled",
+                },
+            },
+            "high-availability": {"replicas": settings.replicas},
+            "workloads": [{"name": name, **placement} for name in names],
+        },
+    }

@@ -1,0 +1,154 @@
+"""Model servers that runtimes start: their images, what they can load, and how they are called.
+
+KServe's own runtimes (chart kserve-runtime-configs v0.20.0) name old images or `latest` and ask for no GPU; these are
+pinned, and the call of each is that of its own documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+MODELS: Final = "/mnt/models"
+"""Where KServe puts the model before the server starts."""
+HTTP: Final = 8080
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerImage:
+    """One kind of model server.
+
+    Attributes:
+        cpu: Image for CPUs; None where the server is of no use without a GPU.
+        gpu: Image for GPUs.
+        source: Where the tags were read, and when.
+        formats: Formats of models with their versions.
+        protocols: Protocols of KServe that it speaks.
+        command: Command; the image's own where empty.
+        args: Arguments. `{{.Name}}` is the name of the InferenceService, filled in by KServe.
+        metrics: Port and path of its metrics.
+        user: Numeric user where the image names none.
+        environment: Environment variables.
+        shared_memory: Whether its processes share memory.
+    """
+
+    cpu: str | None
+    gpu: str
+    source: str
+    formats: Mapping[str, Sequence[str]]
+    protocols: Sequence[str]
+    command: Sequence[str] = ()
+    args: Sequence[str]
+    metrics: tuple[int, str]
+    user: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    shared_memory: bool = False
+
+    def container(self, image: str, resources: Mapping[str, Any]) -> dict[str, Any]:
+        """The container `kserve-container`, without root and without capabilities."""
+        security: dict[str, Any] = {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "runAsNonRoot": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        }
+        if self.user is not None:
+            security["runAsUser"] = self.user
+        return {
+            "name": "kserve-container",
+            "image": image,
+            **({"command": list(self.command)} if self.command else {}),
+            "args": list(self.args),
+            "ports": [{"containerPort": HTTP, "protocol": "TCP"}],
+            **({"env": [{"name": k, "value": v} for k, v in self.environment.items()]} if self.environment else {}),
+            "resources": dict(resources),
+            "securityContext": security,
+            **({"volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}]} if self.shared_memory else {}),  # noqa: S108
+        }
+
+
+_TRITON: Final = "nvcr.io/nvidia/tritonserver:26.02-py3"
+_HUB: Final = "hub.docker.com, read 2026-11"
+
+SERVERS: Final[Mapping[str, ServerImage]] = {
+    "triton": ServerImage(
+        cpu=_TRITON,
+        gpu=_TRITON,
+        # The last release that says it runs on the driver of EKS's images, R580: "575 or later" (CUDA 13.1.1).
+        source="NVIDIA, Triton Inference Server Release Notes, 26.02",
+        formats={"triton": ("2",), "tensorrt": ("10",), "onnx": ("1",)},
+        protocols=("v2", "grpc-v2"),
+        args=(
+            "tritonserver",
+            f"--model-store={MODELS}",
+            "--grpc-port=9000",
+            f"--http-port={HTTP}",
+            "--allow-grpc=true",
+            "--allow-http=true",
+        ),
+        metrics=(8002, "/metrics"),
+        user=1000,
+        shared_memory=True,
+    ),
+    "torchserve": ServerImage(
+        cpu="pytorch/torchserve-kfs:0.12.0",
+        gpu="pytorch/torchserve-kfs:0.12.0-gpu",
+        # Its last release (2024-09-30): the project is no longer maintained. For models that still need it.
+        source=f"{_HUB}; github.com/pytorch/serve, README, 'Limited Maintenance'",
+        formats={"pytorch": ("1", "2")},
+        protocols=("v1", "v2", "grpc-v2"),
+        args=(
+            "torchserve",
+            "--start",
+            f"--model-store={MODELS}/model-store",
+            f"--ts-config={MODELS}/config/config.properties",
+        ),
+        environment={"TS_SERVICE_ENVELOPE": "{{.Labels.serviceEnvelope}}"},
+        metrics=(8082, "/metrics"),
+        user=1000,
+        shared_memory=True,
+    ),
+    "tensorflow": ServerImage(
+        cpu="tensorflow/serving:2.19.1",
+        gpu="tensorflow/serving:2.19.1-gpu",
+        source=f"{_HUB}; pypi.org/project/tensorflow-serving-api-gpu 2.19.1",
+        formats={"tensorflow": ("1", "2")},
+        protocols=("v1", "grpc-v1"),
+        command=("/usr/bin/tensorflow_model_server",),
+        args=(
+            "--model_name={{.Name}}",
+            "--port=9000",
+            f"--rest_api_port={HTTP}",
+            f"--model_base_path={MODELS}",
+            "--rest_api_timeout_in_ms=60000",
+        ),
+        metrics=(HTTP, "/metrics"),
+        user=1000,
+    ),
+    "huggingface": ServerImage(
+        cpu="kserve/huggingfaceserver:v0.20.0",
+        gpu="kserve/huggingfaceserver:v0.20.0-gpu",
+        source=f"{_HUB}: of the version of KServe",
+        formats={"huggingface": ("1",)},
+        protocols=("v1", "v2"),
+        args=("--model_name={{.Name}}",),
+        metrics=(HTTP, "/metrics"),
+        shared_memory=True,
+    ),
+    "vllm": ServerImage(
+        cpu=None,
+        gpu="vllm/vllm-openai:v0.24.0",
+        source=_HUB,
+        formats={"vLLM": ("1",)},
+        # The OpenAI API is none of KServe's protocols; this is the nearest that its CRD knows.
+        protocols=("v2",),
+        command=("python3", "-m", "vllm.entrypoints.openai.api_server"),
+        args=(f"--port={HTTP}", f"--model={MODELS}", "--served-model-name={{.Name}}"),
+        # The image's user is root, whose cache is out of reach for another.
+        environment={"HOME": "/tmp", "XDG_CACHE_HOME": "/tmp"},  # noqa: S108
+        metrics=(HTTP, "/metrics"),
+        user=1000,
+        shared_memory=True,
+    ),
+}

@@ -1,0 +1,59 @@
+"""Kueue as a release. The queues themselves belong to teams and are made with them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import yaml
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.kueue.configuration import configuration, frameworks
+from components.addons.placement import system_placement
+from components.addons.sizing import keeps_one, scraped, sized
+from components.addons.versions import KUEUE
+from infra.config.addons.batch import Kueue as Settings
+
+NAMESPACE: Final = "kueue-system"
+
+
+class Kueue(AddOn[Settings]):
+    """The manager with its webhooks, whose certificates it makes itself."""
+
+    name: ClassVar[str] = "kueue"
+    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+
+    def parts(self, site: Site) -> Parts:
+        """One release."""
+        given = values(
+            self.settings,
+            configured=configuration(
+                self.settings, cluster=site.cluster.name, integrations=frameworks(site.platform.addons)
+            ),
+            placement=system_placement(site),
+            monitored=scraped(site),
+        )
+        return Parts(releases=[ChartRelease(ref=KUEUE, release_name="kueue", values=given)])
+
+
+def values(
+    settings: Settings, *, configured: dict[str, Any], placement: dict[str, Any], monitored: bool
+) -> dict[str, Any]:
+    """Values of the chart (0.19.2) that differ from its own.
+
+    Args:
+        settings: Settings of the add-on.
+        configured: The manager's configuration.
+        placement: `nodeSelector` and `tolerations` of its pods.
+        monitored: Whether Prometheus is there.
+    """
+    return {
+        "enablePrometheus": monitored,
+        "controllerManager": {
+            "replicas": settings.replicas,
+            "manager": {"resources": sized("250m", f"{settings.memory_gib}Gi")},
+            "podDisruptionBudget": {"enabled": keeps_one(settings.replicas)},
+            **placement,
+        },
+        # A text in the chart, and the whole of it: what is left out here has Kueue's default, not the chart's.
+        "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(configured, sort_keys=True)},
+    }

@@ -1,0 +1,54 @@
+"""LeaderWorkerSet: a model over several nodes, replicated as one (lws.sigs.k8s.io)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.placement import system_placement
+from components.addons.sizing import keeps_one, scraped, sized
+from components.addons.versions import LEADER_WORKER_SET
+from infra.config.addons.batch import LeaderWorkerSet as Settings
+
+NAMESPACE = "lws-system"
+
+
+class LeaderWorkerSet(AddOn[Settings]):
+    """The controller with its webhook, whose certificate it makes itself."""
+
+    name: ClassVar[str] = "leader-worker-set"
+    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+
+    def parts(self, site: Site) -> Parts:
+        """One release, and the budget of disruption that its chart has no value for."""
+        given = values(self.settings, placement=system_placement(site), monitored=scraped(site))
+        objects = {"budget": budget()} if keeps_one(self.settings.replicas) else {}
+        return Parts(releases=[ChartRelease(ref=LEADER_WORKER_SET, release_name="lws", values=given)], objects=objects)
+
+
+def values(settings: Settings, *, placement: dict[str, Any], monitored: bool) -> dict[str, Any]:
+    """Values of the chart (0.10.0) that differ from its own.
+
+    Args:
+        settings: Settings of the add-on.
+        placement: `nodeSelector` and `tolerations` of its pods.
+        monitored: Whether Prometheus is there.
+    """
+    return {
+        "replicaCount": settings.replicas,
+        "resources": sized("50m", "256Mi"),
+        # The chart leaves the profile out, and the level `restricted` asks for it.
+        "podSecurityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+        **placement,
+        "enablePrometheus": monitored,
+    }
+
+
+def budget() -> dict[str, Any]:
+    """Keeps one pod of the controller: its webhook fails closed."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "lws-controller-manager", "namespace": NAMESPACE},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"control-plane": "controller-manager"}}},
+    }

@@ -1,0 +1,93 @@
+"""The AWS Load Balancer Controller as a release, with rights over what carries its cluster's tag."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import pulumi
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.addons.load_balancer_controller.policy import policy
+from components.addons.placement import system_placement
+from components.addons.sizing import keeps_one, scraped, sized
+from components.addons.versions import LOAD_BALANCER_CONTROLLER
+from components.iam import Inline
+from infra.config.addons.ingress import LoadBalancerController as Settings
+
+SERVICE_ACCOUNT: Final = "aws-load-balancer-controller"
+INGRESS_CLASS: Final = "alb"
+
+
+class LoadBalancerController(AddOn[Settings]):
+    """The controller. Delete Ingresses and Gateways before it: what it made in AWS, nobody else removes."""
+
+    name: ClassVar[str] = "load-balancer-controller"
+    namespace: ClassVar[Namespace] = Namespace(name="kube-system", enforce=None)
+
+    def parts(self, site: Site) -> Parts:
+        """Rights and one release."""
+        cluster = site.cluster
+        document = policy(
+            cluster=cluster.name,
+            partition=cluster.partition,
+            region=cluster.region,
+            account_id=cluster.account_id,
+            web_acl=self.settings.web_acl,
+        )
+        given = values(
+            self.settings,
+            cluster=cluster.name,
+            region=cluster.region,
+            vpc_id=site.network.vpc_id,
+            placement=system_placement(site),
+            monitored=scraped(site),
+        )
+        return Parts(
+            rights=[Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=document))],
+            releases=[ChartRelease(ref=LOAD_BALANCER_CONTROLLER, release_name=SERVICE_ACCOUNT, values=given)],
+        )
+
+
+def values(
+    settings: Settings,
+    *,
+    cluster: str,
+    region: str,
+    vpc_id: pulumi.Input[str],
+    placement: dict[str, Any],
+    monitored: bool,
+) -> dict[str, Any]:
+    """Values of the chart (3.5.0) that differ from its own.
+
+    Args:
+        settings: Settings of the add-on.
+        cluster: Name of the cluster, by whose tag load balancers are known.
+        region: AWS Region; the metadata service, which would tell it, is out of a pod's reach.
+        vpc_id: The VPC, for the same reason.
+        placement: `nodeSelector` and `tolerations` of its pods.
+        monitored: Whether Prometheus is there.
+    """
+    return {
+        "replicaCount": settings.replicas,
+        "clusterName": cluster,
+        "region": region,
+        "vpcId": vpc_id,
+        "serviceAccount": {"create": True, "name": SERVICE_ACCOUNT},
+        "resources": sized("50m", "256Mi"),
+        **placement,
+        **({"podDisruptionBudget": {"minAvailable": 1}} if keeps_one(settings.replicas) else {}),
+        # The webhook's certificate is made when the chart is rendered; kept, an upgrade does not make another.
+        "keepTLSSecret": True,
+        # This webhook fails closed for every Service of the cluster. A Service that wants a load balancer says so by
+        # `loadBalancerClass: service.k8s.aws/nlb`.
+        "enableServiceMutatorWebhook": False,
+        "ingressClass": INGRESS_CLASS,
+        # Pods have addresses of the VPC, so traffic goes to them and not through another node.
+        "defaultTargetType": "ip",
+        # Nothing is open to the internet unless its Ingress says so.
+        "defaultLoadBalancerScheme": "internal",
+        "enableShield": False,
+        "enableWaf": False,
+        "enableWafv2": settings.web_acl,
+        "serviceMonitor": {"enabled": monitored},
+    }

@@ -1,0 +1,207 @@
+"""What the AWS Load Balancer Controller may do: read all, make what it tags, change what carries its cluster's tag.
+
+The controller's own policy (iam_policy.json of v3.5.0) is for any cluster and every feature. This one is for one
+cluster, by the value of the tag `elbv2.k8s.aws/cluster`, and leaves out AWS Shield, WAF Classic, Cognito, IAM server
+certificates, local zones and capacity reservations of load balancers.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.iam import Conditions, Statement, document
+
+TAG: Final = "elbv2.k8s.aws/cluster"
+"""Tag of everything that the controller makes; its value is the name of the cluster."""
+
+READ: Final = (
+    "acm:DescribeCertificate",
+    "acm:ListCertificates",
+    "ec2:DescribeAccountAttributes",
+    "ec2:DescribeAddresses",
+    "ec2:DescribeAvailabilityZones",
+    "ec2:DescribeInstances",
+    "ec2:DescribeInternetGateways",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeRouteTables",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeSubnets",
+    "ec2:DescribeTags",
+    "ec2:DescribeVpcPeeringConnections",
+    "ec2:DescribeVpcs",
+    "ec2:GetSecurityGroupsForVpc",
+    "elasticloadbalancing:DescribeListenerAttributes",
+    "elasticloadbalancing:DescribeListenerCertificates",
+    "elasticloadbalancing:DescribeListeners",
+    "elasticloadbalancing:DescribeLoadBalancerAttributes",
+    "elasticloadbalancing:DescribeLoadBalancers",
+    "elasticloadbalancing:DescribeRules",
+    "elasticloadbalancing:DescribeSSLPolicies",
+    "elasticloadbalancing:DescribeTags",
+    "elasticloadbalancing:DescribeTargetGroupAttributes",
+    "elasticloadbalancing:DescribeTargetGroups",
+    "elasticloadbalancing:DescribeTargetHealth",
+    "elasticloadbalancing:DescribeTrustStores",
+)
+WEB_ACL: Final = (
+    "wafv2:AssociateWebACL",
+    "wafv2:DisassociateWebACL",
+    "wafv2:GetWebACL",
+    "wafv2:GetWebACLForResource",
+)
+_BALANCERS: Final = ("loadbalancer/app/*/*", "loadbalancer/net/*/*")
+_LISTENERS: Final = ("listener/app/*/*/*", "listener/net/*/*/*")
+_RULES: Final = ("listener-rule/app/*/*/*", "listener-rule/net/*/*/*")
+_GROUPS: Final = ("targetgroup/*/*",)
+
+
+def policy(*, cluster: str, partition: str, region: str, account_id: str, web_acl: bool) -> str:
+    """The policy document for one cluster.
+
+    Args:
+        cluster: Name of the cluster.
+        partition: AWS partition.
+        region: AWS Region.
+        account_id: AWS account.
+        web_acl: Whether Ingresses may name a web ACL.
+    """
+    here = f"{region}:{account_id}"
+    group = f"arn:{partition}:ec2:{here}:security-group/*"
+    elb = f"arn:{partition}:elasticloadbalancing:{here}:"
+    web_acls = Statement(sid="AttachWebAcls", actions=WEB_ACL, resources=["*"])
+    return document(
+        Statement(sid="Read", actions=READ, resources=["*"]),
+        Statement(
+            sid="MakeServiceLinkedRole",
+            actions=["iam:CreateServiceLinkedRole"],
+            resources=[f"arn:{partition}:iam::{account_id}:role/aws-service-role/elasticloadbalancing.amazonaws.com/*"],
+            conditions={"StringEquals": {"iam:AWSServiceName": ["elasticloadbalancing.amazonaws.com"]}},
+        ),
+        *_security_groups(cluster, group, f"arn:{partition}:ec2:{here}:vpc/*"),
+        *_load_balancers(cluster, elb),
+        *((web_acls,) if web_acl else ()),
+    )
+
+
+def _asked(cluster: str) -> Conditions:
+    """Of a request that gives the cluster's tag."""
+    return {"StringEquals": {f"aws:RequestTag/{TAG}": [cluster]}}
+
+
+def _owned(cluster: str) -> Conditions:
+    """Of what carries the cluster's tag."""
+    return {"StringEquals": {f"aws:ResourceTag/{TAG}": [cluster]}}
+
+
+def _security_groups(cluster: str, group: str, vpc: str) -> list[Statement]:
+    return [
+        # EC2 checks the tags of the group that is made; the VPC has none of ours (Service Authorization Reference).
+        Statement(sid="MakeSecurityGroupsInVpc", actions=["ec2:CreateSecurityGroup"], resources=[vpc]),
+        Statement(
+            sid="MakeSecurityGroups",
+            actions=["ec2:CreateSecurityGroup"],
+            resources=[group],
+            conditions=_asked(cluster),
+        ),
+        Statement(
+            sid="TagNewSecurityGroups",
+            actions=["ec2:CreateTags"],
+            resources=[group],
+            conditions={
+                "StringEquals": {
+                    "ec2:CreateAction": ["CreateSecurityGroup"],
+                    f"aws:RequestTag/{TAG}": [cluster],
+                }
+            },
+        ),
+        Statement(
+            sid="TagOwnSecurityGroups",
+            actions=["ec2:CreateTags", "ec2:DeleteTags"],
+            resources=[group],
+            conditions={**_owned(cluster), "Null": {f"aws:RequestTag/{TAG}": ["true"]}},
+        ),
+        Statement(
+            sid="ChangeOwnSecurityGroups",
+            actions=[
+                "ec2:AuthorizeSecurityGroupIngress",
+                "ec2:DeleteSecurityGroup",
+                "ec2:RevokeSecurityGroupIngress",
+            ],
+            resources=[group],
+            conditions=_owned(cluster),
+        ),
+        # The nodes' own group lets the load balancers in; EKS made it and tagged it with the cluster's name.
+        Statement(
+            sid="OpenNodesToLoadBalancers",
+            actions=["ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"],
+            resources=[group],
+            conditions={"StringEquals": {f"aws:ResourceTag/kubernetes.io/cluster/{cluster}": ["owned"]}},
+        ),
+    ]
+
+
+def _load_balancers(cluster: str, elb: str) -> list[Statement]:
+    def arns(*kinds: tuple[str, ...]) -> list[str]:
+        return [f"{elb}{pattern}" for kind in kinds for pattern in kind]
+
+    made = arns(_BALANCERS, _GROUPS)
+    creations = ["CreateListener", "CreateLoadBalancer", "CreateRule", "CreateTargetGroup"]
+    return [
+        Statement(
+            sid="Make",
+            actions=["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
+            resources=made,
+            conditions=_asked(cluster),
+        ),
+        Statement(
+            sid="TagWhatIsMade",
+            actions=["elasticloadbalancing:AddTags"],
+            resources=[*made, *arns(_LISTENERS, _RULES)],
+            conditions={
+                "StringEquals": {
+                    "elasticloadbalancing:CreateAction": creations,
+                    f"aws:RequestTag/{TAG}": [cluster],
+                }
+            },
+        ),
+        Statement(
+            sid="TagOwn",
+            actions=["elasticloadbalancing:AddTags", "elasticloadbalancing:RemoveTags"],
+            resources=[*made, *arns(_LISTENERS, _RULES)],
+            conditions={**_owned(cluster), "Null": {f"aws:RequestTag/{TAG}": ["true"]}},
+        ),
+        Statement(
+            sid="ChangeOwn",
+            actions=[
+                *_on(
+                    "AddListenerCertificates",
+                    "CreateListener",
+                    "CreateRule",
+                    "DeleteListener",
+                    "DeleteLoadBalancer",
+                    "DeleteRule",
+                    "DeleteTargetGroup",
+                    "DeregisterTargets",
+                    "ModifyListener",
+                    "ModifyListenerAttributes",
+                    "ModifyLoadBalancerAttributes",
+                    "ModifyRule",
+                    "ModifyTargetGroup",
+                    "ModifyTargetGroupAttributes",
+                    "RegisterTargets",
+                    "RemoveListenerCertificates",
+                    "SetIpAddressType",
+                    "SetRulePriorities",
+                    "SetSecurityGroups",
+                    "SetSubnets",
+                    "SetWebAcl",
+                )
+            ],
+            resources=[*made, *arns(_LISTENERS, _RULES)],
+            conditions=_owned(cluster),
+        ),
+    ]
+
+
+def _on(*actions: str) -> list[str]:
+    return [f"elasticloadbalancing:{action}" for action in actions]

@@ -1,0 +1,5 @@
+"""Training operator v1: PyTorchJob, TFJob, MPIJob and their like, for code that still needs them."""
+
+from components.addons.training_operator.addon import TrainingOperator
+
+__all__ = ["TrainingOperator"]

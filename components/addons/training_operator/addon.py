@@ -1,0 +1,35 @@
+"""The training operator v1 from manifests of our own: its project publishes YAML for kustomize and no chart.
+
+Facts of v1.9.4 (github.com/kubeflow/trainer, branch release-1.9, 2026-08-18): names of objects, ports, flags, paths of
+webhooks, rights. It is the last line of version 1; Kubeflow Trainer v2 is what is maintained.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from components.addons.contract import AddOn, Namespace, Parts, Site
+from components.addons.placement import system_placement
+from components.addons.training_operator.crds import definition
+from components.addons.training_operator.kinds import KINDS
+from components.addons.training_operator.manifests import NAMESPACE, deployment, rights, service, webhooks
+from infra.config.addons.batch import TrainingOperator as Settings
+
+
+class TrainingOperator(AddOn[Settings]):
+    """CRDs of the kinds that are wanted, the operator, and the webhook that checks jobs."""
+
+    name: ClassVar[str] = "training-operator"
+    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+
+    def parts(self, site: Site) -> Parts:
+        """Manifests alone."""
+        kinds = [KINDS[name] for name in self.settings.kinds]
+        crds: dict[str, Any] = {f"crd-{kind.plural}": definition(kind) for kind in kinds}
+        return Parts(
+            before={**crds, **rights(kinds), "service": service()},
+            objects={
+                "operator": deployment(kinds, placement=system_placement(site)),
+                "webhook": webhooks(kinds),
+            },
+        )

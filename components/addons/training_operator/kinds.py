@@ -1,0 +1,94 @@
+"""Kinds of the training operator v1, as its CRDs of v1.9.4 have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobKind:
+    """One kind of job.
+
+    Attributes:
+        kind: Its name.
+        replicas: Field of its spec that holds the groups of replicas.
+        fields: Further fields of its spec, with their schemas.
+        scales: Whether its workers can be scaled (`kubectl scale`).
+        checked: Whether the operator has a webhook of substance for it.
+    """
+
+    kind: str
+    replicas: str
+    fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    scales: bool = False
+    checked: bool = True
+
+    @property
+    def singular(self) -> str:
+        """`pytorchjob`, which is also the scheme that the operator's flag names."""
+        return self.kind.lower()
+
+    @property
+    def plural(self) -> str:
+        """`pytorchjobs`."""
+        return f"{self.singular}s"
+
+
+TEXT: Final = {"type": "string"}
+NUMBER: Final = {"type": "integer", "format": "int32"}
+SWITCH: Final = {"type": "boolean"}
+ANYTHING: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+"""A part whose schema the API server would only repeat: pod templates are checked when the operator makes the pods."""
+
+_ELASTIC: Final = {
+    "maxReplicas": NUMBER,
+    "maxRestarts": NUMBER,
+    "metrics": {"type": "array", "items": ANYTHING},
+    "minReplicas": NUMBER,
+}
+_PYTORCH_ELASTIC: Final = {
+    **_ELASTIC,
+    "nProcPerNode": NUMBER,
+    "rdzvBackend": TEXT,
+    "rdzvConf": {"type": "array", "items": {"type": "object", "properties": {"key": TEXT, "value": TEXT}}},
+    "rdzvHost": TEXT,
+    "rdzvId": TEXT,
+    "rdzvPort": NUMBER,
+    "standalone": SWITCH,
+}
+
+KINDS: Final[Mapping[str, JobKind]] = {
+    kind.kind: kind
+    for kind in (
+        JobKind(kind="JAXJob", replicas="jaxReplicaSpecs", scales=True),
+        JobKind(
+            kind="MPIJob",
+            replicas="mpiReplicaSpecs",
+            fields={"cleanPodPolicy": TEXT, "mainContainer": TEXT, "slotsPerWorker": NUMBER},
+            checked=False,
+        ),
+        JobKind(
+            kind="PaddleJob",
+            replicas="paddleReplicaSpecs",
+            fields={"elasticPolicy": {"type": "object", "properties": _ELASTIC}},
+            scales=True,
+        ),
+        JobKind(
+            kind="PyTorchJob",
+            replicas="pytorchReplicaSpecs",
+            fields={
+                "elasticPolicy": {"type": "object", "properties": _PYTORCH_ELASTIC},
+                "nprocPerNode": TEXT,
+            },
+            scales=True,
+        ),
+        JobKind(
+            kind="TFJob",
+            replicas="tfReplicaSpecs",
+            fields={"enableDynamicWorker": SWITCH, "successPolicy": TEXT},
+        ),
+        JobKind(kind="XGBoostJob", replicas="xgbReplicaSpecs"),
+    )
+}

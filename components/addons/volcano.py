@@ -1,0 +1,50 @@
+"""Volcano: a batch scheduler with queues of its own (volcano.sh). An alternative to Kueue: a stack has one of them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.placement import system_placement
+from components.addons.sizing import sized
+from components.addons.versions import VOLCANO
+from infra.config.addons.batch import Volcano as Settings
+
+TEAM_LABEL: Final = "platform.slipway/team"
+
+
+class Volcano(AddOn[Settings]):
+    """Scheduler, controllers and admission."""
+
+    name: ClassVar[str] = "volcano"
+    # Its containers add DAC_OVERRIDE, which the level `restricted` refuses.
+    namespace: ClassVar[Namespace] = Namespace(name="volcano-system", enforce="baseline")
+
+    def parts(self, site: Site) -> Parts:
+        """One release."""
+        given = values(self.settings, placement=system_placement(site))
+        return Parts(releases=[ChartRelease(ref=VOLCANO, release_name="volcano", values=given)])
+
+
+def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
+    """Values of the chart (1.15.1) that differ from its own.
+
+    Args:
+        settings: Settings of the add-on.
+        placement: `nodeSelector` and `tolerations` of its pods.
+    """
+    return {
+        "custom": {
+            "admission_replicas": settings.replicas,
+            "controller_replicas": settings.replicas,
+            "scheduler_replicas": settings.replicas,
+            "leader_elect_enable": settings.replicas > 1,
+            "default_ns": placement["nodeSelector"],
+            "default_tolerations": placement["tolerations"],
+            "admission_resources": sized("50m", "256Mi"),
+            "controller_resources": sized("100m", "512Mi"),
+            "scheduler_resources": sized("200m", "1Gi"),
+            # Its webhooks fail closed, so they see the namespaces of teams alone and never those of the platform.
+            "webhooks_namespace_selector_expressions": [{"key": TEAM_LABEL, "operator": "Exists"}],
+        },
+    }
