@@ -3,9 +3,9 @@
 Each is there twice under one name. The PriorityClass orders pods for the scheduler; the WorkloadPriorityClass orders
 what waits in Kueue's queues, where a job is stopped whole instead of pod by pod.
 
-Nothing that comes from a queue may preempt pods (`preemptionPolicy: Never`): Kueue makes room for it before it starts,
-by stopping whole jobs, and a scheduler that evicts one worker of sixteen would stop fifteen others for nothing.
-Inference is not queued, has to answer now, and may preempt.
+Jobs may not preempt pods (`preemptionPolicy: Never`): Kueue makes room for them before they start, by stopping whole
+jobs, and a scheduler that evicts one worker of sixteen would stop fifteen others for nothing. Inference may: its pods
+come and go one by one with the load, and what answers customers does not wait for a node.
 """
 
 from __future__ import annotations

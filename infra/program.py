@@ -19,8 +19,12 @@ from components.handles import ClusterHandle, NetworkHandle, StorageHandle
 from components.network import Network, NetworkArgs
 from components.pools import resolve_all
 from components.pools.fleet import Ground, elastic_fleet, managed_fleet
+from components.priorities import Priorities, PrioritiesArgs
+from components.queues import QueuesArgs, queues
 from components.storage import Storage, StorageArgs
+from components.tenancy import TeamGround, teams
 from infra.config import PROJECT
+from infra.config.addons.batch import Kueue
 from infra.config.network import Nat
 from infra.config.platform import Platform
 from infra.providers import aws_provider, kubernetes_provider, tags_of
@@ -48,7 +52,8 @@ def build(platform: Platform) -> Mapping[str, Any]:
     storage = storage.with_drivers(late.drivers)
     elastic_fleet(ground, managed)
     site = Site(platform=platform, cluster=cluster, network=network, pools=specs, storage=storage, home=managed.system)
-    software.install(site, inside)
+    installed = software.install(site, inside)
+    _tenancy(site, installed, inside)
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": cluster.endpoint,
@@ -85,6 +90,23 @@ def _storage(
     platform: Platform, cluster: ClusterHandle, network: NetworkHandle, opts: pulumi.ResourceOptions
 ) -> StorageHandle:
     return Storage("storage", StorageArgs(platform=platform, cluster=cluster, network=network), opts).handle
+
+
+def _tenancy(site: Site, installed: software.Installed, opts: pulumi.ResourceOptions) -> None:
+    """Teams, what goes first, and the queues in which they share."""
+    platform, cluster = site.platform, site.cluster
+    Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
+    ground = TeamGround(
+        cluster=cluster,
+        network=platform.network,
+        pools=site.pools,
+        storage=site.storage,
+        protect=platform.environment.protect,
+    )
+    handles = teams(platform, ground, opts)
+    if platform.addons.has(Kueue):
+        kueue = installed.of(Kueue)
+        queues(QueuesArgs(settings=platform.queues, pools=site.pools, cluster=cluster, kueue=kueue), handles, opts)
 
 
 def _addons(

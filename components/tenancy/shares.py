@@ -4,6 +4,7 @@ A share is counted in what is scarce, whole GPUs or vCPUs. The rest follows from
 sliced, and the processors, memory and network adapters that come with each of them. So no team can hold the processors
 of a GPU node and leave its GPUs to nobody, and no quota has to be changed when a pool is cut in another way.
 
+Processors and memory are those that pods can have, without what the node's own agents take (`components.pools.room`).
 Where a pool has types of several sizes, the part of the largest counts: what is scarce bounds already, and a job that
 fills the largest machine must be able to run.
 """
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from components.pools.room import rooms
 from components.pools.spec import PoolSpec
 from components.tenancy.quantities import CPU, MEMORY, Amounts, total
+from infra.catalog import instances
 from infra.config.pools import Role
 from infra.config.teams import Team
 
@@ -36,11 +39,10 @@ def amounts(spec: PoolSpec, share: int) -> dict[str, int]:
         share: Whole GPUs of a GPU pool, vCPUs of a CPU pool.
     """
     found = {CPU: 0, MEMORY: 0}
-    for kind in spec.instance_types:
-        units = spec.gpu_count or kind.vcpus
-        memory = kind.allocatable_memory_at(spec.settings.max_pods)
-        found[CPU] = max(found[CPU], share * kind.allocatable_cpu_millis // units)
-        found[MEMORY] = max(found[MEMORY], share * memory // units)
+    for room in rooms(spec):
+        units = spec.gpu_count or instances.get(room.instance_type).vcpus
+        found[CPU] = max(found[CPU], share * room.cpu_millis // units)
+        found[MEMORY] = max(found[MEMORY], share * room.memory_mib // units)
     # Rounded up: with four adapters for eight GPUs, a share of one GPU may still use one.
     pieces = {resource: -(-share * count // (spec.gpu_count or 1)) for resource, count in spec.resources.items()}
     return {**found, **pieces}
@@ -53,8 +55,5 @@ def most(team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, int]:
 
 def largest_node(team: Team, pools: Mapping[str, PoolSpec]) -> Amounts:
     """Processors and memory of the largest node that a team may use: no container can have more."""
-    kinds = [(pools[pool], kind) for pool in team.shares for kind in pools[pool].instance_types]
-    return {
-        CPU: max(kind.allocatable_cpu_millis for _, kind in kinds),
-        MEMORY: max(kind.allocatable_memory_at(spec.settings.max_pods) for spec, kind in kinds),
-    }
+    found = [room for pool in team.shares for room in rooms(pools[pool])]
+    return {CPU: max(room.cpu_millis for room in found), MEMORY: max(room.memory_mib for room in found)}

@@ -32,7 +32,8 @@ class Queues(Model):
     preempt: Literal["LowerPriority", "LowerOrNewerEqualPriority", "Never"] = "LowerPriority"
     """Whose work of the same team is stopped for work of a higher priority."""
     spot_first: bool = True
-    """Try spot pools before others, for teams that may use spot."""
+    """Try spot pools before others. A team without a share of a spot pool never gets there, and a job that names its
+    pool stays on it."""
     topology: bool = True
     """Place multi-node jobs close together on pools with EFA whose number of nodes is fixed."""
     workers: dict[Name, Worker] = Field(default_factory=dict)

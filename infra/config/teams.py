@@ -104,8 +104,6 @@ class Team(Model):
     """Weight of fair sharing: of what is idle, a team of weight 2 gets twice what one of weight 1 gets."""
     priorities: tuple[PriorityName, ...] = tuple(PriorityName)
     """Priorities that it may use."""
-    spot: bool = True
-    """Whether its queued work may go to spot pools."""
     retain: bool | None = None
     """Refuse to remove namespaces and volumes until the team is `retired`; as `environment.protect` where not
     given."""
