@@ -2,7 +2,18 @@
 
 from typing import Final
 
-from infra.config.checks import addons, cluster, environment, gpus, machines, names, network, pools, storage
+from infra.config.checks import (
+    addons,
+    cluster,
+    environment,
+    gpus,
+    machines,
+    names,
+    network,
+    pools,
+    serving,
+    storage,
+)
 from infra.config.checks.base import Check, Context, run
 
 CHECKS: Final = (
@@ -48,6 +59,7 @@ CHECKS: Final = (
     Check(storage.drivers_installed, ("storage", "cluster")),
     Check(storage.safe_where_protected, ("storage", "environment")),
     Check(addons.relations, ("addons",)),
+    Check(serving.models_reachable, ("addons",)),
 )
 
 __all__ = ["CHECKS", "Check", "Context", "run"]
