@@ -7,7 +7,9 @@ from typing import Any, Final
 from components.addons.argo_workflows import ArgoWorkflows
 from components.addons.cert_manager import CertManager
 from components.addons.contract import AddOn
+from components.addons.efa_device_plugin import EfaDevicePlugin
 from components.addons.gateway_api import GatewayApi
+from components.addons.gpu_operator import GpuOperator
 from components.addons.jobset import Jobset
 from components.addons.keda import Keda
 from components.addons.knative import Knative
@@ -18,9 +20,11 @@ from components.addons.load_balancer_controller import LoadBalancerController
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
 from components.addons.volcano import Volcano
-from infra.config.addons import Addons, AddonSettings, batch, ingress, serving
+from infra.config.addons import Addons, AddonSettings, batch, gpu, ingress, serving
 
 REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
+    gpu.GpuOperator: GpuOperator,
+    gpu.EfaDevicePlugin: EfaDevicePlugin,
     ingress.CertManager: CertManager,
     ingress.LoadBalancerController: LoadBalancerController,
     ingress.GatewayApi: GatewayApi,

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Final
 
 from components.addons.chart_ref import ChartRef
+from components.addons.pins_gpu import EFA_DEVICE_PLUGIN, GPU_OPERATOR
 from components.addons.pins_work import (
     ARGO_WORKFLOWS,
     CERT_MANAGER,
@@ -28,7 +29,9 @@ __all__ = [
     "CERT_MANAGER",
     "CLUSTER_AUTOSCALER",
     "CLUSTER_AUTOSCALER_IMAGES",
+    "EFA_DEVICE_PLUGIN",
     "GATEWAY_CRDS",
+    "GPU_OPERATOR",
     "JOBSET",
     "KARPENTER",
     "KARPENTER_CRD",

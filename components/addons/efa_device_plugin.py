@@ -1,0 +1,50 @@
+"""AWS's device plugin for Elastic Fabric Adapters, on the nodes of EFA pools alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.placement import pool_tolerations
+from components.addons.sizing import sized
+from components.addons.versions import EFA_DEVICE_PLUGIN
+from components.pools import keys
+from components.pools.spec import PoolSpec
+from infra.catalog.registries import eks_registry
+from infra.config.addons.gpu import EfaDevicePlugin as Settings
+
+
+class EfaDevicePlugin(AddOn[Settings]):
+    """A DaemonSet that offers `vpc.amazonaws.com/efa`."""
+
+    name: ClassVar[str] = "efa-device-plugin"
+    namespace: ClassVar[Namespace] = Namespace(name="kube-system", enforce=None)
+
+    def parts(self, site: Site) -> Parts:
+        """One release; nothing where no pool has adapters, as the chart can't be told so."""
+        if not any(pool.efa_count for pool in site.pools.values()):
+            return Parts()
+        given = values(pools=site.pools, region=site.cluster.region)
+        return Parts(releases=[ChartRelease(ref=EFA_DEVICE_PLUGIN, release_name="efa-device-plugin", values=given)])
+
+
+def values(*, pools: Mapping[str, PoolSpec], region: str) -> dict[str, Any]:
+    """Values of the chart (v0.5.30) that differ from its own.
+
+    It runs where the pool says so and not where the instance type could: a p5 without `efa: true` has no adapter.
+
+    Args:
+        pools: Pools by name.
+        region: Region of the nodes, whose registry has the image; the chart's own is in us-west-2, which an isolated
+            network does not reach.
+    """
+    names = sorted(name for name, pool in pools.items() if pool.efa_count)
+    registry = eks_registry(region)
+    image = {"image": {"repository": f"{registry}/eks/aws-efa-k8s-device-plugin"}} if registry else {}
+    return {
+        **image,
+        "supportedInstanceLabels": {"keys": [keys.POOL], "values": names},
+        "tolerations": pool_tolerations(pools, names),
+        "resources": sized("10m", "64Mi"),
+    }

@@ -1,0 +1,5 @@
+"""NVIDIA's GPU Operator: the add-on (`addon`), how GPUs are cut (`mig`) and shared (`plugin`)."""
+
+from components.addons.gpu_operator.addon import GpuOperator, values
+
+__all__ = ["GpuOperator", "values"]
