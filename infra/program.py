@@ -21,7 +21,7 @@ from components.pools import resolve_all
 from components.pools.fleet import Ground, elastic_fleet, managed_fleet
 from components.priorities import Priorities, PrioritiesArgs
 from components.queues import QueuesArgs, queues
-from components.storage import Storage, StorageArgs
+from components.storage import Drivers, DriversArgs, Storage, StorageArgs
 from components.tenancy import TeamGround, teams
 from infra.config import PROJECT
 from infra.config.addons.batch import Kueue
@@ -49,7 +49,8 @@ def build(platform: Platform) -> Mapping[str, Any]:
     )
     managed = managed_fleet(ground)
     late = _addons(platform, cluster, Phase.AFTER_NODES, cloud, after=managed.system)
-    storage = storage.with_drivers(late.drivers)
+    drivers = DriversArgs(roles=late.roles, drivers=late.drivers, cluster=cluster)
+    storage = storage.with_drivers(Drivers("storage-drivers", drivers, cloud).ready)
     elastic_fleet(ground, managed)
     site = Site(platform=platform, cluster=cluster, network=network, pools=specs, storage=storage, home=managed.system)
     installed = software.install(site, inside)

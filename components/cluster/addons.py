@@ -61,6 +61,7 @@ class ManagedAddons(pulumi.ComponentResource):
         all: Add-ons by name.
         nodes_need: Those without which no node becomes ready.
         drivers: Those that make and mount volumes.
+        roles: Roles of those that have one.
     """
 
     TOKEN: Final = "slipway:cluster:ManagedAddons"  # noqa: S105 - a type, not a secret
@@ -68,6 +69,7 @@ class ManagedAddons(pulumi.ComponentResource):
     all: Mapping[AddonName, aws.eks.Addon]
     nodes_need: Sequence[aws.eks.Addon]
     drivers: Sequence[aws.eks.Addon]
+    roles: Mapping[AddonName, PodRole]
 
     def __init__(self, name: str, args: ManagedAddonsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.TOKEN, name, None, opts)
@@ -76,7 +78,9 @@ class ManagedAddons(pulumi.ComponentResource):
         self._scope = Scope(
             partition=cluster.partition, region=cluster.region, account_id=cluster.account_id, buckets=args.buckets
         )
-        self.all = {addon: self._addon(addon) for addon in chosen(args.phase, args.settings)}
+        names = chosen(args.phase, args.settings)
+        self.roles = {addon: role for addon in names if (role := self._role(addon, catalog.get(addon))) is not None}
+        self.all = {addon: self._addon(addon) for addon in names}
         self.nodes_need = [found for addon, found in self.all.items() if catalog.get(addon).before_compute]
         self.drivers = [found for addon, found in self.all.items() if addon in DRIVERS]
         self.register_outputs({})
@@ -84,7 +88,7 @@ class ManagedAddons(pulumi.ComponentResource):
     def _addon(self, addon: AddonName) -> aws.eks.Addon:
         cluster, given = self._args.cluster, self._args.settings.get(addon, Addon())
         facts = catalog.get(addon)
-        role = self._role(addon, facts)
+        role = self.roles.get(addon)
         return aws.eks.Addon(
             f"{self._name}-{key_of(addon)}",
             cluster_name=cluster.resource.name,

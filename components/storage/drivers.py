@@ -1,0 +1,67 @@
+"""What the drivers need of the data's key: their own rights, which AWS keeps, know nothing of a key of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.handles import ClusterHandle
+from components.iam import PodRole, Statement, document
+from components.storage.rights import data_key_use, volume_key_use
+from infra.config.cluster import AddonName
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriversArgs:
+    """Inputs of the drivers' rights.
+
+    Attributes:
+        roles: Roles of the managed add-ons that have one.
+        drivers: The add-ons that make and mount volumes.
+        cluster: The cluster.
+    """
+
+    roles: Mapping[AddonName, PodRole]
+    drivers: Sequence[pulumi.Resource]
+    cluster: ClusterHandle
+
+
+class Drivers(pulumi.ComponentResource):
+    """Drivers that may use the key. `ready` is what a claim waits for, and what must outlive it on the way down."""
+
+    TOKEN: Final = "slipway:storage:Drivers"  # noqa: S105 - a type, not a secret
+
+    ready: Sequence[pulumi.Resource]
+
+    def __init__(self, name: str, args: DriversArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        policies = [
+            aws.iam.RolePolicy(
+                f"{name}-{key}",
+                role=args.roles[addon].name,
+                policy=document(*statements),
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            for addon, (key, statements) in key_rights(args.cluster).items()
+            if addon in args.roles
+        ]
+        self.ready = (*args.drivers, *policies)
+        self.register_outputs({})
+
+
+def key_rights(cluster: ClusterHandle) -> dict[AddonName, tuple[str, Sequence[Statement]]]:
+    """Statements of each driver that calls KMS, with its key in logical names.
+
+    EBS and FSx encrypt what the driver makes; S3 decrypts what it reads. EFS uses grants of its own, which were made
+    with the file system.
+    """
+    place = {"cluster": cluster.name, "region": cluster.region, "account_id": cluster.account_id}
+    return {
+        AddonName.EBS_CSI: ("ebs-csi", volume_key_use("ec2", **place)),
+        AddonName.FSX_CSI: ("fsx-csi", volume_key_use("fsx", **place)),
+        AddonName.S3_CSI: ("s3-csi", [data_key_use(**place)]),
+    }
