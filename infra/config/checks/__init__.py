@@ -11,8 +11,11 @@ from infra.config.checks import (
     names,
     network,
     pools,
+    queues,
     serving,
+    shares,
     storage,
+    teams,
 )
 from infra.config.checks.base import Check, Context, run
 
@@ -59,6 +62,17 @@ CHECKS: Final = (
     Check(storage.drivers_installed, ("storage", "cluster")),
     Check(storage.safe_where_protected, ("storage", "environment")),
     Check(addons.relations, ("addons",)),
+    Check(teams.members_admitted, ("teams", "account", "cluster")),
+    Check(teams.namespaces_own, ("teams",)),
+    Check(teams.storage_enough, ("teams",)),
+    Check(teams.parts_add_up, ("teams", "addons")),
+    Check(shares.pools_named, ("teams", "pools")),
+    Check(shares.something_shared, ("teams",)),
+    Check(shares.shares_fit, ("teams", "pools")),
+    Check(shares.borrowing_fits, ("teams", "addons")),
+    Check(shares.pools_unshared, ("teams", "pools"), warns=True),
+    Check(queues.workers_managed, ("queues", "addons")),
+    Check(queues.remote_pools_exist, ("queues", "pools")),
     Check(serving.models_reachable, ("addons",)),
 )
 

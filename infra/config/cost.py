@@ -1,0 +1,44 @@
+"""Settings of what keeps the bill in bounds: budgets, anomalies, schedules."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from infra.config.base import Model, Name
+
+Percent = Annotated[int, Field(ge=1, le=1000)]
+Usd = Annotated[int, Field(ge=1, le=1_000_000_000)]
+TagKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/=+@-]{1,128}$")]
+
+
+class Schedule(Model):
+    """When something is off, as two points of time that come again and again: `0 20 * * MON-FRI`."""
+
+    stop: str
+    """When it goes off, in the five fields of cron."""
+    start: str
+    """When it comes on again."""
+    timezone: str = "UTC"
+    """Time zone of both, by its IANA name: `Europe/Paris`."""
+    pools: tuple[Name, ...] = ()
+    """Managed pools whose nodes all go."""
+    workloads: bool = False
+    """Scale to zero what carries the label `platform.slipway/schedule` with this schedule's name."""
+
+
+class Cost(Model):
+    """Bounds of the bill."""
+
+    monthly_budget_usd: Usd | None = None
+    """What the environment may cost in a month, in USD; no budget where not given."""
+    thresholds: Annotated[tuple[Percent, ...], Field(min_length=1, max_length=9)] = (50, 80, 100)
+    """Percents of a budget at which its subscribers are told; and once more when the forecast passes 100."""
+    anomaly_usd: Usd | None = None
+    """Tell of an unusual rise of any service's cost by at least this much, in USD; not watched where not given."""
+    allocation_tags: tuple[TagKey, ...] = ()
+    """Tags to activate for cost allocation. Only the organisation's payer account may, and only a day after a tag was
+    first used."""
+    schedules: dict[Name, Schedule] = Field(default_factory=dict)
+    """Nights and weekends, by name."""
