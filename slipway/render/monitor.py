@@ -7,6 +7,7 @@ pkg/resource/deploy/source_eval.go): URNs, no URN twice, and what a child inheri
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final, NoReturn
 
 from google.protobuf import empty_pb2, struct_pb2
@@ -65,7 +66,7 @@ class Monitor:
             options=options_of(request, parent.options if parent else Options()),
         )
         identity, properties = self._answer(resource, request.object)
-        self.resources[urn] = _with_outputs(resource, _read(urn, properties))
+        self.resources[urn] = _with_outputs(resource, _read(urn, properties), identity)
         return resource_pb2.RegisterResourceResponse(
             urn=urn, id=identity, object=properties, unknown=request.custom and not self._preview
         )
@@ -133,8 +134,8 @@ class Monitor:
         return str(account), str(inputs.get("region", DEFAULT_REGION))
 
 
-def _with_outputs(resource: RecordedResource, outputs: Values) -> RecordedResource:
-    return RecordedResource(**{**vars(resource), "outputs": outputs})
+def _with_outputs(resource: RecordedResource, outputs: Values, identity: str = "") -> RecordedResource:
+    return replace(resource, outputs=outputs, id=identity)
 
 
 def _read(where: str, struct: struct_pb2.Struct) -> Values:

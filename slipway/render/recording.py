@@ -50,6 +50,7 @@ class RecordedResource:
         parent: URN of the parent; `None` for the stack itself.
         inputs: Inputs in the provider's spelling, secrets and unknowns marked.
         outputs: Outputs given back by `samples`; of a component, what it registered.
+        id: Its id from `samples`; empty for a component and in a preview.
     """
 
     urn: str
@@ -60,6 +61,7 @@ class RecordedResource:
     inputs: Values
     options: Options
     outputs: Values = field(default_factory=lambda: Values({}))
+    id: str = ""
 
     @property
     def uses_default_provider(self) -> bool:

@@ -1,0 +1,122 @@
+"""Inputs in Terraform's spelling: snake_case, and blocks under their singular name.
+
+Which keys are properties and which are a program's own (tags, labels, cost filters) is known from the SDK's classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from slipway.render.terraform.types import snake
+from slipway.sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, ObjectOf
+from slipway.sandbox.aws.schema import schema
+
+SINGULAR: Final[Mapping[str, str]] = {
+    "advanced_backup_settings": "advanced_backup_setting",
+    "ands": "and",
+    "applied_fors": "applied_for",
+    "client_id_lists": "client_id_list",
+    "conditions": "condition",
+    "copy_actions": "copy_action",
+    "cors_rules": "cors_rule",
+    "cost_filters": "cost_filter",
+    "encryption_configurations": "encryption_configuration",
+    "grants": "grant",
+    "image_tag_mutability_exclusion_filters": "image_tag_mutability_exclusion_filter",
+    "inline_policies": "inline_policy",
+    "lifecycle_policies": "lifecycle_policy",
+    "lifecycle_rules": "lifecycle_rule",
+    "monitor_arn_lists": "monitor_arn_list",
+    "noncurrent_version_transitions": "noncurrent_version_transition",
+    "notifications": "notification",
+    "ors": "or",
+    "parameters": "parameter",
+    "planned_limits": "planned_limit",
+    "pod_identity_associations": "pod_identity_association",
+    "routes": "route",
+    "rules": "rule",
+    "selection_tags": "selection_tag",
+    "statements": "statement",
+    "subnet_configurations": "subnet_configuration",
+    "subscribers": "subscriber",
+    "taints": "taint",
+    "target_grants": "target_grant",
+    "thumbprint_lists": "thumbprint_list",
+    "transitions": "transition",
+}
+"""Pulumi gives lists plural names. Those whose Terraform name is singular (registry documentation of hashicorp/aws 6,
+2026-11)."""
+
+PLURAL: Final = frozenset(
+    {
+        "block_device_mappings",
+        "egress",
+        "ingress",
+        "network_interfaces",
+        "node_repair_config_overrides",
+        "secondary_interfaces",
+        "tag_specifications",
+        "resources",
+    }
+)
+"""Blocks that Terraform itself names in the plural, so that a new one is looked up and not guessed."""
+
+
+def spell(token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Inputs of a resource as arguments of its Terraform type.
+
+    Raises:
+        LookupError: The SDK has no such type.
+    """
+    known = schema(token)
+    if known is None:
+        msg = f"{token} is no type of the installed pulumi_aws"
+        raise LookupError(msg)
+    return _object(known.inputs, inputs)
+
+
+def argument(name: str) -> str:
+    """Terraform's name of a property."""
+    plain = snake(name)
+    return SINGULAR.get(plain, plain)
+
+
+def _object(fields: Mapping[str, Field], value: Mapping[str, Any]) -> dict[str, Any]:
+    return {argument(key): _value(fields[key].kind, item) for key, item in value.items() if key in fields}
+
+
+def _value(kind: Kind, value: Any) -> Any:
+    options = kind.options if isinstance(kind, AnyOf) else (kind,)
+    if isinstance(value, list):
+        item = next((option.item for option in options if isinstance(option, ListOf)), None)
+        return [_value(item, one) for one in value] if item is not None else value
+    if isinstance(value, Mapping):
+        found = next((option for option in options if isinstance(option, ObjectOf)), None)
+        # A map's keys are the program's own: tags, labels.
+        return _object(found.fields, value) if found is not None else dict(value)
+    return value
+
+
+def blocks(token: str, inputs: Mapping[str, Any]) -> set[str]:
+    """Names, in snake case, of the lists of objects among the inputs, at any depth."""
+    known = schema(token)
+    return set(_blocks(known.inputs, inputs)) if known else set()
+
+
+def _blocks(fields: Mapping[str, Field], value: Mapping[str, Any]) -> list[str]:
+    found: list[str] = []
+    for key, item in value.items():
+        if key not in fields:
+            continue
+        kind = fields[key].kind
+        options = kind.options if isinstance(kind, AnyOf) else (kind,)
+        if isinstance(item, list) and any(isinstance(one, Mapping) for one in item):
+            found.append(snake(key))
+        below = [option.item if isinstance(option, ListOf) else option for option in options]
+        nested = [option for each in below for option in (each.options if isinstance(each, AnyOf) else (each,))]
+        for one in item if isinstance(item, list) else [item]:
+            for option in nested:
+                if isinstance(option, ObjectOf) and isinstance(one, Mapping):
+                    found += _blocks(option.fields, one)
+    return found

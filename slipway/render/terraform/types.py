@@ -1,0 +1,35 @@
+"""Terraform's names of types. pulumi-aws is made from the Terraform provider, by a naming that mostly can be undone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+# Modules of pulumi_aws that are only a grouping: Terraform's type does not name them.
+_SILENT: Final = frozenset({"ec2"})
+_RENAMED_MODULES: Final[Mapping[str, str]] = {"costexplorer": "ce", "rds": "db"}
+_EXCEPTIONS: Final[Mapping[str, str]] = {
+    "aws:autoscaling/group:Group": "aws_autoscaling_group",
+    "aws:autoscaling/tag:Tag": "aws_autoscaling_group_tag",
+    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": "aws_vpc_ipv4_cidr_block_association",
+    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": "aws_iam_openid_connect_provider",
+    "aws:ec2/securityGroupRule:SecurityGroupRule": "aws_security_group_rule",
+}
+"""Registry documentation of hashicorp/aws 6, names of resources (2026-11)."""
+
+
+def terraform_type(token: str) -> str:
+    """Terraform's type of a Pulumi token: `aws:eks/nodeGroup:NodeGroup` is `aws_eks_node_group`."""
+    if token in _EXCEPTIONS:
+        return _EXCEPTIONS[token]
+    _, module, name = token.split(":")
+    group = module.partition("/")[0]
+    prefix = "" if group in _SILENT else f"{_RENAMED_MODULES.get(group, group)}_"
+    return f"aws_{prefix}{snake(name)}"
+
+
+def snake(camel: str) -> str:
+    """`publicAccessCidrs` as Terraform spells it: `public_access_cidrs`."""
+    words = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", camel)
+    return re.sub(r"(?<=[A-Z])([A-Z][a-z])", r"_\1", words).lower()
