@@ -7,8 +7,10 @@ from pydantic import Field
 from infra.config.addons import Addons
 from infra.config.base import Model, Name
 from infra.config.cluster import Cluster
+from infra.config.cost import Cost
 from infra.config.environment import Account, Environment
 from infra.config.network import Network
+from infra.config.notices import Notices
 from infra.config.pools import Pool, Provisioner
 from infra.config.queues import Queues
 from infra.config.storage import Storage
@@ -30,6 +32,10 @@ class Platform(Model):
     """Software on the cluster; what is not named is not installed."""
     teams: dict[Name, Team] = Field(default_factory=dict)
     """Teams by name, which their namespaces, queues and places in the buckets have: renaming a team replaces it."""
+    notices: Notices = Field(default_factory=Notices)
+    """Who is told of alerts, budgets and anomalies."""
+    cost: Cost = Field(default_factory=Cost)
+    """Bounds of the bill."""
     queues: Queues = Field(default_factory=Queues)
     """How teams share what is idle."""
 

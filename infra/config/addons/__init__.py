@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from infra.config.addons.base import AddonSettings
 from infra.config.addons.batch import ArgoWorkflows, Jobset, Kueue, LeaderWorkerSet, Trainer, TrainingOperator, Volcano
+from infra.config.addons.cost import Kubecost, Opencost
 from infra.config.addons.gpu import EfaDevicePlugin, GpuOperator
 from infra.config.addons.ingress import CertManager, GatewayApi, LoadBalancerController
 from infra.config.addons.observability import KubePrometheusStack
@@ -27,6 +28,10 @@ class Addons(Model):
     """Elastic Fabric Adapters as a resource."""
     kube_prometheus_stack: KubePrometheusStack | None = None
     """Metrics, alerts and dashboards."""
+    opencost: Opencost | None = None
+    """Cost by pod, the light way."""
+    kubecost: Kubecost | None = None
+    """Cost by team, kept and budgeted."""
     cert_manager: CertManager | None = None
     """Certificates for webhooks and endpoints."""
     load_balancer_controller: LoadBalancerController | None = None
