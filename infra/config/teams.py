@@ -13,6 +13,10 @@ from infra.config.cluster import PrincipalArn
 Mark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")]
 """A value that is an AWS tag and a Kubernetes label at once: 63 letters, digits and _.- at most."""
 
+CLAIMS_GIB = 103
+"""What the volume claims of one namespace ask for, in GiB (`components.storage.volumes`): checkpoints, and one for each
+volume that was made by hand."""
+
 
 class MemberRole(StrEnum):
     """What a member may do in the team's namespaces."""
