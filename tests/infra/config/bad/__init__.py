@@ -10,9 +10,10 @@ from tests.infra.config.bad.gpus import GPUS
 from tests.infra.config.bad.network import NETWORK
 from tests.infra.config.bad.pools import POOLS
 from tests.infra.config.bad.row import Bad
+from tests.infra.config.bad.teams import TEAMS
 from tests.infra.config.bad.whole import WHOLE
 
-ROWS: Final[tuple[Bad, ...]] = (*ENVIRONMENT, *NETWORK, *CLUSTER, *POOLS, *GPUS, *WHOLE)
+ROWS: Final[tuple[Bad, ...]] = (*ENVIRONMENT, *NETWORK, *CLUSTER, *POOLS, *GPUS, *TEAMS, *WHOLE)
 
 NOT_GIVEN: Final = {
     4: "subnets are not in the file: infra.subnets cuts them out of the VPC's range",
@@ -22,15 +23,6 @@ NOT_GIVEN: Final = {
     33: "no bucket's name is in the file",
     34: "no load balancer's name is in the file",
     36: "names of Helm releases are constants of the add-ons",
-    52: "quotas are settings of tenancy",
-    53: "quotas are settings of tenancy",
-    54: "flavors are settings of tenancy",
-    55: "flavors are settings of tenancy",
-    56: "quotas are settings of tenancy",
-    57: "teams are settings of tenancy",
-    58: "cohorts are settings of tenancy",
-    59: "priority classes are settings of tenancy",
     60: "file systems are settings of storage",
-    62: "budgets are settings of cost",
 }
 """Numbers that concern no setting of these families, and why."""
