@@ -15,13 +15,14 @@ from slipway.fit.architectures import Architecture
 from slipway.fit.workload import Workload
 
 PREFILL_TOKENS: Final = 8192
-"""Tokens that vLLM computes at once at most while it reads prompts: `max_num_batched_tokens` on GPUs of 70 GiB and up
-(docs.vllm.ai, "Optimization and Tuning", 2025-11; smaller GPUs take 2048)."""
+"""Tokens that vLLM computes at once at most while it reads prompts: its server's `max_num_batched_tokens` on GPUs of
+70 GiB and up; smaller ones take 2048 (vllm/engine/arg_utils.py, 2025-11)."""
 _STORED_LOGITS: Final = 4
 """Bytes of a logit that a loss by chunks keeps: 32 bits (Korthikanti, section 4.3: `4sbv`)."""
-_WHOLE_LOSS: Final = 12
-"""Bytes of a logit in 32 bits while PyTorch's cross_entropy runs backward on all of them: the logits, their log-softmax
-and its gradient (torch.nn.functional.cross_entropy, PyTorch 2.5), beside those in the model's own format."""
+_LOSS_WIDTH: Final = 4
+_WHOLE_LOSS: Final = 3 * _LOSS_WIDTH
+"""Bytes of a logit while a loss in 32 bits goes backward over all of them, as PyTorch's cross_entropy does: the logits,
+their log-softmax and its gradient; beside them those in the model's own format, where that is narrower."""
 
 
 def layer_bytes(model: Architecture, width: int) -> int:
@@ -73,5 +74,7 @@ def serving(work: Workload) -> float:
 
 
 def _loss(work: Workload) -> float:
-    logit = _STORED_LOGITS if work.loss == "chunked" else _WHOLE_LOSS + work.numbers.activation
-    return logit * work.logits
+    if work.loss == "chunked":
+        return _STORED_LOGITS * work.logits
+    width = work.numbers.activation
+    return (_WHOLE_LOSS + (width if width < _LOSS_WIDTH else 0)) * work.logits

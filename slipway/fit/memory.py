@@ -100,7 +100,7 @@ def _serving(work: Workload, gpus: int) -> dict[str, float]:
 
 def _gathered(work: Workload) -> float:
     """The layer that stage 3 has gathered whole, weights and gradients: `4 * largest_layer_params` of DeepSpeed
-    (deepspeed.readthedocs.io, "Memory Requirements", 2025-06), with a transformer layer for the unit as in FSDP."""
+    (deepspeed.readthedocs.io, "Memory Requirements", 2026), with a transformer layer for the unit as in FSDP."""
     gradient = 0 if work.lora else work.numbers.gradient
     return work.model.layer_params * (work.numbers.weight + gradient)
 

@@ -18,8 +18,8 @@ from slipway.cost.pools import machines
 MIB: Final = 2**20
 USABLE: Final = Fraction(9, 10)
 """Share of a GPU's memory that an estimate may fill: the rest is the driver's, the allocator's fragments, and what a
-formula does not know. It is vLLM's own bound (`gpu_memory_utilization`, 0.9 by default until 2025 and 0.92 since,
-vllm/config/cache.py)."""
+formula does not know. It is vLLM's own bound: `gpu_memory_utilization`, 0.9 by default for years, 0.92 in 2026
+(vllm/config/cache.py)."""
 
 
 @dataclass(frozen=True, kw_only=True)

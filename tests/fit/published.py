@@ -1,0 +1,80 @@
+"""Published figures of GPU memory, what is reckoned for them, and both as the table of docs/guides/fit.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from slipway.fit import Memory, Workload, architectures, memory, problems
+
+FILE: Final = Path(__file__).with_name("published.yaml")
+UNITS: Final = {"MiB": 2**20, "GiB": 2**30, "GB": 10**9}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One published figure; `why` says where it is missed."""
+
+    what: str
+    figure: float
+    unit: str
+    source: str
+    date: date
+    kind: str
+    work: Workload
+    gpus: int = 1
+    parts: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def estimate(self) -> float:
+        """What is reckoned, in the unit of the figure."""
+        found: Memory = memory(self.work, self.gpus)
+        return (found.of(*self.parts) if self.parts else found.total) / UNITS[self.unit]
+
+    @property
+    def error(self) -> float:
+        """How far the estimate is from the figure, as a part of the figure."""
+        return self.estimate / self.figure - 1
+
+    @property
+    def row(self) -> str:
+        """A line of the table in the docs."""
+        last = [self.why] if self.why else []
+        cells = [self.what, self.kind, _amount(self.figure, self.unit), _amount(self.estimate, self.unit)]
+        cells += [f"{self.error:+.1%}", f"{self.source}, {self.date}", *last]
+        return f"| {' | '.join(cells)} |"
+
+
+@cache
+def cases(kind: str = "cases") -> tuple[Case, ...]:
+    """Figures of one list of the file: `cases` or `misses`."""
+    return tuple(_case(row) for row in yaml.safe_load(FILE.read_text(encoding="utf-8"))[kind])
+
+
+def table(kind: str) -> str:
+    """A list as Markdown."""
+    head = ["what", "figure is", "published", "reckoned", "error", "source"] + (["why"] if kind == "misses" else [])
+    return "\n".join([f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(case.row for case in cases(kind))])
+
+
+def _case(row: Mapping[str, Any]) -> Case:
+    work = dict(row["work"])
+    model = architectures()[work.pop("model")]
+    if "params" in work:
+        model = replace(model, params=float(work.pop("params")))
+    made = Workload(model=model, **work)
+    assert not list(problems(made)), (row["what"], list(problems(made)))
+    rest = {name: value for name, value in row.items() if name not in ("work", "parts")}
+    return Case(work=made, parts=tuple(row.get("parts", ())), **rest)
+
+
+def _amount(value: float, unit: str) -> str:
+    digits = 0 if unit == "MiB" else 2
+    return f"{value:,.{digits}f} {unit}"
