@@ -1,7 +1,7 @@
 # `make up` brings up the platform in the sandbox, `make test` proves it. Both need Python 3.11-3.13 only, and Go where a
 # binary is not on PATH and its project's own installer is out of reach.
 .DEFAULT_GOAL := help
-.PHONY: help setup tools up preview destroy test check format schema lock bench
+.PHONY: help setup tools scanners up preview destroy test check format schema lock bench
 
 STACK ?= dev
 BIN := .venv/bin
@@ -34,8 +34,12 @@ check: setup ## style, types, and whether the lock file is current
 	$(BIN)/mypy
 	$(BIN)/python tools/lock.py --check
 
+scanners: setup ## Checkov and zizmor, which tests hold against our own rules, in an environment of their own
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.scanners
+
 test: check ## everything `make check` does, then all tests
 	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
+	-@$(MAKE) --no-print-directory scanners
 	$(BIN)/pytest $(PYTEST)
 
 bench: tools ## the measured numbers, each beside its bound

@@ -1,7 +1,8 @@
-"""Writes requirements.lock from pyproject.toml, or with --check says whether it still belongs to it.
+"""Writes the lock files from pyproject.toml, or with --check says whether they still belong to it.
 
-The lock file names no index, so that any mirror will do, and its first line holds a digest of what pyproject.toml asks
-for: the check needs no network.
+`requirements.lock` is what the project needs, `tools/scanners.lock` what its scanners need, in an environment of their
+own. A lock file names no index, so that any mirror will do, and its first line holds a digest of what pyproject.toml
+asks for: the check needs no network.
 """
 
 import argparse
@@ -16,19 +17,22 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
 LOCK = ROOT / "requirements.lock"
+SCANNERS = ROOT / "tools" / "scanners.lock"
 
 _TITLE = "# Written by `make lock` from the dependencies in pyproject.toml, sha256:"
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*==\S+( ; .+)?( --hash=sha256:[0-9a-f]{64})+")
-_UNIVERSAL = ["--group", "dev", "--universal", "--python-version", "3.11", "--generate-hashes"]
+_UNIVERSAL = ["--universal", "--python-version", "3.11", "--generate-hashes"]
 _NO_ADDRESSES = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
-_COMPILE = ["uv", "pip", "compile", "--quiet", *_UNIVERSAL, *_NO_ADDRESSES, "pyproject.toml", "-o", "requirements.lock"]
+_COMPILE = ["uv", "pip", "compile", "--quiet", *_UNIVERSAL, *_NO_ADDRESSES]
+_ASKED = {LOCK: ["--group", "dev", "pyproject.toml"], SCANNERS: ["--group", "pyproject.toml:scanners"]}
 
 
-def digest(pyproject: str) -> str:
-    """The digest of all that decides the contents of the lock file."""
+def digest(pyproject: str, path: Path = LOCK) -> str:
+    """The digest of all that decides the contents of a lock file."""
     document = tomllib.loads(pyproject)
-    project = document["project"]
-    asked = [project["requires-python"], project["dependencies"], document["dependency-groups"]]
+    project, groups = document["project"], document["dependency-groups"]
+    ours = [project["requires-python"], project["dependencies"], groups["dev"]]
+    asked = [project["requires-python"], groups["scanners"]] if path == SCANNERS else ours
     return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
@@ -38,11 +42,11 @@ def requirements(lock: str) -> list[str]:
     return [re.sub(r"\s+", " ", line).strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
-def problems(pyproject: str, lock: str) -> list[str]:
+def problems(pyproject: str, lock: str, path: Path = LOCK) -> list[str]:
     """What is wrong with a lock file: it is out of date, a line is not pinned by hash, or an address stands in it."""
     found = []
-    if lock.splitlines()[:1] != [_TITLE + digest(pyproject)]:
-        found.append("requirements.lock does not belong to the dependencies in pyproject.toml: run `make lock`")
+    if lock.splitlines()[:1] != [_TITLE + digest(pyproject, path)]:
+        found.append(f"{path.name} does not belong to the dependencies in pyproject.toml: run `make lock`")
     found += [
         f"not one version with its SHA-256: {line}" for line in requirements(lock) if not _REQUIREMENT.fullmatch(line)
     ]
@@ -51,9 +55,10 @@ def problems(pyproject: str, lock: str) -> list[str]:
 
 
 def write() -> None:
-    """Compiles the lock file anew; versions that still fit are kept."""
-    subprocess.run(_COMPILE, cwd=ROOT, check=True)
-    LOCK.write_text(f"{_TITLE}{digest(PYPROJECT.read_text())}\n{LOCK.read_text()}")
+    """Compiles the lock files anew; versions that still fit are kept."""
+    for path, asked in _ASKED.items():
+        subprocess.run([*_COMPILE, *asked, "-o", str(path.relative_to(ROOT))], cwd=ROOT, check=True)
+        path.write_text(f"{_TITLE}{digest(PYPROJECT.read_text(), path)}\n{path.read_text()}")
 
 
 def _is_foreign(line: str) -> bool:
@@ -66,7 +71,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail when the lock file is out of date")
     if not parser.parse_args().check:
         write()
-    found = problems(PYPROJECT.read_text(), LOCK.read_text())
+    pyproject = PYPROJECT.read_text()
+    found = [problem for path in _ASKED for problem in problems(pyproject, path.read_text(), path)]
     for problem in found:
         print(f"error: {problem}", file=sys.stderr)
     return 1 if found else 0

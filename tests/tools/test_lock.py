@@ -20,8 +20,19 @@ def test_the_lock_file_belongs_to_pyproject_and_pins_every_package_by_hash() -> 
     assert lock.problems(PYPROJECT, LOCK) == []
 
 
-def test_the_lock_file_names_no_host_and_no_path() -> None:
-    assert not re.search(r"://|@ |\b[a-z0-9-]+\.(com|org|net|io|dev)\b|[ =]/", LOCK)
+def test_the_scanners_lock_file_belongs_to_pyproject_and_pins_every_package_by_hash() -> None:
+    assert lock.problems(PYPROJECT, lock.SCANNERS.read_text(), lock.SCANNERS) == []
+
+
+def test_another_version_of_a_scanner_makes_its_lock_file_out_of_date_and_no_other() -> None:
+    changed = PYPROJECT.replace("checkov==", "checkov>=")
+    assert "run `make lock`" in lock.problems(changed, lock.SCANNERS.read_text(), lock.SCANNERS)[0]
+    assert lock.problems(changed, LOCK) == []
+
+
+@pytest.mark.parametrize("text", [LOCK, lock.SCANNERS.read_text()], ids=["requirements", "scanners"])
+def test_a_lock_file_names_no_host_and_no_path(text: str) -> None:
+    assert not re.search(r"://|@ |\b[a-z0-9-]+\.(com|org|net|io|dev)\b|[ =]/", text)
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
