@@ -93,14 +93,22 @@ def test_a_resource_without_a_provider_stops_the_rendering(monkeypatch: pytest.M
 EXTRA = {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1b"], "efa": True}
 
 
-@pytest.mark.parametrize("extra", [EXTRA, {"preset": "cpu"}], ids=["managed", "karpenter"])
-def test_a_pool_in_the_middle_adds_its_own_resources_and_changes_no_other(extra: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("extra", "told"),
+    [(EXTRA, {"efa-device-plugin-release", "gpu-operator-release"}), ({"preset": "cpu"}, set())],
+    ids=["managed", "karpenter"],
+)
+def test_a_pool_in_the_middle_adds_its_own_resources_and_changes_no_other(
+    extra: dict[str, Any], told: set[str]
+) -> None:
+    """But the agents that are to run on it too: they are told its taints."""
     _, before = of({})
     _, after = of({"pools": {"b-first": extra, **changed({})["pools"]}})
     found = changes(before, after)
     assert found.added
     assert all("pool-b-first" in urn for urn in found.added), found.added
-    assert (found.removed, found.changed) == ((), ())
+    assert found.removed == ()
+    assert {urn.rpartition("::")[2] for urn in found.changed} == told
 
 
 LIMITS = {

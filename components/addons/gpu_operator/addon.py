@@ -82,7 +82,7 @@ def _dcgm_exporter(settings: Settings, pools: Sequence[PoolSpec], *, monitored: 
     """`honorLabels` keeps `namespace` and `pod` those of the pod that uses the GPU, and not the exporter's."""
     monitor: dict[str, Any] = {"enabled": monitored}
     if monitored:
-        monitor |= {"interval": settings.metrics_interval, "honorLabels": True}
+        monitor |= {"interval": f"{settings.metrics_seconds}s", "honorLabels": True}
     # Without it one of the pods that share a GPU gets all of its series (dcgm-exporter, pkg/cmd/app.go).
     shared = any(pool.sharing is not None for pool in pools)
     env = [{"name": "KUBERNETES_VIRTUAL_GPUS", "value": "true"}] if shared else []

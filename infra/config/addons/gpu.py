@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import StringConstraints
+from pydantic import Field
 
 from infra.config.addons.base import AddonSettings
 from infra.config.addons.observability import KubePrometheusStack
@@ -15,8 +15,8 @@ class GpuOperator(AddonSettings):
 
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
 
-    metrics_interval: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,2}s$")] = "15s"
-    """How often metrics of GPUs are read, with kubePrometheusStack; a node of 8 GPUs has about 500 series."""
+    metrics_seconds: Annotated[int, Field(ge=1, le=300)] = 15
+    """How often Prometheus reads metrics of GPUs, in seconds, with kubePrometheusStack."""
 
 
 class EfaDevicePlugin(AddonSettings):

@@ -34,13 +34,15 @@ BLOCK: Final[Mapping[str, Any]] = {
 
 
 def platform(pools: Mapping[str, Mapping[str, Any]], **parts: Any) -> Platform:
-    """A platform with these pools, in the words of a stack file; a system pool is added where none is named."""
+    """A platform with these pools, in the words of a stack file; a system pool is added where none is named, and what
+    offers GPUs and adapters to pods."""
     data = {
         "environment": {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"},
         "account": {"id": ACCOUNT, "region": REGION},
         "network": {"cidr": "10.0.0.0/16", "podCidr": "100.64.0.0/16", "zones": list(ZONES)},
         "pools": {"system": SYSTEM, **pools},
         **parts,
+        "addons": {"gpuOperator": {}, "efaDevicePlugin": {}, **parts.get("addons", {})},
     }
     return load(data, stack="test", today=TODAY).platform
 

@@ -39,6 +39,7 @@ BASE: Final[dict[str, Any]] = {
         "h100": {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1a"], "efa": True},
         "l4": {"preset": "gpu-spot"},
     },
+    "addons": {"gpuOperator": {}, "efaDevicePlugin": {}},
 }
 
 

@@ -91,6 +91,26 @@ GPUS: Final = (
         "48",
     ),
     Bad(
+        44,
+        "cut GPUs that nobody offers",
+        {"addons": {"efaDevicePlugin": {}}},
+        "pools.a100.mig",
+        "need the GPU Operator",
+        "gpuOperator: {}",
+    ),
+    Bad(
+        45,
+        "shared GPUs that nobody offers",
+        {
+            "addons": {"efaDevicePlugin": {}},
+            "pools.a100.mig": DELETE,
+            "pools.l4.sharing": {"mode": "mps", "replicas": 2},
+        },
+        "pools.l4.sharing",
+        "need the GPU Operator",
+        "gpuOperator: {}",
+    ),
+    Bad(
         46,
         "MPS of MIG instances",
         {"pools.a100.role": "inference", "pools.a100.sharing": {"mode": "mps", "replicas": 2}},
