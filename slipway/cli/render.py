@@ -17,6 +17,12 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("render", help="write every resource, manifest and Helm value as files")
     parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write; replaced as a whole")
+    parser.add_argument(
+        "--format",
+        choices=("pulumi", "terraform"),
+        default="pulumi",
+        help="terraform: the AWS resources alone, as main.tf.json, for Checkov, Trivy, Infracost and the like",
+    )
     parser.add_argument("--strict", action="store_true", help="take warnings for errors")
     parser.set_defaults(run=run)
 
@@ -29,6 +35,6 @@ def run(options: argparse.Namespace) -> int:
     checked(project, options.stack, strict=options.strict)
     from slipway.render import render  # noqa: PLC0415 - imports the SDK
 
-    rendering = render(options.stack, options.out, stacks=project.stacks)
+    rendering = render(options.stack, options.out, stacks=project.stacks, written_as=options.format)
     print(f"stack {options.stack}: {len(rendering.recording)} resources rendered to {options.out}")
     return 0

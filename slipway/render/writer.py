@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from infra.config import Problem, load, read_stack
 from slipway.render import folder
 
 if TYPE_CHECKING:
     from slipway.render.recording import Recording
+
+
+Format = Literal["pulumi", "terraform"]
+"""What a rendering is written as: all of the program, or its AWS resources for tools that read Terraform."""
+FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 @dataclass(frozen=True)
@@ -21,13 +27,14 @@ class Rendering:
     warnings: tuple[Problem, ...]
 
 
-def render(stack: str, out: Path, *, stacks: Path = Path("stacks")) -> Rendering:
+def render(stack: str, out: Path, *, stacks: Path = Path("stacks"), written_as: Format = "pulumi") -> Rendering:
     """Write a stack's resources, manifests and Helm values to a folder.
 
     Args:
         stack: Name of the stack: `prod` for `Pulumi.prod.yaml`.
         out: Folder that becomes the rendering; it is empty, absent or a former rendering.
         stacks: Folder of the stack files.
+        written_as: `terraform` for `main.tf.json` alone.
 
     Raises:
         ConfigurationError: The stack file is wrong.
@@ -38,7 +45,10 @@ def render(stack: str, out: Path, *, stacks: Path = Path("stacks")) -> Rendering
     # Imported here: the SDKs take seconds, and a wrong stack file or folder is refused before.
     from slipway.render.layout import files_of  # noqa: PLC0415
     from slipway.render.program import record_platform  # noqa: PLC0415
+    from slipway.render.terraform import document  # noqa: PLC0415
 
     recording = record_platform(loaded.platform, stack=stack)
-    folder.replace(out, files_of(recording))
+    terraform = written_as == "terraform"
+    files = {"main.tf.json": json.dumps(document(recording), indent=2) + "\n"} if terraform else files_of(recording)
+    folder.replace(out, files)
     return Rendering(recording, loaded.warnings)

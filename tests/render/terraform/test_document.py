@@ -1,0 +1,96 @@
+"""The AWS resources of a program as Terraform would hold them."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pulumi_aws as aws
+import pytest
+
+from infra.config import load, read_stack, stacks_in
+from slipway.render.program import record_platform
+from slipway.render.recorder import record
+from slipway.render.recording import Recording
+from slipway.render.terraform import document
+from slipway.render.terraform.spelling import PLURAL, SINGULAR, blocks
+from tests.support.mocks import providers
+
+STACKS = Path(__file__).parents[3] / "stacks"
+
+
+@cache
+def recorded(stack: str) -> Recording:
+    return record_platform(load(read_stack(stack, STACKS), stack=stack).platform, stack=stack)
+
+
+def rendered(program: Any) -> dict[str, Any]:
+    return document(record(program, stack="test"))["resource"]  # type: ignore[no-any-return]
+
+
+def bucket_with_policy() -> None:
+    child = pulumi.ResourceOptions(provider=providers()[0])
+    bucket = aws.s3.Bucket("data", tags={"team.example/Name": "Vision"}, opts=child)
+    body = {"Resource": [bucket.arn, pulumi.Output.concat(bucket.arn, "/${aws:username}/*")]}
+    aws.s3.BucketPolicy("data-policy", bucket=bucket.id, policy=pulumi.Output.json_dumps(body), opts=child)
+
+
+def test_a_value_of_another_resource_is_a_reference_also_within_a_text() -> None:
+    policy = rendered(bucket_with_policy)["aws_s3_bucket_policy"]["data-policy"]
+    assert policy["bucket"] == "${aws_s3_bucket.data.id}"
+    assert json.loads(policy["policy"])["Resource"] == [
+        "${aws_s3_bucket.data.arn}",
+        "${aws_s3_bucket.data.arn}/$${aws:username}/*",
+    ]
+
+
+def test_keys_of_a_map_stay_as_the_program_wrote_them() -> None:
+    assert rendered(bucket_with_policy)["aws_s3_bucket"]["data"]["tags"] == {"team.example/Name": "Vision"}
+
+
+def test_options_become_a_lifecycle_and_waits() -> None:
+    def program() -> None:
+        provider = providers()[0]
+        first = aws.sqs.Queue("first", opts=pulumi.ResourceOptions(provider=provider, protect=True))
+        second = pulumi.ResourceOptions(provider=provider, depends_on=[first], ignore_changes=["visibilityTimeout"])
+        aws.sqs.Queue("second", visibility_timeout_seconds=60, opts=second)
+
+    queues = rendered(program)["aws_sqs_queue"]
+    assert queues["first"]["lifecycle"] == {"prevent_destroy": True}
+    assert queues["second"]["lifecycle"] == {"ignore_changes": ["visibility_timeout"]}
+    assert queues["second"]["depends_on"] == ["aws_sqs_queue.first"]
+
+
+def test_a_secret_is_left_out() -> None:
+    def program() -> None:
+        child = pulumi.ResourceOptions(provider=providers()[0])
+        aws.ssm.Parameter("token", type="SecureString", value=pulumi.Output.secret("hush"), opts=child)
+
+    assert "hush" not in json.dumps(rendered(program))
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_every_block_of_a_stack_was_looked_up(stack: str) -> None:
+    """Pulumi gives blocks plural names, and Terraform some: one that is in neither table would be a guess."""
+    used = {
+        name for one in recorded(stack) if one.type.startswith("aws:") for name in blocks(one.type, one.inputs.plain)
+    }
+    assert used - set(SINGULAR) - PLURAL == set()
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_every_aws_resource_of_a_stack_is_there_and_every_reference_leads_to_one(stack: str) -> None:
+    recording = recorded(stack)
+    written = document(recording)
+    resources = {
+        f"{kind}.{name}": block for kind, found in written["resource"].items() for name, block in found.items()
+    }
+    assert len(resources) == sum(one.custom and one.type.startswith("aws:") for one in recording)
+    waits = {wait for block in resources.values() for wait in block.get("depends_on", ())}
+    assert waits <= set(resources)
+    (provider,) = written["provider"]["aws"]
+    assert provider["default_tags"]["tags"]["environment"] == stack
+    assert "[unknown]" not in json.dumps(written)
