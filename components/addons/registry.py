@@ -17,10 +17,11 @@ from components.addons.kserve import Kserve
 from components.addons.kueue import Kueue
 from components.addons.leader_worker_set import LeaderWorkerSet
 from components.addons.load_balancer_controller import LoadBalancerController
+from components.addons.mlflow import Mlflow
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
 from components.addons.volcano import Volcano
-from infra.config.addons import Addons, AddonSettings, batch, gpu, ingress, serving
+from infra.config.addons import Addons, AddonSettings, batch, gpu, ingress, serving, tracking
 
 REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     gpu.GpuOperator: GpuOperator,
@@ -38,6 +39,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     batch.Volcano: Volcano,
     serving.Knative: Knative,
     serving.Kserve: Kserve,
+    tracking.Mlflow: Mlflow,
 }
 
 

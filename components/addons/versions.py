@@ -106,3 +106,10 @@ KUBECOST: Final = ChartRef(
     released=date(2026, 6, 11),
     source="github.com/kubecost/kubecost, tag v3.2.1",
 )
+MLFLOW: Final = ChartRef(
+    chart="mlflow",
+    repository="https://community-charts.github.io/helm-charts",
+    version="1.11.5",
+    released=date(2026, 8, 21),
+    source="github.com/community-charts/helm-charts, tag mlflow-1.11.5",
+)

@@ -27,6 +27,11 @@ def data_key_use_on(cluster: ClusterHandle) -> Statement:
     return data_key_use(cluster=cluster.name, region=cluster.region, account_id=cluster.account_id)
 
 
+def secret_key_use_on(cluster: ClusterHandle) -> Statement:
+    """Read a secret that is encrypted with the key."""
+    return _use("SecretKey", ("kms:Decrypt",), cluster.name, cluster.region, cluster.account_id, "secretsmanager")
+
+
 def volume_key_use(service: str, *, cluster: str, region: str, account_id: str) -> list[Statement]:
     """Make encrypted volumes or file systems.
 

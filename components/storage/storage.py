@@ -11,6 +11,7 @@ import pulumi
 from components.handles import (
     BucketHandle,
     ClusterHandle,
+    DatabaseHandle,
     EfsHandle,
     NetworkHandle,
     StorageHandle,
@@ -18,6 +19,7 @@ from components.handles import (
 from components.kubernetes import declare
 from components.storage import classes
 from components.storage.buckets import Buckets, BucketsArgs
+from components.storage.database import Database, DatabaseArgs
 from components.storage.efs import SharedFiles, SharedFilesArgs
 from components.storage.key import key_policy, make_key
 from components.storage.lustre import ParallelFiles, ParallelFilesArgs
@@ -65,7 +67,7 @@ class Storage(pulumi.ComponentResource):
             efs=efs,
             lustre=lustre.handle if lustre else None,
             classes={key: manifest["metadata"]["name"] for key, manifest in manifests.items()},
-            databases={},
+            databases=self._make_databases(),
             ready=(*made, *systems),
         )
         self.register_outputs(_outputs(self.handle))
@@ -121,6 +123,21 @@ class Storage(pulumi.ComponentResource):
             protect=self._keep,
         )
         return ParallelFiles(f"{self._name}-lustre", args, self._child)
+
+    def _make_databases(self) -> Mapping[str, DatabaseHandle]:
+        """One for each add-on that is on and needs one."""
+        platform = self._args.platform
+        if platform.addons.mlflow is None:
+            return {}
+        args = DatabaseArgs(
+            settings=platform.addons.mlflow.database,
+            database="mlflow",
+            key_arn=self._key_arn,
+            cluster=self._args.cluster,
+            network=self._args.network,
+            protect=self._keep,
+        )
+        return {"mlflow": Database(f"{self._name}-mlflow", args, self._child).handle}
 
     def _classes(self, efs: EfsHandle | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
         """StorageClasses by purpose."""

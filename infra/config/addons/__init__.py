@@ -14,6 +14,7 @@ from infra.config.addons.gpu import EfaDevicePlugin, GpuOperator
 from infra.config.addons.ingress import CertManager, GatewayApi, LoadBalancerController
 from infra.config.addons.observability import KubePrometheusStack
 from infra.config.addons.serving import Keda, Knative, Kserve
+from infra.config.addons.tracking import Mlflow
 from infra.config.base import Model
 
 __all__ = ["AddonSettings", "Addons"]
@@ -58,6 +59,9 @@ class Addons(Model):
     """Replicas by requests."""
     kserve: Kserve | None = None
     """Models behind an address."""
+
+    mlflow: Mlflow | None = None
+    """Experiments, their files, and the registry of models."""
 
     def wanted(self) -> Iterator[tuple[str, AddonSettings]]:
         """Add-ons that are on, by their key in the stack file, in the order of this class."""

@@ -63,6 +63,8 @@ CHECKS: Final = (
     Check(storage.lustre_zone, ("storage", "network")),
     Check(storage.lustre_far, ("storage", "network", "pools"), warns=True),
     Check(storage.drivers_installed, ("storage", "cluster")),
+    Check(storage.databases, ("addons", "environment")),
+    Check(storage.secrets_reached, ("addons", "network")),
     Check(storage.safe_where_protected, ("storage", "environment")),
     Check(cost.thresholds, ("cost",)),
     Check(cost.somebody_told, ("cost", "notices")),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import ceil
 from typing import Final
 
+from infra.config.addons import Addons
 from infra.config.checks.base import Context
 from infra.config.cluster import AddonName, Cluster
+from infra.config.database import Database
 from infra.config.environment import Environment
-from infra.config.network import Network
+from infra.config.network import Endpoint, Nat, Network
 from infra.config.pools import Pool
 from infra.config.problems import Problem
 from infra.config.storage import Storage
@@ -18,6 +21,10 @@ SMALLEST: Final = 1200
 STEP: Final = 2400
 """Sizes of SCRATCH_2 and of PERSISTENT_2 on SSD, in GiB: 1200, 2400, and steps of 2400 (FSx API Reference,
 CreateFileSystem, `StorageCapacity`, read 2026-11)."""
+
+GROWTH: Final = 1.1
+"""Least that storage may grow to, of what it is (RDS User Guide, "Managing capacity automatically with Amazon RDS
+storage autoscaling": at least 10 percent more, read 2026-11)."""
 
 
 def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
@@ -73,6 +80,33 @@ def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> 
         addon = cluster.addons.get(name)
         if addon and not addon.enabled:
             yield Problem(f"cluster.addons.{name}.enabled", f"{use} needs this driver", False, "Remove the line.")
+
+
+def databases(_context: Context, addons: Addons, environment: Environment) -> Iterator[Problem]:
+    """Storage that can grow at all, and a database that a protected environment does not lose."""
+    for path, database in databases_of(addons).items():
+        least = ceil(database.storage_gib * GROWTH)
+        if database.max_storage_gib < least:
+            rule = f"storage grows in steps of at least a tenth: the most must be {least} GiB or more"
+            yield Problem(f"{path}.maxStorageGib", rule, database.max_storage_gib, f"Use {least} or more.")
+        if environment.protect and not database.deletion_protection:
+            rule = "a protected environment protects its databases"
+            yield Problem(f"{path}.deletionProtection", rule, False, "Set it to true.")
+        if environment.protect and not database.final_snapshot:
+            rule = "a protected environment keeps a last snapshot of its databases"
+            yield Problem(f"{path}.finalSnapshot", rule, False, "Remove the line.")
+
+
+def databases_of(addons: Addons) -> dict[str, Database]:
+    """Databases of the add-ons that are on, by their path in the stack file."""
+    return {"addons.mlflow.database": addons.mlflow.database} if addons.mlflow else {}
+
+
+def secrets_reached(_context: Context, addons: Addons, network: Network) -> Iterator[Problem]:
+    """Without NAT, Secrets Manager, which has the databases' passwords, is reached by its endpoint."""
+    if addons.mlflow and network.nat is Nat.NONE and Endpoint.SECRETS_MANAGER not in network.endpoints:
+        rule = "without NAT, mlflow needs the endpoint secretsmanager for its database's password"
+        yield Problem("network.endpoints", rule, list(network.endpoints), "Add secretsmanager.")
 
 
 def safe_where_protected(_context: Context, storage: Storage, environment: Environment) -> Iterator[Problem]:

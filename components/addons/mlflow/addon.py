@@ -1,0 +1,64 @@
+"""MLflow as an add-on: its rights, its release."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pulumi
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.addons.mlflow.values import ARTIFACTS, NAME, before, budget, values
+from components.addons.placement import system_placement
+from components.addons.sizing import keeps_one
+from components.addons.versions import MLFLOW
+from components.handles import ClusterHandle
+from components.iam import Inline, Statement, document
+from components.storage.rights import data_key_use_on, secret_key_use_on
+from infra.config.addons.tracking import Mlflow as Settings
+
+
+class Mlflow(AddOn[Settings]):
+    """The tracking server, on the database and the bucket that storage made for it."""
+
+    name: ClassVar[str] = NAME
+    namespace: ClassVar[Namespace] = Namespace(name=NAME, enforce="restricted")
+
+    def parts(self, site: Site) -> Parts:
+        """One release, with the rights to one secret and one prefix."""
+        database, bucket = site.storage.databases[NAME], site.storage.buckets["models"]
+        known = pulumi.Output.all(secret_arn=database.secret_arn, bucket_arn=bucket.arn)
+        rights = Inline(document=known.apply(lambda arns: policy(site.cluster, **arns)))
+        given = values(
+            replicas=self.settings.replicas,
+            region=site.cluster.region,
+            database=database,
+            bucket=bucket.name,
+            placement=system_placement(site),
+        )
+        namespace = self.namespace.name
+        return Parts(
+            rights=[Rights(service_account=NAME, policy=rights)],
+            before=before(namespace),
+            releases=[ChartRelease(ref=MLFLOW, release_name=NAME, values=given)],
+            objects={"budget": budget(namespace)} if keeps_one(self.settings.replicas) else {},
+        )
+
+
+def policy(cluster: ClusterHandle, *, secret_arn: str, bucket_arn: str) -> str:
+    """Read the one secret; read and write the one prefix."""
+    return document(
+        Statement(sid="Password", actions=["secretsmanager:GetSecretValue"], resources=[secret_arn]),
+        secret_key_use_on(cluster),
+        Statement(
+            sid="FindFiles",
+            actions=["s3:ListBucket"],
+            resources=[bucket_arn],
+            conditions={"StringLike": {"s3:prefix": [ARTIFACTS, f"{ARTIFACTS}/*"]}},
+        ),
+        Statement(
+            sid="Files",
+            actions=["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+            resources=[f"{bucket_arn}/{ARTIFACTS}/*"],
+        ),
+        data_key_use_on(cluster),
+    )

@@ -1,0 +1,143 @@
+"""A PostgreSQL database of an add-on, whose password nobody here ever sees.
+
+RDS makes the password, keeps it in Secrets Manager under our key, and changes it every seven days (RDS User Guide,
+"Password management with Amazon RDS and AWS Secrets Manager"; read 2026-11). Who may read the secret is said where the
+add-on's rights are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.handles import ClusterHandle, DatabaseHandle, NetworkHandle
+from components.storage.firewall import allow_in, make_group
+from infra.config import database as settings
+
+PORT: Final = 5432
+VERSION: Final = "17"
+"""Major version; RDS applies minor ones by itself, in the maintenance window."""
+USER: Final = "slipway"
+"""The master user: the instance has one database and one that uses it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatabaseArgs:
+    """Inputs of a database.
+
+    Attributes:
+        settings: Size, standby, backups.
+        database: Name of the database, and of the add-on that it is for.
+        key_arn: Key of data and password.
+        cluster: The cluster whose nodes reach it.
+        network: Where it is.
+        protect: Refuse to remove it, and keep it when the stack forgets it.
+    """
+
+    settings: settings.Database
+    database: str
+    key_arn: pulumi.Input[str]
+    cluster: ClusterHandle
+    network: NetworkHandle
+    protect: bool
+
+
+class Database(pulumi.ComponentResource):
+    """An RDS instance in the private subnets."""
+
+    TOKEN: Final = "slipway:storage:Database"  # noqa: S105 - a type, not a secret
+
+    handle: DatabaseHandle
+
+    def __init__(self, name: str, args: DatabaseArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        # What an instance that stays stands on stays with it.
+        self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
+        instance = self._make_instance()
+        self.handle = DatabaseHandle(
+            host=instance.address,
+            port=PORT,
+            name=args.database,
+            secret_arn=instance.master_user_secrets[0].secret_arn,
+        )
+        self.register_outputs({"host": instance.address})
+
+    def _make_instance(self) -> aws.rds.Instance:
+        args, given = self._args, self._args.settings
+        return aws.rds.Instance(
+            f"{self._name}-instance",
+            engine="postgres",
+            engine_version=VERSION,
+            instance_class=given.instance_class,
+            db_name=args.database,
+            username=USER,
+            manage_master_user_password=True,
+            master_user_secret_kms_key_id=args.key_arn,
+            iam_database_authentication_enabled=True,
+            allocated_storage=given.storage_gib,
+            max_allocated_storage=given.max_storage_gib,
+            storage_type="gp3",
+            storage_encrypted=True,
+            kms_key_id=args.key_arn,
+            multi_az=given.multi_az,
+            db_subnet_group_name=self._make_subnet_group().name,
+            vpc_security_group_ids=[self._make_group().id],
+            publicly_accessible=False,
+            parameter_group_name=self._make_parameters().name,
+            backup_retention_period=given.backup_days,
+            copy_tags_to_snapshot=True,
+            deletion_protection=given.deletion_protection,
+            skip_final_snapshot=not given.final_snapshot,
+            final_snapshot_identifier=f"{args.cluster.name}-{args.database}-final" if given.final_snapshot else None,
+            performance_insights_enabled=True,
+            performance_insights_kms_key_id=args.key_arn,
+            # The storage grows by itself: what it has grown to is no drift.
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                protect=args.protect,
+                retain_on_delete=args.protect,
+                ignore_changes=["allocatedStorage"],
+            ),
+        )
+
+    def _make_subnet_group(self) -> aws.rds.SubnetGroup:
+        args = self._args
+        return aws.rds.SubnetGroup(
+            f"{self._name}-subnets",
+            description=f"Private subnets of {args.cluster.name}",
+            subnet_ids=list(args.network.private_subnets.values()),
+            opts=self._kept,
+        )
+
+    def _make_parameters(self) -> aws.rds.ParameterGroup:
+        """No connection without TLS (RDS User Guide, "Using SSL with a PostgreSQL DB instance")."""
+        return aws.rds.ParameterGroup(
+            f"{self._name}-parameters",
+            family=f"postgres{VERSION}",
+            description=f"TLS alone, for {self._args.database}",
+            parameters=[aws.rds.ParameterGroupParameterArgs(name="rds.force_ssl", value="1")],
+            opts=self._kept,
+        )
+
+    def _make_group(self) -> aws.ec2.SecurityGroup:
+        args = self._args
+        group = make_group(
+            f"{self._name}-group",
+            vpc_id=args.network.vpc_id,
+            description=f"Database of {args.database}",
+            shown=f"{args.cluster.name}-{args.database}-database",
+            parent=self,
+        )
+        allow_in(
+            f"{self._name}-from-nodes",
+            group=group.id,
+            source=args.cluster.security_group_id,
+            ports=(PORT, PORT),
+            description="PostgreSQL from nodes",
+            parent=self,
+        )
+        return group
