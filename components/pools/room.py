@@ -20,8 +20,8 @@ DAEMON_MEMORY_MIB: Final = 1024
 CSI drivers, Pod Identity and monitoring agents, node exporter, and the GPU Operator's (charts as pinned, 2026-11)."""
 
 HUGEPAGES: Final = "hugepages-2Mi"
-"""Resource of 2 MiB pages. Nodes with EFA have some, as many as the EFA software sets aside for the machine's cores; how
-many is known only on the node. They are part of its memory."""
+"""Resource of 2 MiB pages. Nodes with EFA have some; how many the EFA software sets aside for the machine's cores, only
+the node knows. They are part of its memory."""
 
 
 @dataclass(frozen=True, kw_only=True)

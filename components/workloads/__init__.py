@@ -1,0 +1,73 @@
+"""Workloads as typed components that refuse what would fail later.
+
+They stand on a `Target`, a plain value, and so work in any Pulumi program: the platform's own or another's.
+"""
+
+from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.connect import connect
+from components.workloads.distributed import (
+    DistributedTraining,
+    DistributedTrainingArgs,
+    Topology,
+    distributed_training,
+)
+from components.workloads.notebook import Notebook, NotebookArgs, notebook
+from components.workloads.pipeline import Pipeline, PipelineArgs, Step, pipeline
+from components.workloads.pods import Pod, SecretKey
+from components.workloads.refusal import WorkloadRefused
+from components.workloads.resources import Resources
+from components.workloads.serving import (
+    Autoscaling,
+    Canary,
+    ModelDeployment,
+    ModelDeploymentArgs,
+    ModelServer,
+    ModelServerArgs,
+    model_deployment,
+    model_server,
+)
+from components.workloads.sweep import Sweep, SweepArgs, grid, sweep
+from components.workloads.target import Target
+from components.workloads.training_job import TrainingJob, TrainingJobArgs, training_job
+from components.workloads.volumes import Claim, Files, Scratch
+
+__all__ = [
+    "Autoscaling",
+    "Canary",
+    "Claim",
+    "DistributedTraining",
+    "DistributedTrainingArgs",
+    "Files",
+    "ModelDeployment",
+    "ModelDeploymentArgs",
+    "ModelServer",
+    "ModelServerArgs",
+    "Notebook",
+    "NotebookArgs",
+    "Piece",
+    "Pieces",
+    "Pipeline",
+    "PipelineArgs",
+    "Pod",
+    "Resources",
+    "Scratch",
+    "SecretKey",
+    "Step",
+    "Sweep",
+    "SweepArgs",
+    "Target",
+    "Topology",
+    "TrainingJob",
+    "TrainingJobArgs",
+    "Workload",
+    "WorkloadRefused",
+    "connect",
+    "distributed_training",
+    "grid",
+    "model_deployment",
+    "model_server",
+    "notebook",
+    "pipeline",
+    "sweep",
+    "training_job",
+]

@@ -1,0 +1,168 @@
+"""Whether a pool can hold a pod, and as many of them as there will be at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from components.pools import PoolSpec, keys
+from components.pools.room import HUGEPAGES, Room, rooms
+from components.workloads.checks.need import Spec, choice, need
+from components.workloads.quantities import MI, text
+from components.workloads.target import Target
+from infra.config.pools import Role
+from infra.config.problems import Problem
+
+_MIG = "nvidia.com/mig-"
+
+
+def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> Iterator[Problem]:
+    """What keeps the pod off every pool it may run on. Of pools that it names, each must be able to hold it.
+
+    Args:
+        path: Where the pod stands.
+        spec: Its spec.
+        target: The platform.
+        at_once: Pods like it that run together.
+    """
+    chosen = choice(spec, target)
+    unknown = [name for name in chosen.named if name not in target.pools]
+    for name in unknown:
+        known = ", ".join(target.pools)
+        yield Problem(f"{path}.pools", "a pool must be one of the platform's", name, f"There are: {known}.")
+    if unknown:
+        return
+    wanted = need(spec)
+    problems = {name: list(_misfits(path, spec, pool, wanted)) for name, pool in chosen.pools.items()}
+    if not problems:
+        known = ", ".join(target.pools)
+        rule = "some pool must have the labels that the pod selects"
+        yield Problem(f"{path}.nodeSelector", rule, spec.get("nodeSelector"), f"Select {keys.POOL}: one of {known}.")
+        return
+    if chosen.named:
+        yield from (problem for found in problems.values() for problem in found)
+    elif all(problems.values()):
+        yield from min(problems.values(), key=len)
+    if any(problems.values()):
+        return
+    yield from _crowd(path, list(chosen.pools.values()), wanted, at_once)
+    if chosen.named and target.queue and target.shares is not None:
+        yield from _shares(path, chosen.pools, target.shares, wanted, at_once)
+
+
+def _misfits(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
+    if pool.role is Role.SYSTEM:
+        rule = "a system pool is for controllers and DNS"
+        yield Problem(f"{path}.pools", rule, pool.name, "Choose a pool for work; a general one for CPU work.")
+    given = spec.get("tolerations", ())
+    for taint in pool.taints:
+        if taint.effect != "PreferNoSchedule" and not any(_tolerates(each, taint.manifest) for each in given):
+            rule = f"a pod on pool {pool.name} must tolerate its taint {taint}"
+            yield Problem(f"{path}.tolerations", rule, [each.get("key") for each in given], "Add that toleration.")
+    for name, amount in sorted(wanted.items()):
+        if "/" in name:
+            yield from _device(path, pool, name, amount)
+    if HUGEPAGES in wanted and keys.EFA not in pool.resources:
+        rule = f"only nodes with EFA set huge pages aside, and pool {pool.name} has none"
+        yield Problem(f"{path}.resources[{HUGEPAGES}]", rule, int(wanted[HUGEPAGES]), "Leave them out.")
+    yield from _size(path, pool, wanted)
+
+
+def _tolerates(toleration: Mapping[str, str], taint: Mapping[str, str]) -> bool:
+    """kubernetes.io, "Taints and Tolerations": an empty key or effect matches all."""
+    if toleration.get("effect", taint["effect"]) != taint["effect"]:
+        return False
+    if toleration.get("operator", "Equal") == "Exists":
+        return toleration.get("key", taint["key"]) == taint["key"]
+    return (toleration.get("key"), toleration.get("value", "")) == (taint["key"], taint.get("value", ""))
+
+
+def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[Problem]:
+    offered = pool.resources.get(name, 0)
+    if amount <= offered:
+        return
+    where = f"{path}.resources[{name}]"
+    others = ", ".join(f"{count} {each}" for each, count in pool.resources.items()) or "no devices"
+    if offered:
+        mend = f"Ask for {offered} at most; spread more over several pods."
+        yield Problem(where, f"a node of pool {pool.name} has {offered}", int(amount), mend)
+    elif name == keys.GPU and pool.mig and pool.mig.profiles:
+        rule = f"the GPUs of pool {pool.name} are cut by MIG, and none is whole"
+        yield Problem(where, rule, int(amount), f"Ask for a slice; a node has {others}.")
+    elif name.startswith(_MIG) and pool.gpu is not None:
+        rule = f"pool {pool.name} has no such slice"
+        yield Problem(where, rule, int(amount), f"A node has {others}; or cut the pool otherwise (`mig`).")
+    else:
+        mend = f"A node has {others}; choose another pool."
+        yield Problem(where, f"pool {pool.name} offers none of it", int(amount), mend)
+
+
+def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
+    found = rooms(pool)
+    if any(_holds(room, wanted) for room in found):
+        return
+    largest = max(found, key=lambda room: (room.memory_mib, room.cpu_millis))
+    limits = {"cpu": Decimal(largest.cpu_millis) / 1000, "memory": Decimal(largest.memory_mib) * MI}
+    for name, most in limits.items():
+        amount = wanted.get(name, Decimal(0))
+        if amount > most:
+            rule = (
+                f"a {largest.instance_type} of pool {pool.name} leaves {text(name, most)} of {name} to pods, after the "
+                "kubelet, the system and DaemonSets"
+            )
+            yield Problem(f"{path}.resources[{name}]", rule, text(name, amount), "Ask for less, or for a larger pool.")
+
+
+def _holds(room: Room, wanted: Mapping[str, Decimal]) -> bool:
+    return wanted.get("cpu", Decimal(0)) * 1000 <= room.cpu_millis and (
+        wanted.get("memory", Decimal(0)) <= Decimal(room.memory_mib) * MI
+    )
+
+
+def _crowd(path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int) -> Iterator[Problem]:
+    """Pods that run together must find nodes together: what is admitted as one and can't run as one waits for ever."""
+    most = sum(pool.settings.max * max(_per_node(room, wanted) for room in rooms(pool)) for pool in pools)
+    if at_once > most:
+        names = ", ".join(f"{pool.name} (max {pool.settings.max})" for pool in pools)
+        rule = f"pods that run at once must fit on the pools' nodes: {names} hold {most} of them"
+        yield Problem(path, rule, at_once, "Run fewer at once, or raise `max` of the pool.")
+
+
+def _per_node(room: Room, wanted: Mapping[str, Decimal]) -> int:
+    offered = {
+        **{name: Decimal(count) for name, count in room.devices.items()},
+        "cpu": Decimal(room.cpu_millis) / 1000,
+        "memory": Decimal(room.memory_mib) * MI,
+    }
+    shares = [offered[name] // amount for name, amount in wanted.items() if name in offered]
+    return int(min(shares, default=Decimal(110)))
+
+
+def _shares(
+    path: str, pools: Mapping[str, PoolSpec], shares: Mapping[str, int], wanted: Mapping[str, Decimal], at_once: int
+) -> Iterator[Problem]:
+    """What the team may hold: a job that needs more at once is never admitted."""
+    none = [name for name in pools if name not in shares]
+    for name in none:
+        rule = f"the team must have a share of pool {name}"
+        known = ", ".join(shares) or "no pool"
+        yield Problem(f"{path}.pools", rule, name, f"It has shares of {known}; add one to the team.")
+    if none:
+        return
+    room = {name: int(shares[name] // (units(pool, wanted) or 1)) for name, pool in pools.items()}
+    if at_once > sum(room.values()):
+        held = ", ".join(f"{shares[name]} of {name}" for name in room)
+        rule = f"pods that run at once must fit into the team's share: {held} is room for {sum(room.values())}"
+        yield Problem(path, rule, at_once, "Run fewer at once, or raise the team's share (`nominal` or `borrow`).")
+
+
+def units(pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Decimal:
+    """A pod's part of a share: whole GPUs of a GPU pool, vCPUs of a CPU pool (`components.tenancy.shares`)."""
+    if not pool.gpu_count:
+        return wanted.get("cpu", Decimal(0))
+    parts = [
+        amount * pool.gpu_count / pool.resources[name]
+        for name, amount in wanted.items()
+        if name in pool.resources and name != keys.EFA
+    ]
+    return max(parts, default=Decimal(0))

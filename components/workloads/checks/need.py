@@ -1,0 +1,76 @@
+"""What a pod asks of a node, and of which pools it may be: read from its manifest, whoever wrote that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from components.pools import PoolSpec, keys
+from components.pools.room import HUGEPAGES
+from components.workloads.quantities import is_quantity, parse
+from components.workloads.target import Target
+
+Spec = Mapping[str, Any]
+
+
+def requests(container: Spec) -> dict[str, str]:
+    """Requests of a container; a limit without a request is one (kubernetes.io, "Resource Management")."""
+    resources = container.get("resources", {})
+    return {**resources.get("limits", {}), **resources.get("requests", {})}
+
+
+def need(spec: Spec) -> dict[str, Decimal]:
+    """What the scheduler looks for: the containers together, or the largest init container where that is more
+    (kubernetes.io, "Init Containers"). Huge pages count as memory as well, of which nodes set them aside."""
+    total: dict[str, Decimal] = {}
+    for container in spec.get("containers", ()):
+        for name, amount in _amounts(container).items():
+            total[name] = total.get(name, Decimal(0)) + amount
+    for container in spec.get("initContainers", ()):
+        for name, amount in _amounts(container).items():
+            total[name] = max(total.get(name, Decimal(0)), amount)
+    if pages := total.get(HUGEPAGES):
+        total["memory"] = total.get("memory", Decimal(0)) + pages
+    return {name: amount for name, amount in total.items() if amount}
+
+
+def _amounts(container: Spec) -> dict[str, Decimal]:
+    return {name: parse(amount) for name, amount in requests(container).items() if is_quantity(amount)}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Pools that a pod's manifest asks for.
+
+    Attributes:
+        named: Names in its selector or affinity; empty where it names none.
+        pools: Pools of the target that it may run on as far as labels go, by name.
+    """
+
+    named: tuple[str, ...]
+    pools: Mapping[str, PoolSpec]
+
+
+def choice(spec: Spec, target: Target) -> Choice:
+    """Read selector and required affinity. Labels that no pool is known by (zone, instance type) are left aside."""
+    known = {key for pool in target.pools.values() for key in pool.labels}
+    wanted = {key: (value,) for key, value in spec.get("nodeSelector", {}).items()} | _affinity(spec)
+    asked = {key: values for key, values in wanted.items() if key in known}
+    found = {
+        name: pool
+        for name, pool in target.pools.items()
+        if all(pool.labels.get(key) in values for key, values in asked.items())
+    }
+    return Choice(tuple(wanted.get(keys.POOL, ())), found)
+
+
+def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:
+    nodes = spec.get("affinity", {}).get("nodeAffinity", {})
+    terms = nodes.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", ())
+    if len(terms) != 1:
+        # Terms are alternatives: nothing is certain of any one of them.
+        return {}
+    expressions = terms[0].get("matchExpressions", ())
+    return {each["key"]: tuple(each["values"]) for each in expressions if each["operator"] == "In"}

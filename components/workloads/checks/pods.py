@@ -1,0 +1,148 @@
+"""Rules for any pod: what it asks for, what it runs, and whom it runs as."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from components.pools import keys
+from components.workloads.checks.fit import fit_problems
+from components.workloads.checks.need import Spec, choice, need
+from components.workloads.quantities import is_quantity, parse
+from components.workloads.target import Target
+from infra.config.capacity import Market
+from infra.config.problems import Problem
+
+_MIG = "nvidia.com/mig-"
+_TAGGED = re.compile(r"(?P<name>[^@\s]+?)(:(?P<tag>[\w][\w.-]*))?(?P<digest>@sha256:[0-9a-f]{64})?")
+SPOT_NOTICE_SECONDS = 120
+"""EC2 tells of a reclaim two minutes before (EC2 User Guide, "Spot Instance interruption notices")."""
+
+
+def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> Iterator[Problem]:
+    """All that is wrong with a pod, whoever runs it."""
+    for kind in ("initContainers", "containers"):
+        for container in spec.get(kind, ()):
+            yield from _container(f"{path}.{kind}.{container['name']}", container)
+    yield from _gpus(path, spec)
+    yield from _security(path, spec)
+    yield from _priority(path, spec, target)
+    yield from _shared_memory(path, spec)
+    yield from _sharing(path, spec, target)
+    yield from fit_problems(path, spec, target, at_once=at_once)
+
+
+def spot_problems(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
+    """What a pod that AWS may take the machine from must have, so that its work is not lost."""
+    pools = choice(spec, target).pools
+    spot = [name for name, pool in pools.items() if pool.market is Market.SPOT]
+    if not spot:
+        return
+    claims = {each["name"] for each in spec.get("volumes", ()) if "persistentVolumeClaim" in each}
+    written = {
+        mount["name"]
+        for container in spec.get("containers", ())
+        for mount in container.get("volumeMounts", ())
+        if not mount.get("readOnly")
+    }
+    if not claims & written:
+        rule = f"AWS may take the nodes of spot pool {spot[0]} at any time: a job there must write to a volume claim"
+        mend = f"Mount the claim {target.claims.get('checkpoints', 'checkpoints')}, or use a pool that is not spot."
+        yield Problem(f"{path}.volumes", rule, sorted(claims) or None, mend)
+    grace = spec.get("terminationGracePeriodSeconds", 30)
+    if grace > SPOT_NOTICE_SECONDS:
+        rule = f"a spot node is gone {SPOT_NOTICE_SECONDS} s after the notice"
+        yield Problem(f"{path}.grace_seconds", rule, grace, "Write the last checkpoint within two minutes.")
+
+
+def _container(path: str, container: Spec) -> Iterator[Problem]:
+    yield from image_problems(f"{path}.image", container["image"])
+    resources = container.get("resources", {})
+    asked, limits = resources.get("requests", {}), resources.get("limits", {})
+    for name in ("cpu", "memory"):
+        if name not in asked and name not in limits:
+            yield Problem(f"{path}.resources.requests", f"{name} must be requested", None, "Say what it needs.")
+    if "memory" not in limits:
+        rule = "memory must have a limit, or one pod takes the node's"
+        yield Problem(f"{path}.resources.limits", rule, None, "Give the request as the limit too.")
+    for name in sorted({**asked, **limits}):
+        yield from _amount(f"{path}.resources[{name}]", name, asked.get(name), limits.get(name))
+
+
+def _amount(path: str, name: str, asked: str | int | None, limit: str | int | None) -> Iterator[Problem]:
+    given = [amount for amount in (asked, limit) if amount is not None]
+    for amount in given:
+        if not is_quantity(amount):
+            yield Problem(path, "an amount is a quantity of Kubernetes", amount, "Write 500m, 4, 16Gi.")
+            return
+    device = "/" in name
+    if device and limit is None:
+        yield Problem(path, "a device is given by limits; a request alone is refused", asked, "Give it as limit.")
+    elif device and asked is not None and parse(asked) != parse(limit or 0):
+        rule = "request and limit of a device must be equal"
+        yield Problem(path, rule, f"request {asked}, limit {limit}", "Give the same number as both.")
+    elif asked is not None and limit is not None and parse(asked) > parse(limit):
+        yield Problem(path, "a request is at most the limit", f"request {asked}, limit {limit}", "Raise the limit.")
+    if device and any(parse(amount) % 1 for amount in given):
+        mend = "Take a MIG slice or a pool of shared GPUs for a part of one."
+        yield Problem(path, "devices come whole", given[0], mend)
+
+
+def image_problems(path: str, image: str) -> Iterator[Problem]:
+    """An image must say which version it is, or each node runs what it happened to pull."""
+    found = _TAGGED.fullmatch(image)
+    if found is None:
+        yield Problem(path, "an image is a name with a tag or a digest", image, "Write registry/name:tag.")
+    elif not found["digest"] and found["tag"] in (None, "latest"):
+        rule = "an image must be pinned by a tag other than latest, or by a digest"
+        yield Problem(path, rule, image, "Name the version: registry/name:1.2.3, or @sha256:....")
+
+
+def _gpus(path: str, spec: Spec) -> Iterator[Problem]:
+    wanted = need(spec)
+    slices = sorted(name for name in wanted if name.startswith(_MIG))
+    if slices and keys.GPU in wanted:
+        rule = "a pod takes whole GPUs or slices: no node has both, since every GPU of a pool is cut alike"
+        yield Problem(f"{path}.resources", rule, [keys.GPU, *slices], "Split it into two pods.")
+
+
+def _security(path: str, spec: Spec) -> Iterator[Problem]:
+    contexts = [spec.get("securityContext", {}), *(each.get("securityContext", {}) for each in spec["containers"])]
+    if any(each.get("runAsUser") == 0 for each in contexts):
+        rule = "no workload runs as root: the Pod Security Standard restricted forbids it"
+        yield Problem(f"{path}.user", rule, 0, "Take another number; volumes belong to its group.")
+
+
+def _priority(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
+    given = spec.get("priorityClassName")
+    if given not in target.priorities:
+        known = ", ".join(target.priorities)
+        yield Problem(f"{path}.priority", "a workload has a priority of the platform", given, f"Use one of {known}.")
+
+
+def _shared_memory(path: str, spec: Spec) -> Iterator[Problem]:
+    sizes = [
+        volume["emptyDir"]["sizeLimit"]
+        for volume in spec.get("volumes", ())
+        if volume.get("emptyDir", {}).get("medium") == "Memory" and "sizeLimit" in volume["emptyDir"]
+    ]
+    if bad := [size for size in sizes if not is_quantity(size)]:
+        yield Problem(f"{path}.shared_memory", "a size is a quantity of Kubernetes", bad[0], "Write 16Gi.")
+        return
+    memory = need(spec).get("memory", 0)
+    taken = sum(parse(size) for size in sizes)
+    if taken >= memory > 0:
+        rule = "shared memory counts against the memory of the pod and must be less"
+        yield Problem(f"{path}.shared_memory", rule, sizes[0], "Raise `memory` by as much.")
+    if not sizes and need(spec).get(keys.GPU, 0) > 1:
+        rule = "processes on several GPUs exchange data in /dev/shm, which has 64 MiB unless given (NCCL, DataLoader)"
+        yield Problem(f"{path}.shared_memory", rule, None, "Give some GiB for each GPU.")
+
+
+def _sharing(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
+    """A second share is no second GPU: the device plugin refuses such a pod (`failRequestsGreaterThanOne`)."""
+    wanted = need(spec).get(keys.GPU, 0)
+    for name, pool in choice(spec, target).pools.items():
+        if pool.sharing is not None and wanted > 1:
+            rule = f"GPUs of pool {name} are shared, and two shares are no more than one"
+            yield Problem(f"{path}.resources[{keys.GPU}]", rule, int(wanted), "Ask for 1.")

@@ -1,0 +1,47 @@
+"""Environment and annotations that let GPUs on several nodes talk: NCCL, libfabric's EFA provider, topology."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from components.workloads.distributed.args import DistributedTrainingArgs
+from components.workloads.metadata import NOT_MOVED
+from components.workloads.pods import Pod
+
+_TOPOLOGY: Final = "kueue.x-k8s.io/podset-{}-topology"
+"""Annotation of a pod template (Kueue 0.19, "Topology Aware Scheduling", user-facing APIs)."""
+
+
+def environment(args: DistributedTrainingArgs) -> dict[str, str]:
+    """Environment of each process; what the user gives comes before it.
+
+    Only what is needed: NCCL and aws-ofi-nccl find the rest by themselves, and most settings of older guides slow them
+    down or break them (aws-samples/awsome-distributed-training, efa-cheatsheet.md, 2026-08: `NCCL_BUFFSIZE`,
+    `NCCL_MIN_CHANNELS`, `NCCL_PROTO`, `FI_EFA_USE_DEVICE_RDMA`, `FI_EFA_FORK_SAFE` and `RDMAV_FORK_SAFE` are best left
+    out with libfabric >= 1.18 and aws-ofi-nccl >= 1.7).
+    """
+    common = {
+        # WARN names a failing peer; INFO also tells whether NCCL took EFA ("NET/OFI Selected provider is efa").
+        "NCCL_DEBUG": args.nccl_debug,
+        # The first handshake goes over TCP, on the one interface that a pod of the VPC CNI has
+        # (aws/amazon-vpc-cni-k8s, README: the container's interface is eth0).
+        "NCCL_SOCKET_IFNAME": "eth0",
+    }
+    if not args.pod.resources.efa:
+        return common
+    # libfabric would fall back to TCP without a word where EFA is not usable; named, it fails instead
+    # (fi_efa(7), libfabric 1.22; EKS User Guide, "Run machine learning training on Amazon EKS with EFA").
+    return {**common, "FI_PROVIDER": "efa"}
+
+
+def with_environment(args: DistributedTrainingArgs) -> Pod:
+    """The pod with the environment of the fabric, which the user's own goes over."""
+    return replace(args.pod, env={**environment(args), **args.pod.env})
+
+
+def pod_annotations(args: DistributedTrainingArgs) -> dict[str, str]:
+    """Annotations of the pod template."""
+    if args.topology is None:
+        return dict(NOT_MOVED)
+    return {**NOT_MOVED, _TOPOLOGY.format("required" if args.topology.required else "preferred"): args.topology.level}

@@ -1,0 +1,114 @@
+"""The component of a distributed training, and what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pulumi
+
+from components.pools import keys
+from components.workloads.checks.bounds import (
+    DAY,
+    bounds_problems,
+    count_problems,
+    deadline_problems,
+    retries_problems,
+    served_problems,
+    suspended_problems,
+)
+from components.workloads.checks.need import choice
+from components.workloads.checks.pods import pod_problems, spot_problems
+from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.distributed.args import DistributedTrainingArgs, Kind
+from components.workloads.distributed.fabric import with_environment
+from components.workloads.distributed.jobset import jobset, train_job, training_runtime
+from components.workloads.distributed.operator import mpi_job, pytorch_job
+from components.workloads.pods import container, pod_spec
+from components.workloads.refusal import refuse_if_any
+from infra.config.addons import AddonSettings
+from infra.config.addons.batch import Jobset, Trainer, TrainingOperator
+from infra.config.problems import Problem
+
+SERVED_BY: Final[dict[Kind, type[AddonSettings]]] = {
+    "TrainJob": Trainer,
+    "PyTorchJob": TrainingOperator,
+    "MPIJob": TrainingOperator,
+    "JobSet": Jobset,
+}
+
+
+def distributed_training(name: str, args: DistributedTrainingArgs) -> Pieces:
+    """The manifests of a distributed training.
+
+    Raises:
+        WorkloadRefused: With everything that would fail later.
+    """
+    refuse_if_any("DistributedTraining", name, _problems(args))
+    if args.kind == "TrainJob":
+        return {
+            "runtime": Piece(training_runtime(name, args)),
+            "train-job": Piece(train_job(name, args), needs=("runtime",)),
+        }
+    build = {"JobSet": jobset, "PyTorchJob": pytorch_job, "MPIJob": mpi_job}[args.kind]
+    return {"job": Piece(build(name, args))}
+
+
+class DistributedTraining(Workload):
+    """A distributed training as resources."""
+
+    TOKEN: Final = "slipway:workloads:DistributedTraining"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: DistributedTrainingArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, distributed_training(name, args), args.target, opts)
+
+
+def _problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
+    pod = with_environment(args)
+    spec = pod_spec(pod, args.target, [container("node", pod)], priority=args.priority)
+    yield from served_problems(args.target, args.kind, SERVED_BY[args.kind])
+    if args.kind == "TrainJob":
+        yield from deadline_problems(args.deadline_seconds)
+        yield from retries_problems(args.retries)
+        if args.ttl_seconds is not None:
+            rule = "a TrainJob of Trainer 2.3 has no time to live: its JobSet would be made anew, and train again"
+            yield Problem("ttl_seconds", rule, args.ttl_seconds, "Leave it out; remove the ended job from the program.")
+    else:
+        ttl = DAY if args.ttl_seconds is None else args.ttl_seconds
+        yield from bounds_problems(args.deadline_seconds, ttl, args.retries)
+    yield from count_problems("nodes", args.nodes, 1, 1000)
+    yield from suspended_problems(args.suspend, args.target)
+    yield from _process_problems(args)
+    yield from pod_problems("pod", spec, args.target, at_once=args.nodes)
+    yield from spot_problems("pod", spec, args.target)
+    yield from _fabric_problems(args, spec)
+
+
+def _process_problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
+    gpus = args.pod.resources.gpus
+    if gpus and args.processes_per_node > gpus:
+        rule = f"a process has a GPU of its own, and a pod has {gpus}"
+        yield Problem("processes", rule, args.processes, f"Give {gpus}, or leave it out.")
+    if args.pod.resources.mig and args.nodes > 1:
+        rule = "MIG instances have no way to each other: NCCL does not run between them"
+        yield Problem("pod.resources.mig", rule, dict(args.pod.resources.mig), "Take whole GPUs, or a sweep of pods.")
+    if not args.pod.command:
+        rule = "the training must have a command, which every node runs"
+        yield Problem("pod.command", rule, None, 'Give the script and its arguments: ("torchrun", "train.py").')
+
+
+def _fabric_problems(args: DistributedTrainingArgs, spec: dict[str, Any]) -> Iterator[Problem]:
+    """EFA that the pool has and the pods do not ask for: the job runs, over TCP, at a tenth of the speed."""
+    if args.nodes == 1:
+        return
+    for name, pool in choice(spec, args.target).pools.items():
+        offered = pool.resources.get(keys.EFA, 0)
+        if offered and not args.pod.resources.efa:
+            rule = f"nodes of pool {name} have {offered} EFA, and NCCL goes over TCP without them"
+            share = max(1, offered * args.pod.resources.gpus // max(1, pool.gpu_count))
+            yield Problem("pod.resources.efa", rule, 0, f"Ask for {share}.")
+    zones = {zone for name in args.pod.pools if name in args.target.pools for zone in args.target.pools[name].zones}
+    efa = args.pod.resources.efa
+    if efa and len(zones) > 1:
+        rule = "EFA does not leave a zone, and these pools have several"
+        yield Problem("pod.pools", rule, sorted(zones), "Name pools of one zone.")

@@ -1,0 +1,57 @@
+"""Names, labels and annotations of workloads: what queues, costs and autoscalers know them by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from components.tenancy.labels import JOB
+from components.workloads.pods import Pod
+from components.workloads.target import Target
+
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+"""Labels of Kueue 0.19, "Run A Kubernetes Job"."""
+SKIP_AWAIT: Final = "pulumi.com/skipAwait"
+"""Annotation: the engine does not wait until the object is ready. A queued job is ready when it has run, days later."""
+
+NOT_MOVED: Final[Mapping[str, str]] = {
+    # Karpenter 1.14, "Disruption", pod-level controls; Cluster Autoscaler FAQ, "What types of pods can prevent CA from
+    # removing a node?". Neither holds up a reclaim of spot capacity.
+    "karpenter.sh/do-not-disrupt": "true",
+    "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+}
+"""Annotations of pods that lose work when their node is taken away to save money."""
+
+
+def labels(name: str, target: Target, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Labels of an object or a pod."""
+    return {**(more or {}), **target.labels, JOB: name, "app.kubernetes.io/name": name}
+
+
+def queue_labels(target: Target, priority: str) -> dict[str, str]:
+    """Labels by which Kueue takes an object into its queue."""
+    return {QUEUE: target.queue, PRIORITY: priority} if target.queue else {}
+
+
+def metadata(
+    name: str, target: Target, *, queued_as: str | None = None, annotations: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Metadata of a namespaced object; `queued_as` is its priority class where Kueue is to queue it."""
+    more = queue_labels(target, queued_as) if queued_as else {}
+    made: dict[str, Any] = {"name": name, "namespace": target.namespace, "labels": labels(name, target, more)}
+    return {**made, "annotations": dict(annotations)} if annotations else made
+
+
+def pod_metadata(
+    name: str,
+    pod: Pod,
+    target: Target,
+    annotations: Mapping[str, str] | None = None,
+    *,
+    more: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Metadata of a pod template; `more` are labels of one kind of workload."""
+    notes = {**pod.annotations, **(annotations or {})}
+    made: dict[str, Any] = {"labels": labels(name, target, {**pod.labels, **(more or {})})}
+    return {**made, "annotations": notes} if notes else made

@@ -1,0 +1,199 @@
+"""A pipeline of steps, each a pod of its own, as a WorkflowTemplate of Argo Workflows, with a run or a schedule of it.
+
+Steps hand large data on through volume claims, where it is already; parameters of the pipeline are texts.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, Final
+
+import pulumi
+
+from components.workloads.checks.bounds import (
+    DAY,
+    bounds_problems,
+    count_problems,
+    retries_problems,
+    served_problems,
+)
+from components.workloads.checks.pods import pod_problems, spot_problems
+from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata, queue_labels
+from components.workloads.pods import Pod, container, pod_spec
+from components.workloads.refusal import name_problems, refuse_if_any
+from components.workloads.target import Target
+from infra.config.addons.batch import ArgoWorkflows
+from infra.config.problems import Problem
+
+API: Final = "argoproj.io/v1alpha1"
+ENTRY: Final = "pipeline"
+_TAKEN: Final = ("affinity", "nodeSelector", "securityContext", "tolerations", "volumes")
+"""Fields of a pod that a template of a step has as well; what else a pod needs is patched in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step.
+
+    Attributes:
+        pod: What it runs. `{{workflow.parameters.NAME}}` in its arguments is a parameter of the pipeline.
+        after: Steps that must have succeeded.
+        retries: Failures before the pipeline fails.
+    """
+
+    pod: Pod
+    after: tuple[str, ...] = ()
+    retries: int = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class PipelineArgs:
+    """Inputs of a pipeline.
+
+    Attributes:
+        target: Where it runs.
+        steps: Steps by name.
+        parameters: Parameters with their defaults.
+        parallelism: Steps at a time.
+        deadline_seconds: Time of one run.
+        ttl_seconds: Time that an ended run is kept.
+        run: Name of a run that is started; none where not given. Another name starts another run.
+        schedule: Cron expression of five fields, in UTC, at which it runs; one run at a time.
+        priority: Priority class.
+    """
+
+    target: Target
+    steps: Mapping[str, Step]
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    parallelism: int = 4
+    deadline_seconds: int | None = None
+    ttl_seconds: int | None = DAY
+    run: str | None = None
+    schedule: str | None = None
+    priority: str = "experiment"
+
+
+def pipeline(name: str, args: PipelineArgs) -> Pieces:
+    """The manifests of a pipeline.
+
+    Raises:
+        WorkloadRefused: With everything that would fail later.
+    """
+    refuse_if_any("Pipeline", name, _problems(args))
+    pieces = {"template": Piece(_template(name, args))}
+    called = {"workflowTemplateRef": {"name": name}}
+    if args.run:
+        run = f"{name}-{args.run}"
+        meta = metadata(run, args.target, annotations={SKIP_AWAIT: "true"})
+        workflow = {"apiVersion": API, "kind": "Workflow", "metadata": meta, "spec": called}
+        pieces["run"] = Piece(workflow, needs=("template",))
+    if args.schedule:
+        spec = {
+            "schedules": [args.schedule],
+            "timezone": "UTC",
+            "concurrencyPolicy": "Forbid",
+            "startingDeadlineSeconds": 600,
+            "successfulJobsHistoryLimit": 3,
+            "failedJobsHistoryLimit": 3,
+            "workflowSpec": called,
+        }
+        cron = {"apiVersion": API, "kind": "CronWorkflow", "metadata": metadata(name, args.target), "spec": spec}
+        pieces["schedule"] = Piece(cron, needs=("template",))
+    return pieces
+
+
+class Pipeline(Workload):
+    """A pipeline as resources."""
+
+    TOKEN: Final = "slipway:workloads:Pipeline"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: PipelineArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, pipeline(name, args), args.target, opts)
+
+
+def _template(name: str, args: PipelineArgs) -> dict[str, Any]:
+    tasks = [
+        {"name": step, "template": step, **({"depends": " && ".join(given.after)} if given.after else {})}
+        for step, given in args.steps.items()
+    ]
+    first = {"name": ENTRY, "dag": {"tasks": tasks}}
+    spec = {
+        "activeDeadlineSeconds": args.deadline_seconds,
+        "arguments": {"parameters": [{"name": key, "value": value} for key, value in args.parameters.items()]},
+        # Argo's own container in each pod reports what became of the step, and needs the token for it.
+        "automountServiceAccountToken": True,
+        "entrypoint": ENTRY,
+        "parallelism": args.parallelism,
+        "podGC": {"strategy": "OnPodSuccess"},
+        "serviceAccountName": args.target.service_account,
+        "templates": [first, *(_step(name, step, given, args) for step, given in args.steps.items())],
+        "ttlStrategy": {"secondsAfterCompletion": args.ttl_seconds},
+    }
+    return {"apiVersion": API, "kind": "WorkflowTemplate", "metadata": metadata(name, args.target), "spec": spec}
+
+
+def _step(name: str, step: str, given: Step, args: PipelineArgs) -> dict[str, Any]:
+    spec = _pod(given.pod, args)
+    (main,) = spec["containers"]
+    queued = queue_labels(args.target, args.priority)
+    rest = {key: spec[key] for key in ("terminationGracePeriodSeconds", "enableServiceLinks")}
+    return {
+        "name": step,
+        # Kueue queues each step's pod by itself: a pipeline that waits between steps holds no GPU.
+        "metadata": pod_metadata(name, given.pod, args.target, NOT_MOVED, more=queued),
+        "container": {key: value for key, value in main.items() if key != "name"},
+        "podSpecPatch": json.dumps(rest, sort_keys=True),
+        "priorityClassName": args.priority,
+        "retryStrategy": {
+            "limit": str(given.retries),
+            "retryPolicy": "Always",
+            "backoff": {"duration": "30s", "factor": "2", "maxDuration": "30m"},
+        },
+        **{key: spec[key] for key in _TAKEN if key in spec},
+    }
+
+
+def _pod(pod: Pod, args: PipelineArgs) -> dict[str, Any]:
+    return pod_spec(pod, args.target, [container("main", pod)], priority=args.priority)
+
+
+def _problems(args: PipelineArgs) -> Iterator[Problem]:
+    yield from served_problems(args.target, "Workflow", ArgoWorkflows)
+    yield from bounds_problems(args.deadline_seconds, args.ttl_seconds, 0)
+    yield from count_problems("steps", len(args.steps), 1, 100)
+    yield from count_problems("parallelism", args.parallelism, 1, 50)
+    yield from _order_problems(args.steps)
+    if args.run is not None:
+        yield from (Problem("run", each.rule, each.value, each.mend) for each in name_problems(args.run))
+    if args.schedule is not None and len(args.schedule.split()) != 5:
+        rule = "a schedule has five fields: minute, hour, day, month, weekday"
+        yield Problem("schedule", rule, args.schedule, 'Write "0 3 * * *" for every night at three, UTC.')
+    for step, given in args.steps.items():
+        path = f"steps.{step}.pod"
+        yield from (Problem(f"steps.{step}", each.rule, each.value, each.mend) for each in name_problems(step))
+        yield from (
+            Problem(f"steps.{step}.{each.path}", each.rule, each.value, each.mend)
+            for each in retries_problems(given.retries)
+        )
+        spec = _pod(given.pod, args)
+        yield from pod_problems(path, spec, args.target)
+        yield from spot_problems(path, spec, args.target)
+
+
+def _order_problems(steps: Mapping[str, Step]) -> Iterator[Problem]:
+    for step, given in steps.items():
+        for before in given.after:
+            if before not in steps:
+                mend = f"There are: {', '.join(steps)}."
+                yield Problem(f"steps.{step}.after", "it must be a step of the pipeline", before, mend)
+    if ENTRY in steps:
+        yield Problem(f"steps.{ENTRY}", "the pipeline itself has this name", ENTRY, "Give the step another.")
+    try:
+        tuple(TopologicalSorter({step: given.after for step, given in steps.items()}).static_order())
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        yield Problem("steps", "no step may wait for itself", circle, "Leave one `after` out.")

@@ -1,0 +1,51 @@
+"""What a container asks for, so that requests and limits can't disagree where they must not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from components.pools import keys
+from components.pools.room import HUGEPAGES
+from infra.catalog import mig
+
+EFA_HUGEPAGES: Final = "5120Mi"
+"""Huge pages of a pod with EFA: libfabric keeps its buffers in them (EKS User Guide, "Run machine learning training on
+Amazon EKS with Elastic Fabric Adapter", the example for p5.48xlarge; 2026-08)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """Resources of one container. Request and limit are the same unless `cpu_limit` says otherwise: what is there is
+    had at any time, and memory of a pod that has what it asked for is the last to be reclaimed (QoS Guaranteed).
+
+    Attributes:
+        cpu: vCPUs: `"8"`, `"500m"`.
+        memory: Memory: `"64Gi"`.
+        gpus: Whole GPUs; on a pool whose GPUs are shared, one share.
+        mig: MIG instances by profile: `{"1g.10gb": 1}`.
+        efa: Elastic Fabric Adapters; huge pages for them are added.
+        cpu_limit: More vCPUs than requested, where the node has them to spare.
+        scratch: Space for logs and files outside volumes: `"50Gi"`.
+    """
+
+    cpu: str
+    memory: str
+    gpus: int = 0
+    mig: Mapping[str, int] = field(default_factory=dict)
+    efa: int = 0
+    cpu_limit: str | None = None
+    scratch: str | None = None
+
+    def manifest(self) -> dict[str, Any]:
+        """`resources` of a container."""
+        both: dict[str, str] = {"memory": self.memory}
+        if self.gpus:
+            both[keys.GPU] = str(self.gpus)
+        both |= {mig.resource_name(profile): str(count) for profile, count in sorted(self.mig.items())}
+        if self.efa:
+            both |= {keys.EFA: str(self.efa), HUGEPAGES: EFA_HUGEPAGES}
+        if self.scratch:
+            both[keys.EPHEMERAL_STORAGE] = self.scratch
+        return {"requests": {"cpu": self.cpu, **both}, "limits": {"cpu": self.cpu_limit or self.cpu, **both}}

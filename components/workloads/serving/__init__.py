@@ -1,0 +1,16 @@
+"""Models behind an address: by KServe (`ModelServer`), or as a plain Deployment (`ModelDeployment`)."""
+
+from components.workloads.serving.deployment import ModelDeployment, ModelDeploymentArgs, model_deployment
+from components.workloads.serving.kserve import Canary, ModelServer, ModelServerArgs, model_server
+from components.workloads.serving.scaling import Autoscaling
+
+__all__ = [
+    "Autoscaling",
+    "Canary",
+    "ModelDeployment",
+    "ModelDeploymentArgs",
+    "ModelServer",
+    "ModelServerArgs",
+    "model_deployment",
+    "model_server",
+]

@@ -1,0 +1,211 @@
+"""A model server as a plain Deployment: no controller but Kubernetes' own, and KEDA where it scales.
+
+The model is fetched from S3 before the server starts; the autoscaler, the disruption budget and the probes are set so
+that a roll-out, a drain or a busy hour costs no request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+import pulumi
+
+from components.tenancy.labels import SERVING
+from components.workloads.checks.bounds import count_problems
+from components.workloads.checks.pods import pod_problems
+from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.metadata import metadata, pod_metadata
+from components.workloads.pods import Pod, container, pod_spec
+from components.workloads.refusal import refuse_if_any
+from components.workloads.resources import Resources
+from components.workloads.serving.scaling import Autoscaling, autoscaler, scaled_object, scaling_problems
+from components.workloads.serving.server import probes, server_problems, uri_problems
+from components.workloads.target import Target
+from components.workloads.volumes import Scratch
+from infra.config.problems import Problem
+
+CONTAINER: Final = "server"
+MODEL_PATH: Final = "/models"
+DOWNLOAD_IMAGE: Final = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
+"""Knows EKS Pod Identity, as every version since 2.15 does (EKS User Guide, "Use Pod Identity with the AWS SDK")."""
+DRAIN_SECONDS: Final = 15
+"""Time between leaving the Service and the signal to end: until then requests may still come."""
+NODE_SECONDS: Final = 1200
+"""Time for a GPU node to come and pull an image of 10 GB, before the model is even loaded."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelDeploymentArgs:
+    """Inputs of a model server.
+
+    Attributes:
+        target: Where it runs.
+        pod: The server. `/models` holds the model.
+        model_uri: Where the model is: `s3://bucket/folder`.
+        model_size: Space for it on the node: `"40Gi"`.
+        port: Port of the server; the Service has it too.
+        metrics_port: Port of its metrics, at `/metrics`; the server's own where not given.
+        health_path: Path that answers 200 once the model is loaded.
+        load_seconds: Time that loading may take.
+        autoscaling: Between how many replicas, and by what.
+        priority: Priority class.
+    """
+
+    target: Target
+    pod: Pod
+    model_uri: str
+    model_size: str
+    port: int = 8000
+    metrics_port: int | None = None
+    health_path: str = "/health"
+    load_seconds: int = 900
+    autoscaling: Autoscaling = field(default_factory=Autoscaling)
+    priority: str = "production-inference"
+
+
+def model_deployment(name: str, args: ModelDeploymentArgs) -> Pieces:
+    """The manifests of a model server.
+
+    Raises:
+        WorkloadRefused: With everything that would fail later.
+    """
+    deployment = _deployment(name, args)
+    refuse_if_any("ModelDeployment", name, _problems(args, deployment["spec"]["template"]["spec"]))
+    return {
+        "deployment": Piece(deployment, timeout_seconds=args.load_seconds + NODE_SECONDS),
+        "service": Piece(_service(name, args)),
+        "budget": Piece(_budget(name, args)),
+        "metrics": Piece(_pod_monitor(name, args)),
+        "autoscaler": Piece(_autoscaler(name, args), needs=("deployment",)),
+    }
+
+
+class ModelDeployment(Workload):
+    """A model server as resources."""
+
+    TOKEN: Final = "slipway:workloads:ModelDeployment"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: ModelDeploymentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, model_deployment(name, args), args.target, opts)
+
+
+def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
+    target = args.target
+    model = Scratch(path=MODEL_PATH, size=args.model_size)
+    pod = replace(args.pod, volumes={**args.pod.volumes, "model": model})
+    pod = replace(pod, grace_seconds=max(pod.grace_seconds, 2 * DRAIN_SECONDS))
+    server = container(
+        CONTAINER,
+        pod,
+        ports=_ports(args),
+        lifecycle={"preStop": {"sleep": {"seconds": DRAIN_SECONDS}}},
+        **probes(args.health_path, args.port, args.load_seconds),
+    )
+    spec = {
+        **pod_spec(pod, target, [server], priority=args.priority),
+        "initContainers": [_download(pod, args.model_uri)],
+        "topologySpreadConstraints": [
+            _spread(name, "topology.kubernetes.io/zone"),
+            _spread(name, "kubernetes.io/hostname"),
+        ],
+    }
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": metadata(name, target, queued_as=args.priority),
+        # No `replicas`: the autoscaler sets them, and an update must not set them back.
+        "spec": {
+            "selector": {"matchLabels": _selected(name)},
+            # One may be missing while another comes, so that a roll-out goes on where every GPU is in use.
+            "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}},
+            "progressDeadlineSeconds": args.load_seconds + NODE_SECONDS,
+            "template": {"metadata": pod_metadata(name, pod, target, more={SERVING: "true"}), "spec": spec},
+        },
+    }
+
+
+def _download(pod: Pod, uri: str) -> dict[str, Any]:
+    """The container that fetches the model, with the rights of the pod's service account."""
+    fetch = replace(
+        pod,
+        image=DOWNLOAD_IMAGE,
+        resources=Resources(cpu="1", memory="2Gi"),
+        command=("aws",),
+        args=("s3", "sync", "--only-show-errors", uri, MODEL_PATH),
+        env={},
+        writable_root=False,
+    )
+    return container("model", fetch)
+
+
+def _ports(args: ModelDeploymentArgs) -> list[dict[str, Any]]:
+    ports = [{"name": "http", "containerPort": args.port, "protocol": "TCP"}]
+    if args.metrics_port not in (None, args.port):
+        ports.append({"name": "metrics", "containerPort": args.metrics_port, "protocol": "TCP"})
+    return ports
+
+
+def _selected(name: str) -> dict[str, str]:
+    return {"app.kubernetes.io/name": name}
+
+
+def _spread(name: str, key: str) -> dict[str, Any]:
+    return {
+        "maxSkew": 1,
+        "topologyKey": key,
+        # Rather together than not at all.
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": _selected(name)},
+    }
+
+
+def _service(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
+    port = {"name": "http", "port": args.port, "targetPort": "http", "protocol": "TCP"}
+    spec = {"selector": _selected(name), "ports": [port], "type": "ClusterIP"}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata(name, args.target), "spec": spec}
+
+
+def _budget(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
+    """One at a time. `minAvailable` would keep the last replica, and with it its node, for ever; and pods that are not
+    ready hold up no drain."""
+    spec = {
+        "maxUnavailable": 1,
+        "selector": {"matchLabels": _selected(name)},
+        "unhealthyPodEvictionPolicy": "AlwaysAllow",
+    }
+    meta = metadata(name, args.target)
+    return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": spec}
+
+
+def _pod_monitor(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
+    port = "http" if args.metrics_port in (None, args.port) else "metrics"
+    return {
+        "apiVersion": "monitoring.coreos.com/v1",
+        "kind": "PodMonitor",
+        "metadata": metadata(name, args.target),
+        "spec": {
+            "selector": {"matchLabels": _selected(name)},
+            "podMetricsEndpoints": [{"port": port, "path": "/metrics", "interval": "15s"}],
+        },
+    }
+
+
+def _autoscaler(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
+    scaling, resources, meta = args.autoscaling, args.pod.resources, metadata(name, args.target)
+    if scaling.by == "hpa":
+        spec = autoscaler(scaling, resources, name)
+        return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta, "spec": spec}
+    selector = f'namespace="{args.target.namespace}",pod=~"{name}-.*"'
+    spec = scaled_object(scaling, resources, selector, name)
+    return {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": meta, "spec": spec}
+
+
+def _problems(args: ModelDeploymentArgs, spec: dict[str, Any]) -> Iterator[Problem]:
+    yield from server_problems(args.health_path, args.port, args.load_seconds, args.target)
+    yield from uri_problems("model_uri", args.model_uri)
+    if args.metrics_port is not None:
+        yield from count_problems("metrics_port", args.metrics_port, 1, 65535)
+    yield from scaling_problems(args.autoscaling, args.target)
+    yield from pod_problems("pod", spec, args.target, at_once=args.autoscaling.max_replicas)

@@ -1,0 +1,255 @@
+"""A model by KServe: an InferenceService with its runtime, and a second one with a part of the requests while a new
+version is tried.
+
+KServe's own `canaryTrafficPercent` works with Knative only; in Standard mode it is accepted and does nothing (KServe
+docs, "Canary Rollout Strategy"). There, two services stand side by side and an InferenceGraph splits the requests, and
+both versions are in the program, so that a run says what is served and not what was served before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import pulumi
+
+from components.workloads.checks.bounds import count_problems, served_problems
+from components.workloads.checks.pods import pod_problems
+from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.metadata import SKIP_AWAIT, metadata
+from components.workloads.pods import Pod, container, pod_spec
+from components.workloads.refusal import refuse_if_any
+from components.workloads.serving.scaling import BEHAVIOUR, Autoscaling, queries, scaling_problems
+from components.workloads.serving.server import HOST_LABEL, probes, server_problems, uri_problems
+from components.workloads.target import Target
+from infra.config.addons.serving import Knative, Kserve
+from infra.config.problems import Problem
+
+API: Final = "serving.kserve.io/v1beta1"
+CONTAINER: Final = "kserve-container"
+"""Name by which KServe knows the container of the server (v0.20)."""
+_OF_RUNTIME: Final = ("containers", "volumes", "nodeSelector", "affinity", "tolerations")
+"""Fields of a pod that a ServingRuntime has; the others stand in the InferenceService."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Canary:
+    """A new version beside the old one.
+
+    Attributes:
+        storage_uri: Where the new version is.
+        percent: Part of the requests that it answers.
+        replicas: Its replicas.
+    """
+
+    storage_uri: str
+    percent: int
+    replicas: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelServerArgs:
+    """Inputs of a model.
+
+    Attributes:
+        target: Where it runs.
+        runtime: The server: a pod, or the name of one of the platform's runtimes (`vllm-a100-2g.20gb`). `{{.Name}}` in
+            its arguments is the name of the service; the model is at `/mnt/models`.
+        model_format: Format that the server loads: `vLLM`, `onnx`.
+        storage_uri: Where the model is: `s3://bucket/folder`.
+        replicas: Replicas, where it does not scale.
+        autoscaling: Between how many replicas, and by what; only with a pod as `runtime`, whose metrics are known.
+        canary: A new version beside this one.
+        split: Keep the address that splits requests also without a canary, so that callers have one address.
+        mode: How KServe runs it. Knative splits by itself, between this and the last revision.
+        port: Port of the server.
+        health_path: Path that answers 200 once the model is loaded.
+        load_seconds: Time that loading may take.
+        priority: Priority class.
+    """
+
+    target: Target
+    runtime: Pod | str
+    model_format: str
+    storage_uri: str
+    replicas: int = 1
+    autoscaling: Autoscaling | None = None
+    canary: Canary | None = None
+    split: bool = False
+    mode: Literal["Standard", "Knative"] = "Standard"
+    port: int = 8080
+    health_path: str = "/health"
+    load_seconds: int = 900
+    priority: str = "production-inference"
+
+
+def model_server(name: str, args: ModelServerArgs) -> Pieces:
+    """The manifests of a model.
+
+    Raises:
+        WorkloadRefused: With everything that would fail later.
+    """
+    refuse_if_any("ModelServer", name, _problems(name, args))
+    pieces: dict[str, Piece] = {}
+    needs: tuple[str, ...] = ()
+    if isinstance(args.runtime, Pod):
+        pieces["runtime"] = Piece(_runtime(name, args, args.runtime))
+        needs = ("runtime",)
+    pieces["service"] = Piece(_service(name, args, args.storage_uri, args.replicas, args.autoscaling), needs)
+    if args.mode == "Knative":
+        return pieces
+    served = [*needs, "service"]
+    if args.canary:
+        canary = _service(f"{name}-canary", args, args.canary.storage_uri, args.canary.replicas, None, runtime=name)
+        pieces["canary"] = Piece(canary, needs)
+        served.append("canary")
+    if args.canary or args.split:
+        pieces["split"] = Piece(_split(name, args), tuple(served))
+    return pieces
+
+
+class ModelServer(Workload):
+    """A model as resources."""
+
+    TOKEN: Final = "slipway:workloads:ModelServer"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: ModelServerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, model_server(name, args), args.target, opts)
+
+
+def _pod(args: ModelServerArgs, pod: Pod) -> dict[str, Any]:
+    server = container(
+        CONTAINER,
+        pod,
+        ports=[{"containerPort": args.port, "protocol": "TCP"}],
+        **probes(args.health_path, args.port, args.load_seconds),
+    )
+    return pod_spec(pod, args.target, [server], priority=args.priority)
+
+
+def _runtime(name: str, args: ModelServerArgs, pod: Pod) -> dict[str, Any]:
+    """The server of this model alone; a ServingRuntime takes of a pod only container, volumes and place."""
+    spec = _pod(args, pod)
+    taken = {key: spec[key] for key in _OF_RUNTIME if key in spec}
+    return {
+        "apiVersion": "serving.kserve.io/v1alpha1",
+        "kind": "ServingRuntime",
+        "metadata": metadata(name, args.target),
+        "spec": {
+            "annotations": {"prometheus.kserve.io/port": str(args.port), "prometheus.kserve.io/path": "/metrics"},
+            "supportedModelFormats": [{"name": args.model_format, "version": "1"}],
+            **taken,
+        },
+    }
+
+
+def _service(
+    name: str,
+    args: ModelServerArgs,
+    uri: str,
+    replicas: int,
+    scaling: Autoscaling | None,
+    runtime: str | None = None,
+) -> dict[str, Any]:
+    knative = args.canary if args.mode == "Knative" else None
+    own = isinstance(args.runtime, Pod)
+    model = {
+        "modelFormat": {"name": args.model_format},
+        "runtime": (runtime or name) if own else args.runtime,
+        "storageUri": knative.storage_uri if knative else uri,
+    }
+    predictor: dict[str, Any] = {
+        **_pod_fields(args),
+        "minReplicas": scaling.min_replicas if scaling else replicas,
+        "maxReplicas": scaling.max_replicas if scaling else replicas,
+        "model": model,
+        **({"canaryTrafficPercent": knative.percent} if knative else {}),
+        **({"autoScaling": _metrics(name, args, scaling)} if scaling else {}),
+    }
+    # `none`: with a fixed number there is nothing to scale, and KServe's default would scale by CPU.
+    scaler = {} if args.mode == "Knative" else {"serving.kserve.io/autoscalerClass": "keda" if scaling else "none"}
+    notes = {"serving.kserve.io/deploymentMode": args.mode, **scaler, SKIP_AWAIT: "true"}
+    meta = metadata(name, args.target, queued_as=args.priority, annotations=notes)
+    return {"apiVersion": API, "kind": "InferenceService", "metadata": meta, "spec": {"predictor": predictor}}
+
+
+def _pod_fields(args: ModelServerArgs) -> dict[str, Any]:
+    """What the pod gets from the service and not from the runtime."""
+    if not isinstance(args.runtime, Pod):
+        return {"priorityClassName": args.priority, "serviceAccountName": args.target.service_account}
+    spec = _pod(args, args.runtime)
+    return {key: value for key, value in spec.items() if key not in _OF_RUNTIME}
+
+
+def _metrics(name: str, args: ModelServerArgs, scaling: Autoscaling) -> dict[str, Any]:
+    resources = args.runtime.resources if isinstance(args.runtime, Pod) else None
+    assert resources is not None, "refused by _problems"  # noqa: S101
+    selector = f'namespace="{args.target.namespace}",pod=~"{name}-predictor-.*"'
+    metrics = [
+        {
+            "type": "External",
+            "external": {
+                "metric": {"backend": "prometheus", "serverAddress": scaling.prometheus, "query": query},
+                "target": {"type": "AverageValue", "averageValue": str(threshold)},
+            },
+        }
+        for query, threshold in queries(scaling, resources, selector).values()
+    ]
+    return {"metrics": metrics, "behavior": BEHAVIOUR}
+
+
+def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
+    percent = args.canary.percent if args.canary else 0
+    steps = [{"name": "stable", "serviceName": name, "weight": 100 - percent}]
+    if args.canary:
+        steps.append({"name": "canary", "serviceName": f"{name}-canary", "weight": percent})
+    return {
+        "apiVersion": "serving.kserve.io/v1alpha1",
+        "kind": "InferenceGraph",
+        "metadata": metadata(
+            f"{name}-split",
+            args.target,
+            annotations={"serving.kserve.io/deploymentMode": args.mode, SKIP_AWAIT: "true"},
+        ),
+        "spec": {
+            "minReplicas": 2,
+            "maxReplicas": 4,
+            "nodes": {"root": {"routerType": "Splitter", "steps": steps}},
+            "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"cpu": "1", "memory": "512Mi"}},
+        },
+    }
+
+
+def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
+    target, canary, scaling = args.target, args.canary, args.autoscaling
+    yield from served_problems(target, "InferenceService", Kserve, *([Knative] if args.mode == "Knative" else []))
+    yield from server_problems(args.health_path, args.port, args.load_seconds, target)
+    yield from uri_problems("storage_uri", args.storage_uri)
+    yield from count_problems("replicas", args.replicas, 1, 100)
+    host = f"{name}-canary-predictor-{target.namespace}"
+    if len(host) > HOST_LABEL:
+        rule = f"{host}, the first part of its address, has {HOST_LABEL} letters at most"
+        yield Problem("name", rule, name, f"Shorten it by {len(host) - HOST_LABEL}.")
+    if canary:
+        yield from uri_problems("canary.storage_uri", canary.storage_uri)
+        yield from count_problems("canary.percent", canary.percent, 1, 99)
+        yield from count_problems("canary.replicas", canary.replicas, 1, 100)
+    if scaling:
+        yield from scaling_problems(scaling, target)
+    if isinstance(args.runtime, Pod):
+        most = (scaling.max_replicas if scaling else args.replicas) + (canary.replicas if canary else 0)
+        yield from pod_problems("runtime", _pod(args, args.runtime), target, at_once=most)
+    else:
+        yield from _named_problems(args.runtime, args)
+
+
+def _named_problems(runtime: str, args: ModelServerArgs) -> Iterator[Problem]:
+    """What is wrong with a runtime of the platform."""
+    if args.autoscaling:
+        mend = "Give a pod as runtime, or a number of replicas."
+        yield Problem("autoscaling", "only a runtime of one's own can scale: its metrics are known", runtime, mend)
+    known = args.target.runtimes
+    if known is not None and runtime not in known:
+        mend = f"There are: {', '.join(sorted(known)) or 'none'}."
+        yield Problem("runtime", "a runtime is a pod, or one of the platform's", runtime, mend)

@@ -1,0 +1,147 @@
+"""Replicas that follow the load: by how busy the GPUs are and how many requests wait.
+
+CPU, by which autoscalers scale unless told otherwise, says nothing of a model server: it waits for its GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from components.workloads.checks.bounds import count_problems, served_problems
+from components.workloads.resources import Resources
+from components.workloads.target import Target
+from infra.config.addons.observability import KubePrometheusStack
+from infra.config.addons.serving import Keda
+from infra.config.problems import Problem
+
+PROMETHEUS: Final = "http://kube-prometheus-stack-prometheus.monitoring:9090"
+BEHAVIOUR: Final[dict[str, Any]] = {
+    # Up fast, since users wait; down slowly, since a replica that is missed again takes minutes to load its model.
+    "scaleUp": {
+        "stabilizationWindowSeconds": 0,
+        "policies": [{"type": "Pods", "value": 2, "periodSeconds": 30}],
+        "selectPolicy": "Max",
+    },
+    "scaleDown": {
+        "stabilizationWindowSeconds": 300,
+        "policies": [{"type": "Pods", "value": 1, "periodSeconds": 120}],
+        "selectPolicy": "Min",
+    },
+}
+"""Two pods more every 30 s; one less every 120 s, and only after 300 s of less load."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Autoscaling:
+    """Between how many replicas, and by what.
+
+    Attributes:
+        min_replicas: Replicas at least; two, so that one may go.
+        max_replicas: Replicas at most: the ceiling of the bill.
+        gpu_percent: Use of the GPUs, averaged over the pods, above which there are more; None leaves it out.
+        waiting: Requests that wait, for each pod, above which there are more; None leaves it out.
+        waiting_metric: Metric of the server that counts them.
+        by: `keda`: KEDA reads Prometheus and makes the HorizontalPodAutoscaler. `hpa`: one of our own, for a cluster
+            with an adapter that serves these metrics as custom metrics (prometheus-adapter).
+        prometheus: Address of Prometheus.
+    """
+
+    min_replicas: int = 2
+    max_replicas: int = 20
+    gpu_percent: int | None = 70
+    waiting: int | None = 5
+    waiting_metric: str = "vllm:num_requests_waiting"
+    by: Literal["keda", "hpa"] = "keda"
+    prometheus: str = PROMETHEUS
+
+
+def gpu_metric(resources: Resources) -> str:
+    """Metric of the DCGM exporter for use of a GPU. The common one does not exist for MIG instances, of which the share
+    of time that the engine works is told (NVIDIA DCGM, "Profiling Metrics"; from 0 to 1)."""
+    return "DCGM_FI_PROF_GR_ENGINE_ACTIVE" if resources.mig else "DCGM_FI_DEV_GPU_UTIL"
+
+
+def queries(scaling: Autoscaling, resources: Resources, selector: str) -> dict[str, tuple[str, int]]:
+    """PromQL and its target for each pod, by name. Sums, which autoscalers divide by the number of pods.
+
+    Args:
+        scaling: What to scale by.
+        resources: What a pod has.
+        selector: Label matchers of the pods: `namespace="team",pod=~"chat-.*"`.
+    """
+    found: dict[str, tuple[str, int]] = {}
+    if scaling.gpu_percent is not None:
+        factor = "100 * " if resources.mig else ""
+        found["gpu"] = (f"{factor}sum({gpu_metric(resources)}{{{selector}}})", scaling.gpu_percent)
+    if scaling.waiting is not None:
+        found["waiting"] = (f"sum({scaling.waiting_metric}{{{selector}}})", scaling.waiting)
+    return found
+
+
+def scaled_object(scaling: Autoscaling, resources: Resources, selector: str, deployment: str) -> dict[str, Any]:
+    """Spec of a KEDA ScaledObject. Where Prometheus does not answer, replicas stay as they are."""
+    triggers = [
+        {
+            "type": "prometheus",
+            "name": name,
+            "metricType": "AverageValue",
+            "metadata": {"serverAddress": scaling.prometheus, "query": query, "threshold": str(threshold)},
+        }
+        for name, (query, threshold) in queries(scaling, resources, selector).items()
+    ]
+    return {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment},
+        "minReplicaCount": scaling.min_replicas,
+        "maxReplicaCount": scaling.max_replicas,
+        "pollingInterval": 15,
+        "fallback": {"failureThreshold": 4, "replicas": scaling.min_replicas, "behavior": "currentReplicasIfHigher"},
+        "advanced": {"horizontalPodAutoscalerConfig": {"behavior": BEHAVIOUR}},
+        "triggers": triggers,
+    }
+
+
+def autoscaler(scaling: Autoscaling, resources: Resources, deployment: str) -> dict[str, Any]:
+    """Spec of a HorizontalPodAutoscaler of autoscaling/v2 on custom metrics of the pods."""
+    named = {
+        gpu_metric(resources): None if scaling.gpu_percent is None else _gpu_target(scaling.gpu_percent, resources),
+        scaling.waiting_metric.replace(":", "_"): None if scaling.waiting is None else str(scaling.waiting),
+    }
+    metrics = [
+        {
+            "type": "Pods",
+            "pods": {"metric": {"name": name}, "target": {"type": "AverageValue", "averageValue": threshold}},
+        }
+        for name, threshold in named.items()
+        if threshold is not None
+    ]
+    return {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment},
+        "minReplicas": scaling.min_replicas,
+        "maxReplicas": scaling.max_replicas,
+        "metrics": metrics,
+        "behavior": BEHAVIOUR,
+    }
+
+
+def _gpu_target(percent: int, resources: Resources) -> str:
+    return f"{percent * 10}m" if resources.mig else str(percent)
+
+
+def scaling_problems(scaling: Autoscaling, target: Target) -> Iterator[Problem]:
+    """What is wrong with the bounds and metrics of an autoscaler."""
+    yield from count_problems("autoscaling.max_replicas", scaling.max_replicas, 1, 100)
+    if not 1 <= scaling.min_replicas <= scaling.max_replicas:
+        rule = f"it must be from 1 to max_replicas ({scaling.max_replicas})"
+        mend = "Give 2 or more, so that one may go; 0 is KServe's or KEDA's own business and costs a cold start."
+        yield Problem("autoscaling.min_replicas", rule, scaling.min_replicas, mend)
+    if scaling.gpu_percent is None and scaling.waiting is None:
+        rule = "replicas must follow something: use of the GPUs, requests that wait"
+        yield Problem("autoscaling", rule, None, "Give gpu_percent, waiting or both.")
+    if scaling.gpu_percent is not None:
+        yield from count_problems("autoscaling.gpu_percent", scaling.gpu_percent, 1, 99)
+    if scaling.waiting is not None:
+        yield from count_problems("autoscaling.waiting", scaling.waiting, 1, 10_000)
+    if scaling.by == "keda":
+        yield from served_problems(target, "autoscaling by KEDA", Keda, KubePrometheusStack)

@@ -1,0 +1,134 @@
+"""A hyper-parameter sweep: one Indexed Job, a pod for each trial, as many at a time as there is room for.
+
+Each pod finds its trial as a JSON file; the file's name is its index. A trial that fails does not fail the others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+import pulumi
+
+from components.workloads.checks.bounds import DAY, bounds_problems, count_problems, suspended_problems
+from components.workloads.checks.pods import pod_problems, spot_problems
+from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
+from components.workloads.pods import Pod, container, pod_spec
+from components.workloads.refusal import refuse_if_any
+from components.workloads.target import Target
+from components.workloads.training_job import CONTAINER, FATAL_EXIT_CODES, failure_policy
+from components.workloads.volumes import Files
+from infra.config.problems import Problem
+
+Value: TypeAlias = str | int | float | bool
+INDEX: Final = "batch.kubernetes.io/job-completion-index"
+"""Annotation of a pod of an Indexed Job (kubernetes.io, "Job completion index")."""
+TRIALS_PATH: Final = "/trials"
+MOST_TRIALS: Final = 500
+"""A ConfigMap holds 1 MiB."""
+
+
+def grid(**parameters: Sequence[Value]) -> tuple[dict[str, Value], ...]:
+    """Every combination: `grid(lr=[1e-3, 1e-4], depth=[2, 4])` has four trials. The last parameter changes first."""
+    names = list(parameters)
+    return tuple(dict(zip(names, values, strict=True)) for values in itertools.product(*parameters.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepArgs:
+    """Inputs of a sweep.
+
+    Attributes:
+        target: Where it runs.
+        pod: What each trial runs. `TRIAL` is its index, `TRIAL_FILE` the file with its parameters.
+        trials: Parameters of each trial, by name.
+        at_once: Trials at a time.
+        deadline_seconds: Time in all.
+        ttl_seconds: Time that the ended sweep is kept.
+        retries: Failures of one trial before it counts as failed.
+        failed_trials: Trials that may fail before the sweep is given up; all but one where not given.
+        priority: Priority class.
+        suspend: Start suspended; the queue starts it.
+    """
+
+    target: Target
+    pod: Pod
+    trials: Sequence[Mapping[str, Value]]
+    at_once: int = 1
+    deadline_seconds: int | None = None
+    ttl_seconds: int | None = DAY
+    retries: int | None = 1
+    failed_trials: int | None = None
+    priority: str = "experiment"
+    suspend: bool = True
+
+
+def sweep(name: str, args: SweepArgs) -> Pieces:
+    """The manifests of a sweep.
+
+    Raises:
+        WorkloadRefused: With everything that would fail later.
+    """
+    files = f"{name}-trials"
+    job = _job(name, files, args)
+    refuse_if_any("Sweep", name, _problems(args, job["spec"]["template"]["spec"]))
+    data = {f"{index}.json": json.dumps(dict(trial), sort_keys=True) for index, trial in enumerate(args.trials)}
+    trials = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(files, args.target), "data": data}
+    return {"trials": Piece(trials), "job": Piece(job, needs=("trials",))}
+
+
+class Sweep(Workload):
+    """A sweep as resources."""
+
+    TOKEN: Final = "slipway:workloads:Sweep"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: SweepArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, sweep(name, args), args.target, opts)
+
+
+def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
+    target = args.target
+    pod = replace(args.pod, volumes={**args.pod.volumes, "trials": Files(config_map=files, path=TRIALS_PATH)})
+    made = container(CONTAINER, pod)
+    # From the annotation, because $(JOB_COMPLETION_INDEX) would stay as it is: a variable refers to earlier ones only,
+    # and the controller puts that one last.
+    index = {"name": "TRIAL", "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX}']"}}}
+    made["env"] = [*made["env"], index, {"name": "TRIAL_FILE", "value": f"{TRIALS_PATH}/$(TRIAL).json"}]
+    failed = len(args.trials) - 1 if args.failed_trials is None else args.failed_trials
+    policy = failure_policy("Never", ())["podFailurePolicy"]["rules"]
+    fatal = {"containerName": CONTAINER, "operator": "In", "values": sorted(FATAL_EXIT_CODES)}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata(name, target, queued_as=args.priority, annotations={SKIP_AWAIT: "true"}),
+        "spec": {
+            "activeDeadlineSeconds": args.deadline_seconds,
+            "backoffLimitPerIndex": args.retries,
+            "completionMode": "Indexed",
+            "completions": len(args.trials),
+            "maxFailedIndexes": max(0, failed),
+            "parallelism": args.at_once,
+            "podFailurePolicy": {"rules": [*policy, {"action": "FailIndex", "onExitCodes": fatal}]},
+            "suspend": args.suspend,
+            "ttlSecondsAfterFinished": args.ttl_seconds,
+            "template": {
+                "metadata": pod_metadata(name, pod, target, NOT_MOVED),
+                "spec": {**pod_spec(pod, target, [made], priority=args.priority), "restartPolicy": "Never"},
+            },
+        },
+    }
+
+
+def _problems(args: SweepArgs, spec: dict[str, Any]) -> Iterator[Problem]:
+    yield from bounds_problems(args.deadline_seconds, args.ttl_seconds, args.retries)
+    yield from count_problems("trials", len(args.trials), 1, MOST_TRIALS)
+    yield from count_problems("at_once", args.at_once, 1, max(1, len(args.trials)))
+    if args.failed_trials is not None:
+        yield from count_problems("failed_trials", args.failed_trials, 0, len(args.trials))
+    yield from suspended_problems(args.suspend, args.target)
+    yield from pod_problems("pod", spec, args.target, at_once=args.at_once)
+    yield from spot_problems("pod", spec, args.target)

@@ -1,0 +1,128 @@
+"""A training job on one node, or several that do not talk to each other: `batch/v1` Job.
+
+A reclaimed spot node, a drain or a preemption costs no retry; an exit code that no retry mends ends the job at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import pulumi
+
+from components.workloads.checks.bounds import DAY, bounds_problems, count_problems, suspended_problems
+from components.workloads.checks.pods import pod_problems, spot_problems
+from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
+from components.workloads.pods import Pod, container, pod_spec
+from components.workloads.refusal import refuse_if_any
+from components.workloads.target import Target
+from infra.config.problems import Problem
+
+CONTAINER: Final = "train"
+FATAL_EXIT_CODES: Final = (2, 126, 127)
+"""Wrong arguments (argparse), a command that can't be run, one that is not there: the next try ends likewise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingJobArgs:
+    """Inputs of a training job.
+
+    Attributes:
+        target: Where it runs.
+        pod: What it runs.
+        deadline_seconds: Time in all, retries included. It runs while the job is not suspended.
+        ttl_seconds: Time that the ended job and its logs are kept.
+        retries: Failures of pods before the job fails; disruptions don't count.
+        completions: Pods that must succeed.
+        parallelism: Pods at a time.
+        restart: `Never` makes a new pod for every try; `OnFailure` restarts the container on the same node.
+        fatal_exit_codes: Exit codes that end the job at once; only with `Never`.
+        priority: Priority class, of queue and pod.
+        suspend: Start suspended; the queue starts it.
+    """
+
+    target: Target
+    pod: Pod
+    deadline_seconds: int | None = None
+    ttl_seconds: int | None = DAY
+    retries: int | None = 3
+    completions: int = 1
+    parallelism: int = 1
+    restart: Literal["Never", "OnFailure"] = "Never"
+    fatal_exit_codes: tuple[int, ...] = FATAL_EXIT_CODES
+    priority: str = "experiment"
+    suspend: bool = True
+
+
+def training_job(name: str, args: TrainingJobArgs) -> Pieces:
+    """The manifests of a job.
+
+    Raises:
+        WorkloadRefused: With everything that would fail later.
+    """
+    manifest = _manifest(name, args)
+    refuse_if_any("TrainingJob", name, _problems(args, manifest["spec"]["template"]["spec"]))
+    return {"job": Piece(manifest)}
+
+
+class TrainingJob(Workload):
+    """A training job as a resource."""
+
+    TOKEN: Final = "slipway:workloads:TrainingJob"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: TrainingJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, training_job(name, args), args.target, opts)
+
+
+def _manifest(name: str, args: TrainingJobArgs) -> dict[str, Any]:
+    target, pod = args.target, args.pod
+    spec = {
+        **pod_spec(pod, target, [container(CONTAINER, pod)], priority=args.priority),
+        "restartPolicy": args.restart,
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata(name, target, queued_as=args.priority, annotations={SKIP_AWAIT: "true"}),
+        "spec": {
+            "activeDeadlineSeconds": args.deadline_seconds,
+            "backoffLimit": args.retries,
+            "completions": args.completions,
+            "parallelism": args.parallelism,
+            "suspend": args.suspend,
+            "ttlSecondsAfterFinished": args.ttl_seconds,
+            **failure_policy(args.restart, args.fatal_exit_codes),
+            "template": {"metadata": pod_metadata(name, pod, target, NOT_MOVED), "spec": spec},
+        },
+    }
+
+
+def failure_policy(restart: str, fatal: tuple[int, ...]) -> dict[str, Any]:
+    """`podFailurePolicy` of a Job; the API server takes it with `Never` alone (kubernetes.io, "Handling retriable and
+    non-retriable pod failures with Pod failure policy")."""
+    if restart != "Never":
+        return {}
+    rules: list[dict[str, Any]] = [{"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]
+    if fatal:
+        codes = {"containerName": CONTAINER, "operator": "In", "values": sorted(fatal)}
+        rules.append({"action": "FailJob", "onExitCodes": codes})
+    return {"podFailurePolicy": {"rules": rules}}
+
+
+def _problems(args: TrainingJobArgs, spec: dict[str, Any]) -> Iterator[Problem]:
+    yield from bounds_problems(args.deadline_seconds, args.ttl_seconds, args.retries)
+    yield from count_problems("completions", args.completions, 1, 1000)
+    yield from count_problems("parallelism", args.parallelism, 1, max(1, args.completions))
+    yield from exit_code_problems(args.fatal_exit_codes)
+    yield from suspended_problems(args.suspend, args.target)
+    yield from pod_problems("pod", spec, args.target, at_once=args.parallelism)
+    yield from spot_problems("pod", spec, args.target)
+
+
+def exit_code_problems(fatal: tuple[int, ...]) -> Iterator[Problem]:
+    """Exit codes that can't be told apart from success or do not exist."""
+    for code in fatal:
+        if not 1 <= code <= 255:
+            yield Problem("fatal_exit_codes", "an exit code of a failure is from 1 to 255", code, "Leave it out.")
