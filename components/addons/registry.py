@@ -14,18 +14,24 @@ from components.addons.jobset import Jobset
 from components.addons.keda import Keda
 from components.addons.knative import Knative
 from components.addons.kserve import Kserve
+from components.addons.kube_prometheus_stack import KubePrometheusStack
+from components.addons.kubecost import Kubecost
 from components.addons.kueue import Kueue
 from components.addons.leader_worker_set import LeaderWorkerSet
 from components.addons.load_balancer_controller import LoadBalancerController
 from components.addons.mlflow import Mlflow
+from components.addons.opencost import Opencost
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
 from components.addons.volcano import Volcano
-from infra.config.addons import Addons, AddonSettings, batch, gpu, ingress, serving, tracking
+from infra.config.addons import Addons, AddonSettings, batch, cost, gpu, ingress, observability, serving, tracking
 
 REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     gpu.GpuOperator: GpuOperator,
     gpu.EfaDevicePlugin: EfaDevicePlugin,
+    observability.KubePrometheusStack: KubePrometheusStack,
+    cost.Opencost: Opencost,
+    cost.Kubecost: Kubecost,
     ingress.CertManager: CertManager,
     ingress.LoadBalancerController: LoadBalancerController,
     ingress.GatewayApi: GatewayApi,

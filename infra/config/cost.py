@@ -10,6 +10,7 @@ from infra.config.base import Model, Name
 
 Percent = Annotated[int, Field(ge=1, le=1000)]
 Usd = Annotated[int, Field(ge=1, le=1_000_000_000)]
+MonitorArn = Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:ce::[0-9]{12}:anomalymonitor/[0-9a-f-]{36}$")]
 TagKey = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:/=+@-]{1,128}$")]
 
 
@@ -37,6 +38,11 @@ class Cost(Model):
     """Percents of a budget at which its subscribers are told; and once more when the forecast passes 100."""
     anomaly_usd: Usd | None = None
     """Tell of an unusual rise of any service's cost by at least this much, in USD; not watched where not given."""
+    anomaly_monitor_arn: MonitorArn | None = None
+    """Watch of AWS services that the account has already, for it may have one only; one is made where not given."""
+    team_budgets: bool = False
+    """An AWS budget for each team that has one, over what carries its tag `team`. The payer must have activated the
+    tag; nodes that teams share do not carry it, and are counted by the cost tool on the cluster."""
     allocation_tags: tuple[TagKey, ...] = ()
     """Tags to activate for cost allocation. Only the organisation's payer account may, and only a day after a tag was
     first used."""

@@ -30,5 +30,3 @@ class Kubecost(AddonSettings):
     """Volume of the aggregator's database, in GiB."""
     memory_gib: Annotated[int, Field(ge=2, le=256)] = 4
     """Memory of the aggregator, in GiB."""
-    network_costs: bool = False
-    """Measure traffic between zones by a privileged agent on every node."""

@@ -1,0 +1,52 @@
+"""The stack as a release, and what of ours it runs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from infra.config.addons.cost import Opencost
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.addons.kube_prometheus_stack.alertmanager import SERVICE_ACCOUNT, publish
+from components.addons.kube_prometheus_stack.values import values
+from components.addons.versions import KUBE_PROMETHEUS_STACK
+from components.cost.notices import topic_arn
+from components.iam import Inline
+from components.observability import dashboards, efa, monitors, rules
+from infra.config.addons.observability import KubePrometheusStack as Settings
+
+NAMESPACE: Final = "monitoring"
+RELEASE: Final = "kube-prometheus-stack"
+
+
+class KubePrometheusStack(AddOn[Settings]):
+    """What measures, alarms and shows. Its namespace is privileged: node-exporter looks into the host."""
+
+    name: ClassVar[str] = "kube-prometheus-stack"
+    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="privileged")
+
+    def parts(self, site: Site) -> Parts:
+        """One release, then rules, monitors and dashboards, which need its CRDs or its namespace alone."""
+        topic = topic_arn(site.platform)
+        rights = (
+            [Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=publish(topic, site)))] if topic else []
+        )
+        given = values(self.settings, site, topic=topic)
+        return Parts(
+            rights=rights,
+            before=dashboards.manifests(NAMESPACE),
+            releases=[ChartRelease(ref=KUBE_PROMETHEUS_STACK, release_name=RELEASE, values=given)],
+            objects=self._objects(site),
+        )
+
+    def _objects(self, site: Site) -> dict[str, dict[str, Any]]:
+        exporter = efa.manifest(NAMESPACE, site.pools)
+        ruled = rules.manifests(
+            NAMESPACE,
+            self.settings.alerts,
+            site.pools,
+            opencost=site.platform.addons.has(Opencost),
+            budgets={name: team.budget_usd for name, team in site.platform.teams.items() if team.budget_usd},
+        )
+        watched = monitors.manifests(NAMESPACE, efa=exporter is not None)
+        return {**ruled, **watched, **({"efa-exporter": exporter} if exporter else {})}

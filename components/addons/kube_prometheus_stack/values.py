@@ -1,0 +1,147 @@
+"""Values of the chart (kube-prometheus-stack 88.5.3) that differ from its own, as pure functions."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from components.addons.contract import Site
+from components.addons.kube_prometheus_stack.alertmanager import configuration
+from components.addons.placement import every_toleration, system_placement
+from components.addons.sizing import keeps_one, sized
+from components.pools import keys
+from infra.config.addons.observability import Grafana, KubePrometheusStack
+
+LABELS: Final = {
+    "namespaces": ("platform.slipway/team", "platform.slipway/project"),
+    "pods": ("platform.slipway/team", "platform.slipway/project", "platform.slipway/job"),
+    "nodes": (
+        keys.POOL,
+        "node.kubernetes.io/instance-type",
+        "karpenter.sh/capacity-type",
+        "eks.amazonaws.com/capacityType",
+    ),
+}
+"""Labels that kube-state-metrics tells of; of others it knows nothing, to keep series few."""
+_NOT_OURS: Final = ("etcd", "kubeControllerManager", "kubeProxy", "kubeSchedulerAlerting", "kubeSchedulerRecording")
+"""Rules about what EKS runs out of our sight, and about kube-proxy, which tells its metrics to the node alone."""
+
+
+def values(settings: KubePrometheusStack, site: Site, *, topic: str | None) -> dict[str, Any]:
+    """All values.
+
+    Args:
+        settings: Settings of the add-on.
+        site: Where it stands.
+        topic: ARN of the topic that is told of alerts, if any.
+    """
+    placement = system_placement(site)
+    block = site.storage.classes["block"]
+    unseen = {
+        component: {"enabled": False}
+        for component in ("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
+    }
+    return {
+        **unseen,
+        "defaultRules": {"rules": dict.fromkeys(_NOT_OURS, False)},
+        "prometheusOperator": _operator(placement),
+        "prometheus": _prometheus(settings, placement, block),
+        "alertmanager": _alertmanager(settings, site, placement, block, topic),
+        "grafana": grafana(settings.grafana, placement),
+        "kube-state-metrics": {
+            **placement,
+            "resources": sized("50m", "256Mi"),
+            "metricLabelsAllowlist": [f"{kind}=[{','.join(labels)}]" for kind, labels in LABELS.items()],
+        },
+        "prometheus-node-exporter": {
+            "resources": sized("50m", "64Mi"),
+            "tolerations": every_toleration(site.pools),
+            "priorityClassName": "system-node-critical",
+        },
+    }
+
+
+def _operator(placement: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **placement,
+        "resources": sized("100m", "256Mi"),
+        "admissionWebhooks": {"patch": {**placement, "resources": sized("10m", "64Mi")}},
+        "prometheusConfigReloader": {"resources": sized("10m", "64Mi")},
+    }
+
+
+def _volume(block: str, gib: int) -> dict[str, Any]:
+    spec = {
+        "storageClassName": block,
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": f"{gib}Gi"}},
+    }
+    return {"volumeClaimTemplate": {"spec": spec}}
+
+
+def _prometheus(settings: KubePrometheusStack, placement: dict[str, Any], block: str) -> dict[str, Any]:
+    opened = {
+        f"{kind}SelectorNilUsesHelmValues": False
+        for kind in ("rule", "serviceMonitor", "podMonitor", "probe", "scrapeConfig")
+    }
+    spec = {
+        **opened,
+        **placement,
+        "replicas": settings.replicas,
+        "retention": f"{settings.retention_days}d",
+        # The last tenth of the volume is for the write-ahead log and for compaction.
+        "retentionSize": f"{settings.storage_gib * 9 // 10}GiB",
+        "resources": sized("500m", f"{settings.memory_gib}Gi"),
+        "storageSpec": _volume(block, settings.storage_gib),
+        # A Prometheus that is evicted with a crash loop on the same node helps nobody.
+        "podAntiAffinity": "hard" if settings.replicas > 1 else "soft",
+    }
+    return {"prometheusSpec": spec, "podDisruptionBudget": {"enabled": keeps_one(settings.replicas)}}
+
+
+def _alertmanager(
+    settings: KubePrometheusStack, site: Site, placement: dict[str, Any], block: str, topic: str | None
+) -> dict[str, Any]:
+    environment = site.platform.environment.name
+    return {
+        "config": configuration(topic, site.cluster.region, environment),
+        "podDisruptionBudget": {"enabled": keeps_one(settings.replicas)},
+        "alertmanagerSpec": {
+            **placement,
+            "replicas": settings.replicas,
+            "resources": sized("20m", "128Mi"),
+            "storage": _volume(block, 1),
+        },
+    }
+
+
+def grafana(settings: Grafana, placement: dict[str, Any]) -> dict[str, Any]:
+    """Grafana without an administrator, or with one from a Secret that exists (docs/adr/0024).
+
+    Dashboards are files, so that nobody need change them by hand; who can reach Grafana, by `kubectl port-forward` or
+    by what you put before it, may look at them.
+    """
+    shared = {
+        **placement,
+        "resources": sized("100m", "384Mi"),
+        "defaultDashboardsTimezone": "utc",
+        "sidecar": {"resources": sized("20m", "128Mi")},
+        "testFramework": {"enabled": False},
+    }
+    if settings.admin_secret is not None:
+        return {**shared, "admin": {"existingSecret": settings.admin_secret}}
+    return {
+        **shared,
+        # The chart makes no password where this is set (grafana 12.11.1, templates/_config.tpl and secret.yaml).
+        "env": {"GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION": "true"},
+        "grafana.ini": {
+            "auth": {"disable_login_form": True},
+            "auth.anonymous": {"enabled": True, "org_role": "Viewer"},
+        },
+        # A reload over Grafana's API wants an administrator. Dashboards are read from their folder every half minute
+        # all the same; data sources only at the start, so they must be there before it.
+        "sidecar": {
+            **shared["sidecar"],
+            "dashboards": {"skipReload": True},
+            "datasources": {"skipReload": True, "initDatasources": True},
+        },
+    }

@@ -1,0 +1,155 @@
+"""Kubecost 3: costs by team, project and job, with budgets and savings, kept in the bucket `state`.
+
+It has no Prometheus: an agent reads the cluster, writes to S3, and an aggregator reads that. Costs live as long as the
+bucket, the aggregator's database is only a copy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import pulumi
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.addons.placement import system_placement
+from components.addons.sizing import sized
+from components.addons.versions import KUBECOST
+from components.iam import Inline, Statement, document
+from components.storage.rights import data_key_use_on
+from infra.catalog import regions
+from infra.config.addons.cost import Kubecost as Settings
+from infra.config.platform import Platform
+
+NAMESPACE: Final = "kubecost"
+ACCOUNTS: Final = ("kubecost", "kubecost-finops-agent")
+"""Service accounts: the aggregator's, which the chart names after the release (v3.2.1, kubecost.serviceAccountName),
+and the agent's, which the values name."""
+TEAM, PROJECT, JOB = "platform.slipway/team", "platform.slipway/project", "platform.slipway/job"
+
+
+class Kubecost(AddOn[Settings]):
+    """Agent, aggregator, forecasts and a page to look at, without the parts that would change the cluster."""
+
+    name: ClassVar[str] = "kubecost"
+    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
+
+    def parts(self, site: Site) -> Parts:
+        """Rights to the bucket for both, and one release."""
+        bucket = site.storage.buckets["state"]
+        rights = bucket.arn.apply(lambda arn: access(arn, data_key_use_on(site.cluster)))
+        given = values(
+            self.settings,
+            cluster=site.cluster.name,
+            store=store(bucket.name, site.cluster.region),
+            storage_class=site.storage.classes["block"],
+            placement=system_placement(site),
+            budgets=budgets(site.platform),
+        )
+        return Parts(
+            rights=[Rights(service_account=account, policy=Inline(document=rights)) for account in ACCOUNTS],
+            releases=[ChartRelease(ref=KUBECOST, release_name="kubecost", values=given)],
+        )
+
+
+def access(bucket_arn: str, key: Statement) -> str:
+    """Read and write the bucket. Kubecost lays down several folders of its own choosing, and takes no prefix."""
+    return document(
+        Statement(sid="List", actions=["s3:GetBucketLocation", "s3:ListBucket"], resources=[bucket_arn]),
+        Statement(
+            sid="Objects",
+            actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+            resources=[f"{bucket_arn}/*"],
+        ),
+        key,
+    )
+
+
+def store(bucket: pulumi.Input[str], region: str) -> pulumi.Output[str]:
+    """Where costs are kept, as Kubecost reads it. Without keys in it, the pods' own rights are used."""
+    endpoint = f"s3.{region}.{regions.get(region).dns_suffix}"
+    return pulumi.Output.format(
+        "type: S3\nconfig:\n  bucket: {0}\n  endpoint: {1}\n  region: {2}\n", bucket, endpoint, region
+    )
+
+
+def values(
+    settings: Settings,
+    *,
+    cluster: str,
+    store: pulumi.Input[str],
+    storage_class: str,
+    placement: Mapping[str, Any],
+    budgets: Sequence[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """Values of the chart (3.2.1) that differ from its own.
+
+    Args:
+        settings: Settings of the add-on.
+        cluster: Name of the cluster, as its id among others in the same bucket.
+        store: Where costs are kept.
+        storage_class: Class of its volumes.
+        placement: `nodeSelector` and `tolerations` of its pods.
+        budgets: Budgets of the teams.
+    """
+    off = {"enabled": False}
+    return {
+        "global": {
+            "clusterId": cluster,
+            "federatedStorage": {"config": store},
+            "defaultStorageClass": storage_class,
+        },
+        "finopsagent": {
+            **placement,
+            # Sizes of the agent belong to a chart that this one does not bring along; these are its usual keys.
+            "resources": sized("200m", "1Gi"),
+            "serviceAccount": {"create": True, "name": ACCOUNTS[1]},
+        },
+        "aggregator": {
+            **placement,
+            "retention1d": settings.retention_days,
+            "aggregatorDbStorage": {"storageRequest": f"{settings.storage_gib}Gi"},
+            "resources": sized("250m", f"{settings.memory_gib}Gi"),
+        },
+        "frontend": {**placement, "resources": sized("10m", "128Mi")},
+        "forecasting": {**placement, "resources": sized("200m", "1Gi")},
+        # A store for those who have no bucket.
+        "localStore": off,
+        # Reads the bill from a Cost and Usage Report, which is set up in the payer's account.
+        "cloudCost": off,
+        # May change requests and delete namespaces; recommendations need none of that.
+        "clusterController": off,
+        # An agent with the host's network on every node, for the traffic between zones.
+        "networkCosts": off,
+        "telemetry": off,
+        "reporting": {"logCollection": False},
+        "kubecostProductConfigs": {
+            "labelMappingConfigs": {"team_label": sanitized(TEAM), "product_label": sanitized(PROJECT)},
+            **({"budgets": {"budgetsConfig": list(budgets)}} if budgets else {}),
+        },
+    }
+
+
+def sanitized(label: str) -> str:
+    """A label as Kubecost stores it: every other character is an underscore, as in Prometheus."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", label)
+
+
+def budgets(platform: Platform) -> list[dict[str, Any]]:
+    """A monthly budget of each team that has one; mail goes to those who hear of everything else."""
+    emails = list(platform.notices.emails)
+    told = {"emails": emails} if emails else {}
+    return [
+        {
+            "name": f"Team {name}",
+            "budgetType": "allocations",
+            "interval": "monthly",
+            "intervalDay": 1,
+            "spendLimit": team.budget_usd,
+            "values": {"label": [f"{sanitized(TEAM)}:{name}"]},
+            "actions": [{"percentage": percent, **told} for percent in platform.cost.thresholds],
+        }
+        for name, team in sorted(platform.teams.items())
+        if team.budget_usd is not None
+    ]

@@ -1,0 +1,54 @@
+"""OpenCost: the light way to know what a pod costs, from Prometheus and public prices (opencost.io)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from components.addons.kube_prometheus_stack.addon import NAMESPACE as PROMETHEUS_NAMESPACE
+from components.addons.kube_prometheus_stack.addon import RELEASE as PROMETHEUS_RELEASE
+from components.addons.placement import system_placement
+from components.addons.sizing import sized
+from components.addons.versions import OPENCOST
+from infra.config.addons.cost import Opencost as Settings
+
+NAMESPACE: Final = "opencost"
+
+
+class Opencost(AddOn[Settings]):
+    """The exporter, which Prometheus scrapes and which asks Prometheus in turn, and a page to look at."""
+
+    name: ClassVar[str] = "opencost"
+    namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
+
+    def parts(self, site: Site) -> Parts:
+        """One release."""
+        given = values(self.settings, cluster=site.cluster.name, placement=system_placement(site))
+        return Parts(releases=[ChartRelease(ref=OPENCOST, release_name="opencost", values=given)])
+
+
+def values(settings: Settings, *, cluster: str, placement: dict[str, Any]) -> dict[str, Any]:
+    """Values of the chart (2.5.17) that differ from its own.
+
+    Args:
+        settings: Settings of the add-on.
+        cluster: Name of the cluster, as the id in its figures. `clusterName` of the chart is a DNS suffix.
+        placement: `nodeSelector` and `tolerations` of its pod.
+    """
+    return {
+        "opencost": {
+            **placement,
+            "exporter": {"defaultClusterId": cluster, "resources": sized("100m", f"{settings.memory_gib}Gi")},
+            "ui": {"resources": sized("10m", "64Mi")},
+            # A port by which programs of any kind may ask for everything; nobody here uses it.
+            "mcp": {"enabled": False},
+            "metrics": {"serviceMonitor": {"enabled": True}},
+            "prometheus": {
+                "internal": {
+                    "serviceName": f"{PROMETHEUS_RELEASE}-prometheus",
+                    "namespaceName": PROMETHEUS_NAMESPACE,
+                    "port": 9090,
+                }
+            },
+        }
+    }

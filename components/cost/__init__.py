@@ -1,0 +1,1 @@
+"""What keeps the bill in bounds: who is told, budgets, watches, schedules."""

@@ -1,0 +1,144 @@
+"""Budgets and the watch for anomalies: AWS's own, over the bill itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.cost.notices import Notices
+from infra.config.cost import Cost
+from infra.config.teams import Team
+
+FORECAST: Final = 100
+"""Percent of a budget that a forecast may reach unsaid."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BudgetsArgs:
+    """Inputs of budgets.
+
+    Attributes:
+        settings: Settings of cost.
+        teams: Teams by name.
+        notices: The topic; None where nobody is to be told, and then there is nothing to make.
+        account_id: AWS account, 12 digits.
+    """
+
+    settings: Cost
+    teams: Mapping[str, Team]
+    notices: Notices | None
+    account_id: str
+
+
+class Budgets(pulumi.ComponentResource):
+    """A budget of the account, one of each team, and a watch over all services."""
+
+    TOKEN: Final = "slipway:cost:Budgets"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: BudgetsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        if args.notices is not None:
+            child = pulumi.ResourceOptions(parent=self, depends_on=list(args.notices.ready))
+            self._make_budgets(name, args, args.notices.topic.arn, child)
+            self._make_watch(name, args.settings, args.notices.topic.arn, child)
+        for key in args.settings.allocation_tags:
+            aws.costexplorer.CostAllocationTag(
+                f"{name}-tag-{key.lower()}",
+                tag_key=key,
+                status="Active",
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+        self.register_outputs({})
+
+    def _make_budgets(
+        self, name: str, args: BudgetsArgs, topic: pulumi.Input[str], opts: pulumi.ResourceOptions
+    ) -> None:
+        for logical, wanted in budgets(args.settings, args.teams).items():
+            aws.budgets.Budget(
+                f"{name}-{logical}",
+                account_id=args.account_id,
+                budget_type="COST",
+                time_unit="MONTHLY",
+                limit_amount=str(wanted.usd),
+                limit_unit="USD",
+                cost_filters=[
+                    aws.budgets.BudgetCostFilterArgs(name=key, values=list(values))
+                    for key, values in wanted.filters.items()
+                ],
+                notifications=[
+                    aws.budgets.BudgetNotificationArgs(**each, subscriber_sns_topic_arns=[topic])
+                    for each in notifications(args.settings.thresholds)
+                ],
+                opts=opts,
+            )
+
+    def _make_watch(self, name: str, settings: Cost, topic: pulumi.Input[str], opts: pulumi.ResourceOptions) -> None:
+        if settings.anomaly_usd is None:
+            return
+        monitor: pulumi.Input[str]
+        if settings.anomaly_monitor_arn is not None:
+            monitor = settings.anomaly_monitor_arn
+        else:
+            monitor = aws.costexplorer.AnomalyMonitor(
+                f"{name}-anomaly-monitor",
+                monitor_type="DIMENSIONAL",
+                monitor_dimension="SERVICE",
+                opts=opts,
+            ).arn
+        threshold = aws.costexplorer.AnomalySubscriptionThresholdExpressionArgs(
+            dimension=aws.costexplorer.AnomalySubscriptionThresholdExpressionDimensionArgs(
+                key="ANOMALY_TOTAL_IMPACT_ABSOLUTE",
+                match_options=["GREATER_THAN_OR_EQUAL"],
+                values=[str(settings.anomaly_usd)],
+            )
+        )
+        aws.costexplorer.AnomalySubscription(
+            f"{name}-anomaly-subscription",
+            # At once is what a topic gets; mail alone would be told daily or weekly.
+            frequency="IMMEDIATE",
+            monitor_arn_lists=[monitor],
+            subscribers=[aws.costexplorer.AnomalySubscriptionSubscriberArgs(type="SNS", address=topic)],
+            threshold_expression=threshold,
+            opts=opts,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budget:
+    """One budget: USD a month, and what it counts."""
+
+    usd: int
+    filters: Mapping[str, Sequence[str]]
+
+
+def budgets(settings: Cost, teams: Mapping[str, Team]) -> dict[str, Budget]:
+    """Budgets by the end of their logical name.
+
+    That of the environment counts the whole account, which holds nothing else; tags would miss what can't be tagged.
+    """
+    found: dict[str, Budget] = {}
+    if settings.monthly_budget_usd is not None:
+        found["account"] = Budget(usd=settings.monthly_budget_usd, filters={})
+    if settings.team_budgets:
+        for name, team in sorted(teams.items()):
+            if team.budget_usd is not None:
+                found[f"team-{name}"] = Budget(usd=team.budget_usd, filters={"TagKeyValue": [f"user:team${name}"]})
+    return found
+
+
+def notifications(thresholds: Sequence[int]) -> list[dict[str, Any]]:
+    """When a budget is told of: as money is spent, and once as the month is foreseen to pass it."""
+    spent = [("ACTUAL", percent) for percent in thresholds]
+    return [
+        {
+            "comparison_operator": "GREATER_THAN",
+            "notification_type": kind,
+            "threshold": percent,
+            "threshold_type": "PERCENTAGE",
+        }
+        for kind, percent in (*spent, ("FORECASTED", FORECAST))
+    ]

@@ -1,0 +1,28 @@
+"""The platform's own alerts, beside those that kube-prometheus-stack brings for Kubernetes itself.
+
+Each has a runbook page in docs/runbooks and keeps the label `team` where something belongs to one.
+"""
+
+from __future__ import annotations
+
+from components.observability.alerts import gpus, jobs, platform, queues
+from components.observability.alerts.alert import Alert
+from infra.config.addons.observability import Alerts
+
+__all__ = ["Alert", "all_alerts"]
+
+
+def all_alerts(settings: Alerts) -> dict[str, tuple[Alert, ...]]:
+    """Every alert, by rule group."""
+    return {
+        "gpus": (gpus.idle(settings), gpus.errors(), gpus.network_bound()),
+        "jobs": (
+            jobs.pending(settings),
+            jobs.memory(),
+            jobs.checkpoint(settings),
+            jobs.runaway(settings),
+            jobs.spot_reclaim(),
+        ),
+        "queues": (queues.starving(settings), queues.quota_full()),
+        "platform": (platform.certificate(), platform.volume(), platform.budget()),
+    }

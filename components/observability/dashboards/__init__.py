@@ -1,0 +1,29 @@
+"""Dashboards of the platform, and the ConfigMaps by which Grafana's sidecar finds them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from components.observability.dashboards.cost import COST
+from components.observability.dashboards.gpus import GPUS
+from components.observability.dashboards.panels import Dashboard
+from components.observability.dashboards.queues import QUEUES
+from components.observability.dashboards.serving import SERVING
+from components.observability.dashboards.sizing import SIZING
+
+DASHBOARDS: Final[tuple[Dashboard, ...]] = (COST, GPUS, QUEUES, SERVING, SIZING)
+LABEL: Final = "grafana_dashboard"
+"""Label that the sidecar looks for (kube-prometheus-stack 88.5.3, grafana.sidecar.dashboards)."""
+
+
+def manifests(namespace: str) -> dict[str, dict[str, Any]]:
+    """A ConfigMap for each dashboard, by key."""
+    return {
+        f"dashboard-{each.uid.removeprefix('slipway-')}": {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": f"dashboard-{each.uid}", "namespace": namespace, "labels": {LABEL: "1"}},
+            "data": {f"{each.uid}.json": each.render()},
+        }
+        for each in DASHBOARDS
+    }

@@ -1,0 +1,109 @@
+"""Cost by team, by pool and by job, against the teams' budgets."""
+
+from __future__ import annotations
+
+from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable
+from components.observability.promql import NAMESPACE_TEAM, POD_JOB
+from components.observability.spend import NODE_COST, POD_COST, TEAM_BUDGET, TEAM_COST
+from infra.catalog import prices
+
+_HOURS = prices.HOURS_PER_MONTH
+_CHOSEN = 'team=~"$team"'
+
+COST = Dashboard(
+    uid="slipway-cost",
+    title="Cost",
+    about="What nodes cost and who asks for them. OpenCost's prices where it is on, else on-demand prices of the"
+    " catalog; discounts, commitments and what is not a node are on the bill alone.",
+    variables=(Variable(name="team", series=NAMESPACE_TEAM, label="team"),),
+    since="now-7d",
+    panels=(
+        Panel(
+            title="All nodes, a month at this rate",
+            queries=[Query(expression=f"sum({NODE_COST}) * {_HOURS}", legend="nodes")],
+            kind="stat",
+            unit="currencyUSD",
+            width=6,
+        ),
+        Panel(
+            title="Asked for by nobody",
+            queries=[Query(expression=f"1 - sum({POD_COST}) / sum({NODE_COST})", legend="idle")],
+            kind="stat",
+            unit="percentunit",
+            width=6,
+            about="Share of the nodes' cost that no pod asks for.",
+        ),
+        Panel(
+            title="Spot, share of cost",
+            queries=[
+                Query(
+                    expression=f'(sum({NODE_COST}{{capacity_type="spot"}}) or vector(0)) / sum({NODE_COST})',
+                    legend="spot",
+                )
+            ],
+            kind="stat",
+            unit="percentunit",
+            width=6,
+        ),
+        Panel(
+            title="Nodes without a price",
+            queries=[
+                Query(expression=f"count(slipway:node:info unless on (node) {NODE_COST}) or vector(0)", legend="")
+            ],
+            kind="stat",
+            width=6,
+            about="They count as nothing here, and not on the bill.",
+        ),
+        Panel(
+            title="By team",
+            queries=[Query(expression=f"{TEAM_COST}{{{_CHOSEN}}} * {_HOURS}", legend="{{team}}")],
+            unit="currencyUSD",
+            stacked=True,
+            about="USD a month at the rate of the moment.",
+        ),
+        Panel(
+            title="By pool",
+            queries=[Query(expression=f"sum by (pool) ({NODE_COST}) * {_HOURS}", legend="{{pool}}")],
+            unit="currencyUSD",
+            stacked=True,
+        ),
+        Panel(
+            title="This week's rate against the budget",
+            queries=[
+                Query(
+                    expression=f"avg_over_time({TEAM_COST}{{{_CHOSEN}}}[7d]) * {_HOURS} / on (team) {TEAM_BUDGET}",
+                    legend="{{team}}",
+                )
+            ],
+            kind="bargauge",
+            unit="percentunit",
+            about="Runbook: team-over-budget.",
+        ),
+        Panel(
+            title="By project",
+            queries=[
+                Query(
+                    expression=f"sum by (team, project) ({POD_COST}{{{_CHOSEN}}}) * {_HOURS}",
+                    legend="{{team}} / {{project}}",
+                )
+            ],
+            unit="currencyUSD",
+            stacked=True,
+        ),
+        Panel(
+            title="Jobs, USD in the chosen time",
+            queries=[
+                Query(
+                    # One sample a minute, so sixty of them are an hour.
+                    expression=f"topk(50, sum by (team, workload) (sum_over_time({POD_COST}{{{_CHOSEN}}}[$__range])"
+                    f" / 60 * on (namespace, pod) group_left (workload) last_over_time({POD_JOB}[$__range])))",
+                    legend="",
+                )
+            ],
+            kind="table",
+            unit="currencyUSD",
+            width=24,
+            columns=("team", "workload"),
+        ),
+    ),
+)

@@ -1,0 +1,80 @@
+"""Queues: how much waits, how long, and against which quota."""
+
+from __future__ import annotations
+
+from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable
+
+_CHOSEN = 'cluster_queue=~"$queue"'
+
+
+def _wait(quantile: float) -> Query:
+    rate = f"rate(kueue_admission_wait_time_seconds_bucket{{{_CHOSEN}}}[1h])"
+    return Query(
+        expression=f"histogram_quantile({quantile}, sum by (cluster_queue, le) ({rate}))",
+        legend=f"{{{{cluster_queue}}}} p{quantile * 100:.0f}",
+    )
+
+
+QUEUES = Dashboard(
+    uid="slipway-queues",
+    title="Queues",
+    about="How many workloads wait, how long, and which quota they wait for. A queue is named as its team.",
+    variables=(Variable(name="queue", series="kueue_pending_workloads", label="cluster_queue"),),
+    panels=(
+        Panel(
+            title="Waiting",
+            queries=[
+                Query(
+                    expression=f"sum by (cluster_queue, status) (kueue_pending_workloads{{{_CHOSEN}}})",
+                    legend="{{cluster_queue}} {{status}}",
+                )
+            ],
+            stacked=True,
+            about="`inadmissible` waits for something to change: quota, a full pool, a selector that fits none.",
+        ),
+        Panel(
+            title="Admitted and running",
+            queries=[
+                Query(
+                    expression=f"sum by (cluster_queue) (kueue_admitted_active_workloads{{{_CHOSEN}}})",
+                    legend="{{cluster_queue}}",
+                )
+            ],
+            stacked=True,
+        ),
+        Panel(title="Wait until admission", queries=[_wait(0.5), _wait(0.95)], unit="s"),
+        Panel(
+            title="Evicted in an hour",
+            queries=[
+                Query(
+                    expression="sum by (cluster_queue, reason)"
+                    f" (increase(kueue_evicted_workloads_total{{{_CHOSEN}}}[1h]))",
+                    legend="{{cluster_queue}} {{reason}}",
+                )
+            ],
+        ),
+        Panel(
+            title="Quota in use",
+            queries=[
+                Query(
+                    expression=f"sum by (cluster_queue, resource) (kueue_cluster_queue_resource_usage{{{_CHOSEN}}})"
+                    " / on (cluster_queue, resource)"
+                    f" (sum by (cluster_queue, resource) (kueue_cluster_queue_nominal_quota{{{_CHOSEN}}}) > 0)",
+                    legend="{{cluster_queue}} {{resource}}",
+                )
+            ],
+            unit="percentunit",
+            about="Over 100 % is borrowed from the other queues of the cohort.",
+        ),
+        Panel(
+            title="Pods that do not start",
+            queries=[
+                Query(
+                    expression='sum by (namespace) (kube_pod_status_phase{phase="Pending"} == 1)',
+                    legend="{{namespace}}",
+                )
+            ],
+            stacked=True,
+        ),
+    ),
+)

@@ -1,0 +1,82 @@
+"""Serving: how fast models answer, and what holds them up."""
+
+from __future__ import annotations
+
+from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable
+
+_CHOSEN = 'inferenceservice=~"$model"'
+_BY = "namespace, inferenceservice"
+
+
+def _quantile(quantile: float, histogram: str) -> Query:
+    rate = f"rate({histogram}_bucket{{{_CHOSEN}}}[5m])"
+    return Query(
+        expression=f"histogram_quantile({quantile}, sum by ({_BY}, le) ({rate}))",
+        legend=f"{{{{inferenceservice}}}} p{quantile * 100:.0f}",
+    )
+
+
+def _sum(expression: str, legend: str = "{{inferenceservice}}") -> Query:
+    return Query(expression=f"sum by ({_BY}) ({expression})", legend=legend)
+
+
+SERVING = Dashboard(
+    uid="slipway-serving",
+    title="Serving",
+    about="How fast models answer. vLLM's metrics (docs.vllm.ai, \"Production Metrics\"), Triton's (nv_inference_*) and"
+    " those of KServe's own Python servers (request_predict_seconds).",
+    variables=(Variable(name="model", series="up", label="inferenceservice"),),
+    panels=(
+        Panel(
+            title="Time to first token",
+            queries=[_quantile(q, "vllm:time_to_first_token_seconds") for q in (0.5, 0.95)],
+            unit="s",
+        ),
+        Panel(
+            title="Whole request, language models",
+            queries=[_quantile(q, "vllm:e2e_request_latency_seconds") for q in (0.5, 0.95)],
+            unit="s",
+        ),
+        Panel(
+            title="Whole request, KServe's servers",
+            queries=[_quantile(q, "request_predict_seconds") for q in (0.5, 0.95)],
+            unit="s",
+        ),
+        Panel(
+            title="Whole request, Triton, mean",
+            queries=[
+                Query(
+                    expression=f"sum by ({_BY}) (rate(nv_inference_request_duration_us{{{_CHOSEN}}}[5m])) / 1e6"
+                    f" / sum by ({_BY}) (rate(nv_inference_count{{{_CHOSEN}}}[5m]) > 0)",
+                    legend="{{inferenceservice}}",
+                )
+            ],
+            unit="s",
+        ),
+        Panel(
+            title="Requests in flight and waiting",
+            queries=[
+                _sum(f"vllm:num_requests_running{{{_CHOSEN}}}", "{{inferenceservice}} running"),
+                _sum(f"vllm:num_requests_waiting{{{_CHOSEN}}}", "{{inferenceservice}} waiting"),
+            ],
+        ),
+        Panel(
+            title="Tokens a second",
+            queries=[_sum(f"rate(vllm:generation_tokens_total{{{_CHOSEN}}}[5m])")],
+        ),
+        Panel(
+            title="Requests a second",
+            queries=[
+                _sum(f"rate(vllm:request_success_total{{{_CHOSEN}}}[5m])", "{{inferenceservice}} vLLM"),
+                _sum(f"rate(nv_inference_request_success{{{_CHOSEN}}}[5m])", "{{inferenceservice}} Triton"),
+                _sum(f"rate(request_predict_seconds_count{{{_CHOSEN}}}[5m])", "{{inferenceservice}} KServe"),
+            ],
+            unit="reqps",
+        ),
+        Panel(
+            title="Replicas",
+            queries=[_sum(f"up{{{_CHOSEN}}}")],
+            about="Pods whose metrics were read.",
+        ),
+    ),
+)

@@ -1,0 +1,114 @@
+"""Right-sizing: what teams ask for against what they use, and what they should ask for.
+
+The advice is the 95th percentile of CPU and the most of memory over the time that is chosen, with 15 % to spare, which
+is what the Vertical Pod Autoscaler's recommender adds too (kubernetes/autoscaler, vertical-pod-autoscaler, flag
+--recommendation-margin-fraction, 0.15). docs/adr/0027 says why it is computed here.
+"""
+
+from __future__ import annotations
+
+from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable
+from components.observability.promql import NAMESPACE_TEAM, of_team
+from components.observability.recording import CPU_CORES
+
+MARGIN = 1.15
+_CHOSEN = 'team=~"$team"'
+_KEYS = "namespace, pod, container"
+_BY = "team, namespace, container"
+
+
+def _teams(expression: str) -> str:
+    return f"({expression}) * on (namespace) group_left (team) {NAMESPACE_TEAM}{{{_CHOSEN}}}"
+
+
+def _requested(resource: str) -> str:
+    asked = f'sum by ({_KEYS}) (kube_pod_container_resource_requests{{resource="{resource}"}})'
+    return f'{asked} and on (namespace, pod) (kube_pod_status_phase{{phase="Running"}} == 1)'
+
+
+_MEMORY = 'container_memory_working_set_bytes{container!="", image!=""}'
+_CPU_ADVICE = f"quantile_over_time(0.95, {CPU_CORES}[$__range]) * {MARGIN}"
+_MEMORY_ADVICE = f"max by ({_KEYS}) (max_over_time({_MEMORY}[$__range])) * {MARGIN}"
+
+
+def _ratio(used: str, resource: str) -> Query:
+    asked = f"sum by (team) ({_teams(_requested(resource))})"
+    return Query(expression=f"sum by (team) ({_teams(used)}) / {asked}", legend="{{team}}")
+
+
+def _unused(advice: str, resource: str) -> Query:
+    spare = f"({_requested(resource)}) - on ({_KEYS}) ({advice})"
+    return Query(expression=f"topk(50, max by ({_BY}) ({_teams(spare)}) > 0)", legend="")
+
+
+def _advice(advice: str) -> Query:
+    return Query(expression=f"topk(100, max by ({_BY}) ({_teams(advice)}))", legend="")
+
+
+SIZING = Dashboard(
+    uid="slipway-sizing",
+    title="Right-sizing",
+    about="What teams ask for and what they use. Choose a week or more before believing it.",
+    variables=(Variable(name="team", series=NAMESPACE_TEAM, label="team"),),
+    since="now-7d",
+    panels=(
+        Panel(title="CPU used of requested", queries=[_ratio(CPU_CORES, "cpu")], unit="percentunit"),
+        Panel(
+            title="Memory used of requested",
+            queries=[_ratio(f"sum by ({_KEYS}) ({_MEMORY})", "memory")],
+            unit="percentunit",
+        ),
+        Panel(
+            title="GPU time used of held",
+            queries=[
+                Query(
+                    expression=f"slipway:team:gpus_active{{{_CHOSEN}}} / slipway:team:gpus_held{{{_CHOSEN}}}",
+                    legend="{{team}}",
+                )
+            ],
+            unit="percentunit",
+            width=24,
+            about="A job that never goes over half of a GPU may do with a MIG instance.",
+        ),
+        Panel(
+            title="CPU requested beyond need",
+            queries=[_unused(_CPU_ADVICE, "cpu")],
+            kind="table",
+            unit="cores",
+            columns=_BY.split(", "),
+        ),
+        Panel(
+            title="Memory requested beyond need",
+            queries=[_unused(_MEMORY_ADVICE, "memory")],
+            kind="table",
+            unit="bytes",
+            columns=_BY.split(", "),
+        ),
+        Panel(
+            title="CPU to request",
+            queries=[_advice(_CPU_ADVICE)],
+            kind="table",
+            unit="cores",
+            columns=_BY.split(", "),
+        ),
+        Panel(
+            title="Memory to request",
+            queries=[_advice(_MEMORY_ADVICE)],
+            kind="table",
+            unit="bytes",
+            columns=_BY.split(", "),
+        ),
+        Panel(
+            title="Containers without a CPU request",
+            queries=[
+                Query(
+                    expression="count by (team) ("
+                    + of_team(f'{CPU_CORES} unless on ({_KEYS}) kube_pod_container_resource_requests{{resource="cpu"}}')
+                    + ")",
+                    legend="{{team}}",
+                )
+            ],
+            width=24,
+        ),
+    ),
+)

@@ -1,0 +1,97 @@
+"""The EFA exporter: counters of Elastic Fabric Adapters, which neither node-exporter nor DCGM has.
+
+The names are those of AWS's own patched node-exporter (`node_amazonefa_*`), so its dashboards fit; that one is known
+under the tag `latest` alone and runs privileged. Reading some small files needs neither: a shell writes them out and a
+small web server serves them. It uses the host's network, because the kernel shows `hw_counters` of an adapter in
+the host's network namespace alone (Linux, drivers/infiniband/core/sysfs.c; the counters: EC2 User Guide, "Monitor an
+Elastic Fabric Adapter on Amazon EC2"; read 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from components.addons.placement import pool_tolerations
+from components.addons.sizing import sized
+from components.pools import keys
+from components.pools.spec import PoolSpec
+
+NAME: Final = "efa-exporter"
+IMAGE: Final = "public.ecr.aws/docker/library/busybox:1.37.0"
+"""The official image in ECR Public's copy: nodes reach it without Docker Hub's limits. Released 2024-09."""
+PORT: Final = 9478
+PATH: Final = "/metrics.txt"
+"""With the suffix the server says `text/plain`; Prometheus 3 takes nothing of an unknown type."""
+SECONDS: Final = 15
+SCRIPT: Final = f"""\
+mkdir -p /tmp/www
+httpd -p {PORT} -h /tmp/www
+while true; do
+  for file in /sys/class/infiniband/*/ports/*/hw_counters/*; do
+    [ -r "$file" ] || continue
+    IFS=/ read -r _ _ _ _ device _ port _ counter <<END
+$file
+END
+    read -r value < "$file" || continue
+    echo "node_amazonefa_$counter{{device=\\"$device\\",port=\\"$port\\"}} $value"
+  done > /tmp/www/metrics.new
+  mv /tmp/www/metrics.new /tmp/www{PATH}
+  sleep {SECONDS}
+done
+"""
+
+
+def manifest(namespace: str, pools: Mapping[str, PoolSpec]) -> dict[str, Any] | None:
+    """The DaemonSet on the EFA pools; None where there is none.
+
+    Args:
+        namespace: Where it runs; it must admit the host's network.
+        pools: All pools by name.
+    """
+    names = sorted(name for name, pool in pools.items() if pool.efa_count)
+    if not names:
+        return None
+    labels = {"app.kubernetes.io/name": NAME}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": NAME, "namespace": namespace, "labels": labels},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "updateStrategy": {"rollingUpdate": {"maxUnavailable": "100%"}},
+            "template": {"metadata": {"labels": labels}, "spec": _pod(names, pools)},
+        },
+    }
+
+
+def _pod(names: list[str], pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
+    term = {"matchExpressions": [{"key": keys.POOL, "operator": "In", "values": names}]}
+    return {
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}},
+        "tolerations": pool_tolerations(pools, names),
+        "hostNetwork": True,
+        "automountServiceAccountToken": False,
+        "priorityClassName": "system-node-critical",
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": 65534,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [
+            {
+                "name": "exporter",
+                "image": IMAGE,
+                "command": ["sh", "-c", SCRIPT],
+                "ports": [{"name": "metrics", "containerPort": PORT, "hostPort": PORT}],
+                "resources": sized("10m", "32Mi"),
+                "securityContext": {
+                    "allowPrivilegeEscalation": False,
+                    "readOnlyRootFilesystem": True,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+                "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108 - a volume of its own
+            }
+        ],
+        "volumes": [{"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "8Mi"}}],
+    }

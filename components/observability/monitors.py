@@ -1,0 +1,117 @@
+"""What Prometheus scrapes beyond what charts bring monitors for: as PodMonitor objects, which need no Service.
+
+A chart that has a switch for its own monitor uses it in its add-on (Kueue, GPU Operator, OpenCost). Here stand those
+that have none, or that are installed before the CRDs of Prometheus are there, when their charts leave the monitor out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from components.observability.efa import PATH
+from components.observability.rules import API
+
+JOB_LABEL: Final = "platform.slipway/job"
+SERVING_LABEL: Final = "serving.kserve.io/inferenceservice"
+
+
+def pod_monitor(
+    name: str,
+    namespace: str,
+    *,
+    match: Mapping[str, Any],
+    port: str,
+    of: Sequence[str] | None = None,
+    path: str = "/metrics",
+    node: bool = False,
+) -> dict[str, Any]:
+    """A PodMonitor.
+
+    Args:
+        name: Its name.
+        namespace: Where it lies.
+        match: Label selector of the pods.
+        port: Name of the container's port.
+        of: Namespaces of the pods; all of them where None.
+        path: Path of the metrics.
+        node: Put the name of the pod's node into the label `node`.
+    """
+    labels = [{"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}] if node else []
+    endpoint: dict[str, Any] = {"port": port, "path": path}
+    return {
+        "apiVersion": API,
+        "kind": "PodMonitor",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "selector": dict(match),
+            "namespaceSelector": {"any": True} if of is None else {"matchNames": list(of)},
+            "podMetricsEndpoints": [{**endpoint, "relabelings": labels} if labels else endpoint],
+        },
+    }
+
+
+def serving(namespace: str) -> dict[str, Any]:
+    """A PodMonitor of model servers: runtimes say in annotations where their metrics are, and KServe copies them to the
+    pod (v0.20, ServingRuntime.spec.annotations)."""
+    annotation = "__meta_kubernetes_pod_annotation_prometheus_kserve_io"
+    labels = [
+        {"sourceLabels": ["__meta_kubernetes_pod_container_name"], "regex": "kserve-container", "action": "keep"},
+        {"sourceLabels": [f"{annotation}_path"], "regex": "(.+)", "targetLabel": "__metrics_path__"},
+        {
+            "sourceLabels": ["__meta_kubernetes_pod_ip", f"{annotation}_port"],
+            "separator": ":",
+            "regex": "(.+:[0-9]+)",
+            "targetLabel": "__address__",
+        },
+        {
+            "sourceLabels": ["__meta_kubernetes_pod_label_serving_kserve_io_inferenceservice"],
+            "targetLabel": "inferenceservice",
+        },
+    ]
+    return {
+        "apiVersion": API,
+        "kind": "PodMonitor",
+        "metadata": {"name": "slipway-serving", "namespace": namespace},
+        "spec": {
+            "selector": {"matchExpressions": [{"key": SERVING_LABEL, "operator": "Exists"}]},
+            "namespaceSelector": {"any": True},
+            "podMetricsEndpoints": [{"relabelings": labels}],
+        },
+    }
+
+
+def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
+    """Monitors of ours by key.
+
+    Args:
+        namespace: Where they lie.
+        efa: Whether some pool has EFA, so that its exporter runs.
+    """
+    named = "app.kubernetes.io/name"
+    found = {
+        # karpenter 1.14.1, templates/deployment.yaml: port `http-metrics`; its own monitor is left out where the CRDs
+        # are not there yet, and Karpenter comes before every add-on.
+        "karpenter": pod_monitor(
+            "karpenter", namespace, match={"matchLabels": {named: "karpenter"}}, port="http-metrics", of=["kube-system"]
+        ),
+        # Whatever a job tells of itself on a port called `metrics`: steps, losses, checkpoints.
+        "jobs": pod_monitor(
+            "slipway-jobs",
+            namespace,
+            match={"matchExpressions": [{"key": JOB_LABEL, "operator": "Exists"}]},
+            port="metrics",
+        ),
+        "serving": serving(namespace),
+    }
+    if efa:
+        found["efa"] = pod_monitor(
+            "efa-exporter",
+            namespace,
+            match={"matchLabels": {named: "efa-exporter"}},
+            port="metrics",
+            of=[namespace],
+            path=PATH,
+            node=True,
+        )
+    return {f"monitor-{key}": manifest for key, manifest in found.items()}

@@ -1,0 +1,49 @@
+"""Small builders of PromQL, for what would otherwise be written by hand a dozen times and differently each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+NAMESPACE_TEAM: Final = "slipway:namespace_team:info"
+"""1 for each namespace of a team: `namespace`, `team`, `project`."""
+POD_JOB: Final = "slipway:pod_job:info"
+"""1 for each pod of a job: `namespace`, `pod`, `workload`. A label `job` would be Prometheus's own."""
+NODE: Final = "slipway:node:info"
+"""1 for each node: `node`, `pool`, `instance_type`, `capacity_type`."""
+
+Renaming = tuple[str, str, str, str]
+"""Label to write, what to write, label to read, pattern of its whole value."""
+
+
+def relabelled(expression: str, *renamings: Renaming) -> str:
+    """An expression with labels made of others; where a pattern does not match, a label stays as it was."""
+    for target, text, source, pattern in renamings:
+        expression = f'label_replace({expression}, "{target}", "{text}", "{source}", "{pattern}")'
+    return expression
+
+
+def renamed(expression: str, **labels: str) -> str:
+    """An expression with labels under names of ours: `renamed("x", node="Hostname")`."""
+    return relabelled(expression, *((target, "$1", source, "(.+)") for target, source in labels.items()))
+
+
+def with_team(expression: str, identity: Iterable[str]) -> str:
+    """Series of pods with the team of their namespace; those of no team stay, without one.
+
+    Args:
+        expression: Series with a label `namespace`.
+        identity: Labels that tell the series apart.
+    """
+    joined = f"({expression}) * on (namespace) group_left (team) {NAMESPACE_TEAM}"
+    return f"{joined} or on ({', '.join(identity)}) ({expression})"
+
+
+def of_team(expression: str) -> str:
+    """Series of the teams' pods alone, with their team."""
+    return f"({expression}) * on (namespace) group_left (team) {NAMESPACE_TEAM}"
+
+
+def any_of(name: str, values: Iterable[str]) -> str:
+    """A matcher that takes any of some values, sorted."""
+    return f'{name}=~"{"|".join(sorted(values))}"'

@@ -1,0 +1,146 @@
+"""Recording rules: names of ours for what several sources tell in their own words, and what is dear to compute.
+
+Alerts and dashboards read these, so that a label which a source renames is mended in one place. Metrics and labels:
+kube-state-metrics v2 (docs/metrics/, labels in snake case), cAdvisor (kubelet), DCGM exporter 4.8.2
+(etc/default-counters.csv), the EFA exporter of `components.observability.efa`; read 2026-11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from components.observability.promql import NAMESPACE_TEAM, NODE, POD_JOB, of_team, relabelled, renamed
+from components.pools.spec import PoolSpec
+
+GPU_ACTIVE: Final = "slipway:gpu:active"
+"""Share of time, 0 to 1, that a GPU or a MIG instance computes: `node`, `UUID`, `GPU_I_ID`, `namespace`, `pod`."""
+GPU_XID: Final = "slipway:gpu:xid"
+"""Last Xid of a GPU; the same labels."""
+GPU_MEMORY: Final = "slipway:gpu:memory_ratio"
+"""Share of a GPU's memory in use; the same labels."""
+GPU_LABELS: Final = ("node", "UUID", "GPU_I_ID", "namespace", "pod")
+EFA_RATIO: Final = "slipway:node_efa:ratio"
+"""Bytes that a node's adapters receive, as a share of what its instance type can: `node`."""
+CPU_CORES: Final = "slipway:container:cpu_cores"
+"""CPU that a container uses, over five minutes: `namespace`, `pod`, `container`."""
+NETWORK_BYTES: Final = "slipway:instance_network:bytes_per_second"
+"""Network of an instance type, from the catalog: `instance_type`."""
+GPU_RESOURCES: Final = 'resource=~"nvidia_com_(gpu|mig_.+)"'
+"""Matcher of GPUs, whole or cut, in kube-state-metrics' spelling; a shared GPU counts as often as it is offered."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One recording rule.
+
+    Attributes:
+        name: Series that it writes.
+        expression: What it writes.
+        labels: Labels that it adds.
+    """
+
+    name: str
+    expression: str
+    labels: Mapping[str, str]
+
+    @property
+    def rule(self) -> dict[str, Any]:
+        """The rule as Prometheus takes it."""
+        found: dict[str, Any] = {"record": self.name, "expr": self.expression}
+        return {**found, "labels": dict(sorted(self.labels.items()))} if self.labels else found
+
+
+def record(name: str, expression: str, **labels: str) -> Record:
+    """A recording rule, in short."""
+    return Record(name=name, expression=expression, labels=labels)
+
+
+def constants(name: str, values: Mapping[str, Decimal | int], label: str) -> list[Record]:
+    """A fact of the catalog or the stack as series, one for each value of a label."""
+    return [record(name, f"vector({value})", **{label: key}) for key, value in sorted(values.items())]
+
+
+def names() -> list[Record]:
+    """Who is who: team of a namespace, job of a pod, pool of a node."""
+    teams = renamed(
+        'kube_namespace_labels{label_platform_slipway_team!=""}',
+        team="label_platform_slipway_team",
+        project="label_platform_slipway_project",
+    )
+    jobs = renamed('kube_pod_labels{label_platform_slipway_job!=""}', workload="label_platform_slipway_job")
+    eks = "label_eks_amazonaws_com_capacity_type"
+    nodes = relabelled(
+        renamed(
+            "kube_node_labels",
+            pool="label_platform_slipway_pool",
+            instance_type="label_node_kubernetes_io_instance_type",
+            capacity_type="label_karpenter_sh_capacity_type",
+        ),
+        # EKS writes the same in capitals (EKS User Guide, "Managed node group capacity types").
+        ("capacity_type", "spot", eks, "SPOT"),
+        ("capacity_type", "on-demand", eks, "ON_DEMAND"),
+        ("capacity_type", "reserved", eks, "CAPACITY_BLOCK"),
+    )
+    return [
+        record(NAMESPACE_TEAM, f"max by (namespace, team, project) ({teams})"),
+        record(POD_JOB, f"max by (namespace, pod, workload) ({jobs})"),
+        record(NODE, f"max by (node, pool, instance_type, capacity_type) ({nodes})"),
+    ]
+
+
+def _gpu(expression: str) -> str:
+    """GPU series under labels of ours, whichever way the exporter and its monitor spell them.
+
+    The node is `Hostname` up to 4.8.2 and `hostname` after; a monitor that does not honour the exporter's labels puts
+    `exported_` before the pod's.
+    """
+    named = relabelled(
+        expression,
+        ("node", "$1", "Hostname", "(.+)"),
+        ("node", "$1", "hostname", "(.+)"),
+        ("namespace", "$1", "exported_namespace", "(.+)"),
+        ("pod", "$1", "exported_pod", "(.+)"),
+    )
+    return f"max by ({', '.join(GPU_LABELS)}) ({named})"
+
+
+def gpus() -> list[Record]:
+    """GPUs, whole or cut. `DCGM_FI_DEV_GPU_UTIL` is not measured on MIG instances, the profiling counter is."""
+    used, free = _gpu("DCGM_FI_DEV_FB_USED"), _gpu("DCGM_FI_DEV_FB_FREE")
+    return [
+        record(GPU_ACTIVE, _gpu("DCGM_FI_PROF_GR_ENGINE_ACTIVE")),
+        record(GPU_XID, _gpu("DCGM_FI_DEV_XID_ERRORS")),
+        record(GPU_MEMORY, f"{used} / ({used} + {free})"),
+    ]
+
+
+def network(pools: Iterable[PoolSpec]) -> list[Record]:
+    """How full the adapters of EFA nodes are; nothing where no pool has any."""
+    types = {kind.name: kind for pool in pools if pool.efa_count for kind in pool.instance_types}
+    if not types:
+        return []
+    capacity = {name: kind.network_mbps * 1_000_000 // 8 for name, kind in types.items()}
+    received = "sum by (node) (rate(node_amazonefa_rx_bytes[5m]))"
+    room = f"{NODE} * on (instance_type) group_left () {NETWORK_BYTES}"
+    return [
+        *constants(NETWORK_BYTES, capacity, "instance_type"),
+        record(EFA_RATIO, f"{received} / on (node) max by (node) ({room})"),
+    ]
+
+
+def use() -> list[Record]:
+    """What containers use, for right-sizing."""
+    used = 'rate(container_cpu_usage_seconds_total{container!="", image!=""}[5m])'
+    return [record(CPU_CORES, f"sum by (namespace, pod, container) ({used})")]
+
+
+def gpus_of_teams() -> list[Record]:
+    """GPUs that each team holds, and how busy they are."""
+    by = "sum by (team)"
+    return [
+        record("slipway:team:gpus_active", f"{by} ({of_team(GPU_ACTIVE)})"),
+        record("slipway:team:gpus_held", f"{by} ({of_team(f'{GPU_ACTIVE} * 0 + 1')})"),
+    ]

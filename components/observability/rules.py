@@ -1,0 +1,75 @@
+"""The rules of a platform as PrometheusRule objects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from components.observability import recording, spend
+from components.observability.alerts import Alert, all_alerts
+from components.observability.recording import Record
+from components.pools.spec import PoolSpec
+from infra.config.addons.observability import Alerts
+
+API: Final = "monitoring.coreos.com/v1"
+INTERVAL: Final = "1m"
+"""How often records are written; costs and uses move slowly."""
+
+
+def records(
+    pools: Mapping[str, PoolSpec], *, opencost: bool, budgets: Mapping[str, int]
+) -> dict[str, Sequence[Record]]:
+    """Every recording rule, by rule group.
+
+    Args:
+        pools: Pools by name; their types' prices and networks become series.
+        opencost: Whether OpenCost tells what a node costs.
+        budgets: Budgets of teams, in USD a month.
+    """
+    specs = tuple(pools.values())
+    found: dict[str, Sequence[Record]] = {
+        "names": recording.names(),
+        "gpus": [*recording.gpus(), *recording.gpus_of_teams()],
+        "network": recording.network(specs),
+        "use": recording.use(),
+        "spend": [*spend.nodes(specs, opencost=opencost), *spend.pods(), *spend.budgets(budgets)],
+    }
+    return {name: group for name, group in found.items() if group}
+
+
+def groups_of_records(found: Mapping[str, Sequence[Record]]) -> list[dict[str, Any]]:
+    """Recording rules as groups of a rule file."""
+    return [
+        {"name": f"slipway-{name}", "interval": INTERVAL, "rules": [each.rule for each in group]}
+        for name, group in found.items()
+    ]
+
+
+def groups_of_alerts(found: Mapping[str, Sequence[Alert]], runbooks: str | None) -> list[dict[str, Any]]:
+    """Alerts as groups of a rule file."""
+    return [
+        {"name": f"slipway-{name}-alerts", "rules": [each.rule(runbooks) for each in group]}
+        for name, group in found.items()
+    ]
+
+
+def manifests(
+    namespace: str,
+    settings: Alerts,
+    pools: Mapping[str, PoolSpec],
+    *,
+    opencost: bool,
+    budgets: Mapping[str, int],
+) -> dict[str, dict[str, Any]]:
+    """PrometheusRule objects by key."""
+    recorded = groups_of_records(records(pools, opencost=opencost, budgets=budgets))
+    alerting = groups_of_alerts(all_alerts(settings), settings.runbooks)
+    return {
+        f"rules-{name}": {
+            "apiVersion": API,
+            "kind": "PrometheusRule",
+            "metadata": {"name": f"slipway-{name}", "namespace": namespace},
+            "spec": {"groups": groups},
+        }
+        for name, groups in (("records", recorded), ("alerts", alerting))
+    }
