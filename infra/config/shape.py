@@ -50,17 +50,20 @@ def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
             continue
         if get_origin(field.annotation) is dict:
             entry_type = get_args(field.annotation)[1]
-            parts[name], found = _collection(data[alias], alias, entry_type)
+            parts[name], found = _collection(data[alias], alias, entry_type, may_be_empty=not field.is_required())
         else:
             parts[name], found = _model(data[alias], (alias,), field.annotation)
         problems += found
     return {name: part for name, part in parts.items() if part is not None}, problems
 
 
-def _collection(value: Any, path: str, entry_type: Any) -> tuple[dict[str, Any] | None, list[Problem]]:
+def _collection(
+    value: Any, path: str, entry_type: Any, *, may_be_empty: bool
+) -> tuple[dict[str, Any] | None, list[Problem]]:
     """Validate each entry by itself, after its preset was laid under it; leave out the entries that are wrong."""
-    if not isinstance(value, dict) or not value:
-        return None, [Problem(path, "this must be a map with at least one entry", value, "Give each entry a name.")]
+    if not isinstance(value, dict) or not (value or may_be_empty):
+        least = "" if may_be_empty else " with at least one entry"
+        return None, [Problem(path, f"this must be a map{least}", value, "Give each entry a name.")]
     entries: dict[str, Any] = {}
     problems: list[Problem] = []
     for key, raw in value.items():

@@ -1,9 +1,9 @@
-"""How the time of a rendering grows with the number of pools."""
+"""How the time of a rendering grows with the number of pools, and with that of teams."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any, Final
 
@@ -15,8 +15,11 @@ from tests.bench.figure import Figure
 
 BOUND: Final = 10.0
 POOLS: Final = 4
+TEAMS: Final = 10
 TIMES: Final = 10
 ROUNDS: Final = 5
+TEAM_ROUNDS: Final = 3
+"""Fewer: a hundred teams take many times what forty pools do."""
 STACK: Final = "prod"
 KINDS: Final[tuple[Mapping[str, Any], ...]] = (
     {"preset": "cpu", "max": 1},
@@ -25,37 +28,69 @@ KINDS: Final[tuple[Mapping[str, Any], ...]] = (
     {"preset": "gpu-spot", "max": 1},
 )
 """Both provisioners, with and without GPUs, MIG and EFA. One node each: else the subnets would be too small for 40."""
+TEAM: Final[Mapping[str, Any]] = {
+    "project": "growth",
+    "costCenter": "growth",
+    "namespaces": {"training": {"purpose": "training"}, "serving": {"purpose": "serving"}},
+    "gpus": {"a100": {"nominal": 1, "borrow": 1}},
+    "cpus": {"cpu": {"nominal": 4}},
+}
+"""A team of two namespaces, with a share of a pool that is cut by MIG and of a CPU pool."""
+TEAM_NODES: Final = 13
+"""Nodes of eight GPUs: one GPU for each of a hundred teams."""
+
+Settings = Callable[[Mapping[str, Any], int], dict[str, Any]]
 
 
 def settings(base: Mapping[str, Any], pools: int) -> dict[str, Any]:
-    """The base with its system pool and so many others, of each kind in turn."""
+    """The base without teams, with its system pool and so many others, of each kind in turn."""
     others = {f"p{number}": dict(KINDS[number % len(KINDS)]) for number in range(pools)}
-    return {**base, "pools": {"system": base["pools"]["system"], **others}}
+    return {**base, "pools": {"system": base["pools"]["system"], **others}, "teams": {}}
+
+
+def team_settings(base: Mapping[str, Any], teams: int) -> dict[str, Any]:
+    """The base with so many teams in the place of its own."""
+    arn = f"arn:aws:iam::{base['account']['id']}:role"
+    made = {
+        f"t{number}": {**TEAM, "members": {"all": {"principalArn": f"{arn}/t{number}"}}} for number in range(teams)
+    }
+    a100 = {**base["pools"]["a100"], "max": TEAM_NODES}
+    return {**base, "pools": {**base["pools"], "a100": a100}, "teams": made}
 
 
 def measure(bench: Bench) -> list[Figure]:
-    """Settings checked, program run, files made, in this process and for 0, 4 and 40 pools in turn."""
+    """Settings checked, program run, files made, in this process and for 0, 4 and 40 pools in turn; then for 0, 10 and
+    100 teams."""
+    pools = figures(*_timed(settings, (0, POOLS, POOLS * TIMES), ROUNDS), "pools", ROUNDS)
+    teams = figures(*_timed(team_settings, (0, TEAMS, TEAMS * TIMES), TEAM_ROUNDS), "teams", TEAM_ROUNDS)
+    return [*pools, *teams]
+
+
+def _timed(make: Settings, sizes: tuple[int, ...], rounds: int) -> tuple[dict[int, float], dict[int, int]]:
+    """Medians of the seconds, and numbers of resources, by size."""
     raw: Any = read_stack(STACK, ROOT / "stacks")
-    sizes = (0, POOLS, POOLS * TIMES)
     seconds: dict[int, list[float]] = {size: [] for size in sizes}
     resources: dict[int, int] = {}
-    for round_number in range(ROUNDS + 1):
+    for round_number in range(rounds + 1):
         for size in sizes:
-            resources[size], taken = _render(settings(raw, size))
-            if round_number:  # the first imports the SDK
+            if round_number == 0 and size != sizes[0]:
+                continue  # the first only imports the SDK
+            resources[size], taken = _render(make(raw, size))
+            if round_number:
                 seconds[size].append(taken)
-    return figures({size: median(taken) for size, taken in seconds.items()}, resources)
+    return {size: median(taken) for size, taken in seconds.items()}, resources
 
 
-def figures(seconds: Mapping[int, float], resources: Mapping[int, int]) -> list[Figure]:
-    """The growth of the whole, which is held, and that of the pools alone, without network and control plane."""
+def figures(seconds: Mapping[int, float], resources: Mapping[int, int], what: str, rounds: int) -> list[Figure]:
+    """The growth of the whole, which is held, and that of the pools or teams alone, without what they stand on."""
     none, some, many = sorted(seconds)
-    notes = [f"{size} pools: {seconds[size]:.2f} s for {resources[size]} resources" for size in (none, some, many)]
+    notes = [f"{size} {what}: {seconds[size]:.2f} s for {resources[size]} resources" for size in (none, some, many)]
     alone = (seconds[many] - seconds[none]) / max(seconds[some] - seconds[none], 1e-9)
-    how = f"{many} pools against {some}, processor time in one process, imports excluded; medians of {ROUNDS} in turn"
+    how = f"{many} {what} against {some}, processor time in one process, imports excluded; medians of {rounds} in turn"
+    name, value = f"growth by {what}", seconds[many] / seconds[some]
     return [
-        Figure(name="growth", value=seconds[many] / seconds[some], unit="x", bound=BOUND, how=how, notes=tuple(notes)),
-        Figure(name="growth, pools", value=alone, unit="x", how="the same less the time of a stack without them"),
+        Figure(name=name, value=value, unit="x", bound=BOUND, how=how, notes=tuple(notes)),
+        Figure(name=f"{name} alone", value=alone, unit="x", how="the same less the time of a stack without them"),
     ]
 
 
