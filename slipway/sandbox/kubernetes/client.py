@@ -25,6 +25,9 @@ PAGE = 500
 APPLY = "application/apply-patch+yaml"
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+"""Asks for an object without its spec and status: a CRD may hold a megabyte of them, which the API server would write
+and we would read for nothing."""
 
 
 class KubeClient:
@@ -49,6 +52,11 @@ class KubeClient:
         parameters = {"fieldManager": manager, "force": "true" if force else "false"}
         return self._object("PATCH", self._path(Ref.of(obj)), obj, _dry(parameters, dry_run), APPLY)
 
+    def apply_unread(self, obj: Mapping[str, Any], manager: str, *, force: bool = False) -> None:
+        """Server-side apply of a large object, without reading it back. Raises ApiError, NoSuchKindError."""
+        parameters = {"fieldManager": manager, "force": "true" if force else "false"}
+        self._object("PATCH", self._path(Ref.of(obj)), obj, parameters, APPLY, {"Accept": METADATA})
+
     def create(self, obj: Mapping[str, Any], manager: str, *, dry_run: bool = False) -> Object:
         """Create by POST, the only way for an object with `generateName`."""
         path = self._path(Ref.of(obj), named=False)
@@ -67,6 +75,15 @@ class KubeClient:
         """The object, None when it does not exist."""
         try:
             return self._object("GET", self._path(ref))
+        except ApiError as error:
+            if error.not_found:
+                return None
+            raise
+
+    def metadata(self, ref: Ref) -> Object | None:
+        """The object's metadata alone, None when it does not exist."""
+        try:
+            return self._object("GET", self._path(ref), None, None, JSON, {"Accept": METADATA})
         except ApiError as error:
             if error.not_found:
                 return None
