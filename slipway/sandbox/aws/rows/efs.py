@@ -93,4 +93,19 @@ ACCESS_POINT = Row(
     drift=("posixUser", "rootDirectory"),
 )
 
-ROWS = (FILE_SYSTEM, MOUNT_TARGET, ACCESS_POINT)
+_PUT_POLICY = Call("put_file_system_policy", omit=frozenset({"bypassPolicyLockoutSafetyCheck"}))
+
+POLICY = Row(
+    "aws:efs/fileSystemPolicy:FileSystemPolicy",
+    SERVICE,
+    create=_PUT_POLICY,
+    id="{fileSystemId}",
+    read=Call("describe_file_system_policy", target={"FileSystemId": "{id}"}),
+    # moto has no operation that removes a policy: it goes with its file system.
+    delete=None,
+    force_new=frozenset({"fileSystemId"}),
+    settings=(Setting(("policy", "fileSystemId"), _PUT_POLICY, at_create=False),),
+    drift=("policy",),
+)
+
+ROWS = (FILE_SYSTEM, MOUNT_TARGET, ACCESS_POINT, POLICY)

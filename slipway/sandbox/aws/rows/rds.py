@@ -1,4 +1,4 @@
-"""RDS subnet groups and database instances: enough for an experiment tracker's database.
+"""RDS subnet groups, parameter groups and database instances: enough for an experiment tracker's database.
 
 Which changes force a new instance: what ModifyDBInstance has no parameter for
 (API Reference, 2014-10-31), and the engine.
@@ -43,6 +43,41 @@ SUBNET_GROUP = Row(
     },
     drift=("subnetIds",),
 )  # fmt: skip
+
+
+def _set_parameters(aws: Aws, id: str, inputs: Inputs) -> None:
+    """AWS takes twenty at a time, and has another word for each of their parts."""
+    given = [
+        {
+            "ParameterName": one["name"],
+            "ParameterValue": str(one["value"]),
+            "ApplyMethod": one.get("applyMethod") or "immediate",
+        }
+        for one in inputs.get("parameters") or []
+    ]
+    for first in range(0, len(given), 20):
+        part = given[first : first + 20]
+        aws.call(SERVICE, "modify_db_parameter_group", DBParameterGroupName=id, Parameters=part)
+
+
+PARAMETER_GROUP = Row(
+    "aws:rds/parameterGroup:ParameterGroup",
+    SERVICE,
+    create=Call(
+        "create_db_parameter_group",
+        rename={"name": "DBParameterGroupName", "family": "DBParameterGroupFamily"},
+        adapt=lambda inputs: {"description": "Managed by Pulumi", **inputs},
+        omit=frozenset({"namePrefix", "parameters", "skipDestroy"}),
+    ),
+    id="DBParameterGroup.DBParameterGroupName",
+    read=Call("describe_db_parameter_groups", target={"DBParameterGroupName": "{id}"}, item="DBParameterGroups[0]"),
+    delete=Call("delete_db_parameter_group", target={"DBParameterGroupName": "{id}"}),
+    force_new=frozenset({"description", "family", "name", "namePrefix"}),
+    settings=(Setting(("parameters",), _set_parameters),),
+    tags=_TAGS,
+    from_item={"arn": "DBParameterGroupArn", "name": "DBParameterGroupName", "family": "DBParameterGroupFamily"},
+    drift=("family",),
+)
 
 _RENAMED = {
     "identifier": "DBInstanceIdentifier", "instanceClass": "DBInstanceClass", "username": "MasterUsername",
@@ -94,9 +129,9 @@ INSTANCE = Row(
     from_item={
         "arn": "DBInstanceArn", "address": "Endpoint.Address", "port": "Endpoint.Port", "status": "DBInstanceStatus",
         "instanceClass": "DBInstanceClass", "identifier": "DBInstanceIdentifier", "resourceId": "DbiResourceId",
-        "endpoint": "Endpoint.join(':', [Address, to_string(Port)])",
+        "endpoint": "Endpoint.join(':', [Address, to_string(Port)])", "masterUserSecrets": "MasterUserSecret && [MasterUserSecret]",
     },
     drift=("instanceClass", "allocatedStorage", "engineVersion", "multiAz"),
 )  # fmt: skip
 
-ROWS = (SUBNET_GROUP, INSTANCE)
+ROWS = (SUBNET_GROUP, PARAMETER_GROUP, INSTANCE)

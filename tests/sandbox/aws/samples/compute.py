@@ -96,6 +96,13 @@ SAMPLES: dict[str, Sample] = {
     "aws:rds/subnetGroup:SubnetGroup": Sample(
         lambda world: {"name": "tracking", "subnetIds": world.subnets(), **TAGGED}, RETAGGED
     ),
+    "aws:rds/parameterGroup:ParameterGroup": Sample(
+        lambda world: {
+            "name": "tls-alone", "family": "postgres17", "parameters": [{"name": "rds.force_ssl", "value": "1"}],
+            **TAGGED,
+        },
+        {"parameters": [{"name": "rds.force_ssl", "value": "0"}], **RETAGGED},
+    ),
     "aws:rds/instance:Instance": Sample(
         lambda world: {
             "identifier": "tracking", "instanceClass": "db.t4g.medium", "engine": "postgres", "allocatedStorage": 20,

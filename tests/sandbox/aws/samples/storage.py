@@ -20,6 +20,14 @@ def _lustre(world: World) -> dict[str, Any]:
     }
 
 
+def _log_bucket(world: World) -> str:
+    """S3 takes no target to which it may not write."""
+    bucket = world.bucket()
+    policy = document("s3:PutObject", f"arn:aws:s3:::{bucket}/*", Principal={"Service": "logging.s3.amazonaws.com"})
+    world.make("aws:s3/bucketPolicy:BucketPolicy", bucket=bucket, policy=policy)
+    return bucket
+
+
 SAMPLES: dict[str, Sample] = {
     "aws:s3/bucket:Bucket": Sample(
         lambda world: {"bucket": world.unique("models"), "forceDestroy": True, **TAGGED}, RETAGGED,
@@ -76,6 +84,10 @@ SAMPLES: dict[str, Sample] = {
         },
         {"policy": document("s3:PutObject", "arn:aws:s3:::x/*", Principal="*")},
     ),
+    "aws:s3/bucketLogging:BucketLogging": Sample(
+        lambda world: {"bucket": world.bucket(), "targetBucket": _log_bucket(world), "targetPrefix": "raw/"},
+        {"targetPrefix": "all/"},
+    ),
     "aws:efs/fileSystem:FileSystem": Sample(
         lambda world: {
             "creationToken": "home", "encrypted": True, "lifecyclePolicies": [{"transitionToIa": "AFTER_30_DAYS"}],
@@ -83,6 +95,14 @@ SAMPLES: dict[str, Sample] = {
         },
         {"lifecyclePolicies": [{"transitionToIa": "AFTER_60_DAYS"}], **RETAGGED},
         aws_call("efs", "put_lifecycle_configuration", FileSystemId="ID", LifecyclePolicies=[]), ("lifecyclePolicies",),
+    ),
+    "aws:efs/fileSystemPolicy:FileSystemPolicy": Sample(
+        lambda world: {
+            "fileSystemId": world.file_system(), "policy": document("elasticfilesystem:ClientMount", Principal="*")
+        },
+        {"policy": document("elasticfilesystem:ClientWrite", Principal="*")},
+        aws_call("efs", "put_file_system_policy", FileSystemId="ID", Policy=document("elasticfilesystem:*")),
+        ("policy",), stays=True,
     ),
     "aws:efs/mountTarget:MountTarget": Sample(
         lambda world: {
