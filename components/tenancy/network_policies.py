@@ -7,7 +7,7 @@ mount file systems and probe containers; and IAM, which alone decides whose data
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from components.tenancy import labels
@@ -33,70 +33,60 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
     """Network policies of a namespace by name. They add up: what one of them allows is allowed."""
     policies = {
         "default-deny": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
-        "dns": _egress([_to_namespace("kube-system", {"k8s-app": "kube-dns"})], [("UDP", 53), ("TCP", 53)]),
-        "team": _within(team),
-        "aws": _aws(network),
-        "monitoring": _ingress({}, [_to_namespace(MONITORING)]),
-        "experiments": _egress([_to_namespace(EXPERIMENTS)]),
+        "team": {
+            "podSelector": {},
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": [_from_team(team), {"from": [_namespace(MONITORING)]}],
+            "egress": [_to_team(team), _dns(), _https(network), _credentials(), {"to": [_namespace(EXPERIMENTS)]}],
+        },
     }
     if space.purpose in SERVES:
-        entry = [{"ipBlock": {"cidr": str(network.cidr)}}]
-        ports = [("TCP", port) for port in SERVING_PORTS]
-        kserve = {"matchExpressions": [{"key": _KSERVE, "operator": "Exists"}]}
-        policies["serving"] = _ingress({"matchLabels": {labels.SERVING: "true"}}, entry, ports)
-        policies["serving-kserve"] = _ingress(kserve, entry, ports)
+        policies["serving"] = _serving({"matchLabels": {labels.SERVING: "true"}}, network)
+        policies["serving-kserve"] = _serving({"matchExpressions": [{"key": _KSERVE, "operator": "Exists"}]}, network)
     return {name: _manifest(name, namespace, spec) for name, spec in sorted(policies.items())}
 
 
-def _within(team: str) -> dict[str, Any]:
+def _from_team(team: str) -> dict[str, Any]:
     """Whatever the team's pods say to one another, in all of its namespaces: training picks its ports as it goes."""
-    peers = [{"namespaceSelector": {"matchLabels": {labels.TEAM: team}}}]
+    return {"from": [{"namespaceSelector": {"matchLabels": {labels.TEAM: team}}}]}
+
+
+def _to_team(team: str) -> dict[str, Any]:
+    return {"to": _from_team(team)["from"]}
+
+
+def _dns() -> dict[str, Any]:
     return {
-        "podSelector": {},
-        "policyTypes": ["Ingress", "Egress"],
-        "ingress": [{"from": peers}],
-        "egress": [{"to": peers}],
+        "to": [{**_namespace("kube-system"), "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}}}],
+        "ports": [{"protocol": protocol, "port": 53} for protocol in ("UDP", "TCP")],
     }
 
 
-def _aws(network: Network) -> dict[str, Any]:
-    """HTTPS out, and credentials.
-
-    S3 has public addresses behind its gateway endpoint, and the API server and interface endpoints have private ones in
-    the VPC, none of which can be told from others by address. Pods with a range of their own are left out; elsewhere
-    the other team's own policy refuses.
-    """
+def _https(network: Network) -> dict[str, Any]:
+    """S3 has public addresses behind its gateway endpoint, and the API server and interface endpoints have private ones
+    in the VPC; none of them can be told from others by address. Pods with a range of their own are left out; elsewhere
+    the other team's own policy refuses."""
     pods = [str(network.pod_cidr)] if network.pod_cidr else []
     everywhere = {"cidr": "0.0.0.0/0", "except": sorted([LINK_LOCAL, *pods])}
-    return {
-        "podSelector": {},
-        "policyTypes": ["Egress"],
-        "egress": [
-            {"to": [{"ipBlock": everywhere}], "ports": _ports([("TCP", 443)])},
-            {"to": [{"ipBlock": {"cidr": POD_IDENTITY_AGENT}}], "ports": _ports([("TCP", 80)])},
-        ],
-    }
+    return {"to": [{"ipBlock": everywhere}], "ports": _tcp(443)}
 
 
-def _to_namespace(name: str, pods: Mapping[str, str] | None = None) -> dict[str, Any]:
-    peer: dict[str, Any] = {"namespaceSelector": {"matchLabels": {labels.NAMESPACE: name}}}
-    return {**peer, "podSelector": {"matchLabels": dict(pods)}} if pods else peer
+def _credentials() -> dict[str, Any]:
+    return {"to": [{"ipBlock": {"cidr": POD_IDENTITY_AGENT}}], "ports": _tcp(80)}
 
 
-def _egress(peers: Sequence[Mapping[str, Any]], ports: Sequence[tuple[str, int]] = ()) -> dict[str, Any]:
-    rule = {"to": list(peers), **({"ports": _ports(ports)} if ports else {})}
-    return {"podSelector": {}, "policyTypes": ["Egress"], "egress": [rule]}
+def _serving(pods: Mapping[str, Any], network: Network) -> dict[str, Any]:
+    """Load balancers have addresses in the VPC, and go straight to the pods."""
+    entry = {"from": [{"ipBlock": {"cidr": str(network.cidr)}}], "ports": _tcp(*SERVING_PORTS)}
+    return {"podSelector": dict(pods), "policyTypes": ["Ingress"], "ingress": [entry]}
 
 
-def _ingress(
-    pods: Mapping[str, Any], peers: Sequence[Mapping[str, Any]], ports: Sequence[tuple[str, int]] = ()
-) -> dict[str, Any]:
-    rule = {"from": list(peers), **({"ports": _ports(ports)} if ports else {})}
-    return {"podSelector": dict(pods), "policyTypes": ["Ingress"], "ingress": [rule]}
+def _namespace(name: str) -> dict[str, Any]:
+    return {"namespaceSelector": {"matchLabels": {labels.NAMESPACE: name}}}
 
 
-def _ports(ports: Sequence[tuple[str, int]]) -> list[dict[str, Any]]:
-    return [{"protocol": protocol, "port": port} for protocol, port in ports]
+def _tcp(*ports: int) -> list[dict[str, Any]]:
+    return [{"protocol": "TCP", "port": port} for port in ports]
 
 
 def _manifest(name: str, namespace: str, spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -51,9 +51,7 @@ def settings(base: Mapping[str, Any], pools: int) -> dict[str, Any]:
 def team_settings(base: Mapping[str, Any], teams: int) -> dict[str, Any]:
     """The base with so many teams in the place of its own."""
     arn = f"arn:aws:iam::{base['account']['id']}:role"
-    made = {
-        f"t{number}": {**TEAM, "members": {"all": {"principalArn": f"{arn}/t{number}"}}} for number in range(teams)
-    }
+    made = {f"t{number}": {**TEAM, "members": {"all": {"principalArn": f"{arn}/t{number}"}}} for number in range(teams)}
     a100 = {**base["pools"]["a100"], "max": TEAM_NODES}
     return {**base, "pools": {**base["pools"], "a100": a100}, "teams": made}
 
