@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import yaml
+
+FREE: Final = ("nodeSelector", "resources")
+"""Maps that Kubernetes defines and not the chart: its own values name only what it sets."""
 
 
 def unknown_keys(values: Mapping[str, Any], chart: Mapping[str, Any], path: str = "") -> Iterator[str]:
@@ -15,7 +18,7 @@ def unknown_keys(values: Mapping[str, Any], chart: Mapping[str, Any], path: str 
         where = f"{path}{key}"
         if key not in chart:
             yield where
-        elif isinstance(value, Mapping) and chart[key] and key != "nodeSelector":
+        elif isinstance(value, Mapping) and chart[key] and key not in FREE:
             yield from unknown_keys(value, chart[key], f"{where}.")
 
 

@@ -1,0 +1,40 @@
+"""Add-ons that install nothing true, for tests of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, ClassVar, Final
+
+from components.addons.chart_ref import ChartRef
+from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
+from infra.config.addons import AddonSettings
+
+CHART: Final = ChartRef(
+    chart="oci://registry.example/thing", version="1.2.3", released=date(2026, 9, 1), source="github.com/example/thing"
+)
+
+
+def settings(name: str, **relations: tuple[type[AddonSettings], ...]) -> type[AddonSettings]:
+    """A class of settings with `requires`, `follows`, `excludes`."""
+    return type(name, (AddonSettings,), {**relations, "__annotations__": dict.fromkeys(relations, ClassVar[Any])})
+
+
+def addon(
+    kind: type[AddonSettings], key: str, parts: Parts | None = None, namespace: Namespace | None = None
+) -> AddOn[Any]:
+    """An add-on of that name; one release in a namespace of its own where nothing else is said."""
+    given = parts or Parts(releases=[ChartRelease(ref=CHART, release_name=key, values={})])
+
+    class Fake(AddOn[Any]):
+        def parts(self, site: Site) -> Parts:
+            return given
+
+    Fake.name = key
+    Fake.namespace = namespace or Namespace(name=f"{key}-system", enforce="restricted")
+    return Fake(kind())
+
+
+def config_map(name: str) -> Mapping[str, Any]:
+    """A manifest."""
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "one-system"}}

@@ -1,0 +1,178 @@
+"""The GPU Operator's values on pools of every sort."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from components.addons.gpu_operator import GpuOperator
+from components.addons.gpu_operator import values as values_of
+from components.pools import resolve_all
+from infra.config.addons.gpu import GpuOperator as Settings
+from tests.components.addons.charts import own_values, unknown_keys
+from tests.components.pools.samples import platform
+from tests.support.site import POOLS, Seen, seen_parts
+
+PLACEMENT: Final = {"nodeSelector": {"platform.slipway/role": "system"}, "tolerations": [{"key": "x"}]}
+L4: Final = {"preset": "gpu-spot"}
+BOTTLEROCKET: Final = {**L4, "os": "bottlerocket", "localNvme": "none"}
+SLICED: Final = {**L4, "sharing": {"mode": "time-slicing", "replicas": 4}}
+MPS: Final = {**L4, "sharing": {"mode": "mps", "replicas": 8}}
+H100_CUT: Final = {"preset": "h100", "role": "inference", "mig": {"layout": "all-balanced"}}
+
+
+def seen(pools: Mapping[str, Mapping[str, Any]] = POOLS, **parts: Any) -> Seen:
+    return seen_parts(lambda: GpuOperator(Settings()), pools=pools, **parts)
+
+
+def values(pools: Mapping[str, Mapping[str, Any]], *, monitored: bool = False, **settings: Any) -> dict[str, Any]:
+    given = resolve_all(platform(pools))
+    return values_of(Settings(**settings), pools=given, placement=PLACEMENT, monitored=monitored)
+
+
+def test_driver_and_toolkit_are_the_images() -> None:
+    found = values(POOLS)
+    assert (found["driver"], found["toolkit"]) == ({"enabled": False}, {"enabled": False})
+
+
+def test_the_operator_and_the_master_of_discovery_run_on_the_system_pools() -> None:
+    found = values(POOLS)
+    for part in (found["operator"], found["node-feature-discovery"]["master"], found["node-feature-discovery"]["gc"]):
+        assert part == PLACEMENT
+
+
+def test_agents_tolerate_every_taint_of_every_gpu_pool() -> None:
+    pools = {**POOLS, "odd": {**L4, "taints": {"ours.example/odd": {"value": "1", "effect": "NoExecute"}}}}
+    found = values(pools)
+    given = found["daemonsets"]["tolerations"]
+    assert found["node-feature-discovery"]["worker"]["tolerations"] == given
+    for spec in resolve_all(platform(pools)).values():
+        if spec.gpu:
+            assert all(toleration.manifest in given for toleration in spec.tolerations)
+    assert {"key": "ours.example/odd", "operator": "Equal", "value": "1", "effect": "NoExecute"} in given
+
+
+def test_discovery_looks_at_gpu_nodes_alone() -> None:
+    assert values(POOLS)["node-feature-discovery"]["worker"]["nodeSelector"] == {"nvidia.com/gpu": "true"}
+
+
+def test_every_container_of_ours_has_a_request_and_a_limit_of_memory() -> None:
+    found = values(POOLS)
+    for part in ("devicePlugin", "gfd", "validator", "migManager", "dcgmExporter"):
+        resources = found[part]["resources"]
+        assert resources["limits"]["memory"]
+        assert set(resources["requests"]) == {"cpu", "memory"}, part
+
+
+@pytest.mark.parametrize(
+    ("pools", "enabled", "reboot"),
+    [
+        ({"a100": {"preset": "a100"}}, True, True),
+        ({"h100": H100_CUT}, True, False),
+        ({"h100": H100_CUT, "a100": {"preset": "a100"}}, True, True),
+        ({"l4": L4}, False, False),
+        ({"h100": {"preset": "h100", "os": "bottlerocket", "localNvme": "none"}}, False, False),
+        ({}, False, False),
+    ],
+    ids=["ampere", "hopper", "both", "ada", "bottlerocket", "none"],
+)
+def test_the_mig_manager_is_on_where_a_gpu_could_be_cut_and_reboots_where_it_must(
+    pools: dict[str, Any], enabled: bool, reboot: bool
+) -> None:
+    found = values(pools)["migManager"]
+    assert found.get("enabled", True) is enabled
+    assert ({"name": "WITH_REBOOT", "value": "true"} in found.get("env", [])) is reboot
+
+
+def test_no_mig_strategy_is_imposed_on_every_node() -> None:
+    assert values({"a": POOLS["a100"], "b": MPS})["mig"] == {"strategy": ""}
+
+
+def test_metrics_are_read_where_prometheus_is() -> None:
+    assert values(POOLS)["dcgmExporter"]["serviceMonitor"] == {"enabled": False}
+    found = values(POOLS, monitored=True, metricsSeconds=30)["dcgmExporter"]["serviceMonitor"]
+    assert found == {"enabled": True, "interval": "30s", "honorLabels": True}
+    assert seen(addons={"kubePrometheusStack": {}}).values["gpu-operator"]["dcgmExporter"]["serviceMonitor"]["enabled"]
+
+
+def test_pods_that_share_a_gpu_are_told_apart() -> None:
+    name = {"name": "KUBERNETES_VIRTUAL_GPUS", "value": "true"}
+    assert name in values({"l4": SLICED})["dcgmExporter"]["env"]
+    assert values({"l4": L4})["dcgmExporter"]["env"] == []
+
+
+def test_a_changed_configuration_has_another_name_and_an_unchanged_one_the_same() -> None:
+    def names(pools: dict[str, Any]) -> tuple[str, str]:
+        found = values(pools)
+        return found["devicePlugin"]["config"]["name"], found["migManager"]["config"]["name"]
+
+    base = names({"a": POOLS["a100"], "l4": SLICED})
+    assert names({"l4": SLICED, "a": {**POOLS["a100"], "max": 7}}) == base
+    plugin, mig = names({"a": POOLS["a100"], "l4": MPS})
+    assert plugin != base[0]
+    assert mig == base[1]
+    plugin, mig = names({"a": {**POOLS["a100"], "mig": {"layout": "all-2g.10gb"}}, "l4": SLICED})
+    assert plugin == base[0]
+    assert mig != base[1]
+
+
+def test_configurations_are_text_and_their_defaults_are_among_them() -> None:
+    found = values({"a": POOLS["a100"], "l4": SLICED})
+    for config in (found["devicePlugin"]["config"], found["migManager"]["config"]):
+        assert config["create"] is True
+        assert all(isinstance(yaml.safe_load(text), dict) for text in config["data"].values())
+    assert found["devicePlugin"]["config"]["default"] in found["devicePlugin"]["config"]["data"]
+    layouts = yaml.safe_load(found["migManager"]["config"]["data"]["config.yaml"])["mig-configs"]
+    assert found["migManager"]["config"]["default"] in layouts
+
+
+def test_bottlerocket_keeps_its_own_device_plugin_and_mig_manager() -> None:
+    (rule,) = seen({"l4": BOTTLEROCKET}).objects["bottlerocket"]["spec"]["rules"]
+    assert rule["labels"] == {
+        "nvidia.com/gpu.deploy.device-plugin": "false",
+        "nvidia.com/gpu.deploy.mig-manager": "false",
+    }
+    (match,) = rule["matchFeatures"]
+    assert match == {"feature": "system.osrelease", "matchExpressions": {"ID": {"op": "In", "value": ["bottlerocket"]}}}
+
+
+def test_the_rule_waits_for_the_chart_that_brings_its_kind_and_is_made_only_for_bottlerocket() -> None:
+    found = seen({"l4": BOTTLEROCKET}).recording
+    rule = found.one("kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule")
+    assert found.waits(rule, found.one("kubernetes:helm.sh/v3:Release"))
+    assert seen({"l4": L4}).objects == {}
+    assert seen({"system2": {"preset": "system", "os": "bottlerocket"}}).objects == {}
+
+
+def test_its_pods_may_do_what_drivers_need() -> None:
+    assert GpuOperator.namespace.enforce == "privileged"
+
+
+def test_the_chart_knows_every_value(shared: Path) -> None:
+    chart = own_values(shared, "gpu-operator")
+    discovery = own_values(shared, "node-feature-discovery")
+    for part, own in discovery.items():
+        if isinstance(own, dict):
+            chart["node-feature-discovery"].setdefault(part, {})
+            chart["node-feature-discovery"][part] = {**own, **chart["node-feature-discovery"][part]}
+    found = values({"a": POOLS["a100"], "l4": SLICED, "mps": MPS}, monitored=True)
+    assert list(unknown_keys(found, chart)) == []
+
+
+def test_what_the_charts_own_values_give_is_not_said_again(shared: Path) -> None:
+    chart = own_values(shared, "gpu-operator")
+    found = values(POOLS, monitored=True)
+    assert chart["driver"]["enabled"] is not found["driver"]["enabled"]
+    assert chart["toolkit"]["enabled"] is not found["toolkit"]["enabled"]
+    assert chart["mig"]["strategy"] != found["mig"]["strategy"]
+
+
+def test_node_feature_discovery_limits_its_own_memory(shared: Path) -> None:
+    chart = own_values(shared, "node-feature-discovery")
+    for part in ("master", "worker", "gc"):
+        assert chart[part]["resources"]["limits"]["memory"], part
+        assert chart[part]["resources"]["requests"]["memory"], part

@@ -1,0 +1,47 @@
+"""The device plugin of Elastic Fabric Adapters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from components.addons.efa_device_plugin import EfaDevicePlugin, values
+from components.pools import resolve_all
+from infra.config.addons.gpu import EfaDevicePlugin as Settings
+from tests.components.addons.charts import own_values, unknown_keys
+from tests.components.pools.samples import ONE_ZONE, platform
+from tests.support.site import POOLS, seen_parts
+
+EFA: dict[str, Any] = {"preset": "h100", "efa": True, "zones": ONE_ZONE, "dedicated": True}
+
+
+def found(region: str = "us-east-1", **pools: dict[str, Any]) -> dict[str, Any]:
+    return values(pools=resolve_all(platform(pools)), region=region)
+
+
+def test_it_runs_on_pools_with_adapters_and_not_on_their_instance_types_elsewhere() -> None:
+    given = found(fabric=EFA, alone={"preset": "h100"})
+    assert given["supportedInstanceLabels"] == {"keys": ["platform.slipway/pool"], "values": ["fabric"]}
+    pools = [each["value"] for each in given["tolerations"] if each["key"] == "platform.slipway/pool"]
+    assert pools == ["fabric"]
+    assert {"key": "dedicated", "operator": "Equal", "value": "ml-workloads", "effect": "NoSchedule"} in (
+        given["tolerations"]
+    )
+
+
+def test_its_image_comes_from_the_region_of_the_nodes() -> None:
+    assert found("eu-west-1", fabric=EFA)["image"] == {
+        "repository": "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/aws-efa-k8s-device-plugin"
+    }
+    assert "image" not in found("us-iso-east-1", fabric=EFA)
+
+
+def test_without_adapters_nothing_is_installed() -> None:
+    parts = seen_parts(lambda: EfaDevicePlugin(Settings()), pools={"cpu": POOLS["cpu"]}).parts
+    assert parts.releases == ()
+    (release,) = seen_parts(lambda: EfaDevicePlugin(Settings())).parts.releases
+    assert release.values["supportedInstanceLabels"]["values"] == ["h100"]
+
+
+def test_the_chart_knows_every_value(shared: Path) -> None:
+    assert list(unknown_keys(found(fabric=EFA), own_values(shared, "aws-efa-k8s-device-plugin"))) == []

@@ -1,0 +1,130 @@
+"""How the parts of an add-on become resources, and how add-ons wait for one another."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+import pytest
+from pulumi_kubernetes.helm.v3 import Release
+
+from components.addons import registry, software
+from components.addons.contract import AddOn, ChartRelease, Parts, Rights
+from components.iam import Inline, Statement, document
+from tests.components.addons.fakes import CHART, addon, config_map, settings
+from tests.support.mocks import Recording, Registered, providers, run
+from tests.support.site import site
+
+CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
+READ: Final = document(Statement(sid="Read", actions=["s3:GetObject"], resources=["*"]))
+WHOLE: Final = Parts(
+    rights=[Rights(service_account="controller", policy=Inline(document=READ))],
+    before={"config": config_map("config")},
+    releases=[
+        ChartRelease(ref=CHART, release_name="one-crds", values={}),
+        ChartRelease(ref=CHART, release_name="one", values={"replicas": 2}, skip_crds=True),
+    ],
+    objects={"b": config_map("b"), "a": config_map("a")},
+)
+One = settings("One")
+Two = settings("Two", requires=(One,))
+
+
+def installed(monkeypatch: pytest.MonkeyPatch, *addons: AddOn[Any]) -> Recording:
+    """What `install` makes of these, and what it says to wait for."""
+    monkeypatch.setattr(registry, "wanted", lambda _: {found.name: found for found in addons})
+
+    def build() -> dict[str, Any]:
+        opts = pulumi.ResourceOptions(providers=providers())
+        made = software.install(site(opts), opts)
+        return {found.name: [each.urn for each in made.of(type(found.settings))] for found in addons}
+
+    return run(build)
+
+
+@pytest.fixture
+def whole(monkeypatch: pytest.MonkeyPatch) -> Recording:
+    return installed(monkeypatch, addon(One, "one", WHOLE))
+
+
+def of(recording: Recording, name: str) -> Registered:
+    return next(found for found in recording if found.name == name and found.custom)
+
+
+def test_every_release_stands_whole_or_is_taken_back(whole: Recording) -> None:
+    for found in whole.of(Release).values():
+        assert (found.inputs["atomic"], found.inputs["cleanupOnFail"]) == (True, True)
+        assert found.inputs["namespace"] == "one-system"
+
+
+def test_everything_in_the_cluster_goes_with_it_and_nothing_else_does(whole: Recording) -> None:
+    cluster = whole.one(aws.eks.Cluster).urn
+    inside = {found.name for found in whole if found.deleted_with == cluster}
+    assert inside == {"namespaces-one-system", "one-config", "one-one-crds", "one-release", "one-a", "one-b"}
+
+
+@pytest.mark.parametrize(
+    ("later", "earlier"),
+    [
+        ("one-config", "namespaces-one-system"),
+        ("one-one-crds", "one-config"),
+        ("one-one-crds", "one-controller-policy"),
+        ("one-one-crds", "one-controller-association"),
+        ("one-one-crds", "home"),
+        ("one-release", "one-one-crds"),
+        ("one-a", "one-release"),
+        ("one-b", "one-release"),
+    ],
+)
+def test_what_an_add_on_needs_stands_before_it(whole: Recording, later: str, earlier: str) -> None:
+    assert whole.waits(of(whole, later), of(whole, earlier))
+
+
+def test_objects_do_not_wait_for_each_other(whole: Recording) -> None:
+    assert not whole.waits(of(whole, "one-b"), of(whole, "one-a"))
+    assert not whole.waits(of(whole, "one-a"), of(whole, "one-b"))
+
+
+def test_rights_are_those_of_one_service_account(whole: Recording) -> None:
+    association = whole.one(aws.eks.PodIdentityAssociation).inputs
+    assert (association["namespace"], association["serviceAccount"]) == ("one-system", "controller")
+    assert whole.one(aws.iam.RolePolicy).inputs["policy"] == READ
+
+
+def test_crds_are_left_alone_where_another_release_brings_them(whole: Recording) -> None:
+    assert of(whole, "one-release").inputs["skipCrds"] is True
+    assert of(whole, "one-one-crds").inputs["skipCrds"] is False
+
+
+def test_one_add_on_waits_for_all_of_the_one_that_it_requires(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = installed(monkeypatch, addon(Two, "two"), addon(One, "one", WHOLE))
+    for earlier in ("one-release", "one-a", "one-b"):
+        assert found.waits(of(found, "two-release"), of(found, earlier))
+
+
+def test_add_ons_that_need_nothing_of_each_other_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = installed(monkeypatch, addon(settings("Other"), "other"), addon(One, "one"))
+    assert not found.waits(of(found, "other-release"), of(found, "one-release"))
+    assert not found.waits(of(found, "one-release"), of(found, "other-release"))
+
+
+def test_others_wait_for_the_last_part_of_an_add_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    rights_alone = Parts(rights=WHOLE.rights)
+    found = installed(monkeypatch, addon(One, "one", WHOLE), addon(settings("Other"), "other", rights_alone))
+    names = {key: {urn.rpartition("::")[2] for urn in urns} for key, urns in found.returned.items()}
+    assert names["one"] == {"one-one-crds", "one-release", "one-a", "one-b"}
+    assert names["other"] == {"other-controller-policy", "other-controller-association"}
+
+
+def test_nothing_is_waited_for_where_an_add_on_is_off() -> None:
+    assert software.Installed(ready={}).of(One) == ()
+
+
+def test_an_add_on_without_what_it_requires_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="two requires One, which is not on"):
+        installed(monkeypatch, addon(Two, "two"))
+
+
+def test_no_part_uses_credentials_that_happen_to_be_around(whole: Recording) -> None:
+    assert whole.default_provider_users == ()
