@@ -129,7 +129,8 @@ INSTANCE = Row(
     from_item={
         "arn": "DBInstanceArn", "address": "Endpoint.Address", "port": "Endpoint.Port", "status": "DBInstanceStatus",
         "instanceClass": "DBInstanceClass", "identifier": "DBInstanceIdentifier", "resourceId": "DbiResourceId",
-        "endpoint": "Endpoint.join(':', [Address, to_string(Port)])", "masterUserSecrets": "MasterUserSecret && [MasterUserSecret]",
+        "endpoint": "Endpoint.join(':', [Address, to_string(Port)])",
+        "masterUserSecrets": "MasterUserSecret && [MasterUserSecret]",
     },
     drift=("instanceClass", "allocatedStorage", "engineVersion", "multiAz"),
 )  # fmt: skip

@@ -1,4 +1,7 @@
-"""S3 buckets and what is set on them, each setting a resource of its own."""
+"""S3 buckets and what is set on them, each setting a resource of its own.
+
+BucketLogging is a record: moto 5.2.5 takes a policy for log delivery only where principal and resource are no lists.
+"""
 
 # The functions of rows all take the same arguments, used or not.
 # ruff: noqa: ARG001
@@ -104,11 +107,6 @@ def _on_bucket(type_name: str, put: Call, get: Call, delete: Call, drift: tuple[
     )
 
 
-def _logging(inputs: Inputs) -> Inputs:
-    """One level deeper than `wrap` goes."""
-    return {"bucketLoggingStatus": {"loggingEnabled": {key: inputs[key] for key in ("targetBucket", "targetPrefix")}}}
-
-
 _BUCKET = {"Bucket": "{id}"}
 _OMIT = frozenset({"bucket", "expectedBucketOwner", "mfa", "timeouts", "transitionDefaultMinimumObjectSize"})
 
@@ -152,18 +150,6 @@ ROWS = (
         Call("get_bucket_ownership_controls", _BUCKET, item="{rule: OwnershipControls.Rules[0]}"),
         Call("delete_bucket_ownership_controls", _BUCKET),
         ("rule",),
-    ),
-    _on_bucket(
-        "BucketLogging",
-        Call("put_bucket_logging", _BUCKET, omit=_OMIT, adapt=_logging),
-        Call(
-            "get_bucket_logging",
-            _BUCKET,
-            item="LoggingEnabled.{targetBucket: TargetBucket, targetPrefix: TargetPrefix}",
-        ),
-        Call("put_bucket_logging", _BUCKET, fixed={"BucketLoggingStatus": {}}),
-        ("targetBucket", "targetPrefix"),
-        "expectedBucketOwner",
     ),
     _on_bucket(
         "BucketPolicy",

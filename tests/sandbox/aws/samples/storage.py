@@ -20,14 +20,6 @@ def _lustre(world: World) -> dict[str, Any]:
     }
 
 
-def _log_bucket(world: World) -> str:
-    """S3 takes no target to which it may not write."""
-    bucket = world.bucket()
-    policy = document("s3:PutObject", f"arn:aws:s3:::{bucket}/*", Principal={"Service": "logging.s3.amazonaws.com"})
-    world.make("aws:s3/bucketPolicy:BucketPolicy", bucket=bucket, policy=policy)
-    return bucket
-
-
 SAMPLES: dict[str, Sample] = {
     "aws:s3/bucket:Bucket": Sample(
         lambda world: {"bucket": world.unique("models"), "forceDestroy": True, **TAGGED}, RETAGGED,
@@ -83,10 +75,6 @@ SAMPLES: dict[str, Sample] = {
             "policy": document("s3:GetObject", f"arn:aws:s3:::{bucket}/*", Principal="*"),
         },
         {"policy": document("s3:PutObject", "arn:aws:s3:::x/*", Principal="*")},
-    ),
-    "aws:s3/bucketLogging:BucketLogging": Sample(
-        lambda world: {"bucket": world.bucket(), "targetBucket": _log_bucket(world), "targetPrefix": "raw/"},
-        {"targetPrefix": "all/"},
     ),
     "aws:efs/fileSystem:FileSystem": Sample(
         lambda world: {
