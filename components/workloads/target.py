@@ -52,7 +52,7 @@ class Target:
     shares: Mapping[str, int] | None = None
     priorities: tuple[str, ...] = PRIORITIES
     claims: Mapping[str, str] = field(
-        default_factory=lambda: {"datasets": "datasets", "checkpoints": "checkpoints", "models": "models"}
+        default_factory=lambda: {name: name for name in ("raw", "datasets", "checkpoints", "models")}
     )
     storage_class: str = "gp3"
     service_account: str = "workload"

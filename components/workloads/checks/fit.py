@@ -8,12 +8,14 @@ from decimal import Decimal
 from components.pools import PoolSpec, keys
 from components.pools.room import HUGEPAGES, Room, rooms
 from components.workloads.checks.need import Spec, choice, need
-from components.workloads.quantities import MI, text
+from components.workloads.quantities import MI, is_quantity, parse, text
 from components.workloads.target import Target
 from infra.config.pools import Role
 from infra.config.problems import Problem
 
 _MIG = "nvidia.com/mig-"
+DISK_KEPT_PERCENT = 15
+"""Part of a node's disk below which the kubelet evicts (kubernetes.io, "Node-pressure Eviction", imagefs.available)."""
 
 
 def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> Iterator[Problem]:
@@ -66,6 +68,7 @@ def _misfits(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal
         rule = f"only nodes with EFA set huge pages aside, and pool {pool.name} has none"
         yield Problem(f"{path}.resources[{HUGEPAGES}]", rule, int(wanted[HUGEPAGES]), "Leave them out.")
     yield from _size(path, pool, wanted)
+    yield from _space(path, spec, pool)
 
 
 def _tolerates(toleration: Mapping[str, str], taint: Mapping[str, str]) -> bool:
@@ -111,6 +114,21 @@ def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[
                 "kubelet, the system and DaemonSets"
             )
             yield Problem(f"{path}.resources[{name}]", rule, text(name, amount), "Ask for less, or for a larger pool.")
+
+
+def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
+    """Scratch space on the node's disk, images not counted. A node that runs full evicts its pods."""
+    sizes = [
+        volume["emptyDir"]["sizeLimit"]
+        for volume in spec.get("volumes", ())
+        if "sizeLimit" in volume.get("emptyDir", {}) and "medium" not in volume["emptyDir"]
+    ]
+    asked = sum((parse(size) for size in sizes if is_quantity(size)), Decimal(0)) / 2**30
+    left = pool.scratch_gib * (100 - DISK_KEPT_PERCENT) // 100
+    if asked > left:
+        rule = f"a node of pool {pool.name} has {left} GiB of space for scratch and images"
+        mend = "Mount a volume claim instead, or raise `disk.sizeGib` of the pool."
+        yield Problem(f"{path}.volumes", rule, f"{asked:.0f} GiB", mend)
 
 
 def _holds(room: Room, wanted: Mapping[str, Decimal]) -> bool:

@@ -1,0 +1,137 @@
+"""A platform with a pool of every sort, and one good workload of each kind on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from components.workloads import (
+    Canary,
+    Claim,
+    DistributedTrainingArgs,
+    ModelDeploymentArgs,
+    ModelServerArgs,
+    NotebookArgs,
+    Pieces,
+    PipelineArgs,
+    Pod,
+    Resources,
+    Step,
+    SweepArgs,
+    Target,
+    Topology,
+    TrainingJobArgs,
+    distributed_training,
+    grid,
+    model_deployment,
+    model_server,
+    notebook,
+    pipeline,
+    sweep,
+    training_job,
+)
+from infra.config.platform import Platform
+from tests.components.pools.samples import BLOCK, platform
+
+POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "cpu": {"preset": "cpu", "max": 4},
+    "block": BLOCK,
+    "slices": {"preset": "a100", "role": "inference", "mig": {"layout": "all-2g.10gb"}, "max": 2},
+    "spot": {"preset": "gpu-spot", "max": 4},
+    "shared": {
+        "preset": "gpu-spot",
+        "capacity": {"market": "on-demand"},
+        "sharing": {"mode": "time-slicing", "replicas": 4},
+        "max": 2,
+    },
+}
+PLATFORM: Final[Platform] = platform(POOLS)
+TARGET: Final = replace(Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None)
+
+CHECKPOINTS: Final = {"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}
+IMAGE: Final = "registry.example.com/research/train:1.2.3"
+SPOT: Final = Pod(
+    image=IMAGE,
+    command=("python", "train.py"),
+    pools=("spot",),
+    resources=Resources(cpu="3", memory="12Gi", gpus=1),
+    volumes=CHECKPOINTS,
+)
+NODE: Final = Pod(
+    image=IMAGE,
+    command=("torchrun", "train.py"),
+    pools=("block",),
+    resources=Resources(cpu="180", memory="1700Gi", gpus=8, efa=32),
+    volumes=CHECKPOINTS,
+    shared_memory="256Gi",
+)
+SLICE: Final = Pod(
+    image=IMAGE,
+    command=("serve",),
+    pools=("slices",),
+    resources=Resources(cpu="3", memory="24Gi", mig={"2g.10gb": 1}),
+)
+SHARE: Final = Pod(image=IMAGE, pools=("shared",), resources=Resources(cpu="3", memory="12Gi", gpus=1))
+CPU: Final = Pod(image=IMAGE, command=("prepare",), pools=("cpu",), resources=Resources(cpu="4", memory="16Gi"))
+
+TRAINING: Final = TrainingJobArgs(target=TARGET, pod=SPOT, deadline_seconds=3600)
+SWEEP: Final = SweepArgs(
+    target=TARGET, pod=SPOT, trials=grid(lr=[0.1, 0.01], depth=[2, 4]), at_once=2, deadline_seconds=3600
+)
+DISTRIBUTED: Final = DistributedTrainingArgs(
+    target=TARGET, pod=NODE, nodes=2, topology=Topology(), deadline_seconds=86400
+)
+DEPLOYMENT: Final = ModelDeploymentArgs(target=TARGET, pod=SLICE, model_uri="s3://models/research/m", model_size="20Gi")
+SERVER: Final = ModelServerArgs(
+    target=TARGET,
+    runtime=SLICE,
+    model_format="vLLM",
+    storage_uri="s3://models/research/v1",
+    canary=Canary(storage_uri="s3://models/research/v2", percent=10),
+)
+PIPELINE: Final = PipelineArgs(
+    target=TARGET,
+    steps={"prepare": Step(pod=CPU), "train": Step(pod=SPOT, after=("prepare",))},
+    parameters={"epochs": "3"},
+    deadline_seconds=3600,
+    run="first",
+    schedule="0 3 * * *",
+)
+NOTEBOOK: Final = NotebookArgs(target=TARGET, pod=SHARE)
+
+GOOD: Final[Mapping[str, Callable[[], Pieces]]] = {
+    "training-job": lambda: training_job("mnist", TRAINING),
+    "on-failure": lambda: training_job("mnist", replace(TRAINING, restart="OnFailure", fatal_exit_codes=())),
+    "two-pools": lambda: training_job("mnist", replace(TRAINING, pod=replace(SPOT, pools=("spot", "shared")))),
+    "sweep": lambda: sweep("grid", SWEEP),
+    "train-job": lambda: distributed_training("llm", DISTRIBUTED),
+    "pytorch-job": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="PyTorchJob")),
+    "mpi-job": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="MPIJob")),
+    "job-set": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="JobSet")),
+    "deployment": lambda: model_deployment("chat", DEPLOYMENT),
+    "deployment-hpa": lambda: model_deployment("chat", scaled_by("hpa")),
+    "model-server": lambda: model_server("chat", SERVER),
+    "model-server-scaled": lambda: model_server(
+        "chat", replace(SERVER, canary=None, split=True, autoscaling=DEPLOYMENT.autoscaling)
+    ),
+    "model-server-knative": lambda: model_server("chat", replace(SERVER, mode="Knative")),
+    "model-server-named": lambda: model_server("chat", replace(SERVER, runtime="vllm-slices-2g.10gb", canary=None)),
+    "pipeline": lambda: pipeline("weekly", PIPELINE),
+    "notebook": lambda: notebook("lab", NOTEBOOK),
+}
+"""One of each kind and choice, by a name."""
+
+
+def scaled_by(how: Any) -> ModelDeploymentArgs:
+    return replace(DEPLOYMENT, autoscaling=replace(DEPLOYMENT.autoscaling, by=how))
+
+
+def bodies(pieces: Pieces) -> dict[str, dict[str, Any]]:
+    """Manifests by role."""
+    return {role: dict(piece.manifest) for role, piece in pieces.items()}
+
+
+def body(pieces: Pieces, role: str = "job") -> Any:
+    """One manifest."""
+    return bodies(pieces)[role]
