@@ -139,8 +139,9 @@ def _pattern(_: Any, context: Mapping[str, Any]) -> Words:
 
 
 def _choice(given: Any, context: Mapping[str, Any]) -> Words:
-    choices = re.findall(r"'([^']*)'", str(context["expected"]))
-    close = get_close_matches(str(given), choices, n=1)
+    found = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))
+    choices = [text or number for text, number in found]
+    close = get_close_matches(str(given), choices, n=1) if isinstance(given, str) else []
     return f"this must be {context['expected']}", f"Did you mean {close[0]}?" if close else f"Use {', '.join(choices)}."
 
 

@@ -7,13 +7,15 @@ from typing import Final
 from tests.infra.config.bad.cluster import CLUSTER
 from tests.infra.config.bad.environment import ENVIRONMENT
 from tests.infra.config.bad.gpus import GPUS
+from tests.infra.config.bad.limits import LIMITS
 from tests.infra.config.bad.network import NETWORK
 from tests.infra.config.bad.pools import POOLS
 from tests.infra.config.bad.row import Bad
+from tests.infra.config.bad.storage import STORAGE
 from tests.infra.config.bad.teams import TEAMS
 from tests.infra.config.bad.whole import WHOLE
 
-ROWS: Final[tuple[Bad, ...]] = (*ENVIRONMENT, *NETWORK, *CLUSTER, *POOLS, *GPUS, *TEAMS, *WHOLE)
+ROWS: Final[tuple[Bad, ...]] = (*ENVIRONMENT, *NETWORK, *CLUSTER, *POOLS, *GPUS, *STORAGE, *TEAMS, *LIMITS, *WHOLE)
 
 NOT_GIVEN: Final = {
     4: "subnets are not in the file: infra.subnets cuts them out of the VPC's range",
@@ -23,6 +25,5 @@ NOT_GIVEN: Final = {
     33: "no bucket's name is in the file",
     34: "no load balancer's name is in the file",
     36: "names of Helm releases are constants of the add-ons",
-    60: "file systems are settings of storage",
 }
 """Numbers that concern no setting of these families, and why."""

@@ -1,0 +1,146 @@
+"""Mistakes of what keeps data."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.infra.config.bad.row import Bad
+
+
+def _lustre(**settings: Any) -> dict[str, Any]:
+    """In the zone of the training pools, so that nothing else is wrong."""
+    return {"storage.lustre": settings}
+
+
+_PROTECTED: Final = {"environment.protect": True}
+_SAFE: Final = {"deletionProtection": True}
+
+STORAGE: Final = (
+    Bad(60, "file system too small", _lustre(capacityGib=600), "storage.lustre.capacityGib", "1200", "Use 1200."),
+    Bad(
+        60,
+        "file system of a size that FSx lacks",
+        _lustre(capacityGib=3600),
+        "storage.lustre.capacityGib",
+        "a multiple of 2400",
+        "Use 2400 or 4800.",
+    ),
+    Bad(60, "no size", _lustre(capacityGib=0), "storage.lustre.capacityGib", "1200", "Use 1200."),
+    Bad(60, "negative size", _lustre(capacityGib=-2400), "storage.lustre.capacityGib", "1200", "Use 1200."),
+    Bad(
+        60,
+        "size with a unit",
+        _lustre(capacityGib="1200Gi"),
+        "storage.lustre.capacityGib",
+        "whole number",
+        "digits alone",
+    ),
+    Bad(
+        60,
+        "throughput of no tier",
+        _lustre(throughput=200),
+        "storage.lustre.throughput",
+        "250, 500",
+        "Use 125, 250, 500, 1000.",
+    ),
+    Bad(
+        60,
+        "throughput of a scratch file system",
+        _lustre(deployment="SCRATCH_2", throughput=250),
+        "storage.lustre.throughput",
+        "can't be chosen",
+        "Remove it",
+    ),
+    Bad(
+        60,
+        "unknown deployment",
+        _lustre(deployment="PERSISTENT_1"),
+        "storage.lustre.deployment",
+        "SCRATCH_2",
+        "PERSISTENT_2?",
+    ),
+    Bad(
+        60,
+        "file system in a zone of another network",
+        _lustre(zone="us-east-1f"),
+        "storage.lustre.zone",
+        "the network's",
+        "us-east-1a, us-east-1b",
+    ),
+    Bad(
+        60,
+        "scratch where data is protected",
+        {**_PROTECTED, **_lustre(deployment="SCRATCH_2")},
+        "storage.lustre.deployment",
+        "keeps nothing on SCRATCH_2",
+        "PERSISTENT_2",
+    ),
+    Bad(
+        60,
+        "buckets that are emptied where data is protected",
+        {**_PROTECTED, "storage.buckets": {"forceDestroy": True}},
+        "storage.buckets.forceDestroy",
+        "emptied",
+        "Remove the line",
+    ),
+    Bad(
+        60,
+        "file system without its driver",
+        {"storage.efs": {}, "cluster.addons": {"aws-efs-csi-driver": {"enabled": False}}},
+        "cluster.addons.aws-efs-csi-driver.enabled",
+        "storage.efs needs this driver",
+        "Remove the line",
+    ),
+    Bad(
+        60,
+        "checkpoints that never were",
+        {"storage.buckets": {"checkpointDays": 0}},
+        "storage.buckets.checkpointDays",
+        "at least 1",
+        "1 or more",
+    ),
+    Bad(
+        61,
+        "deletion of the data's key too soon",
+        {"storage.keyDeletionDays": 6},
+        "storage.keyDeletionDays",
+        "at least 7",
+        "7 or more",
+    ),
+    Bad(
+        60,
+        "storage that can't grow",
+        {"addons.mlflow": {"database": {"storageGib": 200, "maxStorageGib": 210}}},
+        "addons.mlflow.database.maxStorageGib",
+        "at least a tenth",
+        "Use 221 or more",
+    ),
+    Bad(
+        60,
+        "database that a protected environment may lose",
+        {**_PROTECTED, "addons.mlflow": {}},
+        "addons.mlflow.database.deletionProtection",
+        "protects its databases",
+        "Set it to true",
+    ),
+    Bad(
+        60,
+        "database without a last snapshot where data is protected",
+        {**_PROTECTED, "addons.mlflow": {"database": {**_SAFE, "finalSnapshot": False}}},
+        "addons.mlflow.database.finalSnapshot",
+        "last snapshot",
+        "Remove the line",
+    ),
+    Bad(
+        60,
+        "password out of reach",
+        {
+            "addons.mlflow": {},
+            "network.nat": "none",
+            "network.endpoints": ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts"],
+        },
+        "network.endpoints",
+        "needs the endpoint secretsmanager",
+        "Add secretsmanager",
+    ),
+)
