@@ -15,6 +15,7 @@ import pulumi
 from components.addons import software
 from components.addons.contract import Site
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
+from components.cost.bill import Bill
 from components.handles import ClusterHandle, NetworkHandle, StorageHandle
 from components.network import Network, NetworkArgs
 from components.pools import resolve_all
@@ -28,6 +29,7 @@ from infra.config.addons.batch import Kueue
 from infra.config.network import Nat
 from infra.config.platform import Platform
 from infra.providers import aws_provider, kubernetes_provider, tags_of
+from slipway.cost import bounds
 
 
 def build(platform: Platform) -> Mapping[str, Any]:
@@ -55,6 +57,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
     site = Site(platform=platform, cluster=cluster, network=network, pools=specs, storage=storage, home=managed.system)
     installed = software.install(site, inside)
     _tenancy(site, installed, inside)
+    Bill("bill", bounds.facts(platform, specs))
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": cluster.endpoint,

@@ -82,3 +82,12 @@ def statements(node: Node) -> Iterator[Statement]:
     for statement in listed(document["Statement"]):
         if statement.known:
             yield Statement(statement)
+
+
+def refuses_plain_transport(document: Node) -> bool:
+    """Whether a resource's policy certainly denies everybody what is asked for without TLS."""
+    return any(
+        statement.node["Effect"].raw == "Deny"
+        and any(value.raw in ("false", False) for value in statement.conditions.get("aws:securetransport", ()))
+        for statement in statements(document)
+    )

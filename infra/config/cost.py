@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from infra.config.base import Model, Name
+from infra.config.limits import Limits
 
 Percent = Annotated[int, Field(ge=1, le=1000)]
 Usd = Annotated[int, Field(ge=1, le=1_000_000_000)]
@@ -48,3 +49,5 @@ class Cost(Model):
     first used."""
     schedules: dict[Name, Schedule] = Field(default_factory=dict)
     """Nights and weekends, by name."""
+    limits: Limits = Field(default_factory=Limits)
+    """What the stack may cost at its largest and at its least; the policy pack refuses more."""

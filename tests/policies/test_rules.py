@@ -35,7 +35,7 @@ BAD = [
     for n, bad in enumerate(check.bad)
 ]
 rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-WAITS = {
+WAITS: dict[tuple[str, Path], str] = {
     # Places whose unknown makes a check wait for the update, because what is there decides although no fixture says so.
     ("eks-addon-own-role", ("serviceAccount",)): "the association may be the add-on's",
     ("subnet-ip-headroom", ("availabilityZone",)): "the subnet may be in any zone",
@@ -45,6 +45,14 @@ WAITS = {
     ("subnet-ip-headroom", ("tags", "kubernetes.io/role/cni")): "the subnet may be of pods",
     ("vpc-shape", ("mapPublicIpOnLaunch",)): "the subnet may be public, and its zone without nodes",
     ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
+    **{
+        ("budget-alarm-exists", ("notifications", n, key)): "it may be the one that is looked for"
+        for n in range(4)
+        for key in ("notificationType", "threshold")
+    },
+    **{("budget-alarm-exists", ("notifications", n)): "it may be the one that is looked for" for n in range(4)},
+    ("rds-parameters", ("parameters", 0, "name")): "it may be the parameter that is looked for",
+    ("rds-parameters", ("parameters", 1, "name")): "it may be the parameter that is looked for",
     ("efa-pool-complete", ("networkInterfaces", 2)): "the interface may be an adapter",
     ("efa-pool-complete", ("networkInterfaces", 2, "interfaceType")): "the interface may be an adapter",
 }

@@ -1,0 +1,256 @@
+"""What a stack may cost: the bill that the program foresees, held against the bounds of its stack file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node, WrongTypeError, unknowns
+from policies.fixtures import Fixture, Made, with_
+from policies.levels import Levels
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.tokens import BILL, BUDGET
+
+_BILL: Final[dict[str, Any]] = {
+    "floorUsdPerHour": 1.5,
+    "ceilingUsdPerHour": 60,
+    "pools": {"a100": 22.02, "cpu": 5.0},
+    "premiumOnDemand": ["a100"],
+    "limits": {
+        "ceilingUsdPerHour": 60,
+        "floorUsdPerHour": 2,
+        "pools": {"a100": 25},
+        "premium": {"a100": {"reference": "quarterly plan", "until": "2026-11-21"}},
+    },
+}
+_FORESEEN: Final[Fixture] = {"bill": Made(type=BILL, props={"bill": _BILL})}
+
+
+def _bills(stack: Stack) -> Iterator[tuple[Resource, Node]]:
+    return ((component, component["bill"]) for component in stack.of(BILL))
+
+
+def _above(at: Resource, amount: Node, limit: Node) -> Iterator[Problem]:
+    number, most = amount.number(), limit.number()
+    if number is not None and most is not None and number > most:
+        yield problem(amount, f"{number:.2f} USD an hour, and the bound is {most:.2f}", at)
+
+
+def _over(key: str) -> Any:
+    def find(stack: Stack, _: Context) -> Iterator[Problem]:
+        for component, bill in _bills(stack):
+            yield from _above(component, bill[key], bill["limits"][key])
+
+    return find
+
+
+def _pool_over(stack: Stack, _: Context) -> Iterator[Problem]:
+    for component, bill in _bills(stack):
+        for name, limit in bill["limits"]["pools"].fields().items():
+            yield from _above(component, bill["pools"][name], limit)
+
+
+def _unbounded(stack: Stack, context: Context) -> Iterator[Problem]:
+    for component, bill in _bills(stack):
+        limit = bill["limits"]["ceilingUsdPerHour"]
+        if context.settings["bounded"] and limit.missing:
+            yield problem(limit, at=component)
+
+
+STACK_COST_CAP = StackRule(
+    name="stack-cost-cap",
+    title="A stack costs no more than its bounds, at its largest and while nobody works",
+    types=(BILL,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="A bill is read a month later; a bound is read before the first machine starts.",
+    mend="Make pools smaller or fewer, or have the bound in cost.limits of the stack file raised: `slipway cost` has "
+    "the lines.",
+    settings={
+        "bounded": Setting(
+            asks="whether a stack must have a bound at all",
+            schema={"type": "boolean"},
+            values=everywhere(True),
+        )
+    },
+    checks={
+        "ceiling": Check(
+            asks="must be within the bound",
+            find=_over("ceilingUsdPerHour"),
+            bad=(with_(_FORESEEN, "bill", "bill.ceilingUsdPerHour", 60.01),),
+        ),
+        "floor": Check(
+            asks="must be within the bound",
+            find=_over("floorUsdPerHour"),
+            bad=(with_(_FORESEEN, "bill", "bill.floorUsdPerHour", 2.01),),
+        ),
+        "pool": Check(
+            asks="must be within the pool's bound",
+            find=_pool_over,
+            bad=(with_(_FORESEEN, "bill", "bill.pools.a100", 25.01),),
+        ),
+        "bound": Check(
+            asks="must be set",
+            find=_unbounded,
+            bad=(with_(_FORESEEN, "bill", "bill.limits.ceilingUsdPerHour"),),
+        ),
+    },
+    good=(_FORESEEN, with_(_FORESEEN, "bill", "bill.limits.floorUsdPerHour")),
+)
+
+
+def _day(node: Node) -> date | None:
+    text = node.text()
+    try:
+        return None if text is None else date.fromisoformat(text)
+    except ValueError as error:
+        raise WrongTypeError(node, "a day") from error
+
+
+def _unapproved(stack: Stack, _: Context) -> Iterator[Problem]:
+    for component, bill in _bills(stack):
+        for name in (str(entry.raw) for entry in bill["premiumOnDemand"].items() if entry.known):
+            approval = bill["limits"]["premium"][name]
+            if approval.missing:
+                yield problem(approval, at=component)
+
+
+def _expired(stack: Stack, context: Context) -> Iterator[Problem]:
+    for component, bill in _bills(stack):
+        for name in (str(entry.raw) for entry in bill["premiumOnDemand"].items() if entry.known):
+            until = bill["limits"]["premium"][name]["until"]
+            day = _day(until)
+            if day is not None and day < context.today:
+                yield problem(until, at=component)
+
+
+PREMIUM_APPROVAL = StackRule(
+    name="gpu-premium-approval",
+    title="Outside production, premium GPUs at their full price are approved, until a day",
+    types=(BILL,),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/-"),
+    why="One p5.48xlarge that somebody forgot in a test costs 40,000 USD a month.",
+    mend="Take Spot or smaller machines, or enter the approval in cost.limits.premium of the stack file.",
+    checks={
+        "approved": Check(
+            asks="must be approved",
+            find=_unapproved,
+            bad=(with_(_FORESEEN, "bill", "bill.limits.premium", {}), with_(_FORESEEN, "bill", "bill.limits.premium")),
+        ),
+        "current": Check(
+            asks="must not have expired",
+            find=_expired,
+            bad=(with_(_FORESEEN, "bill", "bill.limits.premium.a100.until", "2026-11-20"),),
+        ),
+    },
+    good=(
+        _FORESEEN,
+        with_(with_(_FORESEEN, "bill", "bill.premiumOnDemand", []), "bill", "bill.limits.premium", {}),
+    ),
+)
+
+
+def _no_budget(stack: Stack, _: Context) -> Iterator[Problem]:
+    if not stack.of(BUDGET):
+        yield Problem(path="", got="without one")
+
+
+def _late(stack: Stack, context: Context) -> Iterator[Problem]:
+    for budget in stack.of(BUDGET):
+        notices = budget["notifications"]
+        entries = notices.items()
+        undecided = unknowns(entry[key] for entry in entries for key in ("threshold", "notificationType"))
+        given = {entry["threshold"].number() for entry in entries if entry["notificationType"].raw == "ACTUAL"}
+        missing = [percent for percent in context.settings["percents"] if percent not in given]
+        if not notices.unknown and len(missing) > undecided:
+            yield problem(notices, f"without {', '.join(map(str, missing))} percent", budget)
+
+
+def _unforeseen(stack: Stack, _: Context) -> Iterator[Problem]:
+    for budget in stack.of(BUDGET):
+        notices = budget["notifications"]
+        kinds = [entry["notificationType"] for entry in notices.items()]
+        if not notices.unknown and not any(kind.unknown or kind.raw == "FORECASTED" for kind in kinds):
+            yield problem(notices, "without one of a forecast", budget)
+
+
+def _unheard(stack: Stack, _: Context) -> Iterator[Problem]:
+    for budget in stack.of(BUDGET):
+        for entry in budget["notifications"].items():
+            told = [entry["subscriberSnsTopicArns"], entry["subscriberEmailAddresses"]]
+            if all(node.missing or node.raw == [] for node in told):
+                yield problem(told[0], at=budget)
+
+
+def _notice(kind: str, percent: int) -> dict[str, Any]:
+    return {"notificationType": kind, "threshold": percent, "subscriberSnsTopicArns": ["arn:aws:sns:::alerts"]}
+
+
+_WATCHED: Final[Fixture] = {
+    "budget": Made(
+        type=BUDGET,
+        props={
+            "notifications": [
+                *(_notice("ACTUAL", percent) for percent in (50, 80, 100)),
+                _notice("FORECASTED", 100),
+            ]
+        },
+    )
+}
+
+BUDGET_ALARM = StackRule(
+    name="budget-alarm-exists",
+    title="Somebody is told before the month's money is spent",
+    types=(BUDGET,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="AWS refuses nothing: whoever is not told pays (EKS Best Practices, Karpenter, billing alarms).",
+    mend="Set cost.monthlyBudgetUsd and notices of the stack file.",
+    settings={
+        "percents": Setting(
+            asks="percents of a budget at which somebody must be told",
+            schema={"type": "array", "items": {"type": "number"}},
+            values=everywhere([50, 80, 100]),
+        )
+    },
+    checks={
+        "budget": Check(asks="must have a budget", find=_no_budget, bad=({},)),
+        "percents": Check(
+            asks="must tell in time",
+            find=_late,
+            bad=(
+                with_(_WATCHED, "budget", "notifications.1.threshold", 90),
+                with_(_WATCHED, "budget", "notifications.1.notificationType", "FORECASTED"),
+            ),
+        ),
+        "forecast": Check(
+            asks="must tell of a forecast",
+            find=_unforeseen,
+            bad=(with_(_WATCHED, "budget", "notifications.3.notificationType", "ACTUAL"),),
+        ),
+        "subscriber": Check(
+            asks="must be told to somebody",
+            find=_unheard,
+            bad=(
+                with_(_WATCHED, "budget", "notifications.0.subscriberSnsTopicArns", []),
+                with_(_WATCHED, "budget", "notifications.0.subscriberSnsTopicArns"),
+            ),
+        ),
+    },
+    good=(
+        _WATCHED,
+        with_(
+            _WATCHED,
+            "budget",
+            "notifications.0",
+            {**_notice("ACTUAL", 50), "subscriberSnsTopicArns": [], "subscriberEmailAddresses": ["ml@example.com"]},
+        ),
+    ),
+)
+
+RULES = (STACK_COST_CAP, PREMIUM_APPROVAL, BUDGET_ALARM)

@@ -1,0 +1,103 @@
+"""Secrets where they belong: under a key of the stack's own, and changed from time to time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.fixtures import Fixture, Made, with_, without
+from policies.levels import Levels
+from policies.questions import each, given, has_companion
+from policies.resource import Resource
+from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.tokens import PARAMETER, SECRET_ROTATION, STORED_SECRET
+
+_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
+_WORDS: Final = ("password", "secret", "token", "apikey", "api-key", "api_key", "credential")
+
+
+def _named_so(parameter: Resource) -> bool:
+    return any(word in (parameter["name"].text() or parameter.name).lower() for word in _WORDS)
+
+
+def _open(parameter: Resource, _: Context) -> Iterator[Problem]:
+    if _named_so(parameter) and parameter["type"].is_not("SecureString"):
+        yield problem(parameter["type"], at=parameter)
+
+
+def _aws_key(parameter: Resource, _: Context) -> Iterator[Problem]:
+    if parameter["type"].raw == "SecureString" and parameter["keyId"].missing:
+        yield problem(parameter["keyId"], at=parameter)
+
+
+def _seldom(rotation: Resource, context: Context) -> Iterator[Problem]:
+    days = rotation["rotationRules"]["automaticallyAfterDays"]
+    number = days.number()
+    if number is not None and number > context.settings["days"]:
+        yield problem(days, at=rotation)
+
+
+_STORES: Final[Fixture] = {
+    "secret": Made(type=STORED_SECRET, props={"kmsKeyId": _KEY}),
+    "rotation": Made(
+        type=SECRET_ROTATION,
+        props={"rotationRules": {"automaticallyAfterDays": 90}},
+        takes={"secretId": ("secret",)},
+    ),
+    "parameter": Made(type=PARAMETER, props={"name": "/slipway/api-token", "type": "SecureString", "keyId": _KEY}),
+    "region": Made(type=PARAMETER, props={"name": "/slipway/region", "type": "String"}),
+}
+
+SECRET_STORES = StackRule(
+    name="secret-stores-encrypted",
+    title="Stored secrets are encrypted with a key of the stack's own, and changed every quarter",
+    types=(STORED_SECRET, SECRET_ROTATION, PARAMETER),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="A secret that never changes is known to everybody who ever worked here.",
+    mend="Give the secret kmsKeyId and an aws.secretsmanager.SecretRotation; a parameter, type SecureString and keyId.",
+    settings={
+        "days": Setting(
+            asks="days after which a secret must be changed at the latest",
+            schema={"type": "integer", "minimum": 1},
+            values=everywhere(90),
+        )
+    },
+    checks={
+        "key": Check(
+            asks="must be a key of the stack's own",
+            find=each(STORED_SECRET, given("kmsKeyId")),
+            anchors=("CKV_AWS_149", "AVD-AWS-0098"),
+            bad=(with_(_STORES, "secret", "kmsKeyId"),),
+        ),
+        "rotated": Check(
+            asks="must be rotated",
+            find=has_companion(SECRET_ROTATION, "secretId", STORED_SECRET, "never changed"),
+            anchors=("CKV2_AWS_57",),
+            bad=(without(_STORES, "rotation"),),
+        ),
+        "days": Check(
+            asks="must be a quarter at the most",
+            find=each(SECRET_ROTATION, _seldom),
+            anchors=("CKV_AWS_304",),
+            bad=(with_(_STORES, "rotation", "rotationRules.automaticallyAfterDays", 91),),
+        ),
+        "parameter": Check(
+            asks="must be SecureString",
+            find=each(PARAMETER, _open),
+            anchors=("CKV2_AWS_34",),
+            bad=(with_(_STORES, "parameter", "type", "String"), with_(_STORES, "parameter", "type")),
+        ),
+        "parameter-key": Check(
+            asks="must be a key of the stack's own",
+            find=each(PARAMETER, _aws_key),
+            anchors=("CKV_AWS_337",),
+            bad=(with_(_STORES, "parameter", "keyId"),),
+        ),
+    },
+    good=(_STORES, with_(_STORES, "rotation", "rotationRules", {"scheduleExpression": "rate(30 days)"})),
+)
+
+RULES = (SECRET_STORES,)
