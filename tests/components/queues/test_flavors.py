@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.pools import resolve_all
+from components.queues.flavors import LEVELS, by_topology, ordered, resource_flavor, topology
+from components.queues.queues import shared_manifests
+from infra.config.queues import Queues, Worker
+from tests.components.pools.samples import BLOCK, ONE_ZONE, platform, spec
+from tests.components.tenancy.samples import pools
+
+BODY = "spec"
+
+
+def flavor(**pool: Any) -> dict[str, Any]:
+    found: dict[str, Any] = resource_flavor(spec(**pool), Queues())
+    return found
+
+
+def test_a_flavor_is_named_like_its_pool_and_finds_it_by_its_label() -> None:
+    found = flavor(preset="cpu")
+    assert found["metadata"]["name"] == "work"
+    assert found["spec"] == {"nodeLabels": {"platform.slipway/pool": "work"}}
+
+
+def test_what_asks_for_no_gpu_is_kept_off_gpu_nodes_and_every_other_taint_is_answered() -> None:
+    pool = spec(preset="h100", dedicated=True, taints={"example.com/x": {"effect": "NoExecute"}})
+    found = resource_flavor(pool, Queues())["spec"]
+    asked = [taint["key"] for taint in found["nodeTaints"]]
+    answered = [toleration["key"] for toleration in found["tolerations"]]
+    assert asked == ["nvidia.com/gpu"]
+    assert sorted(asked + answered) == sorted(taint.key for taint in pool.taints)
+
+
+def test_every_pool_but_that_of_controllers_has_a_flavor_and_every_flavor_a_pool() -> None:
+    known = pools()
+    flavors = [name for name in shared_manifests(known, Queues()) if name.startswith("flavor-")]
+    assert sorted(flavors) == sorted(f"flavor-{name}" for name in known if name != "system")
+
+
+def test_cpu_work_stays_on_cpu_pools_and_spot_comes_before_others_and_cheap_before_dear() -> None:
+    known = resolve_all(
+        platform(
+            {
+                "cpu": {"preset": "cpu"},
+                "h100": {"preset": "h100"},
+                "a100": {"preset": "a100"},
+                "l4": {"preset": "gpu-spot"},
+            }
+        )
+    )
+    assert [pool.name for pool in ordered(known.values(), Queues())] == ["cpu", "l4", "a100", "h100"]
+
+
+def test_what_is_paid_for_comes_before_the_same_machine_by_the_hour() -> None:
+    known = resolve_all(platform({"a-demand": {"preset": "h100"}, "block": BLOCK}))
+    assert [pool.name for pool in ordered(known.values(), Queues())] == ["block", "a-demand"]
+
+
+def test_spot_comes_last_at_one_price_where_it_is_not_wished_first() -> None:
+    l4 = {"preset": "gpu-spot", "max": 1}
+    known = resolve_all(platform({"a-spot": l4, "demand": {**l4, "capacity": {"market": "on-demand"}}}))
+    first = ordered(known.values(), Queues())
+    assert [pool.name for pool in first] == ["a-spot", "demand"]
+    last = ordered(known.values(), Queues.model_validate({"spotFirst": False}))
+    assert [pool.name for pool in last] == ["demand", "a-spot"]
+
+
+@pytest.mark.parametrize(
+    ("pool", "placed"),
+    [
+        (BLOCK, True),
+        ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, False),  # elastic: no node to count at the start
+        ({"preset": "a100", "provisioner": "managed", "min": 2, "max": 2}, False),  # no EFA
+    ],
+)
+def test_jobs_are_placed_by_distance_where_fast_nodes_stand(pool: dict[str, Any], placed: bool) -> None:
+    known = resolve_all(platform({"work": pool}))
+    manifests = shared_manifests(known, Queues())
+    assert ("topology-work" in manifests) is placed
+    assert ("topologyName" in manifests["flavor-work"]["spec"]) is placed
+
+
+def test_a_manager_and_who_wants_no_topology_have_none() -> None:
+    block = spec(**BLOCK)
+    assert by_topology(block, Queues())
+    assert not by_topology(block, Queues.model_validate({"topology": False}))
+    workers = {"workers": {"west": Worker(secret="kubeconfig-west")}}
+    assert not by_topology(block, Queues.model_validate(workers))
+
+
+def test_levels_go_from_the_widest_layer_to_the_node() -> None:
+    levels = [level["nodeLabel"] for level in topology(spec(**BLOCK))["spec"]["levels"]]
+    assert levels == list(LEVELS)
+    assert levels[-1] == "kubernetes.io/hostname"

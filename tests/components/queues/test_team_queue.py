@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from components.queues.team_queue import cluster_queue, local_queue, quotas
+from components.tenancy.labels import TEAM
+from infra.config.teams import Team
+from tests.components.tenancy.samples import LANGUAGE, TEAMS, VISION, platform, pools, record
+
+KNOWN: Final = pools()
+QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
+LOCAL: Final = "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue"
+MAX_RESOURCES: Final = 64
+MAX_FLAVORS: Final = 64
+"""Of one resource group (CRD of ClusterQueue, kueue 0.19.2)."""
+
+
+def queue(name: str = "vision", given_teams: Any = TEAMS, **queues: Any) -> dict[str, Any]:
+    settings = platform(given_teams, queues=queues)
+    return cluster_queue(name, settings.teams[name], KNOWN, settings.queues)
+
+
+def group(manifest: dict[str, Any]) -> dict[str, Any]:
+    (only,) = manifest["spec"]["resourceGroups"]
+    assert isinstance(only, dict)
+    return only
+
+
+def row(manifest: dict[str, Any], flavor: str, resource: str) -> dict[str, str]:
+    (found,) = [each for each in group(manifest)["flavors"] if each["name"] == flavor]
+    (only,) = [each for each in found["resources"] if each["name"] == resource]
+    assert isinstance(only, dict)
+    return only
+
+
+def test_one_group_covers_processors_and_gpus_so_that_both_come_from_one_pool() -> None:
+    found = group(queue())
+    assert found["coveredResources"] == ["cpu", "memory", "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"]
+    for flavor in found["flavors"]:
+        assert [each["name"] for each in flavor["resources"]] == found["coveredResources"]
+
+
+def test_a_flavor_has_nothing_of_what_its_pool_does_not_offer() -> None:
+    found = queue()
+    assert row(found, "cpu", "nvidia.com/gpu") == {"name": "nvidia.com/gpu", "nominalQuota": "0", "borrowingLimit": "0"}
+    assert row(found, "a100", "nvidia.com/gpu")["nominalQuota"] == "0"
+    assert row(found, "a100", "nvidia.com/mig-1g.5gb")["nominalQuota"] == "28"
+
+
+def test_what_may_be_borrowed_and_lent_is_said_of_each_resource() -> None:
+    h100 = row(queue(), "h100", "nvidia.com/gpu")
+    assert h100 == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "8"}
+    lent = row(queue("language"), "h100", "nvidia.com/gpu")
+    assert lent == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "0", "lendingLimit": "8"}
+
+
+def test_a_borrowed_gpu_comes_with_its_processors() -> None:
+    h100 = row(queue(), "h100", "cpu")
+    assert h100["borrowingLimit"] == h100["nominalQuota"] != "0"
+
+
+def test_adapters_are_counted_by_nobody() -> None:
+    assert "vpc.amazonaws.com/efa" in KNOWN["h100"].resources
+    assert "vpc.amazonaws.com/efa" not in group(queue())["coveredResources"]
+
+
+def test_a_team_gets_to_no_pool_of_which_it_has_no_share() -> None:
+    assert [flavor["name"] for flavor in group(queue())["flavors"]] == ["cpu", "a100", "h100"]
+    assert [flavor["name"] for flavor in group(queue("language"))["flavors"]] == ["h100"]
+
+
+def test_only_the_teams_own_namespaces_may_queue() -> None:
+    assert queue()["spec"]["namespaceSelector"] == {"matchLabels": {TEAM: "vision"}}
+    assert local_queue("vision-training", "vision")["spec"] == {"clusterQueue": "vision"}
+
+
+def test_all_teams_are_in_one_cohort_by_their_weights() -> None:
+    spec = queue("language", cohort="research")["spec"]
+    assert (spec["cohortName"], spec["fairSharing"]) == ("research", {"weight": "2"})
+
+
+def test_settings_decide_whose_work_is_stopped() -> None:
+    spec = queue(reclaim="LowerPriority", preempt="Never", strategy="StrictFIFO")["spec"]
+    assert spec["preemption"] == {"reclaimWithinCohort": "LowerPriority", "withinClusterQueue": "Never"}
+    assert spec["queueingStrategy"] == "StrictFIFO"
+    # Classical preemption only: with fair sharing Kueue refuses it.
+    assert "borrowWithinCohort" not in spec["preemption"]
+
+
+def test_every_team_has_a_queue_and_every_namespace_the_way_into_it() -> None:
+    made = record()
+    assert sorted(found.inputs["metadata"]["name"] for found in made.of(QUEUE).values()) == ["language", "vision"]
+    local = sorted(
+        (found.inputs["metadata"]["namespace"], found.inputs["metadata"]["name"], found.inputs["spec"]["clusterQueue"])
+        for found in made.of(LOCAL).values()
+    )
+    assert local == [
+        ("language", "default", "language"),
+        ("vision-serving", "default", "vision"),
+        ("vision-training", "default", "vision"),
+    ]
+
+
+def test_quotas_are_told_in_plain_values_for_policies() -> None:
+    assert quotas(queue())["h100"]["nvidia.com/gpu"] == "8"
+
+
+def number(text: str) -> Decimal:
+    units = {"m": Decimal("0.001"), "Mi": Decimal(2**20), "Gi": Decimal(2**30), "Ti": Decimal(2**40)}
+    unit = next((each for each in units if text.endswith(each)), "")
+    return Decimal(text.removesuffix(unit)) * units.get(unit, Decimal(1))
+
+
+@given(parts=some.lists(some.integers(min_value=1, max_value=4), min_size=2, max_size=4))
+def test_shares_that_fill_a_pool_are_quotas_that_its_nodes_can_hold(parts: list[int]) -> None:
+    """The sum of all quotas is never more than what pods can have on that many nodes: else jobs are admitted that wait
+    for ever."""
+    pool = KNOWN["h100"]
+    nodes = -(-sum(parts) // pool.gpu_count)
+    teams = {f"t{index}": Team.model_validate(_share(part)) for index, part in enumerate(parts)}
+    settings = platform().queues
+    manifests = [cluster_queue(name, team, KNOWN, settings) for name, team in teams.items()]
+    (node,) = pool.instance_types
+    for resource, most in (
+        ("cpu", Decimal(node.allocatable_cpu_millis) / 1000),
+        ("memory", Decimal(node.allocatable_memory_at(pool.settings.max_pods)) * 2**20),
+        ("nvidia.com/gpu", Decimal(pool.gpu_count)),
+    ):
+        assert sum(number(row(each, "h100", resource)["nominalQuota"]) for each in manifests) <= most * nodes
+
+
+def _share(part: int) -> dict[str, Any]:
+    return {"project": "p", "costCenter": "c", "gpus": {"h100": {"nominal": part}}}
+
+
+@pytest.mark.parametrize("name", ["vision", "language"])
+def test_groups_stay_within_kueues_bounds(name: str) -> None:
+    found = group(queue(name, {"vision": VISION, "language": LANGUAGE}))
+    assert len(found["coveredResources"]) <= MAX_RESOURCES
+    assert len(found["flavors"]) <= MAX_FLAVORS

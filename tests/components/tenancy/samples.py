@@ -1,0 +1,69 @@
+"""Teams in the words of a stack file, and what they become."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pulumi
+
+from components.pools import resolve_all
+from components.pools.spec import PoolSpec
+from components.queues import QueuesArgs, queues
+from components.tenancy import TeamGround, teams
+from infra.config.platform import Platform
+from tests.components.pools.samples import platform as any_platform
+from tests.support.mocks import ACCOUNT, Recording, providers, run
+from tests.support.site import POOLS, site
+
+VISION: Final[dict[str, Any]] = {
+    "project": "perception",
+    "costCenter": "ml-vision",
+    "budgetUsd": 20000,
+    "members": {
+        "leads": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/vision-lead", "role": "admin"},
+        "engineers": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/vision"},
+    },
+    "namespaces": {"training": {"purpose": "training"}, "serving": {"purpose": "serving", "share": 50}},
+    "gpus": {"a100": {"nominal": 4}, "h100": {"nominal": 8, "borrow": 8}},
+    "cpus": {"cpu": {"nominal": 16}},
+}
+LANGUAGE: Final[dict[str, Any]] = {
+    "project": "assistant",
+    "costCenter": "ml-language",
+    "gpus": {"h100": {"nominal": 8, "lend": 8}},
+    "weight": 2,
+}
+TEAMS: Final[Mapping[str, Mapping[str, Any]]] = {"vision": VISION, "language": LANGUAGE}
+
+
+def platform(given: Mapping[str, Mapping[str, Any]] = TEAMS, **parts: Any) -> Platform:
+    return any_platform(POOLS, teams=given, **{"addons": {"kueue": {}}, **parts})
+
+
+def pools() -> dict[str, PoolSpec]:
+    return resolve_all(platform())
+
+
+def record(given: Mapping[str, Mapping[str, Any]] = TEAMS, *, protect: bool = False, **parts: Any) -> Recording:
+    """Teams and their queues, without what they stand on."""
+
+    def build() -> None:
+        opts = pulumi.ResourceOptions(providers=providers())
+        ground = site(opts, teams=given, **{"addons": {"kueue": {}}, **parts})
+        settings = ground.platform
+        handles = teams(
+            settings,
+            TeamGround(
+                cluster=ground.cluster,
+                network=settings.network,
+                pools=ground.pools,
+                storage=ground.storage,
+                protect=protect,
+            ),
+            opts,
+        )
+        shared = QueuesArgs(settings=settings.queues, pools=ground.pools, cluster=ground.cluster, kueue=())
+        queues(shared, handles, opts)
+
+    return run(build)

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from typing import Any
+
+from components.storage.volumes import VolumeSettings, team_volumes
+from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
+from infra.config.teams import CLAIMS_GIB, Team
+from tests.components.tenancy.samples import VISION, platform, pools
+from tests.support.mocks import REGION, run
+from tests.support.site import storage_handle
+
+
+def team(**more: Any) -> Team:
+    return platform({"vision": {**VISION, "gpus": {"a100": {"nominal": 4}}, **more}}).teams["vision"]
+
+
+def hard(settings: Team, namespace: str = "vision-training") -> dict[str, str]:
+    space = settings.namespaces_of("vision")[namespace]
+    found: dict[str, str] = resource_quota(namespace, space, settings, pools())["spec"]["hard"]
+    return found
+
+
+def test_every_gpu_resource_of_the_cluster_is_bounded_and_what_is_not_shared_is_zero() -> None:
+    found = hard(team())
+    assert found["requests.nvidia.com/mig-1g.5gb"] == "28"
+    assert found["requests.nvidia.com/gpu"] == "0"
+    assert "requests.vpc.amazonaws.com/efa" not in found
+
+
+def test_a_part_of_a_team_has_that_part_of_its_machines_and_storage() -> None:
+    whole, half = hard(team()), hard(team(), "vision-serving")
+    assert (whole["requests.nvidia.com/mig-1g.5gb"], half["requests.nvidia.com/mig-1g.5gb"]) == ("28", "14")
+    assert (whole["requests.storage"], half["requests.storage"]) == ("1Ti", "512Gi")
+
+
+def test_no_load_balancer_is_made_by_the_way_and_no_loop_fills_etcd() -> None:
+    found = hard(team(pods=50))
+    assert (found["services.loadbalancers"], found["services.nodeports"], found["pods"]) == ("0", "0", "50")
+    assert int(found["count/jobs.batch"]) <= 1000
+
+
+def test_processor_limits_are_never_asked_for() -> None:
+    assert not any(name.startswith("limits.") for name in hard(team()))
+
+
+def test_pods_of_priorities_that_a_team_may_not_use_are_refused() -> None:
+    assert priority_quota("vision", team()) is None
+    found = priority_quota("vision", team(priorities=["experiment", "interactive"]))
+    assert found is not None
+    assert found["spec"]["hard"] == {"pods": "0"}
+    (expression,) = found["spec"]["scopeSelector"]["matchExpressions"]
+    assert expression["values"] == ["production-inference", "production-training"]
+
+
+def test_defaults_are_within_the_largest_node_and_give_nobody_a_gpu() -> None:
+    (container,) = limit_range("vision", team(), pools())["spec"]["limits"]
+    assert container["default"]["cpu"] == container["max"]["cpu"]
+    assert set(container["max"]) == {"cpu", "memory"}
+    assert set(container["defaultRequest"]) == {"cpu", "memory"}
+
+
+def test_a_namespace_says_whose_it_is_who_pays_and_what_it_lets_in() -> None:
+    settings = team()
+    found = namespace_manifest(
+        "vision-training", "vision", settings, settings.namespaces_of("vision")["vision-training"]
+    )
+    labels = found["metadata"]["labels"]
+    assert labels["platform.slipway/team"] == "vision"
+    assert labels["platform.slipway/project"] == "perception"
+    assert labels["platform.slipway/cost-center"] == "ml-vision"
+    assert labels["pod-security.kubernetes.io/enforce"] == "baseline"
+    assert labels["pod-security.kubernetes.io/warn"] == "restricted"
+
+
+def test_the_checks_know_what_the_claims_of_a_namespace_ask_for() -> None:
+    def build() -> int:
+        settings = VolumeSettings(team="vision", region=REGION)
+        volumes = team_volumes("vision", storage_handle(), settings).values()
+        claims = [each for each in volumes if each["kind"] == "PersistentVolumeClaim"]
+        return sum(int(each["spec"]["resources"]["requests"]["storage"].removesuffix("Gi")) for each in claims)
+
+    assert run(build).returned <= CLAIMS_GIB

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from ipaddress import ip_address, ip_network
+from typing import Any
+
+import pytest
+
+from components.tenancy.network_policies import Policies, network_policies
+from infra.config.network import Network
+from infra.config.teams import TeamNamespace
+from tests.support import settings
+
+
+def policies(purpose: str = "training", **network: Any) -> Policies:
+    space = TeamNamespace.model_validate({"purpose": purpose})
+    return network_policies("vision", "vision", space, settings.network(**network))
+
+
+def allows(found: Policies, direction: str, peer: dict[str, Any], port: int, protocol: str = "TCP") -> bool:
+    """Whether a pod of the namespace without labels may talk to a peer, as kubernetes.io, "Network Policies" has it."""
+    side = "from" if direction == "ingress" else "to"
+    rules = [
+        rule
+        for policy in found.values()
+        if policy["spec"]["podSelector"] == {}
+        for rule in policy["spec"].get(direction, [])
+    ]
+    return any(
+        ("ports" not in rule or any((each["protocol"], each["port"]) == (protocol, port) for each in rule["ports"]))
+        and any(_fits(each, peer) for each in rule[side])
+        for rule in rules
+    )
+
+
+def _fits(selector: dict[str, Any], peer: dict[str, Any]) -> bool:
+    if "ipBlock" in selector:
+        if "address" not in peer:
+            return False
+        address, block = ip_address(peer["address"]), selector["ipBlock"]
+        excepted = any(address in ip_network(each) for each in block.get("except", []))
+        return address in ip_network(block["cidr"]) and not excepted
+    wanted = selector["namespaceSelector"]["matchLabels"]
+    pods = selector.get("podSelector", {}).get("matchLabels", {})
+    return wanted.items() <= peer.get("namespace", {}).items() and pods.items() <= peer.get("pod", {}).items()
+
+
+OWN = {"namespace": {"platform.slipway/team": "vision", "kubernetes.io/metadata.name": "vision-serving"}}
+OTHER = {"namespace": {"platform.slipway/team": "language", "kubernetes.io/metadata.name": "language"}}
+DNS = {"namespace": {"kubernetes.io/metadata.name": "kube-system"}, "pod": {"k8s-app": "kube-dns"}}
+PROMETHEUS = {"namespace": {"kubernetes.io/metadata.name": "monitoring"}}
+
+
+@pytest.mark.parametrize(
+    ("direction", "peer", "port", "protocol", "allowed"),
+    [
+        ("egress", OWN, 29500, "TCP", True),
+        ("ingress", OWN, 43210, "TCP", True),
+        ("egress", OTHER, 29500, "TCP", False),
+        ("ingress", OTHER, 443, "TCP", False),
+        ("egress", DNS, 53, "UDP", True),
+        ("egress", DNS, 53, "TCP", True),
+        ("egress", DNS, 9153, "TCP", False),
+        ("ingress", PROMETHEUS, 9400, "TCP", True),
+        ("egress", {"address": "172.20.0.1"}, 443, "TCP", True),
+        ("egress", {"address": "52.216.1.1"}, 443, "TCP", True),
+        ("egress", {"address": "52.216.1.1"}, 80, "TCP", False),
+        ("egress", {"address": "169.254.170.23"}, 80, "TCP", True),
+        ("egress", {"address": "169.254.169.254"}, 80, "TCP", False),
+        ("egress", {"address": "169.254.169.254"}, 443, "TCP", False),
+        ("egress", {"address": "100.64.3.3"}, 443, "TCP", False),
+        ("ingress", {"address": "10.16.0.9"}, 8080, "TCP", False),
+    ],
+)
+def test_who_may_talk_to_whom(direction: str, peer: dict[str, Any], port: int, protocol: str, allowed: bool) -> None:
+    assert allows(policies(podCidr="100.64.0.0/16"), direction, peer, port, protocol) is allowed
+
+
+def test_all_pods_are_closed_in_both_directions() -> None:
+    closed = policies()["default-deny"]["spec"]
+    assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
+
+
+@pytest.mark.parametrize(("purpose", "open_"), [("training", 0), ("interactive", 0), ("general", 2), ("serving", 2)])
+def test_load_balancers_reach_model_servers_and_only_where_models_are_served(purpose: str, open_: int) -> None:
+    found = [each for name, each in policies(purpose).items() if name.startswith("serving")]
+    assert len(found) == open_
+    for policy in found:
+        assert policy["spec"]["podSelector"]
+        (rule,) = policy["spec"]["ingress"]
+        assert rule["from"] == [{"ipBlock": {"cidr": "10.16.0.0/16"}}]
+        assert 22 not in [port["port"] for port in rule["ports"]]
+
+
+def test_without_a_range_of_their_own_nothing_more_is_left_out() -> None:
+    network: Network = settings.network()
+    assert network.pod_cidr is None
+    assert allows(policies(), "egress", {"address": "100.64.3.3"}, 443)

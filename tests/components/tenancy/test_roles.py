@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import pytest
+
+from components.tenancy.roles import cluster_role_manifest, group, role_binding, roles_in_use
+from infra.config.teams import MemberRole
+from tests.components.tenancy.samples import platform
+
+Right = tuple[str, str, str]
+
+
+def rights(role: MemberRole) -> set[Right]:
+    """Every right that a role gives: API group, resource, verb."""
+    return {
+        (api, resource, verb)
+        for rule in cluster_role_manifest(role)["rules"]
+        for api in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def test_each_role_can_all_that_the_one_below_it_can_and_more() -> None:
+    assert rights(MemberRole.VIEW) < rights(MemberRole.EDIT) < rights(MemberRole.ADMIN)
+
+
+def test_no_right_is_over_everything() -> None:
+    for role in MemberRole:
+        assert not any("*" in right for right in rights(role))
+
+
+@pytest.mark.parametrize(
+    ("right", "first"),
+    [
+        (("", "pods", "list"), MemberRole.VIEW),
+        (("kueue.x-k8s.io", "workloads", "get"), MemberRole.VIEW),
+        (("", "secrets", "get"), MemberRole.EDIT),
+        (("batch", "jobs", "create"), MemberRole.EDIT),
+        (("trainer.kubeflow.org", "trainjobs", "create"), MemberRole.EDIT),
+        (("serving.kserve.io", "inferenceservices", "update"), MemberRole.EDIT),
+        (("", "pods/exec", "create"), MemberRole.EDIT),
+        (("networking.k8s.io", "networkpolicies", "delete"), MemberRole.ADMIN),
+        (("networking.k8s.io", "ingresses", "create"), MemberRole.ADMIN),
+        (("rbac.authorization.k8s.io", "rolebindings", "create"), MemberRole.ADMIN),
+    ],
+)
+def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
+    order = [MemberRole.VIEW, MemberRole.EDIT, MemberRole.ADMIN]
+    assert [role for role in order if right in rights(role)] == order[order.index(first) :]
+
+
+@pytest.mark.parametrize(
+    ("api", "resource"),
+    [
+        ("", "namespaces"),
+        ("", "resourcequotas"),
+        ("", "limitranges"),
+        ("kueue.x-k8s.io", "localqueues"),
+        ("kueue.x-k8s.io", "clusterqueues"),
+        ("kueue.x-k8s.io", "workloads"),
+    ],
+)
+def test_nobody_in_a_team_changes_its_bounds(api: str, resource: str) -> None:
+    verbs = {verb for group_, name, verb in rights(MemberRole.ADMIN) if (group_, name) == (api, resource)}
+    assert verbs <= {"get", "list", "watch"}
+
+
+def test_a_binding_gives_a_group_of_the_team_its_role_in_one_namespace() -> None:
+    found = role_binding("vision-training", "vision", MemberRole.EDIT)
+    assert found["metadata"]["namespace"] == "vision-training"
+    assert found["roleRef"]["name"] == "slipway-team-edit"
+    assert [subject["name"] for subject in found["subjects"]] == [group("vision", MemberRole.EDIT)]
+    # EKS refuses groups that start with one of these (EKS User Guide, "Create access entries").
+    assert not group("vision", MemberRole.EDIT).startswith(("system:", "eks:", "aws:", "amazon:", "iam:"))
+
+
+def test_members_of_a_retired_team_read_only() -> None:
+    found = role_binding("vision", "vision", MemberRole.ADMIN, bound=MemberRole.VIEW)
+    assert found["roleRef"]["name"] == "slipway-team-view"
+    assert found["subjects"][0]["name"] == "slipway:vision:admin"
+
+
+def test_only_roles_that_somebody_has_are_bound() -> None:
+    assert roles_in_use(platform().teams["vision"]) == (MemberRole.ADMIN, MemberRole.EDIT)
+    assert roles_in_use(platform().teams["language"]) == ()

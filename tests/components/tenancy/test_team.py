@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi_aws as aws
+import pytest
+
+from components.addons import registry
+from infra.config.checks.names import PROJECT
+from infra.config.checks.teams import RESERVED, WORKLOAD_ROLE
+from tests.components.tenancy.samples import LANGUAGE, TEAMS, VISION, platform, record
+from tests.support.mocks import STACK, Recording, Registered
+
+NAMESPACE = "kubernetes:core/v1:Namespace"
+CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
+VOLUME = "kubernetes:core/v1:PersistentVolume"
+RECOMMENDER: dict[str, Any] = {"project": "ranking", "costCenter": "ml", "gpus": {"a100": {"nominal": 2}}}
+
+
+@pytest.fixture(scope="module")
+def made() -> Recording:
+    return record()
+
+
+def test_a_team_has_its_namespaces_or_one_of_its_own_name(made: Recording) -> None:
+    names = sorted(found.inputs["metadata"]["name"] for found in made.of(NAMESPACE).values())
+    assert names == ["language", "vision-serving", "vision-training"]
+
+
+def test_everything_names_its_provider_and_goes_with_the_cluster(made: Recording) -> None:
+    assert made.default_provider_users == ()
+    cluster = made.one(aws.eks.Cluster)
+    for found in made:
+        if found.type.startswith("kubernetes:") and not found.type.startswith("kubernetes:provider"):
+            assert found.deleted_with == cluster.urn, found
+
+
+def test_a_member_enters_by_an_access_entry_in_a_group_that_is_bound_in_all_namespaces(made: Recording) -> None:
+    entries = {
+        found.inputs["principalArn"]: found.inputs["kubernetesGroups"]
+        for found in made.of(aws.eks.AccessEntry).values()
+    }
+    assert entries["arn:aws:iam::111122223333:role/vision-lead"] == ["slipway:vision:admin"]
+    bound = [
+        (found.inputs["metadata"]["namespace"], subject["name"])
+        for found in made.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
+        for subject in found.inputs["subjects"]
+    ]
+    for namespace in ("vision-training", "vision-serving"):
+        for (group,) in entries.values():
+            assert (namespace, group) in bound
+
+
+def test_pods_get_their_role_by_pod_identity_in_their_own_namespace_alone(made: Recording) -> None:
+    associations = made.of(aws.eks.PodIdentityAssociation)
+    where = sorted((found.inputs["namespace"], found.inputs["serviceAccount"]) for found in associations.values())
+    assert where == [("language", "workload"), ("vision-serving", "workload"), ("vision-training", "workload")]
+    role = made.of(aws.iam.Role)["space-language-role"]
+    assert '"aws:RequestTag/kubernetes-namespace":["language"]' in role.inputs["assumeRolePolicy"]
+
+
+def test_every_object_of_a_namespace_waits_for_the_namespace(made: Recording) -> None:
+    spaces = {found.inputs["metadata"]["name"]: found for found in made.of(NAMESPACE).values()}
+    inside = [found for found in made if found.inputs.get("metadata", {}).get("namespace") in spaces]
+    assert len(inside) > 30
+    for found in inside:
+        assert made.waits(found, spaces[found.inputs["metadata"]["namespace"]]), found
+
+
+def test_a_volume_stands_before_the_claim_that_it_is_for(made: Recording) -> None:
+    volumes, claims = made.of(VOLUME), made.of(CLAIM)
+    assert volumes
+    for name, volume in volumes.items():
+        assert made.waits(claims[name.removesuffix("-volume")], volume)
+
+
+def data(recording: Recording) -> list[Registered]:
+    return [found for kind in (NAMESPACE, CLAIM, VOLUME) for found in recording.of(kind).values()]
+
+
+@pytest.mark.parametrize(
+    ("protect", "team", "expected"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (False, {"retain": True}, True),
+        (True, {"retain": False}, False),
+        (True, {"retired": True}, False),
+        (True, {"retain": True, "retired": True}, False),
+    ],
+)
+def test_data_is_protected_until_the_team_is_retired(protect: bool, team: dict[str, Any], expected: bool) -> None:
+    made = record({"language": {**LANGUAGE, **team}}, protect=protect)
+    assert {found.protect for found in data(made)} == {expected}
+    protected = {found.type for found in made if found.protect}
+    assert protected == ({NAMESPACE, CLAIM, VOLUME} if expected else set())
+
+
+def test_a_retired_team_reads_only_and_its_queue_is_drained() -> None:
+    made = record({"vision": {**VISION, "gpus": {"a100": {"nominal": 4}}, "retired": True}})
+    roles = {
+        found.inputs["roleRef"]["name"]
+        for found in made.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
+    }
+    assert roles == {"slipway-team-view"}
+    assert made.one("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue").inputs["spec"]["stopPolicy"] == "HoldAndDrain"
+
+
+def seen(recording: Recording) -> dict[str, Any]:
+    return {found.urn: (found.inputs, found.depends_on, found.protect) for found in recording}
+
+
+def test_another_team_adds_its_own_objects_and_changes_no_other() -> None:
+    before, after = seen(record()), seen(record({**TEAMS, "recommender": RECOMMENDER}))
+    assert before.items() <= after.items()
+    added = sorted(urn.rpartition("::")[2] for urn in after.keys() - before.keys())
+    assert len(added) > 20
+    assert [name for name in added if "recommender" not in name] == []
+
+
+def test_an_environment_without_teams_has_nothing_of_them() -> None:
+    types = {found.type for found in record({})}
+    assert not any(kind.startswith("slipway:") for kind in types)
+
+
+def test_the_name_that_the_checks_measure_is_that_of_the_role(made: Recording) -> None:
+    role = made.of(aws.iam.Role)[WORKLOAD_ROLE.format(namespace="vision-training")]
+    assert role.outputs["name"].startswith(f"{PROJECT}-{STACK}-{role.name}-")
+
+
+def test_namespaces_of_add_ons_are_reserved() -> None:
+    ours = {addon.namespace.name for addon in registry.REGISTRY.values()} - {"kube-system"}
+    assert ours <= RESERVED
+
+
+def test_a_platform_knows_a_teams_namespaces_by_their_full_names() -> None:
+    teams = platform().teams
+    assert list(teams["vision"].namespaces_of("vision")) == ["vision-serving", "vision-training"]
+    assert list(teams["language"].namespaces_of("language")) == ["language"]
