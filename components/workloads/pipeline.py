@@ -145,7 +145,7 @@ def _step(name: str, step: str, given: Step, args: PipelineArgs) -> dict[str, An
         "name": step,
         # Kueue queues each step's pod by itself: a pipeline that waits between steps holds no GPU.
         "metadata": pod_metadata(name, given.pod, args.target, NOT_MOVED, more=queued),
-        "container": {key: value for key, value in main.items() if key != "name"},
+        "container": main,
         "podSpecPatch": json.dumps(rest, sort_keys=True),
         "priorityClassName": args.priority,
         "retryStrategy": {

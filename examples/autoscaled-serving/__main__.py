@@ -1,0 +1,32 @@
+"""A model server whose replicas follow the load."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.workloads import Autoscaling, ModelDeployment, ModelDeploymentArgs, Pod, Resources, Target, connect
+
+
+def build(target: Target, opts: pulumi.ResourceOptions) -> ModelDeployment:
+    """Declare the server: two replicas at least, twenty at most."""
+    args = ModelDeploymentArgs(
+        target=target,
+        pod=Pod(
+            image="vllm/vllm-openai:v0.24.0",
+            command=("python3", "-m", "vllm.entrypoints.openai.api_server"),
+            args=("--port=8000", "--model=/models", "--served-model-name=ranker"),
+            pools=("a100",),
+            resources=Resources(cpu="3", memory="40Gi", mig={"2g.20gb": 1}),
+            shared_memory="4Gi",
+            grace_seconds=60,
+        ),
+        model_uri="s3://slipway-prod-models/recommender/ranker/v12",
+        model_size="30Gi",
+        load_seconds=600,
+        autoscaling=Autoscaling(min_replicas=2, max_replicas=20, gpu_percent=70, waiting=5),
+    )
+    return ModelDeployment("ranker", args, opts)
+
+
+if __name__ == "__main__":
+    build(*connect())

@@ -1,0 +1,34 @@
+"""A model on a MIG slice, with a new version beside it that gets a tenth of the requests."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.workloads import Canary, ModelServer, ModelServerArgs, Pod, Resources, Target, connect
+
+MODELS = "s3://slipway-prod-models/vision/captions"
+
+
+def build(target: Target, opts: pulumi.ResourceOptions) -> ModelServer:
+    """Declare both versions and what splits the requests between them."""
+    args = ModelServerArgs(
+        target=target,
+        runtime=Pod(
+            image="vllm/vllm-openai:v0.24.0",
+            command=("python3", "-m", "vllm.entrypoints.openai.api_server"),
+            args=("--port=8080", "--model=/mnt/models", "--served-model-name={{.Name}}", "--gpu-memory-utilization=0.9"),
+            pools=("a100",),
+            resources=Resources(cpu="4", memory="40Gi", mig={"2g.20gb": 1}),
+            shared_memory="4Gi",
+        ),
+        model_format="vLLM",
+        storage_uri=f"{MODELS}/v3",
+        replicas=3,
+        canary=Canary(storage_uri=f"{MODELS}/v4", percent=10),
+        load_seconds=600,
+    )
+    return ModelServer("captions", args, opts)
+
+
+if __name__ == "__main__":
+    build(*connect())

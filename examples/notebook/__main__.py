@@ -1,0 +1,30 @@
+"""JupyterLab on a quarter of a GPU."""
+
+from __future__ import annotations
+
+import pulumi
+
+from components.workloads import Claim, Notebook, NotebookArgs, Pod, Resources, Target, connect
+
+
+def build(target: Target, opts: pulumi.ResourceOptions) -> Notebook:
+    """Declare the notebook and its first session."""
+    args = NotebookArgs(
+        target=target,
+        pod=Pod(
+            image="quay.io/jupyter/pytorch-notebook:cuda12-python-3.12.11",
+            pools=("gpu-spot",),
+            # A pool of shared GPUs: one share, a quarter of the time of an L4 with all its memory.
+            resources=Resources(cpu="3", memory="12Gi", gpus=1),
+            volumes={"data": Claim(claim="datasets", path="/data", read_only=True)},
+        ),
+        session="1",
+        idle_seconds=3600,
+        longest_seconds=12 * 3600,
+        home_size="50Gi",
+    )
+    return Notebook("exploration", args, opts)
+
+
+if __name__ == "__main__":
+    build(*connect())

@@ -1,0 +1,44 @@
+"""The examples, run as a user's program would run them, with the platform's own stack files."""
+
+from __future__ import annotations
+
+import runpy
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pulumi
+import yaml
+
+from components.workloads import Target
+from tests.support.mocks import Recording, providers, run
+
+ROOT: Final = Path(__file__).parents[3]
+EXAMPLES: Final = tuple(sorted(folder.name for folder in (ROOT / "examples").iterdir() if folder.is_dir()))
+
+
+def settings(name: str) -> dict[str, Any]:
+    """What an example's Pulumi.yaml says."""
+    found: dict[str, Any] = yaml.safe_load((ROOT / "examples" / name / "Pulumi.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def target(name: str) -> Target:
+    """The target that an example names."""
+    config = settings(name)["config"]
+    namespace = config["namespace"]["default"]
+    return Target.from_stack_file(config["platform"]["default"], ROOT / "stacks", namespace=namespace)
+
+
+def record(name: str) -> Recording:
+    """What an example declares."""
+    build = runpy.run_path(str(ROOT / "examples" / name / "__main__.py"), run_name="example")["build"]
+    return run(lambda: build(target(name), pulumi.ResourceOptions(providers=providers())).urn)
+
+
+@cache
+def manifests(name: str) -> tuple[dict[str, Any], ...]:
+    """Manifests of an example, those first that others need."""
+    found = [dict(each.inputs) for each in record(name) if each.type.startswith("kubernetes:")]
+    return tuple(sorted(found, key=lambda each: each["kind"] not in ("ConfigMap", "TrainingRuntime", "ServingRuntime")))

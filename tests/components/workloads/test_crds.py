@@ -1,0 +1,75 @@
+"""Manifests against the CRDs of the releases that are installed."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.components.workloads.samples import GOOD, bodies, body
+from tests.support.structural import complaints, definition, schema
+
+FILES = {
+    "CronWorkflow": "argo-workflows/crds/argoproj.io_cronworkflows.yaml",
+    "InferenceGraph": "kserve-crd/crds/inferencegraphs.serving.kserve.io.yaml",
+    "InferenceService": "kserve-crd/crds/inferenceservices.serving.kserve.io.yaml",
+    "JobSet": "jobset/crds/jobset.x-k8s.io_jobsets.yaml",
+    "MPIJob": "training-operator-v1/crds/kubeflow.org_mpijobs.yaml",
+    "PodMonitor": "kube-prometheus-stack/crds/crd-podmonitors.yaml",
+    "PyTorchJob": "training-operator-v1/crds/kubeflow.org_pytorchjobs.yaml",
+    "ScaledObject": "keda/crds/scaledobjects.keda.sh.yaml",
+    "ServingRuntime": "kserve-crd/crds/servingruntimes.serving.kserve.io.yaml",
+    "TrainJob": "kubeflow-trainer/crds/trainjobs.trainer.kubeflow.org.yaml",
+    "TrainingRuntime": "kubeflow-trainer/crds/trainingruntimes.trainer.kubeflow.org.yaml",
+    "Workflow": "argo-workflows/crds/argoproj.io_workflows.yaml",
+    "WorkflowTaskSet": "argo-workflows/crds/argoproj.io_workflowtasksets.yaml",
+    "WorkflowTemplate": "argo-workflows/crds/argoproj.io_workflowtemplates.yaml",
+}
+"""Each file alone, because to read all of these charts' CRDs takes 10 s."""
+OWN_GROUPS = ("v1", "apps/v1", "batch/v1", "policy/v1", "autoscaling/v2")
+"""Of Kubernetes itself, without CRDs: a real API server judges these."""
+
+
+@cache
+def crd(charts: Path, kind: str) -> dict[str, Any]:
+    return definition(charts / FILES[kind], kind)
+
+
+def wrong(charts: Path, manifest: dict[str, Any]) -> list[str]:
+    """What its CRD says against a manifest; nothing where Kubernetes itself has the kind."""
+    if manifest["apiVersion"] in OWN_GROUPS:
+        return []
+    version = manifest["apiVersion"].partition("/")[2]
+    return list(complaints(manifest, schema(crd(charts, manifest["kind"]), version), manifest["kind"]))
+
+
+def argo_template(charts: Path) -> Any:
+    """The schema of one template of a workflow. The CRDs of workflows leave their inside open; that of the agent's
+    tasks, of the same release, does not."""
+    tasks = schema(crd(charts, "WorkflowTaskSet"), "v1alpha1")
+    return tasks["properties"]["spec"]["properties"]["tasks"]["additionalProperties"]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_custom_resources_are_what_their_crds_ask_for(shared: Path, name: str) -> None:
+    for manifest in bodies(GOOD[name]()).values():
+        assert wrong(shared / "charts", manifest) == []
+
+
+def test_templates_of_a_pipeline_are_what_argo_asks_for(shared: Path) -> None:
+    expected = argo_template(shared / "charts")
+    for template in body(GOOD["pipeline"](), "template")["spec"]["templates"]:
+        assert list(complaints(template, expected, template["name"])) == []
+
+
+def test_the_comparison_finds_what_is_wrong(shared: Path) -> None:
+    manifest = body(GOOD["train-job"](), "train-job")
+    manifest["spec"]["trainer"]["numNodes"] = "two"
+    manifest["spec"]["runtimRef"] = manifest["spec"].pop("runtimeRef")
+    assert wrong(shared / "charts", manifest) == [
+        "TrainJob.spec.runtimeRef is missing",
+        "TrainJob.spec.trainer.numNodes: 'two' is no integer",
+        "TrainJob.spec.runtimRef is not known",
+    ]

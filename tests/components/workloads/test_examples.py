@@ -1,0 +1,65 @@
+"""The examples fit the stacks that they are written for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from components.workloads.checks.bounds import LONGEST
+from tests.components.workloads.examples import EXAMPLES, ROOT, manifests, record, settings, target
+from tests.components.workloads.test_crds import wrong
+
+KINDS = {
+    "autoscaled-serving": {"Deployment", "Service", "PodDisruptionBudget", "PodMonitor", "ScaledObject"},
+    "canary-serving": {"ServingRuntime", "InferenceService", "InferenceGraph"},
+    "distributed-training": {"TrainingRuntime", "TrainJob"},
+    "hyperparameter-sweep": {"ConfigMap", "Job"},
+    "notebook": {"PersistentVolumeClaim", "Service", "Job"},
+    "pipeline": {"WorkflowTemplate", "CronWorkflow"},
+    "single-gpu-training": {"Job"},
+}
+
+
+def test_there_is_one_for_each_kind_of_work() -> None:
+    assert set(EXAMPLES) == set(KINDS)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_declares_what_its_page_says_in_its_teams_namespace(name: str) -> None:
+    found = manifests(name)
+    assert {each["kind"] for each in found} == KINDS[name]
+    assert {each["metadata"]["namespace"] for each in found} == {target(name).namespace}
+    assert all(each["metadata"]["labels"]["platform.slipway/team"] for each in found)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_nothing_falls_back_to_a_default_provider(name: str) -> None:
+    assert record(name).default_provider_users == ()
+    assert settings(name)["config"]["pulumi:disable-default-providers"] == {"value": ["*"]}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_custom_resources_are_what_their_crds_ask_for(shared: Path, name: str) -> None:
+    for manifest in manifests(name):
+        assert wrong(shared / "charts", manifest) == []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_has_a_page_and_a_place_in_the_guide(name: str) -> None:
+    page = (ROOT / "examples" / name / "README.md").read_text(encoding="utf-8")
+    assert f"cd examples/{name}" in page
+    assert re.search(rf"^## .*\]\(\.\./examples/{name}/\)", (ROOT / "docs/examples.md").read_text(), re.MULTILINE)
+
+
+def test_the_two_nodes_take_all_gpus_and_adapters_and_write_to_lustre() -> None:
+    runtime, job = manifests("distributed-training")
+    (node,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
+    pod = node["template"]["spec"]["template"]["spec"]
+    limits = pod["containers"][0]["resources"]["limits"]
+    assert (limits["nvidia.com/gpu"], limits["vpc.amazonaws.com/efa"], limits["hugepages-2Mi"]) == ("8", "32", "5120Mi")
+    assert job["spec"]["trainer"]["numNodes"] == 2
+    assert job["spec"]["activeDeadlineSeconds"] <= LONGEST
+    claims = {each["persistentVolumeClaim"]["claimName"] for each in pod["volumes"] if "persistentVolumeClaim" in each}
+    assert "checkpoints" in claims
