@@ -23,6 +23,7 @@ from components.storage.database import Database, DatabaseArgs
 from components.storage.efs import SharedFiles, SharedFilesArgs
 from components.storage.key import key_policy, make_key
 from components.storage.lustre import ParallelFiles, ParallelFilesArgs
+from components.storage.registry import Images, ImagesArgs
 from infra.catalog import regions
 from infra.config.platform import Platform
 from infra.lustre import zone_of
@@ -58,6 +59,7 @@ class Storage(pulumi.ComponentResource):
         self._key_arn = self._make_key()
         buckets = self._make_buckets()
         efs, lustre = self._make_efs(), self._make_lustre(buckets)
+        self._make_images()
         manifests = self._classes(efs, lustre)
         made = [self._declare(key, manifest) for key, manifest in manifests.items()]
         systems = [part for system in (efs, lustre and lustre.handle) if system for part in system.ready]
@@ -123,6 +125,14 @@ class Storage(pulumi.ComponentResource):
             protect=self._keep,
         )
         return ParallelFiles(f"{self._name}-lustre", args, self._child)
+
+    def _make_images(self) -> None:
+        settings = self._args.platform.storage.registry
+        if settings.repositories or settings.caches:
+            args = ImagesArgs(
+                settings=settings, key_arn=self._key_arn, cluster=self._args.cluster.name, protect=self._keep
+            )
+            Images(f"{self._name}-images", args, self._child)
 
     def _make_databases(self) -> Mapping[str, DatabaseHandle]:
         """One for each add-on that is on and needs one."""

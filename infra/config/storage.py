@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from infra.config.base import Model
+from infra.config.registry import Registry
 
 Days = Annotated[int, Field(ge=1, le=3650)]
 
@@ -58,3 +59,5 @@ class Storage(Model):
     """The shared file system, where there is one: `efs: {}`."""
     lustre: Lustre | None = None
     """The parallel file system, where there is one."""
+    registry: Registry = Field(default_factory=Registry)
+    """Images."""

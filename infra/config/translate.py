@@ -18,6 +18,14 @@ PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
         "Let it start with a letter, and not end with a dash.",
     ),
     r"^[A-Za-z0-9 _.:/=+@-]+$": ("text has letters A to Z, digits, spaces and _.:/=+-@", "Use those characters only."),
+    r"^db\.[a-z0-9-]+\.[a-z0-9]+$": (
+        "a database's machine is named like db.t4g.medium",
+        "Use a class of RDS; EC2's types have no `db.` in front.",
+    ),
+    r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[\w/+=.@-]+$": (
+        "credentials of a cache are the ARN of a secret whose name begins with ecr-pullthroughcache/",
+        "Name the secret so, and write its ARN.",
+    ),
     r"^[0-9]{12}$": ("an account has 12 digits", 'Write it in quotes: "111122223333".'),
     r"^[a-z]{2}(-[a-z]+)+-[0-9]$": ("a region is named like us-east-1", "Use a region's name, not a zone's."),
     r"^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$": ("a zone is named like us-east-1a", "Use the zone's name, not its ID."),

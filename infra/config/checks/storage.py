@@ -14,6 +14,7 @@ from infra.config.environment import Environment
 from infra.config.network import Endpoint, Nat, Network
 from infra.config.pools import Pool
 from infra.config.problems import Problem
+from infra.config.registry import Upstream
 from infra.config.storage import Storage
 from infra.lustre import training_zones, zone_of
 
@@ -25,6 +26,10 @@ CreateFileSystem, `StorageCapacity`, read 2026-11)."""
 GROWTH: Final = 1.1
 """Least that storage may grow to, of what it is (RDS User Guide, "Managing capacity automatically with Amazon RDS
 storage autoscaling": at least 10 percent more, read 2026-11)."""
+
+WITH_CREDENTIALS: Final = frozenset({Upstream.DOCKER_HUB, Upstream.GITHUB, Upstream.GITLAB})
+"""Registries that ECR asks as a user of theirs (ECR User Guide, "Pull through cache rules", upstream registries that
+require authentication, read 2026-11)."""
 
 
 def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
@@ -80,6 +85,18 @@ def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> 
         addon = cluster.addons.get(name)
         if addon and not addon.enabled:
             yield Problem(f"cluster.addons.{name}.enabled", f"{use} needs this driver", False, "Remove the line.")
+
+
+def caches(_context: Context, storage: Storage) -> Iterator[Problem]:
+    """A registry that knows its users is asked as one of them."""
+    for upstream, cache in storage.registry.caches.items():
+        path = f"storage.registry.caches.{upstream}"
+        if upstream in WITH_CREDENTIALS and cache.credentials_arn is None:
+            rule = f"ECR caches {upstream} only with credentials"
+            yield Problem(f"{path}.credentialsArn", rule, None, "Name a secret ecr-pullthroughcache/... by its ARN.")
+        if upstream not in WITH_CREDENTIALS and cache.credentials_arn is not None:
+            rule = f"{upstream} is open to all, and ECR takes no credentials for it"
+            yield Problem(f"{path}.credentialsArn", rule, cache.credentials_arn, "Remove the line.")
 
 
 def databases(_context: Context, addons: Addons, environment: Environment) -> Iterator[Problem]:
