@@ -1,0 +1,54 @@
+"""The rules on the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+
+from components.admission.manifests import binding, policy
+from components.admission.rules import rules
+from components.admission.stand import Stand
+from components.handles import ClusterHandle
+from components.kubernetes import declare
+from components.pools.spec import PoolSpec
+from infra.config.admission import Action
+from infra.config.admission import Admission as Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdmissionArgs:
+    """Inputs of `Admission`.
+
+    Attributes:
+        settings: What happens where a rule is broken.
+        pools: Pools by name.
+        queues: Whether jobs are queued.
+        cluster: The cluster.
+    """
+
+    settings: Settings
+    pools: Mapping[str, PoolSpec]
+    queues: bool
+    cluster: ClusterHandle
+
+
+class Admission(pulumi.ComponentResource):
+    """A policy and its binding for every rule that is on. Nothing runs for them but the API server."""
+
+    TOKEN: Final = "slipway:admission:Admission"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: AdmissionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        child = pulumi.ResourceOptions(
+            parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
+        )
+        stand = Stand(pools=args.pools, queues=args.queues, max_replicas=args.settings.max_replicas)
+        for rule in rules(stand):
+            action = args.settings.of(rule.name)
+            if action is not Action.OFF:
+                declare(f"{name}-{rule.name}", policy(rule), child)
+                declare(f"{name}-{rule.name}-binding", binding(rule, action), child)
+        self.register_outputs({})

@@ -1,0 +1,60 @@
+"""Rules for pods that ask for GPUs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.admission import kinds, placing
+from components.admission.kinds import CONTAINERS, JOINED, SPECS
+from components.admission.rule import Message, Rule
+from components.admission.stand import Stand
+from components.pools import keys
+
+
+def gpu_pool(stand: Stand) -> Rule:
+    """A pod that some pool of the stack takes."""
+    offers = [
+        f"{name} ({', '.join(f'{resource} {count}' for resource, count in spec.resources.items())})"
+        for name, spec in sorted(stand.pools.items())
+        if spec.gpu is not None
+    ]
+    fits = f"({placing.OFFERS}) && ({placing.SELECTED}) && ({placing.TOLERATED})"
+    return Rule(
+        name="gpu-pool",
+        kinds=kinds.WITH_PODS,
+        what="a pod that asks for GPUs fits on a node of a pool that it may select, and tolerates the pool's taints",
+        why="the scheduler would leave it pending for ever, without an error",
+        variables={**stand.variables, "devices": placing.DEVICES},
+        expression=f"variables.specs.all(s, !s.containers.exists({placing.ASKS}) || variables.pools.exists(p, {fits}))",
+        message=Message(
+            wrong="no pool takes this pod, it would be pending for ever: it asks for ",
+            found="variables.devices",
+            shown="devices",
+            mend=f". Nodes offer: {'; '.join(offers) or 'no GPU'}. Name the pool and tolerate its taints: nodeSelector "
+            f"{{{keys.POOL}: POOL}}, tolerations [{{key: {keys.POOL}, operator: Equal, value: POOL, effect: "
+            f"NoSchedule}}, {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}}]",
+        ),
+    )
+
+
+_UNEQUAL: Final = (
+    "has(c.resources) && has(c.resources.requests) && c.resources.requests.exists(r, r.startsWith('nvidia.com/') && "
+    "!(has(c.resources.limits) && r in c.resources.limits && "
+    "string(c.resources.limits[r]) == string(c.resources.requests[r])))"
+)
+GPU_LIMITS: Final = Rule(
+    name="gpu-limits",
+    kinds=kinds.UNCHECKED,
+    what="requests of GPUs are given as limits too, and are the same",
+    why="the API server refuses such pods, Jobs and Deployments itself; of a custom resource it would refuse the pods, "
+    "and only an event would tell",
+    variables={"specs": SPECS, "containers": CONTAINERS},
+    expression=f"variables.containers.all(l, l.all(c, !({_UNEQUAL})))",
+    message=Message(
+        wrong="a GPU can't be overcommitted: container ",
+        found=f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', ')){JOINED}",
+        shown="containers",
+        mend=" requests another number than its limit. Give resources.limits and resources.requests the same number, "
+        "or limits alone",
+    ),
+)

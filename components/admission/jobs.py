@@ -1,0 +1,94 @@
+"""Rules for what runs and ends."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.admission import kinds, placing
+from components.admission.kinds import KIND, LABELS, O
+from components.admission.rule import Message, Rule, literal
+from components.admission.stand import Stand
+from components.pools import keys
+from components.workloads.checks.bounds import DAY, MOST_RETRIES
+from components.workloads.metadata import QUEUE
+
+_NO_DEADLINE: Final = "(has(j.activeDeadlineSeconds) ? [] : ['activeDeadlineSeconds'])"
+_NO_RETRIES: Final = (
+    f"((has(j.backoffLimit) && j.backoffLimit <= {MOST_RETRIES}) || "
+    f"(has(j.maxFailedIndexes) && j.maxFailedIndexes <= {MOST_RETRIES}) ? [] : ['backoffLimit'])"
+)
+_NO_CLEANUP: Final = f"(has({O}.spec.ttlSecondsAfterFinished) ? [] : ['ttlSecondsAfterFinished'])"
+_RESTARTS: Final = f"{O}.spec.failurePolicy"
+_LACKS: Final = (
+    # A CronJob cleans up by its own history limits, 3 and 1 unless said otherwise.
+    f"{KIND} == 'CronJob' ? [{O}.spec.jobTemplate.spec].map(j, ({_NO_DEADLINE} + {_NO_RETRIES}).join(', ')) : "
+    f"{KIND} == 'JobSet' ? [{_NO_CLEANUP}.join(', ')] + "
+    f"{O}.spec.replicatedJobs.map(r, r.template.spec).map(j, {_NO_DEADLINE}.join(', ')) + "
+    f"(has({_RESTARTS}) && has({_RESTARTS}.maxRestarts) && {_RESTARTS}.maxRestarts > {MOST_RETRIES} "
+    "? ['failurePolicy.maxRestarts'] : []) : "
+    f"[{O}.spec].map(j, ({_NO_CLEANUP} + {_NO_DEADLINE} + {_NO_RETRIES}).join(', '))"
+)
+JOB_BOUNDS: Final = Rule(
+    name="job-bounds",
+    kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET),
+    what=f"a job has a deadline, at most {MOST_RETRIES} retries, and a time after which it is cleaned up",
+    why="a job that hangs holds its GPUs until somebody looks, one that fails at once starts again for days, and ended "
+    "ones pile up in the API server",
+    variables={"lacks": f"({_LACKS}).filter(t, t != '')"},
+    expression="variables.lacks.size() == 0",
+    message=Message(
+        wrong="a job must end, whatever happens to it: mend ",
+        found="variables.lacks.join(', ')",
+        shown="fields",
+        mend=". Say for instance activeDeadlineSeconds: 86400 (in a JobSet in each template), backoffLimit: 3 "
+        f"({MOST_RETRIES} at most), ttlSecondsAfterFinished: {DAY}",
+    ),
+)
+
+_WRITES: Final = (
+    "has(s.volumes) && s.volumes.exists(v, has(v.persistentVolumeClaim) && "
+    "!(has(v.persistentVolumeClaim.readOnly) && v.persistentVolumeClaim.readOnly) && "
+    "s.containers.exists(c, has(c.volumeMounts) && c.volumeMounts.exists(m, m.name == v.name && "
+    "!(has(m.readOnly) && m.readOnly))))"
+)
+
+
+def spot_checkpoint(stand: Stand) -> Rule:
+    """A job that loses nothing when its node goes."""
+    named = f"{placing.NAMED} && ({placing.SELECTED})"
+    # A queued job that names no pool goes where the queue puts it, and a spot pool may be the first that has room.
+    left = f"variables.queued && !{placing.NAMED} && s.containers.exists({placing.ASKS}) && ({placing.OFFERS})"
+    spot = (
+        "variables.pools.filter(p, p.spot && "
+        f"variables.specs.exists(s, (({named}) || ({left})) && !({_WRITES}))).map(p, string(p.name))"
+    )
+    return Rule(
+        name="spot-checkpoint",
+        kinds=kinds.JOBS,
+        what="a job that may run on a spot pool writes to a volume claim",
+        why="AWS takes the node back with two minutes' notice, and all work is lost",
+        variables={**stand.variables, "spot": spot},
+        expression="variables.spot.size() == 0",
+        message=Message(
+            wrong="the nodes of pool ",
+            found="variables.spot.join(', ')",
+            shown="pools",
+            mend=" are spot and may be taken back at any time: mount the volume claim checkpoints, not read-only, and "
+            f"write to it; or name a pool that is not spot: nodeSelector {{{keys.POOL}: POOL}}",
+        ),
+    )
+
+
+QUEUE_NAME: Final = Rule(
+    name="queue-name",
+    kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET, kinds.PYTORCH_JOB, kinds.TRAIN_JOB),
+    what="a job names its queue",
+    why="it would run past the quotas, and the pods of half of it could hold GPUs while the others wait. Kueue's own "
+    "webhook adds the queue `default`; the rule is for when that does not answer",
+    expression=f"{literal(QUEUE)} in ({LABELS})",
+    message=Message(
+        wrong="jobs of a team are queued: ",
+        mend=f"add the label {QUEUE}: default (of a CronJob in jobTemplate.metadata.labels)",
+    ),
+    updates=False,
+)

@@ -1,0 +1,60 @@
+"""Rules for any pod."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.admission import kinds
+from components.admission.kinds import CONTAINERS, JOINED, SPECS
+from components.admission.rule import Message, Rule
+
+_LAST: Final = "c.image.split('/')[c.image.split('/').size() - 1]"
+_LOOSE: Final = f"has(c.image) && !c.image.contains('@') && (!{_LAST}.contains(':') || c.image.endsWith(':latest'))"
+IMAGE_TAG: Final = Rule(
+    name="image-tag",
+    kinds=kinds.WITH_PODS,
+    what="an image has a tag other than `latest`, or a digest",
+    why="each node would run what it happened to pull, and a restarted job another program than before",
+    variables={
+        "specs": SPECS,
+        "containers": CONTAINERS,
+        "loose": f"variables.containers.map(l, l.filter(c, {_LOOSE}).map(c, c.image).join(', '))",
+    },
+    expression="variables.loose.all(t, t == '')",
+    message=Message(
+        wrong="image ",
+        found=f"variables.loose{JOINED}",
+        shown="images",
+        mend=" has no fixed version: name a tag other than latest, as registry/name:1.2.3, or a digest, @sha256:...",
+    ),
+)
+
+_HOST: Final = (
+    "(['hostNetwork', 'hostPID', 'hostIPC'].filter(f, f in s && s[f]) + "
+    "(has(s.volumes) ? s.volumes.filter(v, has(v.hostPath)).map(v, 'hostPath of volume ' + v.name) : []))"
+)
+_PRIVILEGED: Final = (
+    "(l.filter(c, has(c.securityContext) && has(c.securityContext.privileged) && c.securityContext.privileged)"
+    ".map(c, 'privileged of container ' + c.name) + "
+    "l.filter(c, has(c.ports) && c.ports.exists(q, has(q.hostPort) && q.hostPort > 0))"
+    ".map(c, 'hostPort of container ' + c.name))"
+)
+HOST_ACCESS: Final = Rule(
+    name="host-access",
+    kinds=kinds.WITH_PODS,
+    what="a pod has no part of its node: no privileges, and neither paths, network, processes nor ports of the host",
+    why="it could read what other teams run there, and take the node's rights in AWS. Pod Security refuses such pods; "
+    "this tells who applies the Job or Deployment",
+    variables={
+        "specs": SPECS,
+        "containers": CONTAINERS,
+        "held": f"variables.specs.map(s, {_HOST}.join(', ')) + variables.containers.map(l, {_PRIVILEGED}.join(', '))",
+    },
+    expression="variables.held.all(t, t == '')",
+    message=Message(
+        wrong="pods of a team get no part of their node: leave out ",
+        found=f"variables.held{JOINED}",
+        shown="fields",
+        mend=". For scratch space take an emptyDir, for data a volume claim",
+    ),
+)

@@ -1,0 +1,24 @@
+"""All rules of a stack. Policies, bindings and the guide are made from this table."""
+
+from __future__ import annotations
+
+from components.admission.gpus import GPU_LIMITS, gpu_pool
+from components.admission.jobs import JOB_BOUNDS, QUEUE_NAME, spot_checkpoint
+from components.admission.pods import HOST_ACCESS, IMAGE_TAG
+from components.admission.rule import Rule
+from components.admission.scale import scale_bounds
+from components.admission.stand import Stand
+
+
+def rules(stand: Stand) -> tuple[Rule, ...]:
+    """Every rule that holds on a stack, those of GPUs first."""
+    return (
+        gpu_pool(stand),
+        GPU_LIMITS,
+        JOB_BOUNDS,
+        spot_checkpoint(stand),
+        *((QUEUE_NAME,) if stand.queues else ()),
+        IMAGE_TAG,
+        HOST_ACCESS,
+        scale_bounds(stand.max_replicas),
+    )

@@ -1,0 +1,50 @@
+"""A bound on how many pods a workload may have."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.admission import kinds
+from components.admission.kinds import KIND, O
+from components.admission.rule import Message, Rule
+
+_NO_BOUND: Final = 2**31 - 1
+_PART: Final = f"{O}.spec[p].maxReplicas"
+_COUNTS: Final = (
+    f"{KIND} == 'HorizontalPodAutoscaler' ? [{O}.spec.maxReplicas] : "
+    f"{KIND} == 'ScaledObject' ? [has({O}.spec.maxReplicaCount) ? {O}.spec.maxReplicaCount : {_NO_BOUND}] : "
+    # KServe takes 0 and nothing for no bound.
+    f"{KIND} == 'InferenceService' ? ['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec)"
+    f".map(p, has({_PART}) && {_PART} > 0 ? {_PART} : {_NO_BOUND}) : "
+    f"{KIND} == 'Job' ? [has({O}.spec.parallelism) ? {O}.spec.parallelism : 1] : "
+    f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, (has(j.replicas) ? j.replicas : 1) * "
+    "(has(j.template.spec.parallelism) ? j.template.spec.parallelism : 1)) : "
+    f"[has({O}.spec.replicas) ? {O}.spec.replicas : 1]"
+)
+
+
+def scale_bounds(most: int) -> Rule:
+    """At most so many pods of one workload."""
+    return Rule(
+        name="scale-bounds",
+        kinds=(
+            kinds.DEPLOYMENT,
+            kinds.STATEFUL_SET,
+            kinds.JOB,
+            kinds.JOB_SET,
+            kinds.AUTOSCALER,
+            kinds.SCALED_OBJECT,
+            kinds.INFERENCE_SERVICE,
+        ),
+        what="a workload has at most `maxReplicas` pods, and what scales by itself says where it ends",
+        why="a wrong metric would scale it until the pools are full, and the bill with it",
+        variables={"beyond": f"({_COUNTS}).filter(n, n > {most})"},
+        expression="variables.beyond.size() == 0",
+        message=Message(
+            wrong="pods of this workload: ",
+            found=f"variables.beyond.map(n, n == {_NO_BOUND} ? 'without bound' : string(n)).join(', ')",
+            shown="numbers",
+            mend=f". Say how many there may be, {most} at most: maxReplicas of an autoscaler or InferenceService, "
+            "maxReplicaCount of a ScaledObject, replicas, parallelism",
+        ),
+    )

@@ -1,0 +1,190 @@
+"""What each rule takes and what it refuses, with a part of the message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tests.components.admission import samples as make
+from tests.components.admission.samples import GPU, IMAGE, SLICE, Object, container, gpus, on, pool_taint, spec
+
+CLAIM: Final = {"name": "state", "persistentVolumeClaim": {"claimName": "checkpoints"}}
+WRITES: Final = {**gpus(), "volumeMounts": [{"name": "state", "mountPath": "/checkpoints"}]}
+READS: Final = {**gpus(), "volumeMounts": [{"name": "state", "mountPath": "/checkpoints", "readOnly": True}]}
+UNEQUAL: Final = container(resources={"limits": {GPU: "2"}, "requests": {GPU: "1"}})
+LATEST: Final = spec(container(image="registry.example.com:5000/team/train"))
+DIGEST: Final = f"team/train@sha256:{'0' * 64}"
+PRIVILEGED: Final = spec(container(securityContext={"privileged": True}))
+HOST_PATH: Final = spec(volumes=[{"name": "root", "hostPath": {"path": "/"}}])
+
+
+def affinity(*pools: str) -> Object:
+    term = {"matchExpressions": [{"key": make.POOL, "operator": "In", "values": list(pools)}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+
+
+def tolerant(*taints: Object, body: Object | None = None, **more: object) -> Object:
+    return {**(body or spec(gpus())), "tolerations": list(taints), **more}
+
+
+TAKEN: Final[Mapping[str, Mapping[str, Object]]] = {
+    "gpu-pool": {
+        "a pod without GPUs": make.pod(),
+        "a pod on its pool": make.pod(on("h100")),
+        "a pod that tolerates everything": make.pod(tolerant({"operator": "Exists"})),
+        "a pod that tolerates a pool and selects none": make.pod(tolerant(pool_taint("spot"))),
+        "a slice with both taints": make.pod(on("a100", gpus(1, SLICE))),
+        "two containers that share a node": make.pod(on("a100", gpus(7, SLICE), {**gpus(7, SLICE), "name": "b"})),
+        "an affinity to two pools": make.pod(tolerant(pool_taint("spot"), affinity=affinity("spot", "cpu"))),
+        "a job on its pool": make.job(on("h100"), queued=False),
+        "a queued job that tolerates the GPU alone": make.job(tolerant(make.GPU_TAINT)),
+        "a job of a JobSet, before the queue admits it": make.owned(make.job(spec(gpus()))),
+        "a deployment on its pool": make.deployment(on("h100")),
+    },
+    "gpu-limits": {
+        "limits alone": make.job_set(on("h100")),
+        "equal limits": make.pytorch_job(on("h100", container(resources={"limits": {GPU: 1}, "requests": {GPU: 1}}))),
+    },
+    "job-bounds": {
+        "a bounded job": make.job(),
+        "a job bounded by index": make.job(
+            backoffLimit=None, backoffLimitPerIndex=1, maxFailedIndexes=5, completionMode="Indexed", completions=9
+        ),
+        "a bounded cron job, cleaned up by its history": make.cron_job(ttlSecondsAfterFinished=None),
+        "a bounded JobSet": make.job_set(failurePolicy={"maxRestarts": 20}),
+        "a job of a controller": make.owned(make.job(ttlSecondsAfterFinished=None)),
+    },
+    "spot-checkpoint": {
+        "a job on spot that writes to a claim": make.job(on("spot", WRITES, volumes=[CLAIM])),
+        "a job that is not on spot": make.job(on("h100")),
+        "a queued job that spot has no room for": make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE)))),
+        "a service on spot": make.deployment(on("spot")),
+    },
+    "queue-name": {
+        "a queued job": make.job(),
+        "a queued cron job": make.cron_job(),
+        "a queued TrainJob": make.train_job(),
+        "a job that a controller made": make.owned(make.job(queued=False)),
+    },
+    "image-tag": {
+        "a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),
+        "a digest": make.pod(spec(container(image=DIGEST))),
+    },
+    "host-access": {
+        "a pod of its own": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}])),
+    },
+    "scale-bounds": {
+        "a deployment at zero": make.deployment(replicas=0),
+        "a hundred pods": make.job(parallelism=100),
+        "a bounded autoscaler": make.autoscaler(100),
+        "a bounded ScaledObject": make.scaled_object(maxReplicaCount=20),
+        "a bounded InferenceService": make.inference_service(minReplicas=0, maxReplicas=8),
+    },
+}
+
+REFUSED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
+    "gpu-pool": {
+        "a GPU without a toleration": (make.pod(spec(gpus())), "it asks for nvidia.com/gpu 1. Nodes offer: a100"),
+        "one of two taints": (make.pod(on("h100", taints=[pool_taint("h100")])), "no pool takes this pod"),
+        "a slice that relies on the plugin": (
+            make.pod(on("a100", gpus(1, SLICE), taints=[pool_taint("a100")])),
+            "it asks for nvidia.com/mig-1g.5gb 1",
+        ),
+        "more GPUs than a node has": (make.pod(on("h100", gpus(2))), "h100 (nvidia.com/gpu 1"),
+        "containers that are too many together": (
+            make.pod(on("spot", gpus(), {**gpus(), "name": "b"})),
+            "it asks for nvidia.com/gpu 1, nvidia.com/gpu 1",
+        ),
+        "a slice that no pool has": (make.pod(on("a100", gpus(1, "nvidia.com/mig-9g.9gb"))), "mig-9g.9gb 1"),
+        "the taint of another pool": (make.pod(on("spot", taints=[pool_taint("a100")])), "Name the pool and tolerate"),
+        "an affinity to a pool without GPUs": (
+            make.pod(tolerant(pool_taint("spot"), affinity=affinity("cpu"))),
+            "no pool takes this pod",
+        ),
+        "an effect that is not the taint's": (
+            make.pod(tolerant({**pool_taint("spot"), "effect": "NoExecute"})),
+            "no pool takes this pod",
+        ),
+        "a job without a toleration": (make.job(spec(gpus()), queued=False), "nodeSelector {platform.slipway/pool"),
+        "a queued job that does not tolerate the GPU": (
+            make.job(spec(gpus())),
+            "key: nvidia.com/gpu, operator: Exists",
+        ),
+        "a deployment without a toleration": (make.deployment(spec(gpus())), "no pool takes this pod"),
+        "a stateful set": (make.stateful_set(spec(gpus())), "no pool takes this pod"),
+        "a daemon set": (make.daemon_set(spec(gpus())), "no pool takes this pod"),
+        "a cron job": (make.cron_job(spec(gpus())), "no pool takes this pod"),
+        "a JobSet": (make.job_set(spec(gpus())), "no pool takes this pod"),
+        "a PyTorchJob": (make.pytorch_job(spec(gpus())), "no pool takes this pod"),
+        "an MPIJob": (make.mpi_job(spec(gpus())), "no pool takes this pod"),
+    },
+    "gpu-limits": {
+        "unequal limits of a JobSet": (make.job_set(on("spot", UNEQUAL)), "container main requests another number"),
+        "a request alone": (
+            make.pytorch_job(spec(container(resources={"requests": {GPU: 1}}))),
+            "Give resources.limits and resources.requests the same number",
+        ),
+        "unequal limits of an MPIJob": (make.mpi_job(on("spot", UNEQUAL)), "a GPU can't be overcommitted"),
+    },
+    "job-bounds": {
+        "a job without TTL": (make.job(ttlSecondsAfterFinished=None), "mend ttlSecondsAfterFinished. Say"),
+        "a job without deadline": (make.job(activeDeadlineSeconds=None), "mend activeDeadlineSeconds. Say"),
+        "a job of many retries": (make.job(backoffLimit=1000), "mend backoffLimit. Say"),
+        "a job without any bound": (
+            make.job(activeDeadlineSeconds=None, backoffLimit=99, ttlSecondsAfterFinished=None),
+            "mend ttlSecondsAfterFinished, activeDeadlineSeconds, backoffLimit. Say",
+        ),
+        "a cron job without deadline": (make.cron_job(activeDeadlineSeconds=None), "mend activeDeadlineSeconds"),
+        "a JobSet without TTL": (make.job_set(ttlSecondsAfterFinished=None), "mend ttlSecondsAfterFinished"),
+        "a JobSet of many restarts": (make.job_set(failurePolicy={"maxRestarts": 99}), "failurePolicy.maxRestarts"),
+    },
+    "spot-checkpoint": {
+        "a job on spot without a claim": (make.job(on("spot")), "the nodes of pool spot are spot"),
+        "a job on spot that only reads": (make.job(on("spot", READS, volumes=[CLAIM])), "mount the volume claim"),
+        "a job by affinity": (
+            make.job(tolerant(make.GPU_TAINT, affinity=affinity("h100", "spot"))),
+            "the nodes of pool spot are spot",
+        ),
+        "a job that its queue may put on spot": (make.job(tolerant(make.GPU_TAINT)), "name a pool that is not spot"),
+        "a JobSet on spot": (make.job_set(on("spot")), "the nodes of pool spot are spot"),
+    },
+    "queue-name": {
+        "a job without a queue": (make.job(queued=False), "add the label kueue.x-k8s.io/queue-name: default"),
+        "a cron job without a queue": (make.cron_job(queued=False), "in jobTemplate.metadata.labels"),
+        "a JobSet without a queue": (make.job_set(queued=False), "add the label kueue.x-k8s.io/queue-name"),
+        "a TrainJob without a queue": (make.train_job(queued=False), "add the label kueue.x-k8s.io/queue-name"),
+        "a PyTorchJob without a queue": (make.pytorch_job(queued=False), "add the label kueue.x-k8s.io/queue-name"),
+    },
+    "image-tag": {
+        "no tag": (make.pod(LATEST), "image registry.example.com:5000/team/train has no fixed version"),
+        "the tag latest": (make.pod(spec(container(image="train:latest"))), "image train:latest has no fixed version"),
+        "an init container": (
+            make.deployment(spec(initContainers=[container(name="first", image="fetch")])),
+            "image fetch has no fixed version: name a tag other than latest",
+        ),
+        "two images of a JobSet": (
+            make.job_set(
+                spec(container(image="a"), container(name="b", image="b:latest"), container(name="c", image=IMAGE))
+            ),
+            "image a, b:latest has no fixed version",
+        ),
+    },
+    "host-access": {
+        "a privileged pod": (make.pod(PRIVILEGED), "leave out privileged of container main"),
+        "a path of the host": (make.job(HOST_PATH), "leave out hostPath of volume root"),
+        "the host's network": (make.deployment(spec(hostNetwork=True)), "leave out hostNetwork"),
+        "a port of the host": (
+            make.pod(spec(container(ports=[{"containerPort": 80, "hostPort": 80}]))),
+            "leave out hostPort of container main",
+        ),
+    },
+    "scale-bounds": {
+        "too many replicas": (make.deployment(replicas=101), "pods of this workload: 101. Say how many"),
+        "too many pods of a job": (make.job(parallelism=500), "pods of this workload: 500"),
+        "too many pods of a JobSet": (make.job_set(parallelism=101), "pods of this workload: 101"),
+        "an autoscaler too high": (make.autoscaler(1000), "100 at most: maxReplicas of an autoscaler"),
+        "a ScaledObject without bound": (make.scaled_object(), "pods of this workload: without bound"),
+        "an InferenceService without bound": (make.inference_service(minReplicas=1), "without bound"),
+        "an InferenceService of zero at most": (make.inference_service(maxReplicas=0), "without bound"),
+    },
+}
