@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 import pulumi
@@ -37,8 +38,13 @@ LANGUAGE: Final[dict[str, Any]] = {
 TEAMS: Final[Mapping[str, Mapping[str, Any]]] = {"vision": VISION, "language": LANGUAGE}
 
 
-def platform(given: Mapping[str, Mapping[str, Any]] = TEAMS, **parts: Any) -> Platform:
-    return any_platform(POOLS, teams=given, **{"addons": {"kueue": {}}, **parts})
+def platform(
+    given: Mapping[str, Mapping[str, Any]] = TEAMS,
+    more: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
+    **parts: Any,
+) -> Platform:
+    """Teams on one pool of every sort, and on `more` of them."""
+    return any_platform({**POOLS, **more}, teams=given, **{"addons": {"kueue": {}}, **parts})
 
 
 def pools() -> dict[str, PoolSpec]:

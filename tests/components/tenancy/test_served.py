@@ -1,0 +1,211 @@
+"""Teams and queues before a real API server: what it takes, what it refuses, and what members may do.
+
+The sandbox has no controller manager, so nobody writes the status of a ResourceQuota, and the API server enforces what
+the status says and not what the spec says. The tests write it once, as that controller would; from then on the API
+server counts and refuses by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from components.pools import resolve_all
+from components.priorities import priority_class
+from components.queues.queues import shared_manifests
+from components.queues.team_queue import cluster_queue, local_queue
+from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
+from components.tenancy.network_policies import network_policies
+from components.tenancy.roles import cluster_role_manifest, group, role_binding
+from components.tenancy.workload_rights import service_account_manifest
+from infra.config.platform import Platform
+from infra.config.teams import MemberRole, PriorityName
+from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.objects import Ref
+from tests.components.pools.samples import BLOCK
+from tests.components.tenancy.samples import LANGUAGE, VISION, platform, pools
+from tests.sandbox.plane import CLUSTER, start_plane
+
+pytestmark = pytest.mark.sandbox
+
+TEAM: Final = "vision"
+NAMESPACE: Final = "vision-training"
+MANAGER: Final = "test"
+LIMITED: Final = {**VISION, "priorities": ["interactive", "experiment"]}
+
+
+def settings() -> Platform:
+    return platform({"vision": LIMITED, "language": LANGUAGE})
+
+
+def of_team(team: str) -> Iterator[dict[str, Any]]:
+    """Everything of a team in its namespaces, namespaces first."""
+    ours = settings()
+    mine, known = ours.teams[team], pools()
+    for namespace, space in mine.namespaces_of(team).items():
+        yield namespace_manifest(namespace, team, mine, space)
+        yield resource_quota(namespace, space, mine, known)
+        yield limit_range(namespace, mine, known)
+        yield service_account_manifest(namespace)
+        yield from (role_binding(namespace, team, role) for role in MemberRole)
+        yield from network_policies(namespace, team, space, ours.network).values()
+        if priorities := priority_quota(namespace, mine):
+            yield priorities
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
+    plane = start_plane(tmp_path_factory.mktemp("plane"))
+    try:
+        plane.pool.create(CLUSTER)
+        for manifest in (
+            *(priority_class(name) for name in PriorityName),
+            *(cluster_role_manifest(role) for role in MemberRole),
+            *of_team("vision"),
+            *of_team("language"),
+        ):
+            plane.client.apply(manifest, MANAGER)
+        yield plane.client
+    finally:
+        plane.supervisor.stop_all()
+
+
+def pod(
+    name: str, *, namespace: str = NAMESPACE, requests: dict[str, str] | None = None, **spec: Any
+) -> dict[str, Any]:
+    resources = {"requests": {"cpu": "1", "memory": "1Gi", **(requests or {})}, "limits": {"memory": "1Gi"}}
+    resources["limits"] |= {key: value for key, value in (requests or {}).items() if key.startswith("nvidia.com/")}
+    container = {"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": resources}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"containers": [container], **spec},
+    }
+
+
+def counted(client: KubeClient, name: str) -> None:
+    """What the controller of quotas does with a new one."""
+    found = client.get(Ref("v1", "ResourceQuota", name, NAMESPACE))
+    assert found is not None
+    hard = found["spec"]["hard"]
+    client.replace({**found, "status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}, MANAGER, "status")
+
+
+def refusal(client: KubeClient, manifest: dict[str, Any]) -> str:
+    with pytest.raises(ApiError) as error:
+        client.create(manifest, MANAGER)
+    return str(error.value)
+
+
+def test_gpus_beyond_the_quota_are_refused_with_what_is_left(client: KubeClient) -> None:
+    counted(client, "team")
+    client.create(pod("first", requests={"nvidia.com/gpu": "12"}), MANAGER)
+    said = refusal(client, pod("second", requests={"nvidia.com/gpu": "8"}))
+    assert "exceeded quota: team" in said
+    assert "requested: requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=12" in said
+    assert "limited: requests.nvidia.com/gpu=16" in said
+    client.create(pod("third", requests={"nvidia.com/gpu": "4"}), MANAGER)
+
+
+def test_mig_instances_beyond_the_quota_are_refused(client: KubeClient) -> None:
+    counted(client, "team")
+    said = refusal(client, pod("slices", requests={"nvidia.com/mig-1g.5gb": "29"}))
+    assert "limited: requests.nvidia.com/mig-1g.5gb=28" in said
+
+
+def test_a_priority_that_the_team_may_not_use_is_refused(client: KubeClient) -> None:
+    counted(client, "priorities")
+    said = refusal(client, pod("urgent", priorityClassName="production-training"))
+    assert "exceeded quota: priorities" in said
+    client.create(pod("trial", priorityClassName="experiment"), MANAGER)
+
+
+def test_a_load_balancer_of_ones_own_is_refused(client: KubeClient) -> None:
+    counted(client, "team")
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "open", "namespace": NAMESPACE},
+        "spec": {"type": "LoadBalancer", "ports": [{"port": 80}]},
+    }
+    assert "services.loadbalancers=1" in refusal(client, service)
+
+
+def test_a_container_that_says_nothing_gets_the_defaults_and_no_gpu(client: KubeClient) -> None:
+    silent = pod("silent")
+    silent["spec"]["containers"][0].pop("resources")
+    made = client.create(silent, MANAGER)["spec"]["containers"][0]["resources"]
+    assert made["requests"] == {"cpu": "250m", "memory": "512Mi"}
+    assert made["limits"]["memory"] == "2Gi"
+    assert set(made["limits"]) == {"cpu", "memory"}
+
+
+def test_a_container_larger_than_every_node_is_refused(client: KubeClient) -> None:
+    large = pod("large")
+    large["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "500"}, "limits": {"cpu": "500"}}
+    assert "maximum cpu usage per Container is" in refusal(client, large)
+
+
+def test_a_privileged_pod_is_refused(client: KubeClient) -> None:
+    said = refusal(client, pod("host", hostNetwork=True))
+    assert 'violates PodSecurity "baseline' in said
+
+
+def can(client: KubeClient, role: MemberRole, verb: str, resource: str, api: str = "", **where: str) -> bool:
+    """Whether somebody in a group of the team may do something (SubjectAccessReview)."""
+    attributes = {"verb": verb, "resource": resource, "group": api, "namespace": NAMESPACE, **where}
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {"groups": [group(TEAM, role)], "user": "somebody", "resourceAttributes": attributes},
+    }
+    return bool(client.create(review, MANAGER)["status"]["allowed"])
+
+
+def test_members_work_in_their_own_namespaces_and_see_no_other(client: KubeClient) -> None:
+    edit, view, admin = MemberRole.EDIT, MemberRole.VIEW, MemberRole.ADMIN
+    assert can(client, edit, "create", "jobs", "batch")
+    assert can(client, edit, "create", "trainjobs", "trainer.kubeflow.org", namespace="vision-serving")
+    assert can(client, view, "list", "pods")
+    assert can(client, admin, "delete", "networkpolicies", "networking.k8s.io")
+    refused = (
+        (edit, "list", "pods", "", "language"),
+        (admin, "get", "secrets", "", "language"),
+        (view, "get", "secrets", "", NAMESPACE),
+        (edit, "delete", "networkpolicies", "networking.k8s.io", NAMESPACE),
+        (admin, "patch", "resourcequotas", "", NAMESPACE),
+        (admin, "patch", "localqueues", "kueue.x-k8s.io", NAMESPACE),
+        (admin, "patch", "namespaces", "", NAMESPACE),
+    )
+    for role, verb, resource, api, namespace in refused:
+        assert not can(client, role, verb, resource, api, namespace=namespace), (role, verb, resource)
+
+
+def test_the_real_crds_take_every_object_of_the_queues(client: KubeClient, shared: Path) -> None:
+    # That of Workload alone is as large as all others, and no Workload is made here.
+    files = [file for file in sorted((shared / "charts/kueue/crds").glob("*.yaml")) if "_workloads" not in file.name]
+    crds.install_all(client, [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files], MANAGER)
+    ours = platform(
+        {"vision": {**VISION, "gpus": {**VISION["gpus"], "block": {"nominal": 16, "lend": 8}}}, "language": LANGUAGE},
+        {"block": BLOCK},
+        addons={"kueue": {"multiKueue": "manager"}},
+        queues={"workers": {"west": {"secret": "kubeconfig-west"}}},
+    )
+    known = resolve_all(ours)
+    local = ours.queues.model_copy(update={"workers": {}})
+    queues = [cluster_queue(name, team, known, ours.queues) for name, team in ours.teams.items()]
+    for manifest in (
+        *shared_manifests(known, local).values(),
+        *shared_manifests(known, ours.queues).values(),
+        *queues,
+        local_queue(NAMESPACE, TEAM),
+    ):
+        client.apply(manifest, MANAGER, dry_run=True)
+    assert any("topologyName" in each["spec"] for each in shared_manifests(known, local).values() if "spec" in each)
