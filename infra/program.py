@@ -14,6 +14,7 @@ import pulumi
 
 from components.addons import software
 from components.addons.contract import Site
+from components.admission import Admission, AdmissionArgs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
 from components.cost.bill import Bill
 from components.handles import ClusterHandle, NetworkHandle, StorageHandle
@@ -100,6 +101,9 @@ def _tenancy(site: Site, installed: software.Installed, opts: pulumi.ResourceOpt
     """Teams, what goes first, and the queues in which they share."""
     platform, cluster = site.platform, site.cluster
     Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
+    queued = platform.addons.has(Kueue)
+    admission = AdmissionArgs(settings=platform.admission, pools=site.pools, queues=queued, cluster=cluster)
+    Admission("admission", admission, opts)
     ground = TeamGround(
         cluster=cluster,
         network=platform.network,
@@ -108,7 +112,7 @@ def _tenancy(site: Site, installed: software.Installed, opts: pulumi.ResourceOpt
         protect=platform.environment.protect,
     )
     handles = teams(platform, ground, opts)
-    if platform.addons.has(Kueue):
+    if queued:
         kueue = installed.of(Kueue)
         queues(QueuesArgs(settings=platform.queues, pools=site.pools, cluster=cluster, kueue=kueue), handles, opts)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from infra.config.addons import Addons
+from infra.config.admission import Admission
 from infra.config.base import Model, Name
 from infra.config.cluster import Cluster
 from infra.config.cost import Cost
@@ -38,6 +39,8 @@ class Platform(Model):
     """Bounds of the bill."""
     queues: Queues = Field(default_factory=Queues)
     """How teams share what is idle."""
+    admission: Admission = Field(default_factory=Admission)
+    """Rules that the API server holds workloads of teams to."""
 
     @property
     def cluster_name(self) -> str:
