@@ -45,3 +45,15 @@ def test_a_wrong_file_is_refused_within_a_second_and_without_the_engine(tmp_path
     assert done.returncode == 0, done.stderr
     assert "stack test: 200 problems" in done.stdout
     assert seconds < 1.0
+
+
+def test_a_hundred_teams_are_checked_within_a_second(tmp_path: Path) -> None:
+    team = {"project": "p", "costCenter": "c", "cpus": {"cpu": {"nominal": 1}}, "storageGib": 1}
+    many = {f"teams.t{number}": team for number in range(100)}
+    document = {"config": {"slipway:platform": changed(many)}}
+    (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump(document))
+    run(tmp_path)
+    seconds, done = run(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "stack test: 100 problems" in done.stdout
+    assert seconds < 1.0
