@@ -31,7 +31,7 @@ Policies = dict[str, dict[str, Any]]
 
 def network_policies(namespace: str, team: str, space: TeamNamespace, network: Network) -> Policies:
     """Network policies of a namespace by name. They add up: what one of them allows is allowed."""
-    policies = {
+    policies: Policies = {
         "default-deny": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
         "team": {
             "podSelector": {},

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 from components.queues.remote import admission_checks, remote_manifests
 from infra.config.queues import Queues
 from tests.components.tenancy.samples import record
 
 WORKERS = {"west": {"secret": "kubeconfig-west"}, "east": {"secret": "kubeconfig-east"}}
-MANAGER = {"addons": {"kueue": {"multiKueue": "manager"}}, "queues": {"workers": WORKERS}}
+MANAGER: dict[str, Any] = {"addons": {"kueue": {"multiKueue": "manager"}}, "queues": {"workers": WORKERS}}
 
 
 def settings(**more: object) -> Queues:

@@ -41,7 +41,7 @@ def _fits(selector: dict[str, Any], peer: dict[str, Any]) -> bool:
         return address in ip_network(block["cidr"]) and not excepted
     wanted = selector["namespaceSelector"]["matchLabels"]
     pods = selector.get("podSelector", {}).get("matchLabels", {})
-    return wanted.items() <= peer.get("namespace", {}).items() and pods.items() <= peer.get("pod", {}).items()
+    return bool(wanted.items() <= peer.get("namespace", {}).items() and pods.items() <= peer.get("pod", {}).items())
 
 
 OWN = {"namespace": {"platform.slipway/team": "vision", "kubernetes.io/metadata.name": "vision-serving"}}
