@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import StringConstraints
 
@@ -51,5 +53,7 @@ class Kserve(AddonSettings):
     is not for training."""
 
 
-NEEDED_BY_INGRESS = {"alb": LoadBalancerController, "gateway": GatewayApi}
+NEEDED_BY_INGRESS: Final[Mapping[str, type[AddonSettings]]] = MappingProxyType(
+    {"alb": LoadBalancerController, "gateway": GatewayApi}
+)
 """What must be on for each way in."""

@@ -2,12 +2,15 @@
 
     <SLIPWAY_CHARTS>/<any name>/{Chart.yaml, values.yaml, values.schema.json, crds/*.yaml, templates/*}
 
-Only Chart.yaml is required. A folder without templates serves to check values and to install CRDs.
+Only Chart.yaml is required. A folder without templates serves to check values and to install CRDs. A folder that was
+taken from a source tree, where Chart.yaml has a placeholder for the version, may say in a file SOURCE.txt what release
+it is: `chart_version: 0.19.2`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,6 +20,9 @@ from typing import Any
 from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.kubernetes.helm.text import documents, mapping
 from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition
+
+SOURCE_FILE = "SOURCE.txt"
+_STATED = re.compile(r"^chart_version: *(v?\d\S*)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -121,11 +127,18 @@ def _read_changed(path: Path, _changed: int) -> Chart:
     return Chart(
         path,
         str(metadata.get("name") or path.name),
-        str(metadata.get("version") or ""),
+        _stated_version(path) or str(metadata.get("version") or ""),
         str(metadata.get("appVersion") or ""),
         tuple((str(each.get("alias") or each["name"]), str(each["name"])) for each in dependencies),
         tuple(each for each in conditions if each),
     )
+
+
+def _stated_version(path: Path) -> str:
+    file = path / SOURCE_FILE
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    found = _STATED.search(text)
+    return found.group(1) if found else ""
 
 
 def _mapping(file: Path) -> Mapping[str, Any]:
