@@ -93,7 +93,7 @@ def spot_reclaim() -> Alert:
         expression=f"sum by (message_type) (increase({told}[15m])) > 0 or count by (pool) ({cordoned})",
         after="0s",
         severity="info",
-        summary="EC2 takes back {{ $value | humanize }} Spot machines {{ $labels.pool }}.",
+        summary="EC2 takes back {{ $value | humanize }} Spot machines{{ with $labels.pool }} of {{ . }}{{ end }}.",
     )
 
 

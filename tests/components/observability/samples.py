@@ -1,0 +1,40 @@
+"""Rules of a sample platform, as files that promtool reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from components.observability import rules
+from components.observability.alerts import all_alerts
+from components.pools import resolve_all
+from infra.config.addons.observability import Alerts
+from tests.components.pools.samples import platform
+from tests.support.mocks import REGION
+
+SETTINGS: Final = Alerts()
+RUNBOOKS: Final = "https://runbooks.example"
+POOLS: Final = resolve_all(
+    platform(
+        {
+            "cpu": {"preset": "cpu"},
+            "h100": {"preset": "h100", "provisioner": "managed", "zones": [f"{REGION}b"], "efa": True},
+            "gpu-spot": {"preset": "gpu-spot"},
+        }
+    )
+)
+BUDGETS: Final = {"nlp": 20_000}
+
+
+def groups(*, opencost: bool = False) -> list[dict[str, Any]]:
+    """Records first, then alerts."""
+    recorded = rules.records(POOLS, opencost=opencost, budgets=BUDGETS)
+    return [*rules.groups_of_records(recorded), *rules.groups_of_alerts(all_alerts(SETTINGS), RUNBOOKS)]
+
+
+def write(path: Path, *, opencost: bool = False) -> Path:
+    """A rule file."""
+    path.write_text(yaml.safe_dump({"groups": groups(opencost=opencost)}))
+    return path
