@@ -75,3 +75,15 @@ def test_a_broken_file_is_named(tmp_path: Path, file: str, text: str, attribute:
     (path / file).write_text(text)
     with pytest.raises(SandboxError, match=file):
         getattr(chart_at(path), attribute)
+
+
+def test_a_folder_of_a_source_tree_may_say_which_release_it_is(tmp_path: Path) -> None:
+    path = write_chart(tmp_path, version="0.0.0")
+    (path / "SOURCE.txt").write_text("path: charts/widget\nchart_version: v3.2.1\nnotes: see above\n")
+    assert chart_at(path).version == "v3.2.1"
+
+
+def test_a_word_in_the_place_of_a_version_is_no_version(tmp_path: Path) -> None:
+    path = write_chart(tmp_path, version="1.0.0")
+    (path / "SOURCE.txt").write_text("chart_version: see Chart.yaml\n")
+    assert chart_at(path).version == "1.0.0"
