@@ -133,7 +133,7 @@ def layout_problem(gpu: str, layout: Mapping[str, int]) -> str | None:
         return "a layout names at least one profile, and at least one instance of each"
     for name, count in layout.items():
         if count > profiles[name].most:
-            return f"a {gpu} holds at most {profiles[name].most} of {name}, and {count} were asked for"
+            return f"one {gpu} holds at most {profiles[name].most} of {name}, and {count} were asked for"
     wanted = [profiles[name] for name, count in layout.items() for _ in range(count)]
     compute, memory = sum(p.compute for p in wanted), sum(p.memory for p in wanted)
     if compute > COMPUTE_SLICES or _starts(sorted(wanted, key=lambda p: -p.memory), 0) is None:

@@ -40,6 +40,13 @@ def test_whole_gpus_are_known_from_the_type_and_efa_is_not() -> None:
     assert roles["label/k8s.amazonaws.com/accelerator"] == "nvidia-a100"
 
 
+def test_shared_gpus_are_more_than_the_type_tells() -> None:
+    found = spec(**{**MANAGED_A100, "role": "inference"}, sharing={"mode": "mps", "replicas": 3})
+    roles = {tag.role: tag.value for tag in group_tags(found, "ml")}
+    assert roles["resources/nvidia.com/gpu"] == "24"
+    assert roles["label/nvidia.com/device-plugin.config"] == "mps-3"
+
+
 def test_a_cpu_group_says_its_root_volume() -> None:
     roles = {tag.role: tag.value for tag in group_tags(spec(**SYSTEM), "ml")}
     assert roles["resources/ephemeral-storage"] == "50Gi"

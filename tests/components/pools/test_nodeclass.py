@@ -95,3 +95,16 @@ def test_gpu_machines_are_watched_closely() -> None:
     assert manifest(preset="h100")["detailedMonitoring"] is True
     assert manifest(preset="cpu")["detailedMonitoring"] is False
     assert manifest(preset="cpu", maxPods=58)["kubelet"] == {"maxPods": 58}
+
+
+def test_bottlerocket_is_told_to_share_its_gpus_and_amazon_linux_is_not() -> None:
+    shared = {"preset": "gpu-spot", "localNvme": "none", "sharing": {"mode": "mps", "replicas": 4}}
+    assert manifest(**shared, os="bottlerocket")["userData"] == (
+        "[settings.kubelet-device-plugins.nvidia]\n"
+        'device-sharing-strategy = "mps"\n'
+        "[settings.kubelet-device-plugins.nvidia.mps]\n"
+        "replicas = 4\n"
+        "rename-by-default = false\n"
+    )
+    assert "userData" not in manifest(**shared)
+    assert "userData" not in manifest(preset="gpu-spot", os="bottlerocket", localNvme="none")

@@ -41,6 +41,12 @@ def test_limits_are_max_times_the_largest_type() -> None:
     }
 
 
+def test_limits_count_a_gpu_as_often_as_it_is_shared() -> None:
+    """Karpenter holds them against the capacity of nodes, which the overlay and the device plugin multiply."""
+    shared = {"mode": "time-slicing", "replicas": 4}
+    assert limits(spec(preset="gpu-spot", max=2, sharing=shared))["nvidia.com/gpu"] == "8"
+
+
 def test_limits_count_gpus_and_not_their_slices() -> None:
     assert limits(spec(preset="a100", max=2, mig={"layout": "all-1g.5gb"}))["nvidia.com/gpu"] == "16"
 

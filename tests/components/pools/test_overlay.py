@@ -13,6 +13,13 @@ def test_the_overlay_adds_the_slices_of_one_pool() -> None:
     }
 
 
+def test_the_overlay_counts_a_gpu_as_often_as_it_is_shared() -> None:
+    shared = {"mode": "time-slicing", "replicas": 4}
+    assert node_overlay(spec(preset="gpu-spot", sharing=shared))["capacity"] == {"nvidia.com/gpu": "4"}
+    cut = spec(preset="a100", role="inference", mig={"layout": "all-2g.10gb"}, sharing=shared)
+    assert node_overlay(cut)["capacity"] == {"nvidia.com/mig-2g.10gb": "96"}
+
+
 def test_whole_gpus_and_efa_need_none() -> None:
     assert not wants_overlay(spec(preset="a100", efa=True, zones=ONE_ZONE))
     assert not wants_overlay(spec(preset="a100", mig={"layout": "all-disabled"}))

@@ -31,6 +31,17 @@ spec:
 --==slipway==--
 """
 
+BOTTLEROCKET_SHARED = """\
+[settings.kubernetes]
+max-pods = 110
+[settings.kubelet-device-plugins.nvidia]
+device-sharing-strategy = "time-slicing"
+[settings.kubelet-device-plugins.nvidia.time-slicing]
+replicas = 4
+rename-by-default = false
+fail-requests-greater-than-one = true
+"""
+
 
 def text(**pool: Any) -> str:
     return base64.b64decode(user_data(spec(**pool))).decode()
@@ -58,3 +69,8 @@ def test_the_number_of_pods_is_a_flag_which_ranks_above_what_eks_configures() ->
 
 def test_bottlerocket_takes_settings() -> None:
     assert text(**SYSTEM, os="bottlerocket", maxPods=58) == "[settings.kubernetes]\nmax-pods = 58\n"
+
+
+def test_bottlerocket_shares_gpus_by_itself() -> None:
+    pool = {"preset": "gpu-spot", "os": "bottlerocket", "localNvme": "none", "provisioner": "managed"}
+    assert text(**pool, sharing={"mode": "time-slicing", "replicas": 4}) == BOTTLEROCKET_SHARED

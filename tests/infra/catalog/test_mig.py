@@ -161,3 +161,34 @@ def test_every_layout_of_mig_parteds_own_file_is_known_by_its_name() -> None:
         (gpu, "all-disabled") for gpu in CAPABLE
     }
     assert known == {(gpu, name) for gpu, name, _ in layouts}, "the catalog has no layout that mig-parted lacks"
+
+
+def test_a_layout_of_the_stacks_own_is_named_by_what_it_is() -> None:
+    layout = {"3g.20gb": 1, "1g.5gb+me": 1, "1g.5gb": 2}
+    assert mig.own_name(layout) == "slipway-2x1g.5gb-1x1g.5gb.me-1x3g.20gb"
+    assert mig.layout_of(mig.own_name(layout), "A100-40GB") == layout
+
+
+@pytest.mark.parametrize("name", ["slipway", "slipway-a100", "slipway-x1g.5gb", "slipway-2x9g.5gb", "custom", ""])
+def test_a_name_of_nobodys_is_no_layout(name: str) -> None:
+    assert mig.layout_of(name, "A100-40GB") is None
+
+
+def test_a_name_of_mig_parted_is_read_as_such() -> None:
+    for name in mig.layout_names("H100-80GB"):
+        assert mig.layout_of(name, "H100-80GB") == mig.named_layout(name, "H100-80GB")
+
+
+@pytest.mark.parametrize("gpu", CAPABLE)
+def test_every_layout_of_ones_own_has_a_name_that_a_label_takes_and_that_tells_it(gpu: str) -> None:
+    counts = [range(profile.most + 1) for profile in mig.PROFILES[gpu].values()]
+    for chosen in product(*counts):
+        layout = {name: count for name, count in zip(mig.PROFILES[gpu], chosen, strict=True) if count}
+        if sum(chosen) <= mig.COMPUTE_SLICES and mig.layout_problem(gpu, layout) is None:
+            assert len(mig.own_name(layout)) <= 63
+            assert mig.layout_of(mig.own_name(layout), gpu) == layout
+
+
+def test_an_absurd_count_is_refused_at_once() -> None:
+    problem = mig.layout_problem("A100-40GB", {"1g.5gb": 10**12, "3g.20gb": 1})
+    assert problem == "one A100-40GB holds at most 7 of 1g.5gb, and 1000000000000 were asked for"

@@ -35,16 +35,31 @@ def test_capacity_is_the_machine_and_allocatable_what_is_left() -> None:
                 "nvidia.com/mig-3g.20gb": "8",
             },
         ),
-        # A layout of the stack's own: the label alone tells nothing, a tag or an overlay does.
-        ({"nvidia.com/mig.config": "slipway-a100"}, {}, {"nvidia.com/gpu": "8"}),
+        # A layout of the stack's own says in its name what it is, so that a group without tags shows it too.
         (
-            {"nvidia.com/mig.config": "slipway-a100"},
+            {"nvidia.com/mig.config": "slipway-1x1g.5gb.me-1x3g.20gb"},
+            {},
+            {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb.me": "8", "nvidia.com/mig-3g.20gb": "8"},
+        ),
+        # Of a name that nobody knows the label tells nothing, a tag or an overlay may.
+        ({"nvidia.com/mig.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
+        (
+            {"nvidia.com/mig.config": "custom"},
             {"nvidia.com/mig-3g.20gb": "16"},
             {"nvidia.com/gpu": "0", "nvidia.com/mig-3g.20gb": "16"},
         ),
+        ({"nvidia.com/device-plugin.config": "mps-4"}, {}, {"nvidia.com/gpu": "32"}),
+        ({"nvidia.com/device-plugin.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
+        # The tag or the overlay says the same as the label, and is not multiplied again.
+        ({"nvidia.com/device-plugin.config": "mps-4"}, {"nvidia.com/gpu": "32"}, {"nvidia.com/gpu": "32"}),
+        (
+            {"nvidia.com/mig.config": "all-2g.10gb", "nvidia.com/device-plugin.config": "time-slicing-2"},
+            {},
+            {"nvidia.com/gpu": "0", "nvidia.com/mig-2g.10gb": "48"},
+        ),
     ],
 )
-def test_gpus_are_whole_or_cut_but_not_both(
+def test_gpus_are_whole_or_cut_but_not_both_and_count_as_often_as_they_are_shared(
     labels: dict[str, str], extra: dict[str, str], expected: dict[str, str]
 ) -> None:
     capacity = Machine("p4d.24xlarge", extra=extra).capacity(labels)

@@ -1,0 +1,261 @@
+"""What a pool says of its GPUs is the same wherever it is told.
+
+That is in labels, taints and tolerations, in the configurations of device plugin and MIG manager, in Karpenter's
+overlay and the tags for Cluster Autoscaler, and in the nodes that the sandbox shows.
+"""
+
+from __future__ import annotations
+
+import base64
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any, Final
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.addons import efa_device_plugin
+from components.addons.gpu_operator import values as operator_values
+from components.addons.gpu_operator.rules import bottlerocket_rule
+from components.pools import PoolSpec, interfaces, resolve_all
+from components.pools.autoscaling import group_tags
+from components.pools.nodeclass import NodeClassArgs, node_class
+from components.pools.nodepool import node_pool
+from components.pools.overlay import node_overlay, wants_overlay
+from components.pools.user_data import user_data
+from infra.catalog import gpus, instances, mig
+from infra.config.addons.gpu import GpuOperator
+from slipway.sandbox.nodes.groups import NodeGroup, nodes_of
+from slipway.sandbox.nodes.karpenter import specimen
+from slipway.sandbox.nodes.spec import node
+from tests.components.pools.samples import platform
+from tests.components.pools.strategies import WITH_GPUS, pools
+
+GPU: Final = "nvidia.com/gpu"
+EFA: Final = "vpc.amazonaws.com/efa"
+TAG: Final = "k8s.io/cluster-autoscaler/node-template/"
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A stack of these pools, and what is installed on it."""
+
+    pools: Mapping[str, Mapping[str, Any]]
+
+    @cached_property
+    def specs(self) -> dict[str, PoolSpec]:
+        return resolve_all(platform(self.pools))
+
+    @cached_property
+    def operator(self) -> dict[str, Any]:
+        return operator_values(GpuOperator(), pools=self.specs, placement={}, monitored=False)
+
+    @cached_property
+    def efa_plugin(self) -> dict[str, Any]:
+        return efa_device_plugin.values(pools=self.specs, region="us-east-1")
+
+    @cached_property
+    def plugin_configs(self) -> dict[str, Any]:
+        data = self.operator["devicePlugin"]["config"]["data"]
+        return {name: yaml.safe_load(text) for name, text in data.items()}
+
+    @cached_property
+    def layouts(self) -> dict[str, Any]:
+        data = self.operator["migManager"].get("config", {"data": {"config.yaml": "mig-configs: {}"}})["data"]
+        return dict(yaml.safe_load(data["config.yaml"])["mig-configs"])
+
+    def check(self) -> None:
+        for spec in self.specs.values():
+            shown = shown_node(spec)
+            check_node(spec, shown)
+            check_autoscalers(spec)
+            if spec.gpu is not None:
+                check_tolerated(shown, self.operator["daemonsets"]["tolerations"])
+                check_devices(self, spec, shown)
+            if spec.efa_count:
+                check_tolerated(shown, self.efa_plugin["tolerations"])
+                assert spec.name in self.efa_plugin["supportedInstanceLabels"]["values"]
+
+
+def shown_node(spec: PoolSpec) -> dict[str, Any]:
+    """The node of the pool that the sandbox would show, from what the program declares of it."""
+    if not spec.managed:
+        manifest = {"metadata": {"name": spec.name}, "spec": node_pool(spec)}
+        args = NodeClassArgs(spec=spec, cluster="ml", instance_profile="nodes", placement_group=None, tags={})
+        overlays = [{"spec": node_overlay(spec)}] if wants_overlay(spec) else []
+        found = specimen(manifest, {"spec": node_class(args)}, overlays)
+        assert found is not None
+        return node(found)
+    cards = interfaces.managed(spec.instance_types[0]) if spec.efa_count else ()
+    inputs = {
+        "instanceTypes": [kind.name for kind in spec.instance_types],
+        "labels": dict(spec.labels),
+        "taints": [{"key": t.key, "value": t.value, "effect": t.eks_effect} for t in spec.taints],
+        "scalingConfig": {"minSize": spec.settings.min, "desiredSize": spec.settings.min},
+    }
+    template = {"UserData": user_data(spec), "NetworkInterfaces": [{"InterfaceType": card.kind} for card in cards]}
+    group = NodeGroup(spec.name, inputs, template, {tag.key: tag.value for tag in group_tags(spec, "ml")})
+    return node(nodes_of(group, lambda _: None)[0])
+
+
+def check_node(spec: PoolSpec, shown: Values) -> None:
+    assert spec.labels.items() <= shown["metadata"]["labels"].items()
+    taints = {(each["key"], each["effect"], each.get("value", "")) for each in shown["spec"]["taints"]}
+    assert taints == {(taint.key, taint.effect, taint.value) for taint in spec.taints}
+    for part in ("capacity", "allocatable"):
+        assert devices(shown["status"][part]) == dict(spec.resources), part
+
+
+def devices(quantities: Mapping[str, str]) -> dict[str, int]:
+    """GPUs, slices and adapters of which there are any."""
+    found = {name: int(count) for name, count in quantities.items() if name.startswith("nvidia.com/") or name == EFA}
+    return {name: count for name, count in found.items() if count}
+
+
+def check_tolerated(shown: Values, tolerations: list[Values]) -> None:
+    for taint in shown["spec"]["taints"]:
+        assert any(
+            (each["key"], each["value"], each["effect"]) == (taint["key"], taint.get("value", ""), taint["effect"])
+            for each in tolerations
+        ), taint
+
+
+def check_devices(stack: Stack, spec: PoolSpec, shown: Values) -> None:
+    """What the software on the node would offer, reckoned from its configurations alone."""
+    labels = shown["metadata"]["labels"]
+    offered = {GPU: spec.gpu_count}
+    if labels.get("nvidia.com/mig.config") is not None:
+        offered = cut(stack, spec, labels["nvidia.com/mig.config"])
+    if spec.settings.os == "bottlerocket":
+        assert bottlerocket_rule([spec])
+        times = bottlerocket_replicas(spec)
+        offered = {name: count * times for name, count in offered.items()}
+    else:
+        default = stack.operator["devicePlugin"]["config"]["default"]
+        config = stack.plugin_configs[labels.get("nvidia.com/device-plugin.config", default)]
+        offered = dict(shared(config, offered))
+    assert offered == {name: count for name, count in spec.resources.items() if name != EFA}
+
+
+def cut(stack: Stack, spec: PoolSpec, label: str) -> dict[str, int]:
+    assert spec.gpu is not None
+    entries = [
+        entry
+        for entry in stack.layouts[label]
+        if not entry.get("device-filter") or set(entry["device-filter"]) & set(spec.gpu.pci_ids)
+    ]
+    assert len(entries) == 1, label
+    if not entries[0]["mig-enabled"]:
+        return {GPU: spec.gpu_count}
+    assert mig.layout_problem(spec.gpu.name, entries[0]["mig-devices"]) is None
+    return mig.resources(entries[0]["mig-devices"], spec.gpu_count)
+
+
+def shared(config: Values, offered: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    """As the device plugin does it: resources that the configuration names are offered several times."""
+    kinds = config.get("sharing", {})
+    assert set(kinds) <= {"timeSlicing"} or (set(kinds) == {"mps"} and config["flags"]["migStrategy"] == "none")
+    assert config["flags"]["migStrategy"] == "mixed" or not any(name != GPU for name in offered)
+    replicas = {each["name"]: each["replicas"] for kind in kinds.values() for each in kind["resources"]}
+    for name, count in offered.items():
+        yield name, count * replicas.get(name, 1)
+
+
+def bottlerocket_replicas(spec: PoolSpec) -> int:
+    """From the node's settings: user data of a managed group, of the EC2NodeClass else."""
+    if spec.managed:
+        text = base64.b64decode(user_data(spec)).decode()
+    else:
+        args = NodeClassArgs(spec=spec, cluster="ml", instance_profile="nodes", placement_group=None, tags={})
+        text = node_class(args).get("userData", "")
+    plugin = tomllib.loads(text).get("settings", {}).get("kubelet-device-plugins", {}).get("nvidia", {})
+    mode = plugin.get("device-sharing-strategy")
+    if mode is None:
+        return 1
+    assert plugin[mode]["rename-by-default"] is False
+    return int(plugin[mode]["replicas"])
+
+
+def check_autoscalers(spec: PoolSpec) -> None:
+    """Karpenter and Cluster Autoscaler know of a node that is not there yet what it will offer."""
+    known = {GPU: spec.gpu_count} if spec.gpu else {}
+    if spec.managed:
+        scaling = replace(spec, settings=spec.settings.model_copy(update={"min": 0}))
+        tags = {tag.key.removeprefix(TAG): tag.value for tag in group_tags(scaling, "ml")}
+        told = {key.removeprefix("resources/"): value for key, value in tags.items() if key.startswith("resources/")}
+        assert devices({**{name: str(count) for name, count in known.items()}, **told}) == dict(spec.resources)
+        return
+    capacity = node_overlay(spec)["capacity"] if wants_overlay(spec) else {}
+    told = {**{name: str(count) for name, count in known.items()}, **capacity}
+    # EFA Karpenter counts itself; whole GPUs it goes on seeing where they are cut, and the pool's taint keeps pods off.
+    assert {name: count for name, count in devices(told).items() if name in spec.resources or name != GPU} == {
+        name: count for name, count in spec.resources.items() if name != EFA
+    }
+
+
+@given(st.lists(pools(tuple(WITH_GPUS)), min_size=1, max_size=4), st.lists(pools(), max_size=2))
+@settings(max_examples=60)
+def test_a_generated_stack_agrees_with_itself(with_gpus: list[dict[str, Any]], others: list[dict[str, Any]]) -> None:
+    Stack({f"p{number}": pool for number, pool in enumerate([*with_gpus, *others])}).check()
+
+
+def cuts(gpu: str) -> list[dict[str, Any] | None]:
+    """Every layout with a name, and one without; None for whole GPUs."""
+    if not mig.is_capable(gpu):
+        return [None]
+    first, *_, third = [name for name, profile in mig.PROFILES[gpu].items() if profile.compute in {1, 3}]
+    own = {"profiles": {first: 2, third: 1}}
+    return [None, own, *({"layout": name} for name in mig.layout_names(gpu))]
+
+
+def combinations(gpu: str) -> dict[str, dict[str, Any]]:
+    """A pool for every way in which the catalog lets this GPU be cut and shared, on both systems, and by who makes the
+    nodes: a group of a fixed size has no tags, so that its labels alone tell."""
+    kind = next(kind.name for kind in WITH_GPUS if kind.gpu_name == gpu)
+    found = {}
+    for layout, mode, system, scaler in product(
+        cuts(gpu), (None, "time-slicing", "mps"), ("al2023", "bottlerocket"), ("managed", "fixed", "karpenter")
+    ):
+        whole = layout is None or layout.get("layout") == mig.DISABLED
+        if (layout and system == "bottlerocket") or (mode == "mps" and not whole):
+            continue
+        pool: dict[str, Any] = {
+            "role": "inference",
+            "provisioner": "karpenter" if scaler == "karpenter" else "managed",
+            "instanceTypes": [kind],
+            "min": 1 if scaler == "fixed" else 0,
+            "max": 1,
+            "maxPods": 16,
+            "os": system,
+        }
+        pool |= {"mig": layout} if layout else {}
+        pool |= {"sharing": {"mode": mode, "replicas": 3}} if mode else {}
+        found[f"p{len(found)}"] = pool
+    return found
+
+
+@pytest.mark.parametrize("gpu", sorted({kind.gpu_name for kind in WITH_GPUS if kind.gpu_name}))
+def test_every_way_to_cut_and_share_a_gpu_of_the_catalog_agrees_with_itself(gpu: str) -> None:
+    Stack(combinations(gpu)).check()
+
+
+@pytest.mark.parametrize("layout", ["all-balanced", "all-1g.10gb"])
+def test_one_name_may_mean_another_cut_on_every_gpu_of_a_stack(layout: str) -> None:
+    types = {kind.gpu_name: kind.name for kind in WITH_GPUS if mig.named_layout(layout, kind.gpu_name or "")}
+    assert len(types) > 1
+    kinds = {"role": "inference", "provisioner": "managed", "min": 1, "max": 1, "maxPods": 16}
+    pools = {f"p{n}": {**kinds, "instanceTypes": [kind]} for n, kind in enumerate(types.values())}
+    Stack({name: {**pool, "mig": {"layout": layout}} for name, pool in pools.items()}).check()
+
+
+def test_every_gpu_of_the_catalog_is_tried() -> None:
+    tried = {kind.gpu_name for kind in WITH_GPUS}
+    sold = {kind.gpu_name for kind in instances.ALL.values() if kind.gpus}
+    assert tried == sold
+    assert tried <= set(gpus.GPUS)
