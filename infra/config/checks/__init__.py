@@ -64,7 +64,7 @@ CHECKS: Final = (
     Check(storage.lustre_zone, ("storage", "network")),
     Check(storage.lustre_far, ("storage", "network", "pools"), warns=True),
     Check(storage.drivers_installed, ("storage", "cluster")),
-    Check(storage.caches, ("storage",)),
+    Check(storage.caches, ("storage", "cluster", "environment")),
     Check(storage.databases, ("addons", "environment")),
     Check(storage.secrets_reached, ("addons", "network")),
     Check(storage.safe_where_protected, ("storage", "environment")),

@@ -31,6 +31,9 @@ WITH_CREDENTIALS: Final = frozenset({Upstream.DOCKER_HUB, Upstream.GITHUB, Upstr
 """Registries that ECR asks as a user of theirs (ECR User Guide, "Pull through cache rules", upstream registries that
 require authentication, read 2026-11)."""
 
+PREFIX: Final = 30
+"""Characters of `ecrRepositoryPrefix` (ECR API Reference, CreatePullThroughCacheRule; botocore 1.44.5)."""
+
 
 def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
     """FSx makes some sizes and no others."""
@@ -87,10 +90,16 @@ def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> 
             yield Problem(f"cluster.addons.{name}.enabled", f"{use} needs this driver", False, "Remove the line.")
 
 
-def caches(_context: Context, storage: Storage) -> Iterator[Problem]:
-    """A registry that knows its users is asked as one of them."""
+def caches(_context: Context, storage: Storage, cluster: Cluster, environment: Environment) -> Iterator[Problem]:
+    """A registry that knows its users is asked as one of them, and images keep their names within ECR's bounds."""
+    prefix = cluster.name or f"slipway-{environment.name}"
     for upstream, cache in storage.registry.caches.items():
         path = f"storage.registry.caches.{upstream}"
+        excess = len(f"{prefix}/{upstream}") - PREFIX
+        if excess > 0:
+            rule = f"the prefix of cached images, `<cluster>/{upstream}`, has at most {PREFIX} characters"
+            mend = f"Shorten the cluster's name by {excess}, or leave the cache out."
+            yield Problem(path, rule, f"{prefix}/{upstream}", mend)
         if upstream in WITH_CREDENTIALS and cache.credentials_arn is None:
             rule = f"ECR caches {upstream} only with credentials"
             yield Problem(f"{path}.credentialsArn", rule, None, "Name a secret ecr-pullthroughcache/... by its ARN.")

@@ -22,7 +22,6 @@ NOT_GIVEN: Final = {
     5: "subnets are not in the file: infra.subnets cuts them out of the VPC's range",
     16: "the file does not know the version that runs: a plan of an upgrade compares with the state",
     17: "the file does not know the version that runs: a plan of an upgrade compares with the state",
-    33: "no bucket's name is in the file",
     34: "no load balancer's name is in the file",
     36: "names of Helm releases are constants of the add-ons",
 }

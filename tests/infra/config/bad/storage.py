@@ -143,4 +143,48 @@ STORAGE: Final = (
         "needs the endpoint secretsmanager",
         "Add secretsmanager",
     ),
+    Bad(
+        60,
+        "cache that ECR fills only as a user",
+        {"storage.registry": {"caches": {"docker-hub": {}}}},
+        "storage.registry.caches.docker-hub.credentialsArn",
+        "only with credentials",
+        "ecr-pullthroughcache/",
+    ),
+    Bad(
+        60,
+        "credentials of another name",
+        {
+            "storage.registry": {
+                "caches": {"github": {"credentialsArn": "arn:aws:secretsmanager:us-east-1:111122223333:secret:github"}}
+            }
+        },
+        "storage.registry.caches.github.credentialsArn",
+        "begins with ecr-pullthroughcache/",
+        "Name the secret so",
+    ),
+    Bad(
+        60,
+        "cache of a registry that ECR does not know",
+        {"storage.registry": {"caches": {"nvcr": {}}}},
+        "storage.registry.caches.nvcr",
+        "quay",
+        "Use",
+    ),
+    Bad(
+        33,
+        "cache whose images have too long a name",
+        {"cluster.name": "c" * 27, "storage.registry": {"caches": {"k8s": {}}}},
+        "storage.registry.caches.k8s",
+        "at most 30 characters",
+        "Shorten the cluster's name by 1",
+    ),
+    Bad(
+        60,
+        "a machine of EC2 for a database",
+        {"addons.mlflow": {"database": {"instanceClass": "m7g.large"}}},
+        "addons.mlflow.database.instanceClass",
+        "db.t4g.medium",
+        "Use a class of RDS",
+    ),
 )

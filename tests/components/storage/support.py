@@ -1,0 +1,43 @@
+"""A recorded Storage component, on a network and a cluster made by hand."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pulumi
+
+from components.storage import Storage, StorageArgs
+from infra.config import Platform
+from tests.infra.config.stack import loaded
+from tests.support.handles import cluster_handle, network_handle
+from tests.support.mocks import Recording, providers, run
+
+
+def platform(changes: dict[str, Any] | None = None) -> Platform:
+    """The base stack of the configuration's tests, changed at dotted paths."""
+    return loaded(changes or {}).platform
+
+
+def record(changes: dict[str, Any] | None = None, *, preview: bool = False) -> Recording:
+    """Storage of a stack; `returned` are its StorageClasses and the waits of its volumes."""
+    return _record(json.dumps(changes or {}, sort_keys=True), preview)
+
+
+@cache
+def _record(changes: str, preview: bool) -> Recording:
+    given = platform(json.loads(changes))
+
+    def build() -> dict[str, Any]:
+        both = providers()
+        args = StorageArgs(platform=given, cluster=cluster_handle(both[0]), network=network_handle())
+        handle = Storage("storage", args, pulumi.ResourceOptions(providers=both)).handle
+        return {"classes": dict(handle.classes), "ready": [resource.urn for resource in handle.ready]}
+
+    return run(build, preview=preview)
+
+
+def statements(policy: Any) -> dict[str, dict[str, Any]]:
+    """Statements of a policy document, by sid."""
+    return {statement["Sid"]: statement for statement in json.loads(policy)["Statement"]}

@@ -1,0 +1,75 @@
+"""What holds in every bucket: who may do what, and when what is in it goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.storage.bucket_rules import access_policy, lifecycle, log_policy
+from infra.config.storage import Buckets
+from tests.components.storage.support import statements
+
+ARN = "arn:aws:s3:::bucket"
+
+
+def _buckets(**settings: Any) -> Buckets:
+    return Buckets.model_validate(settings)
+
+
+def test_nobody_gets_in_without_tls_1_2() -> None:
+    found = statements(access_policy(ARN))
+    assert {statement["Effect"] for statement in found.values()} == {"Deny"}
+    assert found["OnlyEncryptedTransport"]["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
+    assert found["OnlyModernTransport"]["Condition"] == {"NumericLessThan": {"s3:TlsVersion": ["1.2"]}}
+    for statement in found.values():
+        assert statement["Resource"] == [ARN, f"{ARN}/*"]
+        assert statement["Action"] == ["s3:*"]
+
+
+def test_access_logs_come_from_the_named_buckets_of_this_account_alone() -> None:
+    delivery = statements(log_policy(ARN, ["arn:aws:s3:::raw"], "111122223333"))["AccessLogs"]
+    assert delivery["Principal"] == {"Service": ["logging.s3.amazonaws.com"]}
+    assert delivery["Action"] == ["s3:PutObject"]
+    assert delivery["Condition"] == {
+        "ArnLike": {"aws:SourceArn": ["arn:aws:s3:::raw"]},
+        "StringEquals": {"aws:SourceAccount": ["111122223333"]},
+    }
+
+
+def test_the_log_bucket_is_as_closed_as_the_others() -> None:
+    assert set(statements(access_policy(ARN))) < set(statements(log_policy(ARN, [], "111122223333")))
+
+
+@pytest.mark.parametrize("purpose", ["checkpoints", "logs", "models", "raw", "state"])
+def test_unfinished_uploads_and_old_versions_go_everywhere(purpose: str) -> None:
+    rules = {rule["id"]: rule for rule in lifecycle(purpose, _buckets(noncurrentDays=9))}
+    assert rules["incomplete-uploads"]["abort_incomplete_multipart_upload"] == {"days_after_initiation": 7}
+    assert rules["noncurrent-versions"]["noncurrent_version_expiration"] == {"noncurrent_days": 9}
+    assert all(rule["filter"] == {} and rule["status"] == "Enabled" for rule in rules.values())
+
+
+def test_only_checkpoints_and_logs_expire() -> None:
+    settings = _buckets(checkpointDays=5, logDays=6)
+    days = {
+        purpose: rule["expiration"]["days"]
+        for purpose in ("checkpoints", "logs", "models", "raw", "state")
+        for rule in lifecycle(purpose, settings)
+        if "days" in rule.get("expiration", {})
+    }
+    assert days == {"checkpoints": 5, "logs": 6}
+
+
+def test_checkpoints_stay_for_ever_where_the_settings_say_so() -> None:
+    assert "expiry" not in {rule["id"] for rule in lifecycle("checkpoints", _buckets(checkpointDays=None))}
+
+
+def test_only_raw_data_moves_to_a_cheaper_class() -> None:
+    moved = {
+        purpose: rule["transitions"]
+        for purpose in ("checkpoints", "logs", "models", "raw", "state")
+        for rule in lifecycle(purpose, _buckets(tierRawAfterDays=3))
+        if "transitions" in rule
+    }
+    assert moved == {"raw": [{"days": 3, "storage_class": "INTELLIGENT_TIERING"}]}
+    assert "tiering" not in {rule["id"] for rule in lifecycle("raw", _buckets(tierRawAfterDays=None))}

@@ -1,0 +1,93 @@
+"""Buckets: each closed, encrypted, versioned, logged, and kept with what closes it."""
+
+from __future__ import annotations
+
+import pulumi_aws as aws
+import pytest
+
+from infra.config import PROJECT
+from infra.naming import physical_length
+from tests.components.storage.support import record, statements
+
+PURPOSES = {"checkpoints", "logs", "models", "raw", "state"}
+EACH = (
+    aws.s3.BucketPublicAccessBlock,
+    aws.s3.BucketOwnershipControls,
+    aws.s3.BucketServerSideEncryptionConfiguration,
+    aws.s3.BucketVersioning,
+    aws.s3.BucketLifecycleConfiguration,
+    aws.s3.BucketPolicy,
+)
+PROTECTED = {"environment.protect": True}
+
+
+def test_there_is_one_bucket_for_each_purpose_with_every_setting() -> None:
+    recording = record()
+    assert set(recording.of(aws.s3.Bucket)) == {f"storage-{purpose}" for purpose in PURPOSES}
+    for kind in EACH:
+        buckets = {found.input_sources["bucket"][0].rpartition("storage-")[2] for found in recording.of(kind).values()}
+        assert buckets == PURPOSES, kind
+
+
+def test_nothing_is_public() -> None:
+    for block in record().of(aws.s3.BucketPublicAccessBlock).values():
+        switches = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
+        assert all(block.inputs[switch] is True for switch in switches)
+
+
+def test_data_is_encrypted_with_our_key_and_logs_with_that_of_s3() -> None:
+    recording = record()
+    key = recording.one(aws.kms.Key)
+    for name, found in recording.of(aws.s3.BucketServerSideEncryptionConfiguration).items():
+        (rule,) = found.inputs["rules"]
+        default = rule["applyServerSideEncryptionByDefault"]
+        if name == "storage-logs-encryption":
+            assert default == {"sseAlgorithm": "AES256"}
+        else:
+            assert default == {"sseAlgorithm": "aws:kms", "kmsMasterKeyId": key.outputs["arn"]}
+            assert rule["bucketKeyEnabled"] is True
+
+
+def test_every_bucket_but_that_of_the_logs_is_logged_once_delivery_is_allowed() -> None:
+    recording = record()
+    delivery = recording.of(aws.s3.BucketPolicy)["storage-logs-policy"]
+    logged = recording.of(aws.s3.BucketLogging)
+    assert {found.inputs["targetPrefix"] for found in logged.values()} == {f"{p}/" for p in PURPOSES - {"logs"}}
+    assert all(recording.waits(found, delivery) for found in logged.values())
+    sources = statements(delivery.inputs["policy"])["AccessLogs"]["Condition"]["ArnLike"]["aws:SourceArn"]
+    data = {found.outputs["arn"] for name, found in recording.of(aws.s3.Bucket).items() if name != "storage-logs"}
+    assert set(sources) == data
+
+
+def test_a_policy_comes_after_the_block_and_rules_of_versions_after_versioning() -> None:
+    recording = record()
+    for purpose in PURPOSES:
+        block = recording.of(aws.s3.BucketPublicAccessBlock)[f"storage-{purpose}-access"]
+        assert recording.waits(recording.of(aws.s3.BucketPolicy)[f"storage-{purpose}-policy"], block)
+        versioning = recording.of(aws.s3.BucketVersioning)[f"storage-{purpose}-versioning"]
+        lifecycle = recording.of(aws.s3.BucketLifecycleConfiguration)[f"storage-{purpose}-lifecycle"]
+        assert recording.waits(lifecycle, versioning)
+
+
+def test_a_bucket_that_stays_keeps_what_closes_it() -> None:
+    recording = record(PROTECTED)
+    for kind in (aws.s3.Bucket, *EACH, aws.s3.BucketLogging):
+        assert all(found.retain_on_delete for found in recording.of(kind).values()), kind
+    assert all(found.protect for found in recording.of(aws.s3.Bucket).values())
+
+
+def test_without_protection_everything_goes_and_buckets_only_when_empty() -> None:
+    recording = record()
+    assert not [found for found in recording if found.retain_on_delete or found.protect]
+    assert {found.inputs["forceDestroy"] for found in recording.of(aws.s3.Bucket).values()} == {False}
+
+
+def test_buckets_are_emptied_only_on_request() -> None:
+    forced = record({"storage.buckets": {"forceDestroy": True}})
+    assert {found.inputs["forceDestroy"] for found in forced.of(aws.s3.Bucket).values()} == {True}
+
+
+@pytest.mark.parametrize("purpose", sorted(PURPOSES))
+def test_a_buckets_name_fits_the_longest_stack(purpose: str) -> None:
+    # 22 characters are the most that roles leave a stack's name (checks.names.lengths); S3 takes 63.
+    assert physical_length(PROJECT, "e" * 22, f"storage-{purpose}") <= 63

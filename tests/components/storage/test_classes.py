@@ -1,0 +1,52 @@
+"""StorageClasses: one default, encrypted, growing, in the terms of their drivers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.storage import classes
+from infra.config.storage import Lustre
+
+DEFAULT = "storageclass.kubernetes.io/is-default-class"
+
+
+def _place(**settings: object) -> classes.LustrePlace:
+    lustre = Lustre.model_validate_json(json.dumps(settings))
+    return classes.LustrePlace(settings=lustre, subnet_id="subnet-1", security_group_id="sg-1")
+
+
+def test_one_class_is_the_default_and_makes_encrypted_volumes_where_the_pod_is() -> None:
+    made = [classes.block("key"), classes.shared("fs-1"), classes.lustre(_place(), "key", {})]
+    defaults = [one for one in made if one["metadata"].get("annotations", {}).get(DEFAULT) == "true"]
+    assert [one["metadata"]["name"] for one in defaults] == ["gp3"]
+    assert defaults[0]["volumeBindingMode"] == "WaitForFirstConsumer"
+    assert defaults[0]["allowVolumeExpansion"] is True
+    assert defaults[0]["parameters"] == {"type": "gp3", "encrypted": "true", "kmsKeyId": "key"}
+
+
+def test_claims_of_the_shared_class_get_a_directory_and_a_user_of_their_own() -> None:
+    parameters = classes.shared("fs-1")["parameters"]
+    assert parameters["provisioningMode"] == "efs-ap"
+    assert parameters["subPathPattern"] == "${.PVC.namespace}/${.PVC.name}"
+    # With a fixed uid and gid every claim would be the same user to the file system.
+    assert not {"uid", "gid"} & set(parameters)
+
+
+@pytest.mark.parametrize(
+    ("settings", "throughput", "key"),
+    [({}, "250", "key"), ({"throughput": 1000}, "1000", "key"), ({"deployment": "SCRATCH_2"}, None, None)],
+)
+def test_file_systems_of_the_lustre_class_are_like_the_shared_one(
+    settings: dict[str, object], throughput: str | None, key: str | None
+) -> None:
+    parameters = classes.lustre(_place(**settings), "key", {"owner": "ml", "environment": "test"})["parameters"]
+    assert parameters.get("perUnitStorageThroughput") == throughput
+    assert parameters.get("kmsKeyId") == key
+    assert parameters["extraTags"] == "environment=test,owner=ml"
+
+
+def test_drivers_take_text_alone() -> None:
+    made = (classes.block("key"), classes.shared("fs-1"), classes.lustre(_place(), "key", {"owner": "ml"}))
+    assert all(isinstance(value, str) for one in made for value in one["parameters"].values())

@@ -1,0 +1,162 @@
+"""The file systems: how they are reached, what they are linked to, what stays of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi_aws as aws
+import pytest
+
+from components.storage.efs import access_policy
+from tests.components.storage.support import record, statements
+
+EFS: dict[str, Any] = {"storage.efs": {}}
+LUSTRE: dict[str, Any] = {"storage.lustre": {"capacityGib": 2400}}
+SCRATCH: dict[str, Any] = {"storage.lustre": {"deployment": "SCRATCH_2"}}
+TEAM = {"project": "models", "costCenter": "research", "cpus": {"cpu": {"nominal": 4}}}
+
+
+def test_without_settings_there_is_no_file_system() -> None:
+    recording = record()
+    assert not recording.of(aws.efs.FileSystem)
+    assert not recording.of(aws.fsx.LustreFileSystem)
+    assert recording.returned["classes"] == {"block": "gp3"}
+
+
+def test_the_shared_one_is_elastic_encrypted_and_mounted_in_every_zone() -> None:
+    recording = record(EFS)
+    system = recording.one(aws.efs.FileSystem)
+    assert system.inputs["encrypted"] is True
+    assert system.inputs["kmsKeyId"] == recording.one(aws.kms.Key).outputs["arn"]
+    assert system.inputs["throughputMode"] == "elastic"
+    assert {found.inputs["subnetId"] for found in recording.of(aws.efs.MountTarget).values()} == {
+        "subnet-private-a",
+        "subnet-private-b",
+    }
+
+
+def test_it_takes_nfs_from_nodes_and_sends_nothing() -> None:
+    recording = record(EFS)
+    rule = recording.one(aws.vpc.SecurityGroupIngressRule)
+    assert (rule.inputs["fromPort"], rule.inputs["toPort"]) == (2049, 2049)
+    assert rule.inputs["referencedSecurityGroupId"].startswith("sg-")
+    assert "cidrIpv4" not in rule.inputs
+    assert not recording.of(aws.vpc.SecurityGroupEgressRule)
+    assert all(recording.waits(found, rule) for found in recording.of(aws.efs.MountTarget).values())
+
+
+def test_it_is_reached_by_tls_through_access_points_by_nobody_as_root() -> None:
+    found = statements(access_policy("arn:aws:elasticfilesystem:us-east-1:111122223333:file-system/fs-1"))
+    allowed = found["ThroughAccessPoints"]
+    assert allowed["Condition"]["Null"] == {"elasticfilesystem:AccessPointArn": ["false"]}
+    assert allowed["Action"] == ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"]
+    denied = found["OnlyEncryptedTransport"]
+    assert (denied["Effect"], denied["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": ["false"]}})
+
+
+def test_each_access_point_has_a_root_and_a_user_of_its_own() -> None:
+    points = record(EFS).of(aws.efs.AccessPoint)
+    assert set(points) == {"storage-efs-datasets", "storage-efs-models"}
+    assert {point.inputs["rootDirectory"]["path"] for point in points.values()} == {"/datasets", "/models"}
+    assert all(point.inputs["posixUser"]["uid"] for point in points.values())
+
+
+@pytest.mark.parametrize(("backup", "status"), [(True, "ENABLED"), (False, "DISABLED")])
+def test_backups_are_a_setting(backup: bool, status: str) -> None:
+    policy = record({"storage.efs": {"backup": backup}}).one(aws.efs.BackupPolicy)
+    assert policy.inputs["backupPolicy"] == {"status": status}
+
+
+@pytest.mark.parametrize(("days", "rule"), [(1, "AFTER_1_DAY"), (30, "AFTER_30_DAYS")])
+def test_old_files_go_to_a_cheaper_class_and_come_back_when_they_are_read(days: int, rule: str) -> None:
+    system = record({"storage.efs": {"infrequentAfterDays": days}}).one(aws.efs.FileSystem)
+    assert system.inputs["lifecyclePolicies"] == [
+        {"transitionToIa": rule},
+        {"transitionToPrimaryStorageClass": "AFTER_1_ACCESS"},
+    ]
+
+
+def test_the_parallel_one_has_the_throughput_version_compression_and_key_that_it_may_have() -> None:
+    recording = record(LUSTRE)
+    system = recording.one(aws.fsx.LustreFileSystem).inputs
+    assert (system["deploymentType"], system["storageCapacity"], system["perUnitStorageThroughput"]) == (
+        "PERSISTENT_2",
+        2400,
+        250,
+    )
+    assert (system["fileSystemTypeVersion"], system["dataCompressionType"]) == ("2.15", "LZ4")
+    assert system["kmsKeyId"] == recording.one(aws.kms.Key).outputs["arn"]
+    scratch = record(SCRATCH).one(aws.fsx.LustreFileSystem).inputs
+    assert not {"perUnitStorageThroughput", "kmsKeyId"} & set(scratch)
+
+
+def test_it_stands_in_the_zone_of_the_training_pools() -> None:
+    # The base stack has its one training pool in zone a.
+    assert record(LUSTRE).one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-a"
+    moved = record({"storage.lustre": {"zone": "us-east-1b"}})
+    assert moved.one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-b"
+
+
+def test_its_ports_are_open_both_ways_between_servers_and_nodes_and_to_nobody_else() -> None:
+    recording = record(LUSTRE)
+    group = (recording.of(aws.ec2.SecurityGroup)["storage-lustre-group"].urn,)
+    rules = {
+        *recording.of(aws.vpc.SecurityGroupIngressRule).values(),
+        *recording.of(aws.vpc.SecurityGroupEgressRule).values(),
+    }
+    ends = {
+        (
+            rule.input_sources["securityGroupId"] == group,
+            rule.input_sources["referencedSecurityGroupId"] == group,
+            rule.type,
+        )
+        for rule in rules
+    }
+    into = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+    out = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+    assert ends == {(True, True, into), (True, True, out), (True, False, into), (True, False, out), (False, True, into)}
+    assert {(rule.inputs["fromPort"], rule.inputs["toPort"]) for rule in rules} == {(988, 988), (1018, 1023)}
+    assert all(recording.waits(recording.one(aws.fsx.LustreFileSystem), rule) for rule in rules)
+
+
+@pytest.mark.parametrize("changes", [LUSTRE, SCRATCH], ids=["persistent", "scratch"])
+def test_buckets_are_its_directories_both_ways_and_a_link_takes_no_file_with_it(changes: dict[str, Any]) -> None:
+    recording = record(changes)
+    links = recording.of(aws.fsx.DataRepositoryAssociation)
+    assert {link.inputs["fileSystemPath"] for link in links.values()} == {"/raw", "/checkpoints"}
+    for name, link in links.items():
+        bucket = recording.of(aws.s3.Bucket)[f"storage-{name.rpartition('-')[2]}"]
+        assert link.inputs["dataRepositoryPath"] == f"s3://{bucket.outputs['bucket']}"
+        assert link.inputs["deleteDataInFilesystem"] is False
+        events = {"events": ["NEW", "CHANGED", "DELETED"]}
+        assert link.inputs["s3"] == {"autoExportPolicy": events, "autoImportPolicy": events}
+
+
+def test_each_team_has_a_directory_for_checkpoints_that_stays_when_the_team_goes() -> None:
+    recording = record({**LUSTRE, "teams": {"vision": TEAM, "language": TEAM}})
+    made = recording.of(aws.s3.BucketObjectv2)
+    assert {found.inputs["key"] for found in made.values()} == {"vision/", "language/"}
+    assert all(found.retain_on_delete for found in made.values())
+    link = recording.of(aws.fsx.DataRepositoryAssociation)["storage-lustre-checkpoints"]
+    assert all(recording.waits(link, found) for found in made.values())
+
+
+def test_what_is_protected_stays_with_its_policies_and_links() -> None:
+    recording = record({**EFS, **LUSTRE, "environment.protect": True})
+    kept = (aws.efs.FileSystem, aws.fsx.LustreFileSystem)
+    assert all(found.protect and found.retain_on_delete for kind in kept for found in recording.of(kind).values())
+    with_them = (aws.efs.FileSystemPolicy, aws.efs.AccessPoint, aws.fsx.DataRepositoryAssociation)
+    assert all(found.retain_on_delete for kind in with_them for found in recording.of(kind).values())
+
+
+def test_a_volume_waits_for_mount_targets_links_and_classes() -> None:
+    recording = record({**EFS, **LUSTRE})
+    ready = {urn.rpartition("::")[2] for urn in recording.returned["ready"]}
+    assert {"storage-efs-a", "storage-efs-b", "storage-lustre-raw", "storage-lustre-checkpoints"} <= ready
+    assert {"storage-class-block", "storage-class-shared", "storage-class-lustre"} <= ready
+
+
+def test_a_first_preview_makes_the_same_resources() -> None:
+    changes = {**EFS, **LUSTRE, "addons.mlflow": {}}
+    assert {found.urn for found in record(changes, preview=True)} == {found.urn for found in record(changes)}
+    assert record(changes).default_provider_users == ()

@@ -1,0 +1,55 @@
+"""The key of the data: who may use it, and how hard it is to lose."""
+
+from __future__ import annotations
+
+import json
+
+import pulumi_aws as aws
+
+from components.storage.key import key_policy
+from components.storage.rights import data_key_use, key_alias, volume_key_use
+from infra.catalog import regions
+from tests.components.storage.support import record, statements
+
+PLACE = {"cluster": "slipway-test", "region": "us-east-1", "account_id": "111122223333"}
+
+
+def test_it_rotates_and_is_protected_and_kept_with_its_data() -> None:
+    key = record({"environment.protect": True, "storage.keyDeletionDays": 12}).one(aws.kms.Key)
+    assert key.inputs["enableKeyRotation"] is True
+    assert key.inputs["deletionWindowInDays"] == 12
+    assert (key.protect, key.retain_on_delete) == (True, True)
+
+
+def test_without_lustre_the_accounts_policies_decide_alone() -> None:
+    found = statements(key_policy(regions.get("us-east-1"), "111122223333", lustre=False))
+    assert list(found) == ["AccountAdministration"]
+
+
+def test_the_roles_of_lustre_are_meant_by_conditions_and_nobody_else_is() -> None:
+    found = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=True))["LustreLinks"]
+    (role,) = found["Condition"]["ArnLike"]["aws:PrincipalArn"]
+    assert role.startswith("arn:aws-us-gov:iam::111122223333:role/aws-service-role/s3.data-source.lustre.fsx.")
+    assert found["Condition"]["StringEquals"] == {
+        "kms:CallerAccount": ["111122223333"],
+        "kms:ViaService": ["s3.us-gov-west-1.amazonaws.com"],
+    }
+    assert not any("CreateGrant" in action or action == "kms:*" for action in found["Action"])
+
+
+def test_others_find_the_key_by_its_alias_and_use_it_through_one_service() -> None:
+    alias = record().one(aws.kms.Alias)
+    assert alias.inputs["name"] == key_alias("slipway-test")
+    statement = data_key_use(**PLACE).render()
+    assert statement["Condition"] == {
+        "ForAnyValue:StringEquals": {"kms:ResourceAliases": [alias.inputs["name"]]},
+        "StringEquals": {"kms:ViaService": ["s3.us-east-1.amazonaws.com"]},
+    }
+
+
+def test_a_grant_is_given_for_volumes_of_the_service_alone() -> None:
+    use, grant = (statement.render() for statement in volume_key_use("ec2", **PLACE))
+    assert grant["Action"] == ["kms:CreateGrant"]
+    assert grant["Condition"]["Bool"] == {"kms:GrantIsForAWSResource": ["true"]}
+    assert "kms:CreateGrant" not in use["Action"]
+    assert json.dumps(grant["Condition"]).count("ec2.us-east-1.amazonaws.com") == 1

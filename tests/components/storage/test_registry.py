@@ -1,0 +1,72 @@
+"""Image repositories and caches of registries."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pulumi_aws as aws
+
+from components.storage.registry import UPSTREAMS, expiry
+from infra.config.checks.storage import WITH_CREDENTIALS
+from infra.config.registry import Upstream
+from tests.components.storage.support import record
+
+IMAGES: dict[str, Any] = {
+    "storage.registry": {"repositories": ["training", "serving"], "caches": {"k8s": {}, "quay": {}}, "cachedDays": 9}
+}
+
+
+def test_without_settings_there_is_nothing() -> None:
+    assert not record().of(aws.ecr.Repository)
+
+
+def test_tags_never_move_and_what_is_pushed_is_scanned_and_encrypted_with_our_key() -> None:
+    recording = record(IMAGES)
+    key = recording.one(aws.kms.Key).outputs["arn"]
+    repositories = recording.of(aws.ecr.Repository)
+    assert {found.inputs["name"] for found in repositories.values()} == {
+        "slipway-test/training",
+        "slipway-test/serving",
+    }
+    for found in repositories.values():
+        assert found.inputs["imageTagMutability"] == "IMMUTABLE"
+        assert found.inputs["imageScanningConfiguration"] == {"scanOnPush": True}
+        assert found.inputs["encryptionConfigurations"] == [{"encryptionType": "KMS", "kmsKey": key}]
+        assert found.inputs["forceDelete"] is False
+
+
+def test_every_repository_has_a_lifecycle() -> None:
+    policies = record(IMAGES).of(aws.ecr.LifecyclePolicy)
+    assert {found.inputs["repository"] for found in policies.values()} == {
+        "slipway-test/training",
+        "slipway-test/serving",
+    }
+
+
+def test_the_rule_for_any_image_is_the_last() -> None:
+    rules = json.loads(expiry(untagged_days=3, keep=5))["rules"]
+    assert [rule["selection"]["tagStatus"] for rule in rules] == ["untagged", "any"]
+    assert [rule["rulePriority"] for rule in rules] == [1, 2]
+
+
+def test_a_cache_is_named_after_the_cluster_and_made_after_its_template() -> None:
+    recording = record(IMAGES)
+    rules = recording.of(aws.ecr.PullThroughCacheRule)
+    assert {found.inputs["ecrRepositoryPrefix"]: found.inputs["upstreamRegistryUrl"] for found in rules.values()} == {
+        "slipway-test/k8s": "registry.k8s.io",
+        "slipway-test/quay": "quay.io",
+    }
+    for name, rule in rules.items():
+        template = recording.of(aws.ecr.RepositoryCreationTemplate)[f"{name}-template"]
+        assert template.inputs["prefix"] == rule.inputs["ecrRepositoryPrefix"]
+        assert json.loads(template.inputs["lifecyclePolicy"])["rules"][0]["selection"]["countNumber"] == 9
+        assert recording.waits(rule, template)
+
+
+def test_every_upstream_has_an_address_and_those_that_know_users_are_known() -> None:
+    assert set(UPSTREAMS) == set(Upstream) >= WITH_CREDENTIALS
+
+
+def test_a_prefix_fits_ecrs_30_characters_where_the_cluster_has_its_own_name() -> None:
+    assert all(len(f"slipway-staging/{upstream}") <= 30 for upstream in Upstream)

@@ -1,0 +1,154 @@
+"""Volumes and claims of a team: what each stands on, and that no other claim gets it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+
+from components.handles import BucketHandle, EfsHandle, LustreHandle, StorageHandle
+from components.storage.volumes import VolumeSettings, team_volumes
+from tests.support.mocks import run
+
+CLAIMS = {"checkpoints", "datasets", "models", "raw"}
+
+
+def _output(value: str) -> pulumi.Output[str]:
+    return pulumi.Output.from_input(value)
+
+
+def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "vision-train") -> dict[str, Any]:
+    """Manifests as the engine would see them."""
+
+    def build() -> dict[str, Any]:
+        shared = EfsHandle(
+            id=_output("fs-1"), arn=_output("arn"), access_points={"datasets": _output("fsap-1")}, ready=()
+        )
+        parallel = LustreHandle(
+            id=_output("fs-2"),
+            dns_name=_output("fs-2.fsx.us-east-1.amazonaws.com"),
+            mount_name=_output("abcd"),
+            capacity_gib=2400,
+            zone="us-east-1a",
+            ready=(),
+        )
+        handle = StorageHandle(
+            key_arn=_output("key"),
+            buckets={name: BucketHandle(name=_output(f"b-{name}"), arn=_output("arn")) for name in ("raw", "models")},
+            efs=shared if efs else None,
+            lustre=parallel if lustre else None,
+            classes={"block": "gp3", **({"shared": "efs"} if efs else {}), **({"lustre": "lustre"} if lustre else {})},
+            databases={},
+            ready=(),
+        )
+        return team_volumes(namespace, handle, VolumeSettings(team="vision", region="us-east-1", checkpoint_gib=50))
+
+    found: dict[str, Any] = run(build).returned
+    return found
+
+
+ALL = [(False, False), (True, False), (False, True), (True, True)]
+each = pytest.mark.parametrize(("efs", "lustre"), ALL)
+
+
+@each
+def test_every_team_has_the_same_claims_whatever_they_stand_on(efs: bool, lustre: bool) -> None:
+    found = _volumes(efs=efs, lustre=lustre)
+    claims = {key for key, manifest in found.items() if manifest["kind"] == "PersistentVolumeClaim"}
+    assert claims == CLAIMS
+    assert all(found[key]["metadata"] == found[key]["metadata"] | {"name": key} for key in claims)
+    assert {found[key]["metadata"]["namespace"] for key in claims} == {"vision-train"}
+
+
+@each
+def test_a_volume_and_its_claim_name_each_other_and_keep_their_data(efs: bool, lustre: bool) -> None:
+    found = _volumes(efs=efs, lustre=lustre)
+    volumes = {key: manifest for key, manifest in found.items() if manifest["kind"] == "PersistentVolume"}
+    assert volumes
+    for key, volume in volumes.items():
+        claim = found[key.removesuffix("-volume")]
+        reference = volume["spec"]["claimRef"]
+        assert (reference["namespace"], reference["name"]) == ("vision-train", claim["metadata"]["name"])
+        assert claim["spec"]["volumeName"] == volume["metadata"]["name"]
+        assert claim["spec"]["storageClassName"] == volume["spec"]["storageClassName"] == ""
+        assert claim["spec"]["accessModes"] == volume["spec"]["accessModes"]
+        assert volume["spec"]["persistentVolumeReclaimPolicy"] == "Retain"
+
+
+@each
+def test_data_that_a_team_only_reads_is_read_only_for_the_driver_too(efs: bool, lustre: bool) -> None:
+    found = _volumes(efs=efs, lustre=lustre)
+    for key in CLAIMS - {"checkpoints"}:
+        spec = found[f"{key}-volume"]["spec"]
+        assert spec["accessModes"] == ["ReadOnlyMany"]
+        assert {"ro", "read-only"} & set(spec["mountOptions"])
+
+
+def test_two_namespaces_have_no_volume_in_common() -> None:
+    one, other = (
+        {
+            (manifest["metadata"]["name"], manifest["spec"]["csi"]["volumeHandle"])
+            for manifest in _volumes(lustre=True, namespace=namespace).values()
+            if manifest["kind"] == "PersistentVolume"
+        }
+        for namespace in ("vision-train", "vision-serve")
+    )
+    assert not {name for name, _ in one} & {name for name, _ in other}
+    assert not {handle for _, handle in one} & {handle for _, handle in other}
+
+
+@pytest.mark.parametrize(
+    ("efs", "lustre", "drivers"),
+    [
+        (False, False, {"raw": "s3", "datasets": "s3", "models": "s3"}),
+        (True, False, {"raw": "s3", "datasets": "efs", "models": "s3"}),
+        (False, True, {"raw": "fsx", "datasets": "fsx", "models": "s3", "checkpoints": "fsx"}),
+        (True, True, {"raw": "fsx", "datasets": "efs", "models": "s3", "checkpoints": "fsx"}),
+    ],
+)
+def test_each_volume_stands_on_the_best_that_there_is(efs: bool, lustre: bool, drivers: dict[str, str]) -> None:
+    found = _volumes(efs=efs, lustre=lustre)
+    made = {
+        key.removesuffix("-volume"): manifest["spec"]["csi"]["driver"].partition(".")[0]
+        for key, manifest in found.items()
+        if manifest["kind"] == "PersistentVolume"
+    }
+    assert made == drivers
+
+
+@pytest.mark.parametrize(
+    ("efs", "mode", "storage_class"), [(False, "ReadWriteOnce", "gp3"), (True, "ReadWriteMany", "efs")]
+)
+def test_without_lustre_checkpoints_come_from_a_class_and_nobody_waits_for_them(
+    efs: bool, mode: str, storage_class: str
+) -> None:
+    claim = _volumes(efs=efs)["checkpoints"]
+    assert (claim["spec"]["accessModes"], claim["spec"]["storageClassName"]) == ([mode], storage_class)
+    assert claim["spec"]["resources"] == {"requests": {"storage": "50Gi"}}
+    assert claim["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+
+
+def test_a_team_sees_its_own_directory_of_lustre_and_its_own_prefix_of_a_bucket() -> None:
+    found = _volumes(lustre=True)
+    mounted = found["checkpoints-volume"]["spec"]["csi"]["volumeAttributes"]
+    assert mounted == {"dnsname": "fs-2.fsx.us-east-1.amazonaws.com", "mountname": "abcd/checkpoints/vision"}
+    assert "prefix vision/" in found["models-volume"]["spec"]["mountOptions"]
+    assert found["models-volume"]["spec"]["csi"]["volumeAttributes"] == {"bucketName": "b-models"}
+
+
+def test_the_shared_file_system_is_mounted_through_its_access_point_by_tls() -> None:
+    spec = _volumes(efs=True)["datasets-volume"]["spec"]
+    assert spec["csi"]["volumeHandle"] == "fs-1::fsap-1"
+    assert "tls" in spec["mountOptions"]
+
+
+@each
+def test_what_was_made_by_hand_takes_nearly_nothing_of_a_teams_quota(efs: bool, lustre: bool) -> None:
+    found = _volumes(efs=efs, lustre=lustre)
+    asked = {
+        manifest["spec"]["resources"]["requests"]["storage"]
+        for manifest in found.values()
+        if manifest["kind"] == "PersistentVolumeClaim" and "volumeName" in manifest["spec"]
+    }
+    assert asked == {"1Gi"}
