@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -31,10 +32,16 @@ def target(name: str) -> Target:
     return Target.from_stack_file(config["platform"]["default"], ROOT / "stacks", namespace=namespace)
 
 
+def builder(name: str) -> Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]:
+    """The `build` of an example."""
+    found: Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]
+    found = runpy.run_path(str(ROOT / "examples" / name / "__main__.py"), run_name="example")["build"]
+    return found
+
+
 def record(name: str) -> Recording:
     """What an example declares."""
-    build = runpy.run_path(str(ROOT / "examples" / name / "__main__.py"), run_name="example")["build"]
-    return run(lambda: build(target(name), pulumi.ResourceOptions(providers=providers())).urn)
+    return run(lambda: builder(name)(target(name), pulumi.ResourceOptions(providers=providers())).urn)
 
 
 @cache

@@ -1,0 +1,131 @@
+"""Workloads and examples before a real API server with the CRDs of what runs them, in a namespace that enforces the Pod
+Security Standard `restricted`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+import pytest
+
+from components.workloads import TrainingJob, TrainingJobArgs
+from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.objects import Ref
+from slipway.sandbox.rpc.server import serve
+from tests.components.workloads.examples import EXAMPLES, manifests, target
+from tests.components.workloads.samples import GOOD, TARGET, TRAINING, bodies, body
+from tests.components.workloads.test_crds import FILES, crd
+from tests.sandbox.kubernetes.hooks import make_hooks
+from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.sandbox.rpc.engine import Engine
+
+pytestmark = pytest.mark.sandbox
+
+
+@pytest.fixture(scope="module")
+def plane(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    plane = start_plane(tmp_path_factory.mktemp("plane"))
+    try:
+        plane.pool.create(CLUSTER)
+        kinds = [kind for kind in FILES if kind != "WorkflowTaskSet"]
+        crds.install_all(plane.client, [crd(shared / "charts", kind) for kind in kinds], "test")
+        for name in sorted({TARGET.namespace, *(target(name).namespace for name in EXAMPLES)}):
+            plane.client.apply(restricted(name), "test")
+            plane.client.apply(named("v1", "ServiceAccount", "workload", name), "test")
+        for value, name in enumerate(TARGET.priorities):
+            plane.client.apply({**named("scheduling.k8s.io/v1", "PriorityClass", name), "value": value}, "test")
+        yield plane
+    finally:
+        plane.supervisor.stop_all()
+
+
+@pytest.fixture
+def client(plane: ControlPlane) -> KubeClient:
+    return plane.client
+
+
+def named(version: str, kind: str, name: str, namespace: str | None = None) -> dict[str, Any]:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata}
+
+
+def restricted(name: str) -> dict[str, Any]:
+    made = named("v1", "Namespace", name)
+    made["metadata"]["labels"] = {"pod-security.kubernetes.io/enforce": "restricted"}
+    return made
+
+
+def pods(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The pods that a manifest is a template of, wherever in it they are."""
+    for key, value in manifest.items():
+        if key == "template" and isinstance(value, Mapping) and "containers" in value.get("spec", {}):
+            metadata = {"labels": value["metadata"].get("labels", {})}
+            yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": value["spec"]}
+        elif isinstance(value, Mapping):
+            yield from pods(value)
+        elif isinstance(value, list):
+            yield from (pod for each in value if isinstance(each, Mapping) for pod in pods(each))
+
+
+def check(client: KubeClient, found: list[dict[str, Any]]) -> None:
+    """Apply the objects; each pod that they will make is tried as well."""
+    for manifest in found:
+        client.apply(manifest, "test", dry_run=True)
+        for index, pod in enumerate(pods(manifest)):
+            pod["metadata"] |= {"name": f"pod-{index}", "namespace": manifest["metadata"]["namespace"]}
+            client.apply(copy.deepcopy(pod), "test", dry_run=True)
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_it_takes_every_kind_of_workload_and_its_pods(client: KubeClient, name: str) -> None:
+    check(client, list(bodies(GOOD[name]()).values()))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_takes_every_example_and_its_pods(client: KubeClient, name: str) -> None:
+    check(client, list(manifests(name)))
+
+
+def test_it_would_refuse_a_pod_that_may_become_root(client: KubeClient) -> None:
+    job = copy.deepcopy(body(GOOD["training-job"]()))
+    del job["spec"]["template"]["spec"]["containers"][0]["securityContext"]["runAsNonRoot"]
+    del job["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"]
+    with pytest.raises(ApiError, match="runAsNonRoot"):
+        check(client, [job])
+
+
+def test_it_would_refuse_a_field_that_is_misspelt(client: KubeClient) -> None:
+    job = copy.deepcopy(body(GOOD["training-job"]()))
+    job["spec"]["ttlSecondAfterFinished"] = job["spec"].pop("ttlSecondsAfterFinished")
+    with pytest.raises(ApiError, match="ttlSecondAfterFinished"):
+        check(client, [job])
+
+
+def test_an_update_does_not_stop_a_job_that_the_queue_has_started(plane: ControlPlane, tmp_path: Path) -> None:
+    """Kueue clears `suspend`; the engine, which set it, must leave it alone even when something else changes."""
+    job = Ref("batch/v1", "Job", "mnist", TARGET.namespace)
+
+    def program(args: TrainingJobArgs) -> None:
+        provider = kubernetes.Provider("platform", kubeconfig=plane.kubeconfig())
+        TrainingJob("mnist", args, pulumi.ResourceOptions(providers=[provider]))
+
+    served = serve(make_hooks(plane, tmp_path).provider)
+    try:
+        engine = Engine(tmp_path / "engine", {"kubernetes": served.port})
+        engine.stack(lambda: program(TRAINING)).up()
+        plane.client.merge(job, {"spec": {"suspend": False}})
+        later = replace(TRAINING, ttl_seconds=3600)
+        assert "1 updated" in engine.stack(lambda: program(later)).up(refresh=True).stdout
+        live = plane.client.get(job)
+    finally:
+        served.stop()
+    assert live is not None
+    assert live["spec"]["ttlSecondsAfterFinished"] == 3600
+    assert live["spec"]["suspend"] is False
