@@ -17,6 +17,7 @@ from components.addons.contract import Site
 from components.admission import Admission, AdmissionArgs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
 from components.cost.bill import Bill
+from components.cost.guards import GuardsArgs, guards
 from components.handles import ClusterHandle, NetworkHandle, StorageHandle
 from components.network import Network, NetworkArgs
 from components.pools import resolve_all
@@ -24,7 +25,7 @@ from components.pools.fleet import Ground, elastic_fleet, managed_fleet
 from components.priorities import Priorities, PrioritiesArgs
 from components.queues import QueuesArgs, queues
 from components.storage import Drivers, DriversArgs, Storage, StorageArgs
-from components.tenancy import TeamGround, teams
+from components.tenancy import TeamGround, TeamHandle, teams
 from infra.config import PROJECT
 from infra.config.addons.batch import Kueue
 from infra.config.network import Nat
@@ -57,7 +58,8 @@ def build(platform: Platform) -> Mapping[str, Any]:
     elastic_fleet(ground, managed)
     site = Site(platform=platform, cluster=cluster, network=network, pools=specs, storage=storage, home=managed.system)
     installed = software.install(site, inside)
-    _tenancy(site, installed, inside)
+    handles = _tenancy(site, installed, inside)
+    guards(GuardsArgs(platform=platform, cluster=cluster, pools=managed.pools, teams=handles), cloud, inside)
     Bill("bill", bounds.facts(platform, specs))
     return {
         "clusterName": cluster.name,
@@ -97,7 +99,7 @@ def _storage(
     return Storage("storage", StorageArgs(platform=platform, cluster=cluster, network=network), opts).handle
 
 
-def _tenancy(site: Site, installed: software.Installed, opts: pulumi.ResourceOptions) -> None:
+def _tenancy(site: Site, installed: software.Installed, opts: pulumi.ResourceOptions) -> Mapping[str, TeamHandle]:
     """Teams, what goes first, and the queues in which they share."""
     platform, cluster = site.platform, site.cluster
     Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
@@ -115,6 +117,7 @@ def _tenancy(site: Site, installed: software.Installed, opts: pulumi.ResourceOpt
     if queued:
         kueue = installed.of(Kueue)
         queues(QueuesArgs(settings=platform.queues, pools=site.pools, cluster=cluster, kueue=kueue), handles, opts)
+    return handles
 
 
 def _addons(

@@ -77,7 +77,7 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
             pool = pools[name]
             for role, when, least, most in (
                 ("stop", schedule.stop, 0, 0),
-                ("start", schedule.start, pool.min, pool.max),
+                ("start", schedule.start or "", pool.min, pool.max),
             ):
                 found.append(
                     Action(pool=name, role=role, recurrence=when, timezone=schedule.timezone, least=least, most=most)

@@ -20,14 +20,14 @@ class Schedule(Model):
 
     stop: str
     """When it goes off, in the five fields of cron."""
-    start: str
-    """When it comes on again."""
+    start: str | None = None
+    """When pools come on again."""
     timezone: str = "UTC"
     """Time zone of both, by its IANA name: `Europe/Paris`."""
     pools: tuple[Name, ...] = ()
     """Managed pools whose nodes all go."""
-    workloads: bool = False
-    """Scale to zero what carries the label `platform.slipway/schedule` with this schedule's name."""
+    notebooks: bool = False
+    """End the notebook sessions of all teams at `stop`; their disks stay, and people start new ones."""
 
 
 class Cost(Model):

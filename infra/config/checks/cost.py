@@ -10,7 +10,7 @@ from zoneinfo import available_timezones
 
 from infra.config.capacity import Market
 from infra.config.checks.base import Context
-from infra.config.cost import Cost
+from infra.config.cost import Cost, Schedule
 from infra.config.notices import Notices
 from infra.config.pools import Pool, Provisioner, Role
 from infra.config.problems import Problem
@@ -64,19 +64,28 @@ def schedules(_context: Context, cost: Cost) -> Iterator[Problem]:
     for name, schedule in cost.schedules.items():
         path = f"cost.schedules.{name}"
         for key, expression in (("stop", schedule.stop), ("start", schedule.start)):
-            if (wrong := _cron(expression)) is not None:
+            if expression is not None and (wrong := _cron(expression)) is not None:
                 mend = "Write five fields: `0 20 * * MON-FRI`."
                 yield Problem(f"{path}.{key}", wrong, expression, mend)
-        if schedule.stop.split() == schedule.start.split():
-            rule = "it must come on at another time than it goes off"
-            yield Problem(f"{path}.start", rule, schedule.start, "Move it.")
-        if not schedule.pools and not schedule.workloads:
-            mend = "Name pools, or say `workloads: true`."
-            yield Problem(path, "it must stop something", None, mend)
+        yield from _ends(path, schedule)
         known = available_timezones()
         if known and schedule.timezone not in known:
             mend = "Use an IANA name: `UTC`, `Europe/Paris`."
             yield Problem(f"{path}.timezone", "the time zone must exist", schedule.timezone, mend)
+
+
+def _ends(path: str, schedule: Schedule) -> Iterator[Problem]:
+    """What stops comes on again, later."""
+    if not schedule.pools and not schedule.notebooks:
+        yield Problem(path, "it must stop something", None, "Name pools, or say `notebooks: true`.")
+    if schedule.pools and schedule.start is None:
+        yield Problem(f"{path}.start", "pools that stop must come on again", None, "Add `start: 0 7 * * MON-FRI`.")
+    elif not schedule.pools and schedule.start is not None:
+        rule = "notebooks do not come on by themselves: people start new sessions"
+        yield Problem(f"{path}.start", rule, schedule.start, "Remove it, or name pools.")
+    elif schedule.start is not None and schedule.stop.split() == schedule.start.split():
+        rule = "it must come on at another time than it goes off"
+        yield Problem(f"{path}.start", rule, schedule.start, "Move it.")
 
 
 def scheduled_pools(_context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterator[Problem]:
@@ -99,7 +108,7 @@ def _refused(pool: Pool) -> tuple[str, str] | None:
     if pool.role is Role.SYSTEM:
         return "the system pool carries the controllers and never stops", "Remove it."
     if pool.provisioner is Provisioner.KARPENTER:
-        mend = "Remove it, and stop what holds its nodes: `workloads: true`."
+        mend = "Remove it, and end what holds its nodes: `notebooks: true`."
         return "a Karpenter pool has no size: its nodes go when their pods do", mend
     if pool.capacity.market is Market.RESERVED:
         return "reserved machines are paid for whether they run or not", "Remove it."
