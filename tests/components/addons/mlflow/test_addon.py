@@ -1,0 +1,141 @@
+"""MLflow: where it keeps things, what it may read, and that no password is in anything that we make."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pulumi_aws as aws
+import pytest
+
+from components.addons.mlflow import Mlflow
+from components.addons.mlflow.values import IMAGE, PASSWORD_FILE
+from components.addons.versions import MLFLOW
+from infra.config.addons.tracking import Mlflow as Settings
+from infra.config.shape import overlay
+from tests.components.addons.charts import own_values, unknown_keys
+from tests.components.storage.support import statements
+from tests.support.site import Seen, seen_parts
+
+HANDED_ON = ("podSecurityContext", "affinity", "extraEnvVars")
+"""Maps that the chart hands on as they are."""
+SECRET = "arn:aws:secretsmanager:us-east-1:111122223333:secret:rds!db-0a1b2c3d"
+CHARTS = os.environ.get("SLIPWAY_SHARED")
+
+
+def _mounts(container: dict[str, Any]) -> list[dict[str, Any]]:
+    return [mount for mount in container["volumeMounts"] if mount["name"] != "tmp"]
+
+
+def _seen(**settings: Any) -> Seen:
+    given = Settings.model_validate_json(json.dumps(settings))
+    return seen_parts(lambda: Mlflow(given), addons={"mlflow": settings})
+
+
+def test_runs_are_in_the_database_and_files_in_the_bucket_behind_the_server() -> None:
+    values = _seen().values["mlflow"]
+    assert values["backendStore"]["postgres"] == {
+        "enabled": True,
+        "host": "mlflow.example.internal",
+        "port": 5432,
+        "database": "mlflow",
+        "driver": "psycopg2",
+    }
+    assert values["artifactRoot"] == {
+        "proxiedArtifactStorage": True,
+        "s3": {"enabled": True, "bucket": "slipway-test-models-0a1b2c3", "path": "mlflow"},
+    }
+
+
+def test_the_kubernetes_secret_holds_a_name_and_no_password() -> None:
+    seen = _seen()
+    secret = seen.before["database-user"]
+    assert secret["stringData"] == {"username": "slipway", "password": ""}
+    assert seen.values["mlflow"]["backendStore"]["existingDatabaseSecret"] == {"name": secret["metadata"]["name"]}
+
+
+def test_the_password_comes_before_the_tables_and_the_server_and_stays_in_memory() -> None:
+    values = _seen().values["mlflow"]
+    sidecar, tables = values["initContainers"]
+    assert sidecar["restartPolicy"] == "Always"
+    assert sidecar["startupProbe"]["exec"]["command"] == ["test", "-s", PASSWORD_FILE]
+    assert sidecar["command"][2:] == [
+        "arn:aws:secretsmanager:us-east-1:111122223333:secret:rds!db-0a1b2c3d",
+        PASSWORD_FILE,
+    ]
+    assert "restartPolicy" not in tables
+    (memory,) = (one for one in values["extraVolumes"] if one["name"] == "database")
+    assert memory["emptyDir"]["medium"] == "Memory"
+    mounts = {(one["name"], mount["name"], mount["readOnly"]) for one in (sidecar, tables) for mount in _mounts(one)}
+    writers = [name for name, volume, read_only in mounts if volume == "database" and not read_only]
+    assert writers == ["database-password"]
+    assert values["extraVolumeMounts"][0]["readOnly"] is True
+
+
+def test_every_connection_is_encrypted() -> None:
+    values = _seen().values["mlflow"]
+    tables = {one["name"]: one["value"] for one in values["initContainers"][1]["env"]}
+    assert tables["PGSSLMODE"] == values["extraEnvVars"]["PGSSLMODE"] == "require"
+
+
+def test_it_may_read_one_secret_and_use_one_prefix_of_one_bucket() -> None:
+    policy = statements(_seen().recording.one(aws.iam.RolePolicy).inputs["policy"])
+    assert policy["Password"]["Resource"] == [SECRET]
+    assert policy["Password"]["Action"] == ["secretsmanager:GetSecretValue"]
+    assert policy["Files"]["Resource"] == ["arn:aws:s3:::slipway-models/mlflow/*"]
+    assert policy["FindFiles"]["Condition"] == {"StringLike": {"s3:prefix": ["mlflow", "mlflow/*"]}}
+    services = {policy[sid]["Condition"]["StringEquals"]["kms:ViaService"][0] for sid in ("SecretKey", "DataKey")}
+    assert services == {"secretsmanager.us-east-1.amazonaws.com", "s3.us-east-1.amazonaws.com"}
+    assert not any("*" in action for one in policy.values() for action in one["Action"])
+
+
+def test_every_container_of_ours_is_bounded_and_unprivileged() -> None:
+    values = _seen().values["mlflow"]
+    for container in values["initContainers"]:
+        assert container["image"] == IMAGE
+        assert set(container["resources"]) == {"requests", "limits"}
+        assert container["securityContext"]["readOnlyRootFilesystem"] is True
+        assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert values["podSecurityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+
+
+def test_a_budget_is_there_where_there_is_more_than_one_server() -> None:
+    assert "budget" in _seen().objects
+    assert not _seen(replicas=1).objects
+
+
+def test_scripts_are_python_and_the_password_script_needs_nothing_of_ours() -> None:
+    data = _seen().before["scripts"]["data"]
+    assert set(data) == {"password_file.py", "tables.py"}
+    for text in data.values():
+        imported = {
+            name
+            for node in ast.walk(ast.parse(text))
+            for name in (
+                [alias.name for alias in node.names]
+                if isinstance(node, ast.Import)
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
+            )
+        }
+        assert not {name for name in imported if name.split(".")[0] in {"components", "infra", "slipway", "pulumi"}}
+
+
+@pytest.mark.skipif(CHARTS is None, reason="SLIPWAY_SHARED names no folder with the chart's own values")
+def test_the_chart_takes_every_value() -> None:
+    assert CHARTS is not None
+    values, chart = _seen().values["mlflow"], own_values(Path(CHARTS), "mlflow")
+    checked = {key: value for key, value in values.items() if key not in HANDED_ON}
+    assert not list(unknown_keys(checked, chart))
+    schema = json.loads((Path(CHARTS) / "charts" / "mlflow" / "values.schema.json").read_text())
+    # Helm lays our values over the chart's and holds both together against the schema.
+    jsonschema.Draft7Validator(schema).validate(overlay(chart, values))
+
+
+def test_the_pin_is_the_one_whose_image_we_use() -> None:
+    assert (MLFLOW.version, IMAGE) == ("1.11.5", "burakince/mlflow:3.15.1")

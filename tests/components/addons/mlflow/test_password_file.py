@@ -1,0 +1,60 @@
+"""The password file: as libpq reads it, for its owner alone, and never worse than it was."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.addons.mlflow.password_file import line, look
+
+
+class _Secrets:
+    """Secrets Manager, that answers or fails."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer, self.asked = answer, list[str]()
+
+    def get_secret_value(self, SecretId: str) -> dict[str, Any]:  # noqa: N803 - AWS's spelling
+        self.asked.append(SecretId)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return {"SecretString": json.dumps(self.answer)}
+
+
+@pytest.mark.parametrize(
+    ("password", "written"),
+    [("plain", "plain"), ("a:b", r"a\:b"), ("a\\b", r"a\\b"), (r"\:", r"\\\:"), ("ü#%", "ü#%")],
+)
+def test_colons_and_backslashes_are_escaped(password: str, written: str) -> None:
+    secret = json.dumps({"username": "slipway", "password": password})
+    assert line(secret) == f"*:*:*:slipway:{written}\n"
+
+
+def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+    secrets, path = _Secrets({"username": "u", "password": "p"}), tmp_path / "password"
+    assert look(secrets, "arn:secret", path) == ""
+    assert secrets.asked == ["arn:secret"]
+    assert path.read_text() == "*:*:*:u:p\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [found.name for found in tmp_path.iterdir()] == ["password"]
+
+
+def test_a_new_password_takes_the_place_of_the_old(tmp_path: Path) -> None:
+    path = tmp_path / "password"
+    for password in ("a-long-one", "b"):
+        look(_Secrets({"username": "u", "password": password}), "arn", path)
+    assert path.read_text() == "*:*:*:u:b\n"
+
+
+@pytest.mark.parametrize("answer", [RuntimeError("secret-in-the-message"), {"username": "u"}, "no object"])
+def test_a_failed_look_leaves_the_file_and_tells_nothing_secret(tmp_path: Path, answer: Any) -> None:
+    path = tmp_path / "password"
+    path.write_text("before")
+    wrong = look(_Secrets(answer), "arn", path)
+    assert wrong.endswith("the password was not read")
+    assert "secret-in-the-message" not in wrong
+    assert path.read_text() == "before"

@@ -1,0 +1,107 @@
+"""What the program of production keeps, and in what order its data goes down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from infra.config import load, read_stack
+from slipway.render.program import record_platform
+from slipway.render.recording import Recording
+from tests.support import mocks
+
+STACKS = Path(__file__).resolve().parents[3] / "stacks"
+assert mocks  # it silences what the SDK says of itself when it is first touched
+
+BUCKETS = {f"storage-{purpose}" for purpose in ("checkpoints", "logs", "models", "raw", "state")}
+STATEFUL = {
+    *BUCKETS,
+    "storage-key",
+    "storage-efs-files",
+    "storage-lustre-files",
+    "storage-mlflow-instance",
+    "storage-images-serving",
+    "storage-images-training",
+}
+"""What holds data in production: protected and retained."""
+WITH_THEM = {
+    *(
+        f"{bucket}-{setting}"
+        for bucket in BUCKETS
+        for setting in ("access", "encryption", "lifecycle", "ownership", "policy", "versioning")
+    ),
+    *(f"{bucket}-logging" for bucket in BUCKETS - {"storage-logs"}),
+    "storage-efs-backup",
+    "storage-efs-datasets",
+    "storage-efs-models",
+    "storage-efs-policy",
+    "storage-lustre-checkpoints",
+    "storage-lustre-raw",
+    "storage-mlflow-parameters",
+    "storage-mlflow-subnets",
+}
+"""What keeps it closed, reachable and linked: retained, so that data that stays is not left in the open."""
+
+
+@cache
+def recording(stack: str) -> Recording:
+    platform = load(read_stack(stack, STACKS), stack=stack).platform
+    return record_platform(platform, stack=stack)
+
+
+def _own(stack: str, option: str) -> set[str]:
+    return {
+        one.name
+        for one in recording(stack).resources.values()
+        if one.custom and one.name.startswith("storage-") and getattr(one.options, option)
+    }
+
+
+def test_in_production_exactly_what_holds_data_is_protected() -> None:
+    assert _own("prod", "protect") == STATEFUL
+
+
+def test_in_production_exactly_what_holds_data_and_what_closes_it_is_retained() -> None:
+    directories = {f"storage-lustre-directory-{team}" for team in _teams("prod")}
+    assert _own("prod", "retain_on_delete") == STATEFUL | WITH_THEM | directories
+
+
+def test_elsewhere_nothing_but_teams_directories_stays() -> None:
+    for stack in ("dev", "staging"):
+        assert _own(stack, "protect") == set()
+        assert _own(stack, "retain_on_delete") == {f"storage-lustre-directory-{team}" for team in _teams(stack)}
+
+
+def _teams(stack: str) -> Iterator[str]:
+    yield from load(read_stack(stack, STACKS), stack=stack).platform.teams
+
+
+def test_claims_go_before_the_drivers_that_mount_them() -> None:
+    found = recording("prod")
+    drivers = {one.urn for one in found.resources.values() if one.name.endswith("-csi") and ":Addon" in one.type}
+    claims = [one for one in found.resources.values() if one.type.endswith(":PersistentVolumeClaim")]
+    assert len(drivers) == 4
+    assert claims
+    for claim in claims:
+        assert drivers <= _before(found, claim.urn), claim.name
+
+
+def test_no_driver_waits_for_what_it_mounts() -> None:
+    found = recording("prod")
+    storage = {one.urn for one in found.resources.values() if one.name in STATEFUL}
+    for one in found.resources.values():
+        if one.name.endswith("-csi") and ":Addon" in one.type:
+            assert not storage & _before(found, one.urn)
+
+
+def _before(found: Recording, urn: str) -> set[str]:
+    """Everything that a resource waits for, directly or not."""
+    seen: set[str] = set()
+    front = [urn]
+    while front:
+        for other in found.resources[front.pop()].options.dependencies:
+            if other not in seen:
+                seen.add(other)
+                front.append(other)
+    return seen
