@@ -10,6 +10,9 @@ from components.admission.rule import Message, Rule
 from components.admission.stand import Stand
 from components.pools import keys
 
+MOST_TOLD: Final = 40
+"""Pools that a message lists: one of more than 5 KiB is not shown at all (k8s.io/apiserver, maxMessageLength)."""
+
 
 def gpu_pool(stand: Stand) -> Rule:
     """A pod that some pool of the stack takes."""
@@ -18,6 +21,7 @@ def gpu_pool(stand: Stand) -> Rule:
         for name, spec in sorted(stand.pools.items())
         if spec.gpu is not None
     ]
+    told = "; ".join(offers[:MOST_TOLD]) + (f"; and {len(offers) - MOST_TOLD} more" if len(offers) > MOST_TOLD else "")
     fits = f"({placing.OFFERS}) && ({placing.SELECTED}) && ({placing.TOLERATED})"
     return Rule(
         name="gpu-pool",
@@ -30,7 +34,7 @@ def gpu_pool(stand: Stand) -> Rule:
             wrong="no pool takes this pod, it would be pending for ever: it asks for ",
             found="variables.devices",
             shown="devices",
-            mend=f". Nodes offer: {'; '.join(offers) or 'no GPU'}. Name the pool and tolerate its taints: nodeSelector "
+            mend=f". Nodes offer: {told or 'no GPU'}. Name the pool and tolerate its taints: nodeSelector "
             f"{{{keys.POOL}: POOL}}, tolerations [{{key: {keys.POOL}, operator: Equal, value: POOL, effect: "
             f"NoSchedule}}, {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}}]",
         ),

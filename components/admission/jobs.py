@@ -83,8 +83,8 @@ QUEUE_NAME: Final = Rule(
     name="queue-name",
     kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET, kinds.PYTORCH_JOB, kinds.TRAIN_JOB),
     what="a job names its queue",
-    why="it would run past the quotas, and the pods of half of it could hold GPUs while the others wait. Kueue's own "
-    "webhook adds the queue `default`; the rule is for when that does not answer",
+    why="it would run past the quotas, and the pods of half of it could hold GPUs while the others wait; Kueue's own "
+    "webhook adds the queue `default`, and the rule is for when that does not answer",
     expression=f"{literal(QUEUE)} in ({LABELS})",
     message=Message(
         wrong="jobs of a team are queued: ",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from components.admission.kinds import KIND
 from components.admission.rule import literal
 from components.pools import keys
 from components.pools.spec import PoolSpec
@@ -59,8 +60,9 @@ _TOLERATES: Final = (
 )
 _GIVEN: Final = (
     # Kueue gives a job the tolerations of its flavor, which are all but that of the GPU; the API server gives a pod
-    # that asks for whole GPUs just that one (admission plugin ExtendedResourceToleration).
-    f"(variables.queued ? t.key != '{keys.GPU}' : (t.key == '{keys.GPU}' && s.containers.exists({ASKS_WHOLE})))"
+    # that asks for whole GPUs just that one (admission plugin ExtendedResourceToleration), before it asks the rules.
+    f"(variables.queued ? t.key != '{keys.GPU}' : "
+    f"({KIND} != 'Pod' && t.key == '{keys.GPU}' && s.containers.exists({ASKS_WHOLE})))"
 )
 TOLERATED: Final = f"p.taints.all(t, {_GIVEN} || (has(s.tolerations) && {_TOLERATES}))"
 """Whether pod `s` tolerates every taint of pool `p`, or will be given what it lacks (kubernetes.io, "Taints and

@@ -43,8 +43,8 @@ HOST_ACCESS: Final = Rule(
     name="host-access",
     kinds=kinds.WITH_PODS,
     what="a pod has no part of its node: no privileges, and neither paths, network, processes nor ports of the host",
-    why="it could read what other teams run there, and take the node's rights in AWS. Pod Security refuses such pods; "
-    "this tells who applies the Job or Deployment",
+    why="it could read what other teams run there, and take the node's rights in AWS; Pod Security refuses such pods, "
+    "and this tells who applies the Job or Deployment",
     variables={
         "specs": SPECS,
         "containers": CONTAINERS,

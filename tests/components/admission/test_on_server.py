@@ -7,22 +7,44 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from components.admission import rules
+from components.admission import Stand, rules
 from components.admission.manifests import binding, policy
+from components.pools import resolve_all
+from components.workloads.pods import Pod
+from components.workloads.resources import Resources
+from components.workloads.target import Target
+from components.workloads.training_job import TrainingJobArgs, training_job
+from components.workloads.volumes import Claim
+from infra.config import load, read_stack
 from infra.config.admission import Action
 from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from tests.components.admission.cases import REFUSED, TAKEN
-from tests.components.admission.samples import CUSTOM, GPU, STAND, Object, definition, job, owned, pod, spec
+from tests.components.admission.samples import (
+    CUSTOM,
+    GPU,
+    GPU_TAINT,
+    STAND,
+    Object,
+    definition,
+    gpus,
+    job,
+    owned,
+    pod,
+    spec,
+)
 from tests.sandbox.plane import CLUSTER, start_plane
 
 pytestmark = pytest.mark.sandbox
 
 TEAM = "platform.slipway/team"
+STACKS = Path(__file__).parents[3] / "stacks"
 SECONDS = 15.0
 RULES = {rule.name: rule for rule in rules(STAND)}
 
@@ -67,9 +89,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
             plane.client.apply(policy(rule), "test")
             plane.client.apply(bound(rule.name, Action.DENY), "test")
             plane.client.apply(namespace(rule.name, **{TEAM: "vision", "rule": f"{rule.name}-deny"}), "test")
-        for rule, cases in REFUSED.items():
+        for name, cases in REFUSED.items():
             made, _ = next(iter(cases.values()))
-            until(plane.client, made, rule)
+            until(plane.client, made, name)
         yield plane.client
     finally:
         plane.supervisor.stop_all()
@@ -97,6 +119,38 @@ def test_the_api_server_itself_refuses_unequal_limits_of_its_own_kinds(client: K
     for made in (pod(unequal), job(unequal)):
         said = refusal(client, made, "gpu-limits") or ""
         assert "must be equal to nvidia.com/gpu limit of 2" in said
+
+
+@pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
+def test_the_api_server_takes_the_policies_of_every_stack(client: KubeClient, stack: str) -> None:
+    settings = load(read_stack(stack, STACKS), stack=stack).platform
+    stand = Stand(pools=resolve_all(settings), queues=True, max_replicas=settings.admission.max_replicas)
+    for rule in rules(stand):
+        client.apply(policy(rule), "other", force=True, dry_run=True)
+        client.apply(binding(rule, Action.WARN), "other", dry_run=True)
+
+
+def test_a_hundred_pools_are_within_what_the_api_server_spends_on_a_rule(client: KubeClient) -> None:
+    specs = {f"h100-{number}": replace(STAND.pools["h100"], name=f"h100-{number}") for number in range(100)}
+    rule = next(rule for rule in rules(Stand(pools=specs, queues=True, max_replicas=1)) if rule.name == "gpu-pool")
+    made, bind = policy(rule), binding(rule, Action.DENY)
+    made["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = "many"
+    bind["spec"]["matchResources"]["namespaceSelector"]["matchLabels"] = {"rule": "many"}
+    for each in (made, bind, namespace("many", **{TEAM: "vision", "rule": "many"})):
+        client.apply(each, "test")
+    body = spec(*({**gpus(), "name": f"c{number}"} for number in range(3)), tolerations=[GPU_TAINT])
+    until(client, pod(body), "many")
+    assert "no pool takes this pod" in (refusal(client, pod(body), "many") or "")
+
+
+def test_what_the_typed_templates_make_passes_every_rule(client: KubeClient) -> None:
+    target = Target(pools=STAND.pools, namespace="vision")
+    resources = Resources(cpu="4", memory="16Gi", gpus=1)
+    volumes = {"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}
+    for pool in ("h100", "spot"):
+        work = Pod(image="registry.example.com/train:1.2.3", pools=(pool,), resources=resources, volumes=volumes)
+        made = training_job("train", TrainingJobArgs(target=target, pod=work, deadline_seconds=3600))["job"].manifest
+        assert {rule: refusal(client, dict(made), rule) for rule in RULES} == dict.fromkeys(RULES)
 
 
 def test_other_namespaces_are_left_alone(client: KubeClient) -> None:

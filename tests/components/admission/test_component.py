@@ -1,0 +1,74 @@
+"""Rules as resources: which are made, on what they wait."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+
+from components.admission import Admission, AdmissionArgs
+from infra.config.admission import Action
+from infra.config.admission import Admission as Settings
+from tests.components.admission.samples import STAND
+from tests.support.handles import cluster_handle
+from tests.support.mocks import Recording, providers, run
+
+POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
+BINDING = f"{POLICY}Binding"
+RULES = {
+    "gpu-pool",
+    "gpu-limits",
+    "job-bounds",
+    "spot-checkpoint",
+    "queue-name",
+    "image-tag",
+    "host-access",
+    "scale-bounds",
+}
+
+
+def record(*, queues: bool = True, **settings: Any) -> Recording:
+    def build() -> None:
+        aws, kubernetes = providers()
+        args = AdmissionArgs(
+            settings=Settings.model_validate(settings), pools=STAND.pools, queues=queues, cluster=cluster_handle(aws)
+        )
+        Admission("admission", args, pulumi.ResourceOptions(providers=[aws, kubernetes]))
+
+    return run(build)
+
+
+def test_every_rule_is_a_policy_with_its_binding() -> None:
+    found = record()
+    assert {name.removeprefix("admission-") for name in found.of(POLICY)} == RULES
+    assert {name.removeprefix("admission-").removesuffix("-binding") for name in found.of(BINDING)} == RULES
+    assert not found.default_provider_users
+
+
+def test_a_rule_that_is_off_leaves_nothing() -> None:
+    found = record(imageTag=Action.OFF)
+    names = {*found.of(POLICY), *found.of(BINDING)}
+    assert names
+    assert not any("image-tag" in name for name in names)
+
+
+def test_actions_are_those_of_the_settings() -> None:
+    actions = {
+        name: one.inputs["spec"]["validationActions"]
+        for name, one in record(imageTag=Action.WARN, jobBounds=Action.AUDIT).of(BINDING).items()
+    }
+    assert actions["admission-image-tag-binding"] == ["Warn", "Audit"]
+    assert actions["admission-job-bounds-binding"] == ["Audit"]
+    assert actions["admission-gpu-pool-binding"] == ["Deny"]
+
+
+def test_the_bound_on_replicas_is_the_settings_own() -> None:
+    made = record(maxReplicas=7).of(POLICY)["admission-scale-bounds"].inputs["spec"]
+    assert "7 at most" in made["validations"][0]["messageExpression"]
+
+
+def test_policies_wait_for_nothing_but_the_cluster_and_go_with_it() -> None:
+    found = record()
+    for name, one in (found.of(POLICY) | found.of(BINDING)).items():
+        assert one.deleted_with, name
+        assert not any("admission-" in urn.rpartition("::")[2] for urn in one.depends_on), name
