@@ -153,6 +153,6 @@ def seen_parts(
 
 def _provider(opts: pulumi.ResourceOptions | None) -> pulumi.ProviderResource:
     given = opts.providers if opts is not None else None
-    if isinstance(given, list) and given:
-        return given[0]
-    return providers()[0]
+    first = given[0] if isinstance(given, list) and given else providers()[0]
+    assert isinstance(first, pulumi.ProviderResource)
+    return first

@@ -20,6 +20,12 @@ CASES: dict[str, dict[str, Any]] = {
     "mig": {"preset": "a100", "mig": {"layout": "all-balanced"}},
     "spot": {"preset": "gpu-spot", "taints": {"example.com/t": {"effect": "NoExecute"}}},
     "bottlerocket": {"preset": "cpu", "os": "bottlerocket"},
+    "shared": {
+        "preset": "gpu-spot",
+        "os": "bottlerocket",
+        "localNvme": "none",
+        "sharing": {"mode": "mps", "replicas": 4},
+    },
     "efa": {"preset": "h100", "efa": True, "zones": ONE_ZONE, "dedicated": True},
     "reserved": {
         "preset": "h100",
@@ -79,9 +85,10 @@ def test_node_classes_are_what_the_crd_asks_for(shared: Path, name: str) -> None
     assert list(complaints(node_class(args), expected, "spec")) == []
 
 
-def test_node_overlays_are_what_the_crd_asks_for(shared: Path) -> None:
+@pytest.mark.parametrize("name", ["mig", "shared"])
+def test_node_overlays_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
     expected = schema(shared, "karpenter.sh_nodeoverlays.yaml")
-    assert list(complaints(node_overlay(spec(**CASES["mig"])), expected, "spec")) == []
+    assert list(complaints(node_overlay(spec(**CASES[name])), expected, "spec")) == []
 
 
 def test_the_comparison_finds_what_is_wrong(shared: Path) -> None:

@@ -218,7 +218,7 @@ def combinations(gpu: str) -> dict[str, dict[str, Any]]:
     """A pool for every way in which the catalog lets this GPU be cut and shared, on both systems, and by who makes the
     nodes: a group of a fixed size has no tags, so that its labels alone tell."""
     kind = next(kind.name for kind in WITH_GPUS if kind.gpu_name == gpu)
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
     for layout, mode, system, scaler in product(
         cuts(gpu), (None, "time-slicing", "mps"), ("al2023", "bottlerocket"), ("managed", "fixed", "karpenter")
     ):

@@ -98,7 +98,7 @@ def test_gpu_machines_are_watched_closely() -> None:
 
 
 def test_bottlerocket_is_told_to_share_its_gpus_and_amazon_linux_is_not() -> None:
-    shared = {"preset": "gpu-spot", "localNvme": "none", "sharing": {"mode": "mps", "replicas": 4}}
+    shared: dict[str, Any] = {"preset": "gpu-spot", "localNvme": "none", "sharing": {"mode": "mps", "replicas": 4}}
     assert manifest(**shared, os="bottlerocket")["userData"] == (
         "[settings.kubelet-device-plugins.nvidia]\n"
         'device-sharing-strategy = "mps"\n'

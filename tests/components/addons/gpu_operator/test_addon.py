@@ -15,6 +15,7 @@ from components.pools import resolve_all
 from infra.config.addons.gpu import GpuOperator as Settings
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import platform
+from tests.components.pools.test_crds import complaints
 from tests.support.site import POOLS, Seen, seen_parts
 
 PLACEMENT: Final = {"nodeSelector": {"platform.slipway/role": "system"}, "tolerations": [{"key": "x"}]}
@@ -146,6 +147,16 @@ def test_the_rule_waits_for_the_chart_that_brings_its_kind_and_is_made_only_for_
     assert found.waits(rule, found.one("kubernetes:helm.sh/v3:Release"))
     assert seen({"l4": L4}).objects == {}
     assert seen({"system2": {"preset": "system", "os": "bottlerocket"}}).objects == {}
+
+
+def test_the_rule_is_what_the_charts_crd_asks_for(shared: Path) -> None:
+    crds = yaml.safe_load_all((shared / "charts/gpu-operator/crds/nfd-api-crds.yaml").read_text())
+    (crd,) = (each for each in crds if each and each["spec"]["names"]["kind"] == "NodeFeatureRule")
+    expected = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    rule = seen({"l4": BOTTLEROCKET}).objects["bottlerocket"]["spec"]
+    assert list(complaints(rule, expected, "spec")) == []
+    rule["rules"][0]["matchFeatures"][0]["matchExpressions"]["ID"]["op"] = "Is"
+    assert len(list(complaints(rule, expected, "spec"))) == 1
 
 
 def test_its_pods_may_do_what_drivers_need() -> None:
