@@ -23,19 +23,21 @@ class BudgetsArgs:
 
     Attributes:
         settings: Settings of cost.
+        environment: Name of the environment.
         teams: Teams by name.
         notices: The topic; None where nobody is to be told, and then there is nothing to make.
         account_id: AWS account, 12 digits.
     """
 
     settings: Cost
+    environment: str
     teams: Mapping[str, Team]
     notices: Notices | None
     account_id: str
 
 
 class Budgets(pulumi.ComponentResource):
-    """A budget of the account, one of each team, and a watch over all services."""
+    """A budget of the environment, one of each team, and a watch over all services."""
 
     TOKEN: Final = "slipway:cost:Budgets"  # noqa: S105 - a type, not a secret
 
@@ -57,7 +59,7 @@ class Budgets(pulumi.ComponentResource):
     def _make_budgets(
         self, name: str, args: BudgetsArgs, topic: pulumi.Input[str], opts: pulumi.ResourceOptions
     ) -> None:
-        for logical, wanted in budgets(args.settings, args.teams).items():
+        for logical, wanted in budgets(args.settings, args.environment, args.teams).items():
             aws.budgets.Budget(
                 f"{name}-{logical}",
                 account_id=args.account_id,
@@ -115,14 +117,19 @@ class Budget:
     filters: Mapping[str, Sequence[str]]
 
 
-def budgets(settings: Cost, teams: Mapping[str, Team]) -> dict[str, Budget]:
+def budgets(settings: Cost, environment: str, teams: Mapping[str, Team]) -> dict[str, Budget]:
     """Budgets by the end of their logical name.
 
-    That of the environment counts the whole account, which holds nothing else; tags would miss what can't be tagged.
+    Args:
+        settings: Settings of cost.
+        environment: Name of the environment, the value of its tag.
+        teams: Teams by name.
     """
     found: dict[str, Budget] = {}
     if settings.monthly_budget_usd is not None:
-        found["account"] = Budget(usd=settings.monthly_budget_usd, filters={})
+        tagged = {"TagKeyValue": [f"user:environment${environment}"]}
+        filters = tagged if settings.budget_covers == "environment" else {}
+        found["environment"] = Budget(usd=settings.monthly_budget_usd, filters=filters)
     if settings.team_budgets:
         for name, team in sorted(teams.items()):
             if team.budget_usd is not None:

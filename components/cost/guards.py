@@ -45,7 +45,13 @@ def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.Resou
     platform, cost = args.platform, args.platform.cost
     notices = Notices("notices", NoticesArgs(platform=platform), cloud) if platform.notices.wanted else None
     if notices is not None or cost.allocation_tags:
-        budgets = BudgetsArgs(settings=cost, teams=platform.teams, notices=notices, account_id=platform.account.id)
+        budgets = BudgetsArgs(
+            settings=cost,
+            environment=platform.environment.name,
+            teams=platform.teams,
+            notices=notices,
+            account_id=platform.account.id,
+        )
         Budgets("budgets", budgets, cloud)
     if any(schedule.pools for schedule in cost.schedules.values()):
         groups = {name: pool.node_group for name, pool in args.pools.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -35,6 +35,9 @@ class Cost(Model):
 
     monthly_budget_usd: Usd | None = None
     """What the environment may cost in a month, in USD; no budget where not given."""
+    budget_covers: Literal["account", "environment"] = "account"
+    """What the budget counts: the whole account, or what carries the environment's tag, where several environments
+    share an account. The payer must have activated the tag `environment`; what can't be tagged is missed."""
     thresholds: Annotated[tuple[Percent, ...], Field(min_length=1, max_length=9)] = (50, 80, 100)
     """Percents of a budget at which its subscribers are told; and once more when the forecast passes 100."""
     anomaly_usd: Usd | None = None
