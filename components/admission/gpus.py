@@ -9,6 +9,7 @@ from components.admission.kinds import CONTAINERS, JOINED, SPECS
 from components.admission.rule import Message, Rule
 from components.admission.stand import Stand
 from components.pools import keys
+from components.pools.spec import PoolSpec
 
 MOST_TOLD: Final = 40
 """Pools that a message lists: one of more than 5 KiB is not shown at all (k8s.io/apiserver, maxMessageLength)."""
@@ -16,11 +17,7 @@ MOST_TOLD: Final = 40
 
 def gpu_pool(stand: Stand) -> Rule:
     """A pod that some pool of the stack takes."""
-    offers = [
-        f"{name} ({', '.join(f'{resource} {count}' for resource, count in spec.resources.items())})"
-        for name, spec in sorted(stand.pools.items())
-        if spec.gpu is not None
-    ]
+    offers = [_offer(spec) for _, spec in sorted(stand.pools.items()) if spec.gpu is not None]
     told = "; ".join(offers[:MOST_TOLD]) + (f"; and {len(offers) - MOST_TOLD} more" if len(offers) > MOST_TOLD else "")
     fits = f"({placing.OFFERS}) && ({placing.SELECTED}) && ({placing.TOLERATED})"
     return Rule(
@@ -39,6 +36,13 @@ def gpu_pool(stand: Stand) -> Rule:
             f"NoSchedule}}, {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}}]",
         ),
     )
+
+
+def _offer(spec: PoolSpec) -> str:
+    """What a node of a pool has, and which taints of its own it has beside those that all GPU pools have."""
+    devices = ", ".join(f"{resource} {count}" for resource, count in spec.resources.items())
+    own = [taint for taint in spec.taints if taint.key not in (keys.GPU, keys.POOL)]
+    return f"{spec.name} ({devices}{''.join(f', taint {taint}' for taint in own)})"
 
 
 _UNEQUAL: Final = (

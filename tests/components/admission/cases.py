@@ -90,7 +90,10 @@ REFUSED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             make.pod(on("a100", gpus(1, SLICE), taints=[pool_taint("a100")])),
             "it asks for nvidia.com/mig-1g.5gb 1",
         ),
-        "more GPUs than a node has": (make.pod(on("h100", gpus(2))), "h100 (nvidia.com/gpu 1"),
+        "more GPUs than a node has": (
+            make.pod(on("h100", gpus(2))),
+            "h100 (nvidia.com/gpu 1, taint dedicated=ml-workloads:NoSchedule)",
+        ),
         "containers that are too many together": (
             make.pod(on("spot", gpus(), {**gpus(), "name": "b"})),
             "it asks for nvidia.com/gpu 1, nvidia.com/gpu 1",
