@@ -67,10 +67,9 @@ def test_in_production_exactly_what_holds_data_and_what_closes_it_is_retained() 
     assert _own("prod", "retain_on_delete") == STATEFUL | WITH_THEM | directories
 
 
-def test_elsewhere_nothing_but_teams_directories_stays() -> None:
-    for stack in ("dev", "staging"):
-        assert _own(stack, "protect") == set()
-        assert _own(stack, "retain_on_delete") == {f"storage-lustre-directory-{team}" for team in _teams(stack)}
+def test_where_nothing_is_protected_only_teams_directories_stay() -> None:
+    assert _own("dev", "protect") == set()
+    assert _own("dev", "retain_on_delete") == {f"storage-lustre-directory-{team}" for team in _teams("dev")}
 
 
 def _teams(stack: str) -> Iterator[str]:
