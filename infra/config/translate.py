@@ -37,6 +37,14 @@ PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
         "a cluster's name has 1 to 40 characters: lower-case letters, digits and dashes, a letter first",
         "Shorten it, and use those characters only.",
     ),
+    r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$": (
+        "a domain has two labels or more, of lower-case letters, digits and dashes",
+        "Write it like models.example.com.",
+    ),
+    r"^[a-z0-9][a-zA-Z0-9._/:-]*[:@][A-Za-z0-9][A-Za-z0-9._:-]*$": (
+        "an image has a tag or a digest",
+        "Write it like registry.example.com/team/train:1.4.",
+    ),
     r"^1\.[0-9]{2}$": ("a version is a minor version in quotes", 'Write it like "1.35".'),
     r"^v\d+\.\d+\.\d+-eksbuild\.\d+$": ("a version of an add-on is one of EKS", "Write it like v1.20.4-eksbuild.1."),
     r"^([0-9]+|[0-9]{1,2}%|100%)$": ("nodes are a count or a percentage", 'Write it in quotes, like "0" or "10%".'),

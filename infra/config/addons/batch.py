@@ -76,10 +76,12 @@ class Trainer(AddonSettings):
 class TrainingOperator(AddonSettings):
     """Training operator v1: PyTorchJob, TFJob, MPIJob and their like, for code that still needs them."""
 
-    kinds: Annotated[
-        tuple[Literal["PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "JAXJob", "PaddleJob"], ...], Field(min_length=1)
-    ] = ("PyTorchJob", "TFJob", "MPIJob")
-    """Kinds that it serves."""
+    kinds: tuple[Literal["PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "JAXJob", "PaddleJob"], ...] = (
+        "PyTorchJob",
+        "TFJob",
+        "MPIJob",
+    )
+    """Kinds that it serves, at least one."""
 
 
 class ArgoWorkflows(AddonSettings):

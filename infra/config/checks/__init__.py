@@ -4,6 +4,7 @@ from typing import Final
 
 from infra.config.checks import (
     addons,
+    batch,
     cluster,
     cost,
     environment,
@@ -89,6 +90,8 @@ CHECKS: Final = (
     Check(queues.workers_managed, ("queues", "addons")),
     Check(queues.remote_pools_exist, ("queues", "pools")),
     Check(serving.models_reachable, ("addons",)),
+    Check(batch.kinds_named, ("addons",)),
+    Check(batch.multi_kueue_used, ("addons",)),
 )
 
 __all__ = ["CHECKS", "Check", "Context", "run"]

@@ -1,0 +1,61 @@
+"""Argo Workflows: artifacts without keys."""
+
+from __future__ import annotations
+
+import json
+
+import pulumi_aws as aws
+
+from components.addons.argo_workflows import ArgoWorkflows
+from components.addons.argo_workflows.addon import reading_policy
+from infra.config.addons.batch import ArgoWorkflows as Settings
+from tests.support.site import seen_parts
+
+
+def values(**settings: object) -> dict[str, object]:
+    found: dict[str, object] = seen_parts(lambda: ArgoWorkflows(Settings(**settings))).values["argo-workflows"]
+    return found
+
+
+def test_artifacts_go_to_the_bucket_of_add_ons_with_the_pods_own_identity() -> None:
+    found = values()
+    store = found["artifactRepository"]["s3"]  # type: ignore[index]
+    assert store["bucket"] == "slipway-test-state-0a1b2c3"
+    assert store["useSDKCreds"] is True
+    assert found["useStaticCredentials"] is False
+    assert "accessKeySecret" not in json.dumps(found)
+
+
+def test_each_namespace_has_its_place_in_the_bucket() -> None:
+    assert values()["artifactRepository"]["s3"]["keyFormat"].startswith("{{workflow.namespace}}/argo/")  # type: ignore[index]
+
+
+def test_the_server_reads_artifacts_and_writes_none() -> None:
+    statements = json.loads(reading_policy("arn:aws:s3:::state", "arn:aws:kms:us-east-1:1:key/k"))["Statement"]
+    actions = {action for each in statements for action in each["Action"]}
+    assert actions == {"s3:ListBucket", "s3:GetObject", "kms:Decrypt"}
+    assert {arn for each in statements for arn in each["Resource"]} == {
+        "arn:aws:s3:::state",
+        "arn:aws:s3:::state/*/argo/*",
+        "arn:aws:kms:us-east-1:1:key/k",
+    }
+
+
+def test_the_role_is_for_the_service_account_of_the_server() -> None:
+    seen = seen_parts(lambda: ArgoWorkflows(Settings()))
+    association = seen.recording.one(aws.eks.PodIdentityAssociation).inputs
+    assert (association["namespace"], association["serviceAccount"]) == ("argo", "argo-workflows-server")
+
+
+def test_no_job_fetches_crds_from_the_internet() -> None:
+    assert values()["crds"] == {"install": True, "keep": True, "full": False}
+
+
+def test_steps_run_as_the_work_of_their_team() -> None:
+    spec = values(keepDays=2)["controller"]["workflowDefaults"]["spec"]  # type: ignore[index]
+    assert spec["serviceAccountName"] == "workload"
+    assert spec["ttlStrategy"] == {"secondsAfterCompletion": 172800}
+
+
+def test_who_looks_does_so_with_rights_of_their_own() -> None:
+    assert values()["server"]["authModes"] == ["client"]  # type: ignore[index]

@@ -1,0 +1,71 @@
+"""KServe's releases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.addons.kserve import Kserve
+from components.addons.kserve.addon import gateway, values
+from components.addons.versions import KSERVE, KSERVE_CRD
+from infra.config.addons.serving import Kserve as Settings
+from tests.support.site import seen_parts
+
+PLACEMENT = {"nodeSelector": {"x": "y"}, "tolerations": []}
+
+
+def way_in(**settings: Any) -> dict[str, Any]:
+    found = values(Settings(**settings), region="us-east-1", placement=PLACEMENT)
+    given: dict[str, Any] = found["kserve"]["controller"]["gateway"]
+    return given
+
+
+def test_crds_come_first_and_in_the_version_of_the_controller() -> None:
+    parts = seen_parts(lambda: Kserve(Settings())).parts
+    assert [chart.ref for chart in parts.releases] == [KSERVE_CRD, KSERVE]
+    assert KSERVE_CRD.version == KSERVE.version
+
+
+def test_models_are_deployments_unless_asked_otherwise() -> None:
+    found = values(Settings(), region="us-east-1", placement=PLACEMENT)
+    assert found["kserve"]["controller"]["deploymentMode"] == "Standard"
+    assert way_in()["ingressGateway"] == {"enableGatewayApi": False, "className": "alb"}
+    knative = values(Settings(mode="Knative"), region="us-east-1", placement=PLACEMENT)
+    assert knative["kserve"]["controller"]["deploymentMode"] == "Knative"
+    assert "className" not in way_in(mode="Knative")["ingressGateway"]
+
+
+def test_there_is_no_istio() -> None:
+    assert way_in()["disableIstioVirtualHost"] is True
+
+
+@pytest.mark.parametrize(("ingress", "off"), [("alb", False), ("gateway", False), ("none", True)])
+def test_no_way_in_is_made_where_none_is_wanted(ingress: str, off: bool) -> None:
+    assert way_in(ingress=ingress)["disableIngressCreation"] is off
+
+
+def test_the_gateway_that_is_named_is_the_one_that_is_made() -> None:
+    named = way_in(ingress="gateway")["ingressGateway"]
+    seen = seen_parts(lambda: Kserve(Settings(ingress="gateway")))
+    metadata = seen.objects["gateway"]["metadata"]
+    assert named == {
+        "enableGatewayApi": True,
+        "kserveGateway": f"{metadata['namespace']}/{metadata['name']}",
+        "className": "alb",
+    }
+    assert "gateway" not in seen_parts(lambda: Kserve(Settings())).objects
+
+
+def test_a_gateway_listens_for_the_domain_as_addresses_are_written() -> None:
+    (plain,) = gateway(Settings(domain="models.example.com"))["spec"]["listeners"]
+    assert (plain["hostname"], plain["port"], plain["protocol"]) == ("*.models.example.com", 80, "HTTP")
+    (secure,) = gateway(Settings(https=True))["spec"]["listeners"]
+    assert (secure["port"], secure["protocol"]) == (443, "HTTPS")
+    assert way_in(https=True)["urlScheme"] == "https"
+
+
+def test_the_controller_has_more_than_the_chart_gives_it() -> None:
+    found = values(Settings(), region="us-east-1", placement=PLACEMENT)["kserve"]["controller"]
+    assert found["resources"]["limits"] == {"memory": "512Mi"}
+    assert found["nodeSelector"] == {"x": "y"}

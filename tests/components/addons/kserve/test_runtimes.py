@@ -1,0 +1,111 @@
+"""Serving runtimes: one for every place where a model may run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from components.addons.kserve.runtimes import places, runtimes
+from components.addons.kserve.servers import SERVERS
+from components.pools import PoolSpec, resolve_all
+from components.pools.taints import Toleration
+from infra.config.addons.serving import Server
+from tests.components.pools.samples import platform
+from tests.support.site import POOLS
+from tests.support.structural import complaints, definition, schema
+
+POOL = "platform.slipway/pool"
+
+
+def resolved(pools: Mapping[str, Mapping[str, Any]] = POOLS) -> dict[str, PoolSpec]:
+    return resolve_all(platform(pools))
+
+
+def made(*servers: str) -> dict[str, dict[str, Any]]:
+    return runtimes(resolved(), servers or tuple(SERVERS))
+
+
+def container(runtime: Mapping[str, Any]) -> dict[str, Any]:
+    (found,) = runtime["spec"]["containers"]
+    return dict(found)
+
+
+def test_every_server_that_a_file_may_name_is_known() -> None:
+    assert set(SERVERS) == set(get_args(Server))
+
+
+def test_a_server_comes_for_cpus_and_for_every_pool_that_may_serve() -> None:
+    assert set(made("triton")) == {"triton", "triton-a100-1g.5gb", "triton-gpu-spot"}
+    assert set(made("vllm")) == {"vllm-a100-1g.5gb", "vllm-gpu-spot"}
+
+
+def test_machines_of_training_serve_nothing() -> None:
+    assert "h100" not in {spec.name for _, spec, _ in places(resolved())}
+
+
+def test_a_pool_of_several_slices_is_several_places() -> None:
+    pools = {"a100": {"preset": "a100", "role": "inference", "mig": {"layout": "all-balanced"}}}
+    found = {name: resource for name, _, resource in places(resolved(pools))}
+    assert found == {
+        "a100-1g.5gb": "nvidia.com/mig-1g.5gb",
+        "a100-2g.10gb": "nvidia.com/mig-2g.10gb",
+        "a100-3g.20gb": "nvidia.com/mig-3g.20gb",
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in made() if "-" in name])
+def test_a_runtime_on_gpus_asks_for_one_and_tolerates_all_that_its_pool_is_tainted_with(name: str) -> None:
+    runtime, pools = made()[name], resolved()
+    spec = pools[runtime["spec"]["nodeSelector"][POOL]]
+    given = {Toleration(each["key"], each["value"], each["effect"]) for each in runtime["spec"]["tolerations"]}
+    assert all(any(one.tolerates(taint) for one in given) for taint in spec.taints)
+    resources = container(runtime)["resources"]
+    gpus = {key: count for key, count in resources["limits"].items() if key.startswith("nvidia.com/")}
+    assert list(gpus.values()) == ["1"]
+    assert set(gpus) <= set(spec.resources)
+    assert all(resources["requests"][key] == count for key, count in gpus.items())
+
+
+def test_a_model_that_names_no_runtime_never_gets_a_gpu() -> None:
+    for name, runtime in made().items():
+        chosen = [each["autoSelect"] for each in runtime["spec"]["supportedModelFormats"]]
+        assert all(chosen) == ("nodeSelector" not in runtime["spec"]), name
+        assert any(chosen) == all(chosen), name
+
+
+def test_no_two_runtimes_choose_themselves_for_one_format() -> None:
+    formats = [
+        (each["name"], each["version"])
+        for runtime in made().values()
+        for each in runtime["spec"]["supportedModelFormats"]
+        if each["autoSelect"]
+    ]
+    assert len(formats) == len(set(formats))
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_images_are_pinned_and_run_without_root(name: str) -> None:
+    server = SERVERS[name]
+    for image in filter(None, (server.cpu, server.gpu)):
+        assert re.search(r":v?\d[\w.-]*$", image), image
+        security = server.container(image, {})["securityContext"]
+        assert security["runAsNonRoot"] is True
+        assert security["capabilities"] == {"drop": ["ALL"]}
+    assert server.source
+
+
+def test_memory_is_limited_and_asked_for_everywhere() -> None:
+    for runtime in made().values():
+        resources = container(runtime)["resources"]
+        assert resources["limits"]["memory"] == resources["requests"]["memory"]
+
+
+@pytest.mark.parametrize("name", made())
+def test_the_crd_takes_every_runtime(shared: Path, name: str) -> None:
+    file = shared / "charts/kserve-crd/crds/clusterservingruntimes.serving.kserve.io.yaml"
+    expected = schema(definition(file, "ClusterServingRuntime"), "v1alpha1")
+    assert list(complaints(made()[name], expected)) == []

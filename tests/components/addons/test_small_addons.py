@@ -1,0 +1,111 @@
+"""Add-ons that are one release: cert-manager, KEDA, JobSet, LeaderWorkerSet, Volcano, Gateway API, Knative."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from components.addons.cert_manager import CertManager
+from components.addons.contract import AddOn
+from components.addons.gateway_api import GatewayApi
+from components.addons.jobset import Jobset
+from components.addons.keda import Keda
+from components.addons.knative import Knative
+from components.addons.kserve import Kserve
+from components.addons.kueue import Kueue
+from components.addons.leader_worker_set import LeaderWorkerSet
+from components.addons.trainer import Trainer
+from components.addons.volcano import TEAM_LABEL, Volcano
+from components.tenancy import labels
+from infra.config.addons import batch, ingress, serving
+from tests.support.site import Seen, seen_parts
+
+CONTROLLERS: dict[str, Callable[[], AddOn[Any]]] = {
+    "cert-manager": lambda: CertManager(ingress.CertManager()),
+    "jobset": lambda: Jobset(batch.Jobset()),
+    "keda": lambda: Keda(serving.Keda()),
+    "kserve": lambda: Kserve(serving.Kserve()),
+    "kueue": lambda: Kueue(batch.Kueue()),
+    "leader-worker-set": lambda: LeaderWorkerSet(batch.LeaderWorkerSet()),
+    "trainer": lambda: Trainer(batch.Trainer()),
+}
+SYSTEM = {"platform.slipway/role": "system"}
+
+
+def seen(addon: Callable[[], AddOn[Any]], *, prometheus: bool = False) -> Seen:
+    return seen_parts(addon, addons={"kubePrometheusStack": {}} if prometheus else {})
+
+
+def found(key: str, at: Any) -> Iterator[Any]:
+    """Values of a key, wherever it stands."""
+    if isinstance(at, Mapping):
+        for name, value in at.items():
+            if name == key:
+                yield value
+            yield from found(key, value)
+
+
+@pytest.mark.parametrize("name", CONTROLLERS)
+def test_controllers_run_on_the_system_pool_with_bounds(name: str) -> None:
+    values = seen(CONTROLLERS[name]).values
+    selectors = list(found("nodeSelector", values))
+    assert selectors
+    assert all(selector == SYSTEM for selector in selectors)
+    tolerations = list(found("tolerations", values))
+    assert all({"key": "CriticalAddonsOnly", "operator": "Exists"} in each for each in tolerations)
+    sizes = [one for each in found("resources", values) for one in ([each] if "requests" in each else each.values())]
+    assert sizes
+    for size in sizes:
+        assert {"cpu", "memory"} <= set(size["requests"])
+        assert "memory" in size["limits"]
+
+
+def test_one_pod_of_a_webhook_that_fails_closed_always_stands() -> None:
+    webhook = seen(CONTROLLERS["cert-manager"]).values["cert-manager"]["webhook"]
+    assert (webhook["replicaCount"], webhook["podDisruptionBudget"]["minAvailable"]) == (2, 1)
+    alone = seen(lambda: CertManager(ingress.CertManager(replicas=1))).values["cert-manager"]["webhook"]
+    assert "podDisruptionBudget" not in alone, "a budget of the one pod would block every drain"
+
+
+def test_certificates_outlive_cert_manager() -> None:
+    assert seen(CONTROLLERS["cert-manager"]).values["cert-manager"]["crds"] == {"enabled": True, "keep": True}
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_monitors_are_made_where_prometheus_is(on: bool) -> None:
+    certificates = seen(CONTROLLERS["cert-manager"], prometheus=on).values["cert-manager"]
+    assert certificates["prometheus"]["servicemonitor"]["enabled"] is on
+    scalers = seen(CONTROLLERS["keda"], prometheus=on).values["keda"]
+    assert all(each["serviceMonitor"]["enabled"] is on for each in scalers["prometheus"].values())
+    sets = seen(CONTROLLERS["leader-worker-set"], prometheus=on).values["lws"]
+    assert sets["enablePrometheus"] is on
+
+
+def test_the_budget_that_lws_lacks_is_ours() -> None:
+    budget = seen(CONTROLLERS["leader-worker-set"]).objects["budget"]
+    assert budget["metadata"]["namespace"] == LeaderWorkerSet.namespace.name
+    assert seen(lambda: LeaderWorkerSet(batch.LeaderWorkerSet(replicas=1))).objects == {}
+
+
+def test_volcano_sees_the_namespaces_of_teams_alone() -> None:
+    values = seen(lambda: Volcano(batch.Volcano())).values["volcano"]["custom"]
+    assert values["webhooks_namespace_selector_expressions"] == [{"key": labels.TEAM, "operator": "Exists"}]
+    assert TEAM_LABEL == labels.TEAM
+    assert values["default_ns"] == SYSTEM
+    assert values["leader_elect_enable"] is True
+
+
+def test_the_gateway_api_comes_without_envoy_and_with_a_class_of_load_balancers() -> None:
+    parts = seen(lambda: GatewayApi(ingress.GatewayApi()))
+    assert parts.values["gateway-crds"]["crds"]["envoyGateway"] == {"enabled": False}
+    assert parts.values["gateway-crds"]["crds"]["gatewayAPI"] == {"enabled": True, "channel": "standard"}
+    assert parts.objects["class"]["spec"] == {"controllerName": "gateway.k8s.aws/alb"}
+
+
+def test_knative_needs_no_istio_and_lets_models_choose_their_nodes() -> None:
+    spec = seen(lambda: Knative(serving.Knative())).objects["serving"]["spec"]
+    assert spec["ingress"] == {"kourier": {"enabled": True}}
+    assert spec["config"]["features"]["kubernetes.podspec-tolerations"] == "enabled"
+    assert all(each["nodeSelector"] == SYSTEM for each in spec["workloads"])

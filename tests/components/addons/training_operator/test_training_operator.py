@@ -1,0 +1,91 @@
+"""The training operator from manifests of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from components.addons.training_operator import TrainingOperator
+from components.addons.training_operator.crds import definition as crd_of
+from components.addons.training_operator.kinds import KINDS
+from components.addons.training_operator.manifests import LABELS
+from infra.config.addons.batch import TrainingOperator as Settings
+from tests.support.site import Seen, seen_parts
+from tests.support.structural import definition, schema
+
+
+def seen(**settings: Any) -> Seen:
+    return seen_parts(lambda: TrainingOperator(Settings(**settings)))
+
+
+def test_every_kind_that_a_file_may_name_is_known() -> None:
+    assert set(get_args(get_args(Settings.model_fields["kinds"].annotation)[0])) == set(KINDS)
+
+
+def test_the_operator_serves_the_kinds_whose_crds_are_there_and_no_other() -> None:
+    found = seen(kinds=("PyTorchJob", "JAXJob"))
+    (container,) = found.objects["operator"]["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == ["--enable-scheme=pytorchjob", "--enable-scheme=jaxjob"]
+    assert {key for key in found.before if key.startswith("crd-")} == {"crd-pytorchjobs", "crd-jaxjobs"}
+    (own,) = [rule for rule in found.before["role"]["rules"] if rule["apiGroups"] == ["kubeflow.org"]]
+    assert {name.partition("/")[0] for name in own["resources"]} == {"pytorchjobs", "jaxjobs"}
+
+
+def test_the_service_finds_the_operator_and_the_webhook_finds_the_service() -> None:
+    found = seen()
+    assert found.before["service"]["spec"]["selector"] == LABELS
+    assert found.objects["operator"]["spec"]["template"]["metadata"]["labels"] == LABELS
+    for hook in found.objects["webhook"]["webhooks"]:
+        service = hook["clientConfig"]["service"]
+        assert (service["name"], service["namespace"]) == ("training-operator", "kubeflow")
+    (port,) = [each for each in found.before["service"]["spec"]["ports"] if each["port"] == 443]
+    assert port["targetPort"] == 9443
+
+
+def test_no_webhook_is_asked_that_the_operator_does_not_answer() -> None:
+    paths = [hook["clientConfig"]["service"]["path"] for hook in seen().objects["webhook"]["webhooks"]]
+    assert paths == ["/validate-kubeflow-org-v1-pytorchjob", "/validate-kubeflow-org-v1-tfjob"]
+
+
+def test_its_pod_meets_the_level_of_its_namespace() -> None:
+    (container,) = seen().objects["operator"]["spec"]["template"]["spec"]["containers"]
+    security = container["securityContext"]
+    assert (security["runAsNonRoot"], security["seccompProfile"]) == (True, {"type": "RuntimeDefault"})
+    assert TrainingOperator.namespace.enforce == "restricted"
+
+
+def test_the_operator_comes_after_crds_rights_and_service() -> None:
+    recording = seen().recording
+    operator = recording.of("kubernetes:apps/v1:Deployment")["training-operator-operator"]
+    for name in ("training-operator-crd-pytorchjobs", "training-operator-binding", "training-operator-service"):
+        (before,) = [each for each in recording if each.name == name]
+        assert recording.waits(operator, before), name
+
+
+def fields(properties: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    for key, value in properties.items():
+        yield f"{path}{key}"
+        if not value.get("x-kubernetes-preserve-unknown-fields"):
+            yield from fields(value.get("properties") or {}, f"{path}{key}.")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_crd_lacks_no_field_of_upstream_but_those_of_pods_and_metrics(shared: Path, kind: str) -> None:
+    job = KINDS[kind]
+    real = definition(shared / f"charts/training-operator-v1/crds/kubeflow.org_{job.plural}.yaml", kind)
+    ours = crd_of(job)
+    assert ours["spec"]["names"] == {key: real["spec"]["names"][key] for key in ours["spec"]["names"]}
+    assert (ours["metadata"]["name"], ours["spec"]["scope"]) == (real["metadata"]["name"], real["spec"]["scope"])
+    assert ours["spec"]["versions"][0]["subresources"] == real["spec"]["versions"][0]["subresources"]
+    for part in ("spec", "status"):
+        wanted, given = (schema(each, "v1")["properties"][part] for each in (real, ours))
+        missing = set(fields(wanted["properties"])) - set(fields(given["properties"]))
+        assert missing == set(), part
+        assert wanted.get("required") == given.get("required")
+    replicas = [schema(each, "v1")["properties"]["spec"]["properties"][job.replicas] for each in (real, ours)]
+    assert set(replicas[0]["additionalProperties"]["properties"]) == set(
+        replicas[1]["additionalProperties"]["properties"]
+    )
