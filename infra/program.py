@@ -27,7 +27,7 @@ from components.queues import QueuesArgs, queues
 from components.storage import Drivers, DriversArgs, Storage, StorageArgs
 from components.tenancy import TeamGround, TeamHandle, teams
 from infra.config import PROJECT
-from infra.config.addons.batch import Kueue
+from infra.config.addons.batch import ArgoWorkflows, Kueue
 from infra.config.network import Nat
 from infra.config.platform import Platform
 from infra.providers import aws_provider, kubernetes_provider, tags_of
@@ -112,6 +112,7 @@ def _tenancy(site: Site, installed: software.Installed, opts: pulumi.ResourceOpt
         pools=site.pools,
         storage=site.storage,
         protect=platform.environment.protect,
+        workflows=platform.addons.has(ArgoWorkflows),
     )
     handles = teams(platform, ground, opts)
     if queued:

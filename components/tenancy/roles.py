@@ -108,6 +108,31 @@ def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
     }
 
 
+WORKFLOWS: Final = "slipway-team-workflows"
+"""ClusterRole of what runs the steps of an Argo workflow."""
+
+
+def workflow_role_manifest() -> dict[str, Any]:
+    """What the container beside each step does: tell Argo what became of it (argo-workflows, "Workflow RBAC", v4)."""
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": WORKFLOWS},
+        "rules": [_rule("argoproj.io", ("workflowtaskresults",), ("create", "patch"))],
+    }
+
+
+def workflow_binding(namespace: str, service_account: str) -> dict[str, Any]:
+    """The same, for the service account of a namespace."""
+    return {
+        "apiVersion": f"{RBAC}/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": WORKFLOWS, "namespace": namespace},
+        "roleRef": {"apiGroup": RBAC, "kind": "ClusterRole", "name": WORKFLOWS},
+        "subjects": [{"kind": "ServiceAccount", "name": service_account, "namespace": namespace}],
+    }
+
+
 def role_binding(namespace: str, team: str, role: MemberRole, *, bound: MemberRole | None = None) -> dict[str, Any]:
     """The binding of one of the team's groups in one of its namespaces.
 
@@ -152,7 +177,7 @@ class TeamRolesArgs:
 
 
 class TeamRoles(pulumi.ComponentResource):
-    """The three ClusterRoles; a team binds them in its own namespaces."""
+    """The ClusterRoles of members and of workflows; a team binds them in its own namespaces."""
 
     TOKEN: Final = "slipway:tenancy:TeamRoles"  # noqa: S105 - a type, not a secret
 
@@ -164,4 +189,5 @@ class TeamRoles(pulumi.ComponentResource):
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
         self.made = {role: declare(f"{name}-{role}", cluster_role_manifest(role), child) for role in MemberRole}
+        declare(f"{name}-workflows", workflow_role_manifest(), child)
         self.register_outputs({})

@@ -17,7 +17,7 @@ from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy import labels
 from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
 from components.tenancy.network_policies import network_policies
-from components.tenancy.roles import role_binding, roles_in_use
+from components.tenancy.roles import role_binding, roles_in_use, workflow_binding
 from components.tenancy.workload_rights import SERVICE_ACCOUNT, service_account_manifest, workload_policy
 from infra.catalog import regions
 from infra.config.network import Network
@@ -34,6 +34,7 @@ class TeamGround:
         pools: Pools by name.
         storage: Buckets and file systems.
         protect: Refuse to remove data of teams that do not say otherwise.
+        workflows: Whether Argo runs workflows with the service account of a namespace.
     """
 
     cluster: ClusterHandle
@@ -41,6 +42,7 @@ class TeamGround:
     pools: Mapping[str, PoolSpec]
     storage: StorageHandle
     protect: bool
+    workflows: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +148,8 @@ def manifests(args: SpaceArgs) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield "priorities", priorities
     yield "limits", limit_range(namespace, team, pools)
     yield "account", service_account_manifest(namespace)
+    if args.ground.workflows:
+        yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
     for role in roles_in_use(team):
         bound = MemberRole.VIEW if team.retired else role
         yield f"binding-{role}", role_binding(namespace, args.team, role, bound=bound)

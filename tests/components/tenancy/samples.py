@@ -51,7 +51,9 @@ def pools() -> dict[str, PoolSpec]:
     return resolve_all(platform())
 
 
-def record(given: Mapping[str, Mapping[str, Any]] = TEAMS, *, protect: bool = False, **parts: Any) -> Recording:
+def record(
+    given: Mapping[str, Mapping[str, Any]] = TEAMS, *, protect: bool = False, workflows: bool = False, **parts: Any
+) -> Recording:
     """Teams and their queues, without what they stand on."""
 
     def build() -> None:
@@ -66,6 +68,7 @@ def record(given: Mapping[str, Mapping[str, Any]] = TEAMS, *, protect: bool = Fa
                 pools=ground.pools,
                 storage=ground.storage,
                 protect=protect,
+                workflows=workflows,
             ),
             opts,
         )

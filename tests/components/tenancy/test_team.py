@@ -106,6 +106,13 @@ def test_a_retired_team_reads_only_and_its_queue_is_drained() -> None:
     assert made.one("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue").inputs["spec"]["stopPolicy"] == "HoldAndDrain"
 
 
+def test_steps_of_workflows_may_tell_what_became_of_them_where_workflows_run() -> None:
+    kind = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
+    bound = [name for name in record({"language": LANGUAGE}, workflows=True).of(kind) if "workflows" in name]
+    assert bound == ["space-language-binding-workflows"]
+    assert [name for name in record({"language": LANGUAGE}).of(kind) if "workflows" in name] == []
+
+
 def seen(recording: Recording) -> dict[str, Any]:
     return {found.urn: (found.inputs, found.depends_on, found.protect) for found in recording}
 
