@@ -12,7 +12,7 @@ from components.pools import interfaces
 from components.pools.fabric import security_group_tags
 from components.pools.manifests import ManifestKind
 from components.pools.spec import PoolSpec
-from components.pools.user_data import bottlerocket_gpus
+from components.pools.user_data import karpenter_user_data
 from components.pools.volumes import Volume, volumes
 from infra.catalog import amis
 
@@ -69,9 +69,9 @@ def node_class(args: NodeClassArgs) -> dict[str, Any]:
         manifest["capacityReservationSelectorTerms"] = [{"id": reservation.id}]
     if spec.settings.local_nvme == "raid0":
         manifest["instanceStorePolicy"] = "RAID0"
-    if spec.settings.os == "bottlerocket" and spec.sharing is not None:
-        # Merged into what Karpenter tells the node itself (Karpenter v1.14 documentation, NodeClasses, Bottlerocket).
-        manifest["userData"] = bottlerocket_gpus(spec)
+    told = karpenter_user_data(spec)
+    if told:
+        manifest["userData"] = told
     if spec.efa_count:
         manifest["networkInterfaces"] = [
             {"networkCardIndex": found.card, "deviceIndex": found.device, "interfaceType": found.kind}

@@ -53,6 +53,7 @@ CHECKS: Final = (
     Check(machines.efa, ("pools",)),
     Check(machines.managed_types, ("pools",)),
     Check(machines.local_nvme, ("pools",)),
+    Check(machines.parallel_pull, ("pools",)),
     Check(gpus.mig_fits, ("pools",)),
     Check(gpus.sharing_fits, ("pools",)),
     Check(gpus.offered_as_promised, ("pools", "addons")),

@@ -134,6 +134,21 @@ def managed_types(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]
             yield Problem(f"pools.{name}.instanceTypes", rule, len(pool.instance_types), "Name the likeliest of them.")
 
 
+FAST_DISK: Final = 600
+"""MiB/s of the root volume below which images that are unpacked side by side come later than one after another
+(docs.convox.com, `fast_image_pull_enable`, which cites AWS; read 2026-11)."""
+
+
+def parallel_pull(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """What is unpacked side by side has to be written somewhere."""
+    for name, pool in pools.items():
+        slow = pool.local_nvme == "none" and pool.disk.throughput_mibps < FAST_DISK
+        if pool.parallel_image_pull and slow:
+            rule = f"images are unpacked side by side on a disk of {FAST_DISK} MiB/s or more, or on local NVMe"
+            mend = f"Use `disk: {{throughputMibps: {FAST_DISK}}}` or more, `localNvme: raid0`, or leave it out."
+            yield Problem(f"pools.{name}.parallelImagePull", rule, pool.disk.throughput_mibps, mend)
+
+
 def local_nvme(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
     """A RAID0 needs disks, and an operating system that makes it."""
     for name, pool in pools.items():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import email
+import tomllib
 from typing import Any
 
 import yaml
 
-from components.pools.user_data import user_data
+from components.pools.user_data import karpenter_user_data, user_data
 from tests.components.pools.samples import MANAGED_A100, SYSTEM, spec
 
 GOLDEN = """\
@@ -74,3 +75,22 @@ def test_bottlerocket_takes_settings() -> None:
 def test_bottlerocket_shares_gpus_by_itself() -> None:
     pool = {"preset": "gpu-spot", "os": "bottlerocket", "localNvme": "none", "provisioner": "managed"}
     assert text(**pool, sharing={"mode": "time-slicing", "replicas": 4}) == BOTTLEROCKET_SHARED
+
+
+def test_layers_are_pulled_side_by_side_on_request_on_both_systems() -> None:
+    parallel = {"parallelImagePull": True, "disk": {"throughputMibps": 1000}}
+    assert node_config(**MANAGED_A100, **parallel)["spec"]["featureGates"] == {"FastImagePull": True}
+    assert "featureGates" not in node_config(**MANAGED_A100)["spec"]
+    system = text(**SYSTEM, **parallel, os="bottlerocket")
+    assert tomllib.loads(system)["settings"]["container-runtime"] == {"snapshotter": "soci"}
+    assert "soci" not in text(**SYSTEM, os="bottlerocket")
+
+
+def test_karpenters_nodes_are_told_the_same_and_nothing_where_there_is_nothing_to_say() -> None:
+    parallel = {"preset": "gpu-spot", "parallelImagePull": True, "localNvme": "raid0"}
+    told = email.message_from_string(karpenter_user_data(spec(**parallel))).get_payload(0)
+    assert isinstance(told, email.message.Message)
+    assert yaml.safe_load(str(told.get_payload()))["spec"] == {"featureGates": {"FastImagePull": True}}
+    assert karpenter_user_data(spec(preset="gpu-spot")) == ""
+    plugins = tomllib.loads(karpenter_user_data(spec(**parallel, os="bottlerocket")))["settings"]
+    assert plugins["container-runtime-plugins"]["soci-snapshotter"] == {"pull-mode": "parallel-pull-unpack"}

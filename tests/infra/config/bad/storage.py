@@ -187,4 +187,12 @@ STORAGE: Final = (
         "db.t4g.medium",
         "Use a class of RDS",
     ),
+    Bad(
+        60,
+        "images unpacked side by side on a slow disk",
+        {"pools.cpu.parallelImagePull": True},
+        "pools.cpu.parallelImagePull",
+        "600 MiB/s or more",
+        "throughputMibps: 600",
+    ),
 )
