@@ -1,0 +1,114 @@
+"""How manifests become resources, and where a program finds its target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+import pytest
+
+from components.workloads import DistributedTraining, ModelDeployment, TrainingJob, WorkloadRefused, connect
+from components.workloads.connect import kubeconfig
+from tests.components.workloads.examples import ROOT
+from tests.components.workloads.samples import DEPLOYMENT, DISTRIBUTED, TARGET, TRAINING
+from tests.support.mocks import PROJECT, Recording, providers, run
+
+
+def record(component: type[pulumi.ComponentResource], name: str, args: Any) -> Recording:
+    return run(lambda: component(name, args, pulumi.ResourceOptions(providers=providers())).urn)  # type: ignore[call-arg, arg-type]
+
+
+def test_children_are_named_after_the_component_and_their_role() -> None:
+    found = record(ModelDeployment, "chat", DEPLOYMENT)
+    assert {each.name for each in found if each.type.startswith("kubernetes:")} == {
+        "chat-deployment",
+        "chat-service",
+        "chat-budget",
+        "chat-metrics",
+        "chat-autoscaler",
+    }
+    assert found.default_provider_users == ()
+
+
+def test_an_update_leaves_alone_what_the_queue_sets() -> None:
+    jobs = {
+        "kubernetes:batch/v1:Job": (record(TrainingJob, "mnist", TRAINING), ["spec.suspend"]),
+        "kubernetes:trainer.kubeflow.org/v1alpha1:TrainJob": (
+            record(DistributedTraining, "llm", DISTRIBUTED),
+            ["spec.suspend"],
+        ),
+        "kubernetes:kubeflow.org/v1:PyTorchJob": (
+            record(DistributedTraining, "llm", replace(DISTRIBUTED, kind="PyTorchJob")),
+            ["spec.runPolicy.suspend"],
+        ),
+    }
+    for token, (found, ignored) in jobs.items():
+        assert list(found.one(token).ignore_changes) == ignored
+
+
+def test_a_train_job_is_made_after_its_runtime() -> None:
+    found = record(DistributedTraining, "llm", DISTRIBUTED)
+    job = found.one("kubernetes:trainer.kubeflow.org/v1alpha1:TrainJob")
+    assert found.waits(job, found.one("kubernetes:trainer.kubeflow.org/v1alpha1:TrainingRuntime"))
+
+
+def test_a_workload_waits_for_what_its_target_waits_for() -> None:
+    def build() -> Any:
+        given = providers()
+        space = kubernetes.core.v1.Namespace("space", opts=pulumi.ResourceOptions(provider=given[1]))
+        args = replace(TRAINING, target=replace(TARGET, after=(space,)))
+        return TrainingJob("mnist", args, pulumi.ResourceOptions(providers=given)).urn
+
+    found = run(build)
+    assert found.waits(found.one("kubernetes:batch/v1:Job"), found.one(kubernetes.core.v1.Namespace))
+
+
+def test_what_is_refused_registers_nothing() -> None:
+    with pytest.raises(WorkloadRefused):
+        record(TrainingJob, "mnist", replace(TRAINING, deadline_seconds=None))
+
+
+@pytest.fixture
+def configured() -> Iterator[Callable[[str], None]]:
+    """Sets the configuration of the running program, for a namespace; it is the SDK's own and outlives a run."""
+
+    def configure(namespace: str) -> None:
+        keys = {"namespace": namespace, "platform": "dev", "stacks": str(ROOT / "stacks")}
+        pulumi.runtime.set_all_config({f"{PROJECT}:{key}": value for key, value in keys.items()})
+
+    yield configure
+    pulumi.runtime.set_all_config({})
+
+
+def test_a_program_finds_platform_namespace_and_cluster_by_its_configuration(
+    configured: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/somewhere/config:/elsewhere")
+
+    def build() -> Any:
+        configured("vision")
+        target, _ = connect()
+        return target.namespace
+
+    found = run(build)
+    assert found.returned == "vision"
+    provider = found.one("pulumi:providers:kubernetes")
+    assert (provider.inputs["kubeconfig"], provider.inputs["context"]) == ("/somewhere/config", "slipway-dev")
+
+
+def test_a_wrong_namespace_ends_a_program_without_a_traceback(configured: Callable[[str], None]) -> None:
+    def build() -> Any:
+        configured("nobody")
+        return connect()
+
+    with pytest.raises(pulumi.RunError, match="namespace: it must be a team's"):
+        run(build)
+
+
+def test_the_kubeconfig_is_the_usual_one_where_no_variable_names_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    assert kubeconfig() == str(Path.home() / ".kube/config")

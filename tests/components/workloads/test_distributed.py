@@ -1,0 +1,134 @@
+"""Training on several nodes: how they start together, find and reach each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.workloads import Topology, distributed_training
+from components.workloads.distributed import Kind
+from tests.components.workloads.samples import DISTRIBUTED, GOOD, NODE, bodies, body
+
+KINDS: tuple[Kind, ...] = ("TrainJob", "PyTorchJob", "MPIJob", "JobSet")
+
+
+def templates(value: Any) -> Iterator[dict[str, Any]]:
+    """Pod templates, wherever they are."""
+    if isinstance(value, dict):
+        if "containers" in value.get("spec", {}):
+            yield value
+        for each in value.values():
+            yield from templates(each)
+    if isinstance(value, list):
+        for each in value:
+            yield from templates(each)
+
+
+def workers(kind: Kind, **changes: Any) -> list[dict[str, Any]]:
+    """Templates of the pods that train."""
+    found = bodies(distributed_training("llm", replace(DISTRIBUTED, kind=kind, **changes)))
+    made = [each for manifest in found.values() for each in templates(manifest)]
+    return [each for each in made if "nvidia.com/gpu" in each["spec"]["containers"][0]["resources"]["limits"]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_gives_its_pods_gpus_adapters_huge_pages_and_shared_memory(kind: Kind) -> None:
+    assert workers(kind)
+    for template in workers(kind):
+        limits = template["spec"]["containers"][0]["resources"]["limits"]
+        assert limits["nvidia.com/gpu"] == "8"
+        assert limits["vpc.amazonaws.com/efa"] == "32"
+        assert limits["hugepages-2Mi"] == "5120Mi"
+        (memory,) = (each for each in template["spec"]["volumes"] if each.get("emptyDir", {}).get("medium"))
+        assert memory["emptyDir"]["sizeLimit"] == "256Gi"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_asks_for_its_topology_and_is_not_moved(kind: Kind) -> None:
+    level = "topology.k8s.aws/network-node-layer-3"
+    for template in workers(kind):
+        assert template["metadata"]["annotations"]["kueue.x-k8s.io/podset-preferred-topology"] == level
+        assert template["metadata"]["annotations"]["karpenter.sh/do-not-disrupt"] == "true"
+    for template in workers(kind, topology=Topology(required=True)):
+        assert template["metadata"]["annotations"]["kueue.x-k8s.io/podset-required-topology"] == level
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_says_which_network_to_take_and_the_user_has_the_last_word(kind: Kind) -> None:
+    pod = replace(NODE, env={"NCCL_DEBUG": "TRACE"})
+    for template in workers(kind, pod=pod):
+        env = {each["name"]: each.get("value") for each in template["spec"]["containers"][0]["env"]}
+        assert env["FI_PROVIDER"] == "efa"
+        assert env["NCCL_SOCKET_IFNAME"] == "eth0"
+        assert env["NCCL_DEBUG"] == "TRACE"
+
+
+def test_without_adapters_libfabric_is_left_alone() -> None:
+    (template,) = workers("TrainJob", nodes=1, pod=replace(NODE, resources=replace(NODE.resources, efa=0)))
+    assert "FI_PROVIDER" not in {each["name"] for each in template["spec"]["containers"][0]["env"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("train-job", ("suspend",)),
+        ("job-set", ("suspend",)),
+        ("pytorch-job", ("runPolicy", "suspend")),
+        ("mpi-job", ("runPolicy", "suspend")),
+    ],
+)
+def test_it_is_the_queue_that_starts_it(name: str, field: tuple[str, ...]) -> None:
+    value = list(bodies(GOOD[name]()).values())[-1]["spec"]
+    for key in field:
+        value = value[key]
+    assert value is True
+
+
+def test_a_train_job_runs_on_a_runtime_of_its_own() -> None:
+    pieces = GOOD["train-job"]()
+    runtime, job = body(pieces, "runtime"), body(pieces, "train-job")
+    assert job["spec"]["runtimeRef"] == {
+        "apiGroup": "trainer.kubeflow.org",
+        "kind": "TrainingRuntime",
+        "name": runtime["metadata"]["name"],
+    }
+    assert pieces["train-job"].needs == ("runtime",)
+    assert job["spec"]["trainer"]["numProcPerNode"] == 8
+    # A time to live of the JobSet would make Trainer train again.
+    assert "ttlSecondsAfterFinished" not in runtime["spec"]["template"]["spec"]
+
+
+def test_a_reclaimed_node_restarts_a_set_without_counting() -> None:
+    spec = body(GOOD["job-set"]())["spec"]
+    (rule,) = spec["failurePolicy"]["rules"]
+    assert rule["action"] == "RestartJobSetAndIgnoreMaxRestarts"
+    assert rule["onJobFailureReasons"] == ["PodFailurePolicy"]
+    job = spec["replicatedJobs"][0]["template"]["spec"]
+    assert job["podFailurePolicy"]["rules"] == [
+        {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget"}]}
+    ]
+
+
+def test_the_pods_of_a_set_meet_at_the_first_of_them() -> None:
+    command = next(templates(body(GOOD["job-set"]())))["spec"]["containers"][0]["command"]
+    assert command[:3] == ["torchrun", "--nnodes=2", "--nproc-per-node=8"]
+    assert "--rdzv-endpoint=llm-node-0-0.llm:29400" in command
+
+
+def test_a_pytorch_job_has_one_master_and_the_rest_workers() -> None:
+    specs = body(GOOD["pytorch-job"]())["spec"]["pytorchReplicaSpecs"]
+    assert {role: each["replicas"] for role, each in specs.items()} == {"Master": 1, "Worker": 1}
+    alone = body(distributed_training("llm", replace(DISTRIBUTED, kind="PyTorchJob", nodes=1)))
+    assert set(alone["spec"]["pytorchReplicaSpecs"]) == {"Master"}
+
+
+def test_the_launcher_of_mpi_starts_a_process_for_each_gpu_and_takes_none() -> None:
+    spec = body(GOOD["mpi-job"]())["spec"]
+    assert spec["slotsPerWorker"] == 8
+    launcher = spec["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
+    assert launcher["containers"][0]["command"][:3] == ["mpirun", "-np", "16"]
+    assert "nvidia.com/gpu" not in launcher["containers"][0]["resources"]["limits"]
+    assert "serviceAccountName" not in launcher

@@ -1,0 +1,147 @@
+"""Model servers: how they start, scale, are replaced, and share requests with a canary."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.workloads import Resources, model_deployment, model_server
+from tests.components.workloads.samples import DEPLOYMENT, GOOD, SERVER, SLICE, SPOT, bodies, body, scaled_by
+
+BEHAVIOUR = {
+    "scaleUp": [{"type": "Pods", "value": 2, "periodSeconds": 30}],
+    "scaleDown": [{"type": "Pods", "value": 1, "periodSeconds": 120}],
+}
+
+
+@pytest.mark.parametrize("by", ["keda", "hpa"])
+def test_replicas_go_up_by_two_in_30_s_and_down_by_one_in_120_s_after_five_minutes(by: str) -> None:
+    spec = body(model_deployment("chat", scaled_by(by)), "autoscaler")["spec"]
+    behavior = spec["behavior"] if by == "hpa" else spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    assert {way: rules["policies"] for way, rules in behavior.items()} == BEHAVIOUR
+    assert behavior["scaleDown"]["stabilizationWindowSeconds"] == 300
+    least, most = ("minReplicas", "maxReplicas") if by == "hpa" else ("minReplicaCount", "maxReplicaCount")
+    assert (spec[least], spec[most]) == (2, 20)
+
+
+def test_they_follow_the_gpus_and_the_requests_that_wait() -> None:
+    gpu, waiting = body(GOOD["deployment"](), "autoscaler")["spec"]["triggers"]
+    assert 'pod=~"chat-.*"' in gpu["metadata"]["query"]
+    assert (gpu["metadata"]["threshold"], waiting["metadata"]["threshold"]) == ("70", "5")
+    assert waiting["metadata"]["query"].startswith("sum(vllm:num_requests_waiting")
+
+
+def test_use_of_a_slice_is_told_by_another_metric_than_use_of_a_gpu() -> None:
+    sliced = body(model_deployment("chat", DEPLOYMENT), "autoscaler")["spec"]["triggers"][0]["metadata"]["query"]
+    whole = replace(DEPLOYMENT, pod=SPOT, autoscaling=replace(DEPLOYMENT.autoscaling, max_replicas=4))
+    query = body(model_deployment("chat", whole), "autoscaler")["spec"]["triggers"][0]["metadata"]["query"]
+    assert sliced.startswith("100 * sum(DCGM_FI_PROF_GR_ENGINE_ACTIVE{")
+    assert query.startswith("sum(DCGM_FI_DEV_GPU_UTIL{")
+
+
+def test_the_number_of_replicas_is_the_autoscalers_alone() -> None:
+    assert "replicas" not in body(GOOD["deployment"](), "deployment")["spec"]
+
+
+def test_the_model_is_there_before_the_server_starts() -> None:
+    spec = body(GOOD["deployment"](), "deployment")["spec"]["template"]["spec"]
+    (fetch,) = spec["initContainers"]
+    assert fetch["args"][-2:] == ["s3://models/research/m", "/models"]
+    (server,) = spec["containers"]
+    assert "/models" in {each["mountPath"] for each in server["volumeMounts"]}
+    assert fetch["securityContext"] == server["securityContext"]
+
+
+def test_a_server_may_take_its_time_to_load_and_a_hang_is_found_within_a_minute() -> None:
+    (server,) = body(GOOD["deployment"](), "deployment")["spec"]["template"]["spec"]["containers"]
+    startup, live = server["startupProbe"], server["livenessProbe"]
+    assert startup["failureThreshold"] * startup["periodSeconds"] == DEPLOYMENT.load_seconds
+    assert live["failureThreshold"] * live["periodSeconds"] <= 60
+    assert "initialDelaySeconds" not in live
+    assert server["readinessProbe"]["periodSeconds"] < live["periodSeconds"]
+
+
+def test_the_engine_waits_for_a_server_until_a_node_has_come_and_the_model_is_loaded() -> None:
+    piece = model_deployment("chat", DEPLOYMENT)["deployment"]
+    assert piece.timeout_seconds is not None
+    assert piece.timeout_seconds > DEPLOYMENT.load_seconds
+    assert piece.manifest["spec"]["progressDeadlineSeconds"] == piece.timeout_seconds
+    assert "annotations" not in piece.manifest["metadata"]
+
+
+def test_a_server_ends_after_it_has_left_the_service() -> None:
+    spec = body(GOOD["deployment"](), "deployment")["spec"]["template"]["spec"]
+    sleep = spec["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert 0 < sleep < spec["terminationGracePeriodSeconds"]
+
+
+def test_a_drain_takes_one_at_a_time_and_is_not_held_up_by_the_sick() -> None:
+    spec = body(GOOD["deployment"](), "budget")["spec"]
+    assert spec["maxUnavailable"] == 1
+    assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+    assert "minAvailable" not in spec
+
+
+def test_service_budget_and_metrics_are_of_the_same_pods() -> None:
+    found = bodies(GOOD["deployment"]())
+    labels = found["deployment"]["spec"]["template"]["metadata"]["labels"]
+    assert labels["platform.slipway/serving"] == "true"
+    selectors = [
+        found["deployment"]["spec"]["selector"]["matchLabels"],
+        found["budget"]["spec"]["selector"]["matchLabels"],
+        found["metrics"]["spec"]["selector"]["matchLabels"],
+        found["service"]["spec"]["selector"],
+    ]
+    assert all(selector.items() <= labels.items() for selector in selectors)
+
+
+def test_a_canary_gets_its_percentage_and_the_stable_version_the_rest() -> None:
+    found = bodies(model_server("chat", SERVER))
+    steps = found["split"]["spec"]["nodes"]["root"]["steps"]
+    assert {each["serviceName"]: each["weight"] for each in steps} == {"chat": 90, "chat-canary": 10}
+    stable, canary = (found[role]["spec"]["predictor"]["model"] for role in ("service", "canary"))
+    assert stable["runtime"] == canary["runtime"] == found["runtime"]["metadata"]["name"]
+    assert stable["storageUri"] != canary["storageUri"]
+
+
+def test_the_splitting_address_stays_when_the_canary_goes() -> None:
+    found = bodies(model_server("chat", replace(SERVER, canary=None, split=True)))
+    (step,) = found["split"]["spec"]["nodes"]["root"]["steps"]
+    assert (step["serviceName"], step["weight"]) == ("chat", 100)
+    assert found["split"]["metadata"] == body(model_server("chat", SERVER), "split")["metadata"]
+
+
+def test_with_knative_one_service_splits_between_its_revisions() -> None:
+    found = bodies(model_server("chat", replace(SERVER, mode="Knative")))
+    assert set(found) == {"runtime", "service"}
+    predictor = found["service"]["spec"]["predictor"]
+    assert predictor["canaryTrafficPercent"] == 10
+    assert predictor["model"]["storageUri"].endswith("/v2")
+
+
+def test_nothing_scales_by_processors() -> None:
+    fixed = body(model_server("chat", SERVER), "service")
+    assert fixed["metadata"]["annotations"]["serving.kserve.io/autoscalerClass"] == "none"
+    scaled = body(GOOD["model-server-scaled"](), "service")
+    assert scaled["metadata"]["annotations"]["serving.kserve.io/autoscalerClass"] == "keda"
+    metrics = scaled["spec"]["predictor"]["autoScaling"]["metrics"]
+    assert {each["type"] for each in metrics} == {"External"}
+
+
+def test_a_slice_is_asked_for_where_the_runtime_has_its_container() -> None:
+    runtime = body(model_server("chat", SERVER), "runtime")["spec"]
+    assert runtime["containers"][0]["resources"]["limits"]["nvidia.com/mig-2g.10gb"] == "1"
+    assert runtime["nodeSelector"] == {"platform.slipway/pool": "slices"}
+
+
+def test_a_runtime_of_the_platform_is_named_and_not_made() -> None:
+    found = bodies(GOOD["model-server-named"]())
+    assert set(found) == {"service"}
+    assert found["service"]["spec"]["predictor"]["model"]["runtime"] == "vllm-slices-2g.10gb"
+
+
+def test_a_share_of_a_gpu_serves_as_well() -> None:
+    shared = replace(SLICE, pools=("shared",), resources=Resources(cpu="3", memory="12Gi", gpus=1))
+    found = bodies(model_server("chat", replace(SERVER, runtime=shared, canary=None)))
+    assert found["runtime"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"

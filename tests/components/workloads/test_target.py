@@ -1,0 +1,70 @@
+"""What a stack file tells of a place for workloads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.workloads import Target
+from infra.config import ConfigurationError
+from infra.config.addons.batch import Kueue
+from tests.components.pools.samples import platform
+from tests.components.workloads.examples import ROOT
+
+TEAMS = {
+    "vision": {
+        "project": "perception",
+        "costCenter": "cc-1",
+        "namespaces": {"training": {"purpose": "training"}, "serving": {"purpose": "serving"}},
+        "gpus": {"spot": {"nominal": 3}},
+        "priorities": ["experiment", "interactive"],
+    }
+}
+PLATFORM = platform({"spot": {"preset": "gpu-spot"}}, teams=TEAMS, addons={"kueue": {}})
+
+
+def test_a_teams_namespace_has_its_labels_shares_and_priorities() -> None:
+    target = Target.of(PLATFORM, namespace="vision-serving")
+    assert target.labels == {
+        "platform.slipway/team": "vision",
+        "platform.slipway/project": "perception",
+        "platform.slipway/cost-center": "cc-1",
+    }
+    assert target.shares == {"spot": 3}
+    assert set(target.priorities) == {"experiment", "interactive"}
+    assert target.open
+
+
+def test_load_balancers_do_not_reach_a_namespace_for_training() -> None:
+    assert not Target.of(PLATFORM, namespace="vision-training").open
+
+
+def test_a_namespace_of_nobody_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(ConfigurationError, match="vision-serving, vision-training"):
+        Target.of(PLATFORM, namespace="vision")
+
+
+def test_a_platform_without_teams_takes_any_namespace_and_refuses_nothing_for_shares() -> None:
+    target = Target.of(platform({}), namespace="lab")
+    assert target.labels == {"platform.slipway/team": "lab"}
+    assert target.shares is None
+
+
+def test_it_knows_what_is_installed() -> None:
+    target = Target.of(PLATFORM, namespace="vision-training")
+    assert target.addons is not None
+    assert Kueue in target.addons
+    assert target.runtimes == frozenset()
+
+
+def test_it_knows_the_model_servers_of_a_platform_with_kserve() -> None:
+    target = Target.from_stack_file("prod", ROOT / "stacks", namespace="vision-serving")
+    assert target.runtimes is not None
+    assert "vllm-a100-2g.20gb" in target.runtimes
+    assert (target.cluster, target.region) == ("slipway-prod", "us-east-1")
+
+
+def test_a_stack_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="must exist"):
+        Target.from_stack_file("prod", tmp_path, namespace="vision")
