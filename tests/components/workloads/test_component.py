@@ -19,7 +19,7 @@ from tests.support.mocks import PROJECT, Recording, providers, run
 
 
 def record(component: type[pulumi.ComponentResource], name: str, args: Any) -> Recording:
-    return run(lambda: component(name, args, pulumi.ResourceOptions(providers=providers())).urn)  # type: ignore[call-arg, arg-type]
+    return run(lambda: component(name, args, pulumi.ResourceOptions(providers=providers())).urn)  # type: ignore[arg-type]
 
 
 def test_children_are_named_after_the_component_and_their_role() -> None:
