@@ -1,0 +1,153 @@
+"""Dashboards: every query parses and asks for series that somebody writes, and the shape is Grafana's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import promql_parser
+import pytest
+
+from components.observability.dashboards import DASHBOARDS, LABEL, manifests
+from components.observability.dashboards.panels import COLUMNS, Dashboard, Panel, Query, places
+from tests.components.observability.samples import groups
+
+RECORDED: Final = {rule["record"] for group in groups() for rule in group["rules"] if "record" in rule}
+ALERTING: Final = [rule["expr"] for group in groups() for rule in group["rules"]]
+FOREIGN: Final = {
+    # kube-state-metrics v2, docs/metrics/
+    "kube_namespace_labels", "kube_node_labels", "kube_node_spec_unschedulable", "kube_node_status_allocatable",
+    "kube_pod_container_resource_limits", "kube_pod_container_resource_requests", "kube_pod_labels",
+    "kube_pod_spec_volumes_persistentvolumeclaims_info", "kube_pod_start_time", "kube_pod_status_phase",
+    "kube_pod_status_scheduled", "kube_pod_status_unschedulable",
+    # kubelet: cAdvisor and volumes
+    "container_cpu_usage_seconds_total", "container_memory_working_set_bytes", "kubelet_volume_stats_available_bytes",
+    "kubelet_volume_stats_capacity_bytes", "kubelet_volume_stats_used_bytes",
+    # DCGM exporter, default-counters.csv
+    "DCGM_FI_DEV_FB_FREE", "DCGM_FI_DEV_FB_USED", "DCGM_FI_DEV_XID_ERRORS", "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+    # Kueue, "Prometheus Metrics"
+    "kueue_admission_wait_time_seconds_bucket", "kueue_admitted_active_workloads", "kueue_admitted_workloads_total",
+    "kueue_cluster_queue_nominal_quota", "kueue_cluster_queue_resource_usage", "kueue_evicted_workloads_total",
+    "kueue_pending_workloads",
+    # Karpenter 1.14, cert-manager, OpenCost
+    "certmanager_certificate_expiration_timestamp_seconds", "karpenter_interruption_received_messages_total",
+    "node_total_hourly_cost",
+    # vLLM, Triton, KServe's Python servers, Prometheus itself
+    "nv_inference_count", "nv_inference_request_duration_us", "nv_inference_request_success",
+    "request_predict_seconds_bucket", "request_predict_seconds_count", "up", "vllm:e2e_request_latency_seconds_bucket",
+    "vllm:generation_tokens_total", "vllm:num_requests_running", "vllm:num_requests_waiting",
+    "vllm:request_success_total", "vllm:time_to_first_token_seconds_bucket",
+    # Ours: the EFA exporter, and what training processes tell
+    "node_amazonefa_rx_bytes", "slipway_checkpoint_timestamp_seconds",
+}  # fmt: skip
+"""Metrics of others, by where they are documented; a name that is not here was misspelt or never looked up."""
+
+
+def _queries(dashboard: Dashboard) -> Iterator[tuple[str, str]]:
+    for panel in dashboard.panels:
+        for query in panel.queries:
+            yield panel.title, query.expression
+
+
+def _plain(expression: str) -> str:
+    """The expression as Grafana sends it, with variables filled in."""
+    filled = expression.replace("$__range", "7d").replace("$__rate_interval", "5m")
+    return re.sub(r"\$\w+", ".*", filled)
+
+
+def _metrics(expression: str) -> set[str]:
+    """Names of all series in an expression."""
+    found: set[str] = set()
+
+    def visit(node: Any) -> None:
+        if isinstance(node, promql_parser.VectorSelector):
+            found.add(node.name)
+        selector = getattr(node, "vector_selector", None)
+        if selector is not None:
+            found.add(selector.name)
+        for name in ("expr", "lhs", "rhs", "param"):
+            child = getattr(node, name, None)
+            if isinstance(child, promql_parser.Expr):
+                visit(child)
+        for child in getattr(node, "args", None) or ():
+            visit(child)
+
+    visit(promql_parser.parse(expression))
+    return found
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
+def test_every_query_parses_and_asks_for_known_series(dashboard: Dashboard) -> None:
+    for title, expression in _queries(dashboard):
+        found = _metrics(_plain(expression))
+        assert found, (title, expression)
+        assert found <= RECORDED | FOREIGN, (title, found - RECORDED - FOREIGN)
+
+
+def test_every_rule_asks_for_known_series() -> None:
+    for expression in ALERTING:
+        assert _metrics(expression) <= RECORDED | FOREIGN, _metrics(expression) - RECORDED - FOREIGN
+
+
+def test_a_misspelt_metric_would_be_found() -> None:
+    assert _metrics("sum(rate(kueue_pending_workload[5m])) / sum(up)") == {"kueue_pending_workload", "up"}
+    with pytest.raises(ValueError, match="parenthesis"):
+        promql_parser.parse("sum by (team (up)")
+
+
+def test_dcgm_metrics_are_those_that_the_exporter_tells_by_default(shared: Path) -> None:
+    lines = (shared / "charts" / "dcgm-exporter" / "default-counters.csv").read_text().splitlines()
+    told = {line.split(",")[0].strip() for line in lines if line and not line.startswith("#")}
+    assert {name for name in FOREIGN if name.startswith("DCGM")} <= told
+
+
+@pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
+def test_the_json_has_grafanas_shape(dashboard: Dashboard) -> None:
+    model = json.loads(dashboard.render())
+    assert model["uid"] == dashboard.uid
+    assert model["schemaVersion"] >= 39
+    assert "id" not in model
+    names = {variable["name"] for variable in model["templating"]["list"]}
+    for panel in model["panels"]:
+        place = panel["gridPos"]
+        assert place["x"] >= 0
+        assert place["x"] + place["w"] <= COLUMNS
+        assert panel["type"] in {"timeseries", "stat", "table", "bargauge"}
+        assert panel["fieldConfig"]["defaults"]["unit"]
+        assert panel["datasource"] == {"type": "prometheus", "uid": "prometheus"}
+        assert [target["refId"] for target in panel["targets"]] == [*"ABCDEF"][: len(panel["targets"])]
+        for target in panel["targets"]:
+            used = set(re.findall(r"\$(?!__)(\w+)", target["expr"]))
+            assert used <= names, (panel["title"], used)
+            assert target["instant"] != target["range"]
+    assert len({panel["id"] for panel in model["panels"]}) == len(model["panels"])
+    assert len({panel["title"] for panel in model["panels"]}) == len(model["panels"])
+
+
+def test_panels_fill_rows_from_the_left_and_never_overlap() -> None:
+    query = [Query(expression="up", legend="")]
+    panels = [Panel(title=str(width), queries=query, width=width) for width in (12, 6, 6, 8, 20)]
+    assert [(place.x, place.y) for place in places(panels)] == [(0, 0), (12, 0), (18, 0), (0, 8), (0, 16)]
+
+
+def test_a_dashboard_is_the_same_text_every_time_and_fits_a_config_map() -> None:
+    for manifest, again in zip(manifests("m").values(), manifests("m").values(), strict=True):
+        assert manifest == again
+        assert manifest["metadata"]["labels"] == {LABEL: "1"}
+        assert sum(map(len, manifest["data"].values())) < 256 * 1024  # Helm and kubectl annotations stop at this
+
+
+def test_the_five_questions_have_a_dashboard() -> None:
+    assert {dashboard.uid.removeprefix("slipway-") for dashboard in DASHBOARDS} == {
+        "gpus",
+        "queues",
+        "cost",
+        "serving",
+        "sizing",
+    }
+    by_uid = {dashboard.uid: {panel.title for panel in dashboard.panels} for dashboard in DASHBOARDS}
+    assert {f"Utilisation by {what}" for what in ("team", "pool", "job")} <= by_uid["slipway-gpus"]
+    assert {"By team", "By pool", "By project"} <= by_uid["slipway-cost"]
