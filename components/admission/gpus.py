@@ -42,7 +42,8 @@ def _offer(spec: PoolSpec) -> str:
     """What a node of a pool has, and which taints of its own it has beside those that all GPU pools have."""
     devices = ", ".join(f"{resource} {count}" for resource, count in spec.resources.items())
     own = [taint for taint in spec.taints if taint.key not in (keys.GPU, keys.POOL)]
-    return f"{spec.name} ({devices}{''.join(f', taint {taint}' for taint in own)})"
+    part = ", one a container" if spec.sharing else ""
+    return f"{spec.name} ({devices}{part}{''.join(f', taint {taint}' for taint in own)})"
 
 
 _UNEQUAL: Final = (

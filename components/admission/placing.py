@@ -27,11 +27,13 @@ DEVICES: Final = (
 
 _COUNT: Final = "quantity(string(c.resources.limits[r])).asInteger()"
 OFFERS: Final = (
-    f"s.containers.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || r in p.resources))"
+    f"s.containers.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || "
+    f"(r in p.resources && (!p.shared || {_COUNT} <= 1))))"
     " && p.resources.all(r, s.containers.filter(c, "
     f"{_LIMITS} && r in c.resources.limits).map(c, {_COUNT}).sum() <= p.resources[r])"
 )
-"""Whether a node of pool `p` has all devices that pod `s` asks for."""
+"""Whether a node of pool `p` has all devices that pod `s` asks for. Of a shared GPU a container gets one part: a second
+is no second GPU, and the device plugin refuses it (`failRequestsGreaterThanOne`)."""
 
 _POOL: Final = f"'{keys.POOL}'"
 _TERMS: Final = "s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
@@ -80,5 +82,6 @@ def _pool(spec: PoolSpec) -> dict[str, Any]:
         "name": spec.name,
         "resources": dict(spec.resources),
         "taints": [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in kept],
+        "shared": spec.sharing is not None,
         "spot": spec.market is Market.SPOT,
     }

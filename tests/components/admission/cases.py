@@ -36,6 +36,7 @@ TAKEN: Final[Mapping[str, Mapping[str, Object]]] = {
         "a slice with both taints": make.pod(on("a100", gpus(1, SLICE))),
         "two containers that share a node": make.pod(on("a100", gpus(7, SLICE), {**gpus(7, SLICE), "name": "b"})),
         "an affinity to two pools": make.pod(tolerant(pool_taint("spot"), affinity=affinity("spot", "cpu"))),
+        "two parts of shared GPUs": make.pod(on("turns", gpus(), {**gpus(), "name": "b"})),
         "a job on its pool": make.job(on("h100"), queued=False),
         "a queued job that tolerates the GPU alone": make.job(tolerant(make.GPU_TAINT)),
         "a job of a JobSet, before the queue admits it": make.owned(make.job(spec(gpus()))),
@@ -98,6 +99,7 @@ REFUSED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             make.pod(on("spot", gpus(), {**gpus(), "name": "b"})),
             "it asks for nvidia.com/gpu 1, nvidia.com/gpu 1",
         ),
+        "two parts of one shared GPU": (make.pod(on("turns", gpus(2))), "turns (nvidia.com/gpu 4, one a container)"),
         "a slice that no pool has": (make.pod(on("a100", gpus(1, "nvidia.com/mig-9g.9gb"))), "mig-9g.9gb 1"),
         "the taint of another pool": (make.pod(on("spot", taints=[pool_taint("a100")])), "Name the pool and tolerate"),
         "an affinity to a pool without GPUs": (

@@ -16,6 +16,11 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
     "h100": {"preset": "h100", "instanceTypes": ["p5.4xlarge"], "dedicated": True},
     "a100": {"preset": "a100", "mig": {"layout": "all-1g.5gb"}},
     "spot": {"preset": "gpu-spot"},
+    "turns": {
+        "preset": "gpu-spot",
+        "capacity": {"market": "on-demand"},
+        "sharing": {"mode": "time-slicing", "replicas": 4},
+    },
 }
 STAND: Final = Stand(pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100)
 IMAGE: Final = "registry.example.com/team/train:1.2.3"

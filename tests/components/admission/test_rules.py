@@ -70,7 +70,7 @@ def test_pools_are_rendered_with_what_keeps_pods_away() -> None:
     text = pools({"spot": STAND.pools["spot"]})
     assert text.startswith('[{"name": dyn("spot"), "resources": dyn({"nvidia.com/gpu": dyn(1)}), "taints": dyn([')
     assert '"key": dyn("platform.slipway/pool"), "value": dyn("spot")' in text
-    assert text.endswith('"spot": dyn(true)}]')
+    assert text.endswith('"shared": dyn(false), "spot": dyn(true)}]')
 
 
 def test_literals_escape_what_would_end_them() -> None:
