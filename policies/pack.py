@@ -26,7 +26,7 @@ from policies.suppressions import Suppressions, load
 
 NAME: Final = "slipway"
 EXPIRY: Final = "suppression-current"
-_FRAMEWORKS: Final = {"CKV": "Checkov", "AVD": "Trivy", "CIS": "CIS Amazon EKS Benchmark"}
+_FRAMEWORKS: Final = {"CKV": "Checkov", "AVD": "Trivy", "CIS": "CIS Amazon EKS Benchmark", "KSV": "Trivy"}
 
 
 def identities() -> frozenset[str]:

@@ -77,6 +77,11 @@ def facts(stack: Stack) -> list[tuple[Resource, Node]]:
     return [(component, pool) for component, pool in found if pool.known]
 
 
+def names(stack: Stack) -> list[Node]:
+    """Names of the pools, an unknown one for each whose facts are unknown."""
+    return [component["pool"]["name"] for component in stack.of(*POOLS)]
+
+
 def node_pools(stack: Stack) -> list[Resource]:
     """Node groups and NodePools of a stack."""
     return stack.of(NODE_GROUP, NODE_POOL)

@@ -118,6 +118,66 @@ SDK: Final[Mapping[str, str]] = {
 }
 """Class of the SDK by token."""
 
+NAMESPACE: Final = "kubernetes:core/v1:Namespace"
+POD: Final = "kubernetes:core/v1:Pod"
+SERVICE: Final = "kubernetes:core/v1:Service"
+SERVICE_ACCOUNT: Final = "kubernetes:core/v1:ServiceAccount"
+RESOURCE_QUOTA: Final = "kubernetes:core/v1:ResourceQuota"
+LIMIT_RANGE: Final = "kubernetes:core/v1:LimitRange"
+NETWORK_POLICY: Final = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
+INGRESS: Final = "kubernetes:networking.k8s.io/v1:Ingress"
+DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
+STATEFUL_SET: Final = "kubernetes:apps/v1:StatefulSet"
+DAEMON_SET: Final = "kubernetes:apps/v1:DaemonSet"
+REPLICA_SET: Final = "kubernetes:apps/v1:ReplicaSet"
+JOB: Final = "kubernetes:batch/v1:Job"
+CRON_JOB: Final = "kubernetes:batch/v1:CronJob"
+BUDGET_OF_PODS: Final = "kubernetes:policy/v1:PodDisruptionBudget"
+CLUSTER_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
+NAMESPACE_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:Role"
+CLUSTER_ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"
+ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
+JOB_SET: Final = "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet"
+WORKER_SET: Final = "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"
+TRAIN_JOB: Final = "kubernetes:trainer.kubeflow.org/v1alpha1:TrainJob"
+TRAINING_RUNTIME: Final = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrainingRuntime"
+TEAM_TRAINING_RUNTIME: Final = "kubernetes:trainer.kubeflow.org/v1alpha1:TrainingRuntime"
+PYTORCH_JOB: Final = "kubernetes:kubeflow.org/v1:PyTorchJob"
+MPI_JOB: Final = "kubernetes:kubeflow.org/v2beta1:MPIJob"
+WORKFLOW: Final = "kubernetes:argoproj.io/v1alpha1:Workflow"
+WORKFLOW_TEMPLATE: Final = "kubernetes:argoproj.io/v1alpha1:WorkflowTemplate"
+INFERENCE_SERVICE: Final = "kubernetes:serving.kserve.io/v1beta1:InferenceService"
+SERVING_RUNTIME: Final = "kubernetes:serving.kserve.io/v1alpha1:ClusterServingRuntime"
+TEAM_SERVING_RUNTIME: Final = "kubernetes:serving.kserve.io/v1alpha1:ServingRuntime"
+CLUSTER_QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
+LOCAL_QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue"
+RESOURCE_FLAVOR: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor"
+COHORT: Final = "kubernetes:kueue.x-k8s.io/v1beta2:Cohort"
+
+LONG_RUNNING: Final = (DEPLOYMENT, STATEFUL_SET, DAEMON_SET, REPLICA_SET)
+JOBS: Final = (JOB, JOB_SET, PYTORCH_JOB, MPI_JOB, TRAIN_JOB)
+WORKLOADS: Final = (
+    POD,
+    *LONG_RUNNING,
+    JOB,
+    CRON_JOB,
+    JOB_SET,
+    WORKER_SET,
+    TRAINING_RUNTIME,
+    TEAM_TRAINING_RUNTIME,
+    PYTORCH_JOB,
+    MPI_JOB,
+    WORKFLOW,
+    WORKFLOW_TEMPLATE,
+    INFERENCE_SERVICE,
+    SERVING_RUNTIME,
+    TEAM_SERVING_RUNTIME,
+)
+"""Kinds in which pods are declared."""
+RUNTIMES: Final = (TRAINING_RUNTIME, TEAM_TRAINING_RUNTIME, SERVING_RUNTIME, TEAM_SERVING_RUNTIME)
+COMPLETE: Final = tuple(token for token in WORKLOADS if token not in RUNTIMES)
+"""Those whose pods run as they are declared; a runtime is completed by the job or service that names it."""
+
 NODE_POOL: Final = "kubernetes:karpenter.sh/v1:NodePool"
 NODE_CLASS: Final = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
 """Custom resources: the engine names them by the API version and kind that the program gives."""

@@ -1,0 +1,124 @@
+"""Pods in whatever declares them: a Deployment, a JobSet, a training runtime, a manifest that a chart was rendered to.
+
+A pod spec is known by its shape: a map with a list of `containers`. So a kind that nobody has heard of is judged as
+well, wherever in it the pod is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from policies.access import MISSING, Node
+from policies.resource import Resource
+from policies.rule import Context, Problem, Setting, problem
+
+_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+EXEMPT: Final = "privilegedNamespaces"
+"""Setting: namespaces whose pods are the node's own software."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pod:
+    """A pod spec in a resource.
+
+    Attributes:
+        at: The resource.
+        spec: The pod spec.
+        metadata: Labels and annotations of the pod; of the resource where it is the pod itself.
+    """
+
+    at: Resource
+    spec: Node
+    metadata: Node
+
+    @property
+    def containers(self) -> list[Node]:
+        """All containers whose list is known, those that run first among them."""
+        return [entry for key in _LISTS for entry in self.spec[key].items() if entry.known]
+
+    @property
+    def main(self) -> list[Node]:
+        """Containers that run side by side."""
+        return [entry for entry in self.spec["containers"].items() if entry.known]
+
+    def security(self, container: Node, key: str) -> Node:
+        """A setting of a container's security context, which goes before the pod's."""
+        own = container["securityContext"][key]
+        return self.spec["securityContext"][key] if own.missing else own
+
+
+def pods(resource: Resource) -> Iterator[Pod]:
+    """Pods that a resource of Kubernetes declares."""
+    if resource.type.startswith("kubernetes:") and ":helm.sh/" not in resource.type:
+        yield from _below(resource, resource.props, resource["metadata"])
+
+
+def _below(resource: Resource, node: Node, metadata: Node) -> Iterator[Pod]:
+    if isinstance(node.raw, Mapping):
+        if _is_pod(node.raw):
+            yield Pod(at=resource, spec=node, metadata=metadata)
+            return
+        own = node["metadata"]
+        for key, field in node.fields().items():
+            if key != "metadata":
+                yield from _below(resource, field, own if not own.missing else metadata)
+    elif isinstance(node.raw, list):
+        for entry in node.items():
+            yield from _below(resource, entry, Node(entry.path, MISSING))
+
+
+def _is_pod(raw: Mapping[str, Any]) -> bool:
+    found = raw.get("containers")
+    return isinstance(found, list) and all(not isinstance(entry, str) for entry in found)
+
+
+def exempt(resource: Resource, context: Context) -> bool:
+    """Whether a resource may be in a namespace whose pods are the node's own software."""
+    namespace = resource["metadata"]["namespace"]
+    patterns = context.settings.get(EXEMPT, ())
+    return bool(patterns) and (
+        namespace.unknown or any(fnmatchcase(namespace.text() or "", pattern) for pattern in patterns)
+    )
+
+
+Question = Callable[[Pod, Node], Node | None]
+
+
+def of_container(question: Question) -> Callable[[Resource, Context], Iterator[Problem]]:
+    """Asks of every container; the question gives the property that is certainly wrong, or nothing."""
+
+    def find(resource: Resource, context: Context) -> Iterator[Problem]:
+        for pod in () if exempt(resource, context) else pods(resource):
+            for container in pod.containers:
+                wrong = question(pod, container)
+                if wrong is not None:
+                    yield problem(wrong, at=resource)
+
+    return find
+
+
+def of_pod(question: Callable[[Pod], Node | None]) -> Callable[[Resource, Context], Iterator[Problem]]:
+    """Asks of every pod; the question gives the property that is certainly wrong, or nothing."""
+
+    def find(resource: Resource, context: Context) -> Iterator[Problem]:
+        for pod in () if exempt(resource, context) else pods(resource):
+            wrong = question(pod)
+            if wrong is not None:
+                yield problem(wrong, at=resource)
+
+    return find
+
+
+def node_software() -> dict[str, Setting]:
+    """The setting that exempts namespaces of drivers, device plugins and node agents."""
+    names = ["kube-system", "gpu-operator", "monitoring"]
+    return {
+        EXEMPT: Setting(
+            asks="globs of namespaces whose pods are the node's own software",
+            schema={"type": "array", "items": {"type": "string"}},
+            values={"dev": names, "staging": names, "prod": names},
+        )
+    }

@@ -1,0 +1,139 @@
+"""Queues of teams: each team's own, and all or nothing for jobs of many nodes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import yaml
+from pulumi_policy import Severity
+
+from policies.access import Node, WrongTypeError, plain
+from policies.fixtures import Fixture, Made, with_, without
+from policies.levels import Levels
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, Problem, StackRule, problem
+from policies.rules.namespaces import TEAM
+from policies.tokens import CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE, RELEASE
+
+
+def _for_all(stack: Stack, _: Context) -> Iterator[Problem]:
+    for queue in stack.of(CLUSTER_QUEUE):
+        selector = queue["spec"]["namespaceSelector"]
+        if selector.known and not selector.fields():
+            yield problem(selector, "for every namespace", queue)
+
+
+def _unqueued(stack: Stack, _: Context) -> Iterator[Problem]:
+    homes = [queue["metadata"]["namespace"] for queue in stack.of(LOCAL_QUEUE)]
+    for space in stack.of(NAMESPACE) if stack.of(CLUSTER_QUEUE) else ():
+        name = space["metadata"]["name"].text()
+        queued = any(home.unknown or home.raw == name for home in homes)
+        if space["metadata"]["labels"][TEAM].known and name and not queued:
+            yield Problem(path="", got="without one", at=space)
+
+
+def _foreign(stack: Stack, _: Context) -> Iterator[Problem]:
+    names = [queue["metadata"]["name"] for queue in stack.of(CLUSTER_QUEUE)]
+    for local in stack.of(LOCAL_QUEUE):
+        target = local["spec"]["clusterQueue"]
+        if target.known and not any(name.unknown or name.raw == target.raw for name in names):
+            yield problem(target, at=local)
+
+
+_TEAMS: Final[Fixture] = {
+    "space": Made(type=NAMESPACE, props={"metadata": {"name": "vision", "labels": {TEAM: "vision"}}}),
+    "platform": Made(type=NAMESPACE, props={"metadata": {"name": "kserve", "labels": {}}}),
+    "queue": Made(
+        type=CLUSTER_QUEUE,
+        props={"metadata": {"name": "vision"}, "spec": {"namespaceSelector": {"matchLabels": {TEAM: "vision"}}}},
+    ),
+    "local": Made(
+        type=LOCAL_QUEUE,
+        props={"metadata": {"name": "default", "namespace": "vision"}, "spec": {"clusterQueue": "vision"}},
+    ),
+}
+
+TENANT_ISOLATION = StackRule(
+    name="kueue-tenant-isolation",
+    title="A team's queue admits its own namespaces, each of which has a way to it",
+    types=(CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="A queue for every namespace is one team's quota for all.",
+    mend="Select the team's label in namespaceSelector, and declare a LocalQueue in each of its namespaces.",
+    checks={
+        "selector": Check(
+            asks="must select the team's namespaces",
+            find=_for_all,
+            bad=(with_(_TEAMS, "queue", "spec.namespaceSelector", {}),),
+        ),
+        "local": Check(
+            asks="must have a LocalQueue",
+            find=_unqueued,
+            bad=(without(_TEAMS, "local"), with_(_TEAMS, "local", "metadata.namespace", "kserve")),
+        ),
+        "target": Check(
+            asks="must be a ClusterQueue of the stack",
+            find=_foreign,
+            bad=(with_(_TEAMS, "local", "spec.clusterQueue", "language"),),
+        ),
+    },
+    good=(_TEAMS, without(_TEAMS, "queue", "local")),
+)
+
+
+def _configuration(release: Resource) -> Node:
+    """Kueue's own configuration, which its chart takes as a text of YAML."""
+    node = release["values"].at("managerConfig", "controllerManagerConfigYaml")
+    if not isinstance(node.raw, str):
+        return node
+    try:
+        return Node(node.path, plain(yaml.safe_load(node.raw)))
+    except yaml.YAMLError as error:
+        raise WrongTypeError(node, "YAML") from error
+
+
+def _kueues(stack: Stack) -> list[Resource]:
+    return [release for release in stack.of(RELEASE) if str(release["chart"].raw).endswith("/kueue")]
+
+
+def _piecemeal(stack: Stack, _: Context) -> Iterator[Problem]:
+    for release in _kueues(stack):
+        wait = _configuration(release)["waitForPodsReady"]
+        for node in (wait["timeout"], wait["requeuingStrategy"]["backoffLimitCount"]):
+            if node.missing:
+                yield problem(node, at=release)
+
+
+def _kueue(configuration: Any) -> Made:
+    values = {"managerConfig": {"controllerManagerConfigYaml": json.dumps(configuration)}}
+    return Made(type=RELEASE, props={"chart": "oci://registry.k8s.io/kueue/charts/kueue", "values": values})
+
+
+_WAIT: Final = {"timeout": "10m", "requeuingStrategy": {"backoffLimitCount": 5}}
+
+GANG_SAFE = StackRule(
+    name="kueue-gang-safe",
+    title="A job of many nodes starts whole, or gives its quota back",
+    types=(RELEASE,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="Two half-started jobs can wait for each other's GPUs for ever (kubernetes-sigs/kueue#2796).",
+    mend="Set waitForPodsReady of Kueue's configuration with a timeout and a backoffLimitCount.",
+    checks={
+        "wait": Check(
+            asks="must be set",
+            find=_piecemeal,
+            bad=(
+                {"kueue": _kueue({})},
+                {"kueue": _kueue({"waitForPodsReady": {"timeout": "10m"}})},
+                {"kueue": _kueue({"waitForPodsReady": {"requeuingStrategy": {"backoffLimitCount": 5}}})},
+            ),
+        )
+    },
+    good=({"kueue": _kueue({"waitForPodsReady": _WAIT})}, {"other": Made(type=RELEASE, props={"chart": "karpenter"})}),
+)
+
+RULES = (TENANT_ISOLATION, GANG_SAFE)

@@ -1,0 +1,299 @@
+"""What answers users: always there, found alive, bounded, and by nobody else's credentials."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node
+from policies.fixtures import Fixture, Made, edited, one, with_, without
+from policies.levels import Levels
+from policies.pods import Pod, of_pod, pods
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.tokens import BUDGET_OF_PODS, DEPLOYMENT, INFERENCE_SERVICE, STATEFUL_SET
+
+_SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
+
+
+def _labels(resource: Resource) -> Node:
+    return resource["spec"].at("template", "metadata", "labels")
+
+
+def _agree(one_: Node, other: Node) -> bool:
+    """Whether two values are, or may be, the same."""
+    return one_.unknown or other.unknown or one_.raw == other.raw
+
+
+def _covers(budget: Resource, server: Resource) -> bool:
+    wanted, labels = budget["spec"]["selector"]["matchLabels"].fields(), _labels(server)
+    homes = budget["metadata"]["namespace"], server["metadata"]["namespace"]
+    return _agree(*homes) and all(_agree(labels[key], node) for key, node in wanted.items())
+
+
+def _uncovered(stack: Stack, _: Context) -> Iterator[Problem]:
+    budgets = stack.of(BUDGET_OF_PODS)
+    for server in stack.of(*_SERVERS):
+        replicas = server["spec"]["replicas"].number()
+        if replicas is not None and replicas > 1 and not any(_covers(budget, server) for budget in budgets):
+            yield Problem(path="", got="without one", at=server)
+
+
+def _blocking(stack: Stack, _: Context) -> Iterator[Problem]:
+    for budget in stack.of(BUDGET_OF_PODS):
+        most = budget["spec"]["maxUnavailable"]
+        if most.raw in (0, "0", "0%") or budget["spec"]["minAvailable"].raw == "100%":
+            yield problem(most, at=budget)
+
+
+_SERVER: Final[dict[str, Any]] = {
+    "metadata": {"namespace": "vision"},
+    "spec": {
+        "replicas": 2,
+        "template": {
+            "metadata": {"labels": {"app": "detector"}},
+            "spec": {
+                "topologySpreadConstraints": [{"topologyKey": "topology.kubernetes.io/zone"}],
+                "containers": [{"name": "main", "readinessProbe": {}, "livenessProbe": {}}],
+            },
+        },
+    },
+}
+_SERVED: Final[Fixture] = {
+    "server": Made(type=DEPLOYMENT, props=_SERVER),
+    "budget": Made(
+        type=BUDGET_OF_PODS,
+        props={
+            "metadata": {"namespace": "vision"},
+            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "detector"}}},
+        },
+    ),
+}
+
+SERVING_PDB = StackRule(
+    name="serving-pdb",
+    title="What has several replicas keeps some of them while nodes are replaced",
+    types=(*_SERVERS, BUDGET_OF_PODS),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="An upgrade drains nodes one after another, and without a budget both replicas at once; with one that permits "
+    "nothing it never ends.",
+    mend="Declare a PodDisruptionBudget with maxUnavailable 1 for its labels.",
+    checks={
+        "budget": Check(
+            asks="must have a PodDisruptionBudget",
+            find=_uncovered,
+            bad=(
+                without(_SERVED, "budget"),
+                with_(_SERVED, "budget", "spec.selector.matchLabels.app", "other"),
+                with_(_SERVED, "budget", "metadata.namespace", "language"),
+            ),
+        ),
+        "blocking": Check(
+            asks="must permit one",
+            find=_blocking,
+            bad=(
+                with_(_SERVED, "budget", "spec.maxUnavailable", 0),
+                with_(with_(_SERVED, "budget", "spec.maxUnavailable"), "budget", "spec.minAvailable", "100%"),
+            ),
+        ),
+    },
+    good=(_SERVED, with_(without(_SERVED, "budget"), "server", "spec.replicas", 1)),
+)
+
+
+def _served(resource: Resource) -> bool:
+    """A Deployment whose pods serve, by having a port."""
+    return any(container["ports"].known for pod in pods(resource) for container in pod.main)
+
+
+def _single(server: Resource, context: Context) -> Iterator[Problem]:
+    replicas = server["spec"]["replicas"]
+    number = 1 if replicas.missing else replicas.number()
+    if _served(server) and number is not None and 0 < number < context.settings["replicas"]:
+        yield problem(replicas)
+
+
+def _together(server: Resource, context: Context) -> Iterator[Problem]:
+    for pod in pods(server) if _served(server) and context.settings["replicas"] > 1 else ():
+        spread = pod.spec["topologySpreadConstraints"]
+        if spread.missing and pod.spec["affinity"]["podAntiAffinity"].missing:
+            yield problem(spread)
+
+
+_PORT: Final = edited(_SERVER, "spec.template.spec.containers.0.ports", [{"containerPort": 8080}])
+
+SERVING_HA = ResourceRule(
+    name="serving-ha",
+    title="What serves in production stands on several nodes",
+    types=(DEPLOYMENT,),
+    severity=Severity.MEDIUM,
+    levels=Levels("-/A/M"),
+    why="One replica is an outage at every node that is replaced.",
+    mend="Set two replicas or more, and topologySpreadConstraints over zones.",
+    settings={
+        "replicas": Setting(
+            asks="replicas that a server must have",
+            schema={"type": "integer", "minimum": 1},
+            values={"dev": 1, "staging": 2, "prod": 2},
+        )
+    },
+    checks={
+        "replicas": Check(
+            asks="must be enough",
+            find=_single,
+            bad=(one(edited(_PORT, "spec.replicas", 1)), one(edited(_PORT, "spec.replicas"))),
+        ),
+        "spread": Check(
+            asks="must be set",
+            find=_together,
+            bad=(one(edited(_PORT, "spec.template.spec.topologySpreadConstraints")),),
+        ),
+    },
+    good=(
+        one(_PORT),
+        one(edited(_PORT, "spec.replicas", 0)),
+        one(edited(_SERVER, "spec.replicas", 1)),
+        one(
+            edited(
+                edited(_PORT, "spec.template.spec.topologySpreadConstraints"),
+                "spec.template.spec.affinity",
+                {"podAntiAffinity": {"required": []}},
+            )
+        ),
+        one(edited(_SERVER, "spec.template.spec.topologySpreadConstraints")),
+    ),
+)
+
+
+def _probe(key: str) -> Any:
+    def missing(pod: Pod) -> Node | None:
+        serving = [container for container in pod.main if container["ports"].known]
+        return next((one[key] for one in serving if one[key].missing), None)
+
+    return of_pod(missing)
+
+
+SERVING_PROBES = ResourceRule(
+    name="serving-probes",
+    title="A server says when it is ready, and when it hangs",
+    types=_SERVERS,
+    severity=Severity.MEDIUM,
+    levels=Levels("A/M/M"),
+    why="A model takes minutes to load; without a probe requests arrive before it.",
+    mend="Give its container readinessProbe, livenessProbe, and startupProbe while a model loads.",
+    checks={
+        "ready": Check(
+            asks="must be set",
+            find=_probe("readinessProbe"),
+            anchors=("CKV_K8S_9",),
+            bad=(one(edited(_PORT, "spec.template.spec.containers.0.readinessProbe")),),
+        ),
+        "alive": Check(
+            asks="must be set",
+            find=_probe("livenessProbe"),
+            anchors=("CKV_K8S_8",),
+            bad=(one(edited(_PORT, "spec.template.spec.containers.0.livenessProbe")),),
+        ),
+    },
+    good=(one(_PORT), one(edited(_SERVER, "spec.template.spec.containers.0.livenessProbe"))),
+)
+
+
+def _unbounded(service: Resource, _: Context) -> Iterator[Problem]:
+    most = service["spec"]["predictor"]["maxReplicas"]
+    if most.missing:
+        yield problem(most)
+
+
+def _cold(service: Resource, context: Context) -> Iterator[Problem]:
+    least = service["spec"]["predictor"]["minReplicas"]
+    number = 1 if least.missing else least.number()
+    if number is not None and number < context.settings["minimum"]:
+        yield problem(least)
+
+
+def _foreign(service: Resource, context: Context) -> Iterator[Problem]:
+    uri = service["spec"]["predictor"]["model"]["storageUri"]
+    text = uri.text()
+    if text is not None and not any(fnmatchcase(text, pattern) for pattern in context.settings["models"]):
+        yield problem(uri)
+
+
+def _anonymous(service: Resource, _: Context) -> Iterator[Problem]:
+    account = service["spec"]["predictor"]["serviceAccountName"]
+    if account.missing or account.raw == "default":
+        yield problem(account)
+
+
+_MODEL: Final[dict[str, Any]] = {
+    "spec": {
+        "predictor": {
+            "minReplicas": 1,
+            "maxReplicas": 4,
+            "serviceAccountName": "workload",
+            "model": {"storageUri": "s3://slipway-models/vision/detector"},
+        }
+    }
+}
+_IN: Final = "spec.predictor"
+
+SCALE_BOUNDS = ResourceRule(
+    name="serving-scale-bounds",
+    title="A model has an end to its replicas, and in production one that is warm",
+    types=(INFERENCE_SERVICE,),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="An autoscaler without an end follows every flood of requests with GPUs.",
+    mend="Set maxReplicas of the predictor, and minReplicas 1 in production.",
+    settings={
+        "minimum": Setting(
+            asks="replicas that a model keeps while nobody asks",
+            schema={"type": "integer", "minimum": 0},
+            values={"dev": 0, "staging": 0, "prod": 1},
+        )
+    },
+    checks={
+        "most": Check(asks="must be set", find=_unbounded, bad=(one(edited(_MODEL, f"{_IN}.maxReplicas")),)),
+        "least": Check(asks="must be enough", find=_cold, bad=(one(edited(_MODEL, f"{_IN}.minReplicas", 0)),)),
+    },
+    good=(one(_MODEL), one(edited(_MODEL, f"{_IN}.minReplicas"))),
+)
+
+KSERVE_HARDENED = ResourceRule(
+    name="kserve-hardened",
+    title="A model comes from a bucket of ours, and reads it as its team",
+    types=(INFERENCE_SERVICE,),
+    severity=Severity.HIGH,
+    levels=Levels("A/M/M"),
+    why="A model is code: what is loaded from anywhere runs with the rights of the pod (kserve/kserve#1982).",
+    mend="Put the model into the team's place of the models bucket, and set serviceAccountName: workload.",
+    settings={
+        "models": Setting(
+            asks="globs of places from which models may come",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(["s3://*", "pvc://*"]),
+        )
+    },
+    checks={
+        "place": Check(
+            asks="must be a place of the setting",
+            find=_foreign,
+            bad=(one(edited(_MODEL, f"{_IN}.model.storageUri", "https://example.com/model")),),
+        ),
+        "account": Check(
+            asks="must be a service account of the team's",
+            find=_anonymous,
+            bad=(
+                one(edited(_MODEL, f"{_IN}.serviceAccountName")),
+                one(edited(_MODEL, f"{_IN}.serviceAccountName", "default")),
+            ),
+        ),
+    },
+    good=(one(_MODEL), one(edited(_MODEL, f"{_IN}.model.storageUri", "pvc://models/x"))),
+)
+
+RULES = (SERVING_PDB, SERVING_HA, SERVING_PROBES, SCALE_BOUNDS, KSERVE_HARDENED)

@@ -1,0 +1,162 @@
+"""Who pays: tags on what AWS bills, labels on what a cluster runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node, plain
+from policies.documents import parsed
+from policies.fixtures import edited, one
+from policies.levels import Levels
+from policies.resource import Resource
+from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rules.namespaces import TEAM
+from policies.tokens import (
+    BUCKET,
+    CLUSTER,
+    DATABASE,
+    EFS,
+    LAUNCH_TEMPLATE,
+    LUSTRE,
+    NAMESPACE,
+    NAT_GATEWAY,
+    NODE_CLASS,
+    NODE_GROUP,
+    OPEN_ZFS,
+    VOLUME,
+)
+
+_BILLED: Final = (CLUSTER, NODE_GROUP, NAT_GATEWAY, BUCKET, EFS, LUSTRE, OPEN_ZFS, DATABASE, VOLUME)
+_MADE: Final = ("instance", "volume")
+"""What EC2 makes from a template, and bills; default tags of the provider don't reach it."""
+
+
+def _defaults(resource: Resource) -> Node:
+    """Tags that the provider puts on everything; arguments of a provider travel as JSON."""
+    provider: Mapping[str, Any] = resource.provider
+    given = provider["defaultTags"] if "defaultTags" in list(provider) else None
+    return parsed(Node("defaultTags", plain(given)))["tags"]
+
+
+def _lacking(tags: Node, defaults: Node, keys: list[str]) -> list[str]:
+    return [key for key in keys if tags[key].missing and defaults[key].missing]
+
+
+def _untagged(resource: Resource, context: Context) -> Iterator[Problem]:
+    if resource.type in _BILLED:
+        missing = _lacking(resource["tags"], _defaults(resource), context.settings["keys"])
+        if missing:
+            yield problem(resource["tags"], f"without {', '.join(missing)}")
+
+
+def _untagged_machines(template: Resource, context: Context) -> Iterator[Problem]:
+    given = template["tagSpecifications"]
+    entries = given.items()
+    for kind in _MADE if template.type == LAUNCH_TEMPLATE and not given.unknown else ():
+        tags = [entry["tags"] for entry in entries if entry["resourceType"].raw in (kind, *_unknown(entry))]
+        nothing = Node(f"{given.path}[{kind}]", None)
+        if all(_lacking(found, nothing, context.settings["keys"]) for found in tags):
+            yield problem(given, f"without {', '.join(context.settings['keys'])} for {kind}")
+
+
+def _unknown(entry: Node) -> tuple[Any, ...]:
+    kind = entry["resourceType"]
+    return (kind.raw,) if kind.unknown else ()
+
+
+def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Problem]:
+    tags = node_class["spec"]["tags"]
+    missing = _lacking(tags, Node("", None), context.settings["keys"]) if node_class.type == NODE_CLASS else []
+    if missing:
+        yield problem(tags, f"without {', '.join(missing)}")
+
+
+_TAGS: Final = {"owner": "ml-platform", "cost-center": "ml", "environment": "prod"}
+_TEMPLATE: Final = {
+    "tagSpecifications": [{"resourceType": "instance", "tags": _TAGS}, {"resourceType": "volume", "tags": _TAGS}]
+}
+_PROVIDER: Final = {"defaultTags": '{"tags": {"owner": "ml-platform", "cost-center": "ml", "environment": "prod"}}'}
+
+COST_TAGS = ResourceRule(
+    name="cost-tags-complete",
+    title="Whatever AWS bills says whose it is and who pays",
+    types=(*_BILLED, LAUNCH_TEMPLATE, NODE_CLASS),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="A line of the bill without an owner is paid by all, and cleaned up by nobody.",
+    mend="Leave the provider's default tags in place, and pass them on to launch templates and node classes.",
+    settings={
+        "keys": Setting(
+            asks="keys of tags that must be there",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(["owner", "cost-center", "environment"]),
+        )
+    },
+    checks={
+        "tags": Check(
+            asks="must name owner and payer",
+            find=_untagged,
+            bad=(one({"tags": {"owner": "ml"}}, type=BUCKET), one({}, type=CLUSTER)),
+        ),
+        "machines": Check(
+            asks="must be for machines and their volumes",
+            find=_untagged_machines,
+            bad=(
+                one(edited(_TEMPLATE, "tagSpecifications.1.tags", {"owner": "ml"}), type=LAUNCH_TEMPLATE),
+                one(edited(_TEMPLATE, "tagSpecifications.0.resourceType", "network-interface"), type=LAUNCH_TEMPLATE),
+                one({}, type=LAUNCH_TEMPLATE, provider=_PROVIDER),
+            ),
+        ),
+        "nodes": Check(
+            asks="must name owner and payer",
+            find=_untagged_nodes,
+            bad=(one({"spec": {"tags": {"owner": "ml"}}}, type=NODE_CLASS), one({"spec": {}}, type=NODE_CLASS)),
+        ),
+    },
+    good=(
+        one({"tags": _TAGS}, type=BUCKET),
+        one({"tags": {"Name": "x"}}, type=EFS, provider=_PROVIDER),
+        one(_TEMPLATE, type=LAUNCH_TEMPLATE),
+        one({"spec": {"tags": _TAGS}}, type=NODE_CLASS),
+    ),
+)
+
+
+def _unlabelled(space: Resource, context: Context) -> Iterator[Problem]:
+    labels = space["metadata"]["labels"]
+    missing = [key for key in context.settings["labels"] if labels[key].missing]
+    if labels[TEAM].known and missing:
+        yield problem(labels, f"without {', '.join(missing)}")
+
+
+_LABELS: Final = {TEAM: "vision", "platform.slipway/project": "perception", "platform.slipway/cost-center": "ml"}
+
+WORKLOAD_LABELS = ResourceRule(
+    name="workload-cost-labels",
+    title="A team's namespace says what its work is for, and who pays",
+    types=(NAMESPACE,),
+    severity=Severity.LOW,
+    levels=Levels("A/M/M"),
+    why="Nodes are shared: the cost tool on the cluster splits their bill by these labels.",
+    mend="Set project and costCenter of the team in the stack file.",
+    settings={
+        "labels": Setting(
+            asks="labels that a team's namespace must have",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere(sorted(set(_LABELS) - {TEAM})),
+        )
+    },
+    checks={
+        "labels": Check(
+            asks="must name project and payer",
+            find=_unlabelled,
+            bad=(one({"metadata": {"labels": {TEAM: "vision"}}}),),
+        )
+    },
+    good=(one({"metadata": {"labels": _LABELS}}), one({"metadata": {"labels": {"app": "kserve"}}}), one({})),
+)
+
+RULES = (COST_TAGS, WORKLOAD_LABELS)
