@@ -1,5 +1,8 @@
 """A PostgreSQL database of an add-on, whose password nobody here ever sees.
 
+Its identifier is fixed, `<cluster>-<database>`, because RDS names log groups by it: they are made first, for RDS would
+make them without retention and without a key.
+
 RDS makes the password, keeps it in Secrets Manager under our key, and changes it every seven days (RDS User Guide,
 "Password management with Amazon RDS and AWS Secrets Manager"; read 2026-11). Who may read the secret is said where the
 add-on's rights are.
@@ -14,6 +17,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.handles import ClusterHandle, DatabaseHandle, NetworkHandle
+from components.iam import service_trust
 from components.storage.firewall import allow_in, make_group
 from infra.config import database as settings
 
@@ -22,6 +26,17 @@ VERSION: Final = "17"
 """Major version; RDS applies minor ones by itself, in the maintenance window."""
 USER: Final = "slipway"
 """The master user: the instance has one database and one that uses it."""
+LOGS: Final = ("postgresql", "upgrade")
+"""All that RDS exports of PostgreSQL (RDS User Guide, "Publishing PostgreSQL logs to Amazon CloudWatch Logs")."""
+SLOW_MS: Final = 1000
+"""Milliseconds from which a statement is logged."""
+PARAMETERS: Final = {"log_min_duration_statement": str(SLOW_MS), "rds.force_ssl": "1"}
+MONITORING: Final = "service-role/AmazonRDSEnhancedMonitoringRole"
+
+
+def log_groups(identifier: str) -> str:
+    """What the names of an instance's log groups begin with."""
+    return f"/aws/rds/instance/{identifier}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +46,8 @@ class DatabaseArgs:
     Attributes:
         settings: Size, standby, backups.
         database: Name of the database, and of the add-on that it is for.
-        key_arn: Key of data and password.
+        key_arn: Key of data, password and logs.
+        log_days: Days that logs are kept.
         cluster: The cluster whose nodes reach it.
         network: Where it is.
         protect: Refuse to remove it, and keep it when the stack forgets it.
@@ -40,9 +56,15 @@ class DatabaseArgs:
     settings: settings.Database
     database: str
     key_arn: pulumi.Input[str]
+    log_days: int
     cluster: ClusterHandle
     network: NetworkHandle
     protect: bool
+
+    @property
+    def identifier(self) -> str:
+        """Name of the instance: at most 63 characters, of which a cluster's name has 40."""
+        return f"{self.cluster.name}-{self.database}"
 
 
 class Database(pulumi.ComponentResource):
@@ -70,6 +92,7 @@ class Database(pulumi.ComponentResource):
         args, given = self._args, self._args.settings
         return aws.rds.Instance(
             f"{self._name}-instance",
+            identifier=args.identifier,
             engine="postgres",
             engine_version=VERSION,
             instance_class=given.instance_class,
@@ -92,17 +115,52 @@ class Database(pulumi.ComponentResource):
             copy_tags_to_snapshot=True,
             deletion_protection=given.deletion_protection,
             skip_final_snapshot=not given.final_snapshot,
-            final_snapshot_identifier=f"{args.cluster.name}-{args.database}-final" if given.final_snapshot else None,
+            final_snapshot_identifier=f"{args.identifier}-final" if given.final_snapshot else None,
             performance_insights_enabled=True,
             performance_insights_kms_key_id=args.key_arn,
-            # The storage grows by itself: what it has grown to is no drift.
+            monitoring_interval=60,
+            monitoring_role_arn=self._make_monitoring_role(),
+            enabled_cloudwatch_logs_exports=list(LOGS),
             opts=pulumi.ResourceOptions(
                 parent=self,
+                depends_on=self._make_logs(),
                 protect=args.protect,
                 retain_on_delete=args.protect,
+                # The storage grows by itself: what it has grown to is no drift.
                 ignore_changes=["allocatedStorage"],
+                # Its name is fixed: a replacement can't stand beside the instance that it replaces.
+                delete_before_replace=True,
             ),
         )
+
+    def _make_logs(self) -> list[aws.cloudwatch.LogGroup]:
+        return [
+            aws.cloudwatch.LogGroup(
+                f"{self._name}-logs-{kind}",
+                name=f"{log_groups(self._args.identifier)}/{kind}",
+                retention_in_days=self._args.log_days,
+                kms_key_id=self._args.key_arn,
+                opts=self._kept,
+            )
+            for kind in LOGS
+        ]
+
+    def _make_monitoring_role(self) -> pulumi.Output[str]:
+        """What RDS writes the machine's figures as (RDS User Guide, "Setting up Enhanced Monitoring")."""
+        role = aws.iam.Role(
+            f"{self._name}-monitoring",
+            description=f"Enhanced Monitoring of {self._args.identifier}",
+            assume_role_policy=service_trust("Monitoring", "monitoring.rds.amazonaws.com"),
+            opts=self._kept,
+        )
+        policy = aws.iam.RolePolicyAttachment(
+            f"{self._name}-monitoring-policy",
+            role=role.name,
+            policy_arn=f"arn:{self._args.cluster.partition}:iam::aws:policy/{MONITORING}",
+            opts=self._kept,
+        )
+        # RDS tries the role when it makes the instance.
+        return pulumi.Output.all(role.arn, policy.id).apply(lambda known: known[0])
 
     def _make_subnet_group(self) -> aws.rds.SubnetGroup:
         args = self._args
@@ -118,8 +176,10 @@ class Database(pulumi.ComponentResource):
         return aws.rds.ParameterGroup(
             f"{self._name}-parameters",
             family=f"postgres{VERSION}",
-            description=f"TLS alone, for {self._args.database}",
-            parameters=[aws.rds.ParameterGroupParameterArgs(name="rds.force_ssl", value="1")],
+            description=f"TLS alone and slow statements logged, for {self._args.database}",
+            parameters=[
+                aws.rds.ParameterGroupParameterArgs(name=name, value=value) for name, value in PARAMETERS.items()
+            ],
             opts=self._kept,
         )
 

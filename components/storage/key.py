@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 import pulumi_aws as aws
 
-from components.iam import Statement, account_administration, document
+from components.iam import Statement, account_administration, document, log_encryption
 from components.storage.rights import key_alias
 from infra.catalog.regions import Region
 
@@ -40,16 +40,22 @@ def make_key(
     return key
 
 
-def key_policy(region: Region, account_id: str, *, lustre: bool) -> str:
-    """The account's IAM policies decide who may use the key; FSx for Lustre, where it is linked to buckets, has none.
+def key_policy(region: Region, account_id: str, *, lustre: bool, logs: str | None = None) -> str:
+    """The account's IAM policies decide who may use the key; services that have none are named.
 
     Args:
         region: Region of the data.
         account_id: AWS account, 12 digits.
         lustre: Whether a file system of FSx for Lustre reads and writes the buckets.
+        logs: Pattern of names of log groups that are encrypted with the key.
     """
-    administration = account_administration(region.partition, account_id)
-    return document(administration, *([_lustre_links(region, account_id)] if lustre else []))
+    statements = [account_administration(region.partition, account_id)]
+    if lustre:
+        statements.append(_lustre_links(region, account_id))
+    if logs is not None:
+        groups = f"arn:{region.partition}:logs:{region.name}:{account_id}:log-group:{logs}"
+        statements.append(log_encryption(f"logs.{region.name}.{region.dns_suffix}", groups))
+    return document(*statements)
 
 
 def _lustre_links(region: Region, account_id: str) -> Statement:

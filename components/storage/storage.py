@@ -19,7 +19,7 @@ from components.handles import (
 from components.kubernetes import declare
 from components.storage import classes
 from components.storage.buckets import Buckets, BucketsArgs
-from components.storage.database import Database, DatabaseArgs
+from components.storage.database import Database, DatabaseArgs, log_groups
 from components.storage.efs import SharedFiles, SharedFilesArgs
 from components.storage.key import key_policy, make_key
 from components.storage.lustre import ParallelFiles, ParallelFilesArgs
@@ -80,7 +80,12 @@ class Storage(pulumi.ComponentResource):
         key = make_key(
             f"{self._name}-key",
             cluster=cluster.name,
-            policy=key_policy(region, cluster.account_id, lustre=given.lustre is not None),
+            policy=key_policy(
+                region,
+                cluster.account_id,
+                lustre=given.lustre is not None,
+                logs=f"{log_groups(cluster.name)}-*" if self._args.platform.addons.mlflow else None,
+            ),
             deletion_days=given.key_deletion_days,
             protect=self._keep,
             parent=self,
@@ -143,6 +148,7 @@ class Storage(pulumi.ComponentResource):
             settings=platform.addons.mlflow.database,
             database="mlflow",
             key_arn=self._key_arn,
+            log_days=platform.cluster.log_retention_days,
             cluster=self._args.cluster,
             network=self._args.network,
             protect=self._keep,

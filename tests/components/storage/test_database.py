@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pulumi_aws as aws
 import pytest
 
-from tests.components.storage.support import record
+from tests.components.storage.support import record, statements
 
 MLFLOW: dict[str, Any] = {"addons.mlflow": {}}
 SAFE = {"database": {"deletionProtection": True, "multiAz": True, "backupDays": 35}}
@@ -34,8 +35,8 @@ def test_no_password_is_in_an_input_or_an_output_of_ours() -> None:
 
 def test_it_speaks_tls_alone_to_nodes_alone() -> None:
     recording = record(MLFLOW)
-    (parameter,) = recording.one(aws.rds.ParameterGroup).inputs["parameters"]
-    assert (parameter["name"], parameter["value"]) == ("rds.force_ssl", "1")
+    parameters = {one["name"]: one["value"] for one in recording.one(aws.rds.ParameterGroup).inputs["parameters"]}
+    assert parameters["rds.force_ssl"] == "1"
     rule = recording.one(aws.vpc.SecurityGroupIngressRule)
     assert (rule.inputs["fromPort"], rule.inputs["toPort"]) == (5432, 5432)
     assert "cidrIpv4" not in rule.inputs
@@ -55,7 +56,7 @@ def test_standby_backups_and_protection_are_settings() -> None:
     assert (instance["multiAz"], instance["backupRetentionPeriod"], instance["deletionProtection"]) == (True, 35, True)
 
 
-@pytest.mark.parametrize("kind", [aws.rds.Instance, aws.rds.SubnetGroup, aws.rds.ParameterGroup])
+@pytest.mark.parametrize("kind", [aws.rds.Instance, aws.rds.SubnetGroup, aws.rds.ParameterGroup, aws.iam.Role])
 def test_a_protected_one_stays_with_what_it_stands_on(kind: Any) -> None:
     recording = record({"addons.mlflow": SAFE, "environment.protect": True})
     assert recording.one(kind).retain_on_delete
@@ -64,3 +65,24 @@ def test_a_protected_one_stays_with_what_it_stands_on(kind: Any) -> None:
 
 def test_storage_that_grew_is_no_drift() -> None:
     assert record(MLFLOW).one(aws.rds.Instance).ignore_changes == ("allocatedStorage",)
+
+
+def test_logs_are_kept_for_a_time_under_the_key_and_made_before_rds_would_make_them() -> None:
+    recording = record({**MLFLOW, "cluster.logRetentionDays": 14})
+    instance, groups = recording.one(aws.rds.Instance), recording.of(aws.cloudwatch.LogGroup)
+    names = {found.inputs["name"] for found in groups.values()}
+    exported = instance.inputs["enabledCloudwatchLogsExports"]
+    assert names == {f"/aws/rds/instance/{instance.inputs['identifier']}/{kind}" for kind in exported}
+    assert all(found.inputs["retentionInDays"] == 14 for found in groups.values())
+    assert all(recording.waits(instance, found) for found in groups.values())
+    encryption = statements(recording.one(aws.kms.Key).inputs["policy"])["LogEncryption"]
+    (pattern,) = encryption["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]
+    arns = [f"arn:aws:logs:us-east-1:111122223333:log-group:{name}" for name in names]
+    assert all(fnmatchcase(arn, pattern) for arn in arns)
+
+
+def test_the_machine_is_watched_by_a_role_that_can_write_before_it_is_asked_to() -> None:
+    recording = record(MLFLOW)
+    instance, policy = recording.one(aws.rds.Instance), recording.one(aws.iam.RolePolicyAttachment)
+    assert instance.inputs["monitoringInterval"] == 60
+    assert recording.waits(instance, policy)

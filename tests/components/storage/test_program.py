@@ -38,6 +38,10 @@ WITH_THEM = {
     "storage-efs-policy",
     "storage-lustre-checkpoints",
     "storage-lustre-raw",
+    "storage-mlflow-logs-postgresql",
+    "storage-mlflow-logs-upgrade",
+    "storage-mlflow-monitoring",
+    "storage-mlflow-monitoring-policy",
     "storage-mlflow-parameters",
     "storage-mlflow-subnets",
 }
