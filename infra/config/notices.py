@@ -10,7 +10,7 @@ from infra.config.base import Model
 
 Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254)]
 """A mail address, as far as a pattern can tell."""
-Endpoint = Annotated[str, StringConstraints(pattern=r"^https://[^\s]+$", max_length=2048)]
+Endpoint = Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=2048)]
 
 
 class Notices(Model):

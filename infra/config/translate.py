@@ -70,6 +70,16 @@ PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
         "a name of a Secret has lower-case letters, digits, dots and dashes",
         "Write the Secret's name, not what is in it.",
     ),
+    r"^https://\S+$": ("an address begins with https://", "Write the whole URL, without spaces."),
+    r"^[^@\s]+@[^@\s]+\.[^@\s]+$": ("a mail address has one @ and a domain", "Write it like ml-platform@example.com."),
+    r"^[A-Za-z0-9_.:/=+@-]{1,128}$": (
+        "a tag's key has 1 to 128 letters, digits and _.:/=+@-",
+        "Use those characters only, and no spaces.",
+    ),
+    r"^arn:aws[a-z-]*:ce::[0-9]{12}:anomalymonitor/[0-9a-f-]{36}$": (
+        "a watch for anomalies is the ARN of a monitor",
+        "Take it from `aws ce get-anomaly-monitors`.",
+    ),
     r"^cr-[0-9a-f]{8,17}$": ("a reservation's id is one of EC2", "Write it like cr-0a1b2c3d4e5f67890."),
 }
 """What each pattern of the models means, and what to do about it."""

@@ -39,10 +39,11 @@ class Alert:
         Args:
             runbooks: Where the pages are served; the page's path in the project where None.
         """
+        pages = (runbooks or "docs/runbooks").rstrip("/")
         return {
             "alert": self.name,
             "expr": self.expression,
             "for": self.after,
             "labels": {"severity": self.severity, "platform": "slipway"},
-            "annotations": {"summary": self.summary, "runbook_url": f"{runbooks or 'docs/runbooks'}/{self.page}"},
+            "annotations": {"summary": self.summary, "runbook_url": f"{pages}/{self.page}"},
         }

@@ -9,10 +9,9 @@ from pydantic import Field, StringConstraints
 from infra.config.addons.base import AddonSettings
 from infra.config.base import Model, WindowDuration
 
-SecretName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$")]
+SecretName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
 """Name of a Secret in the namespace `monitoring`."""
-HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]+[^/]$", max_length=512)]
-"""A URL without its last slash."""
+HttpsUrl = Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=512)]
 
 
 class Grafana(Model):

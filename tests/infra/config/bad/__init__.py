@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tests.infra.config.bad.cluster import CLUSTER
+from tests.infra.config.bad.cost import COST
 from tests.infra.config.bad.environment import ENVIRONMENT
 from tests.infra.config.bad.gpus import GPUS
 from tests.infra.config.bad.limits import LIMITS
@@ -15,7 +16,18 @@ from tests.infra.config.bad.storage import STORAGE
 from tests.infra.config.bad.teams import TEAMS
 from tests.infra.config.bad.whole import WHOLE
 
-ROWS: Final[tuple[Bad, ...]] = (*ENVIRONMENT, *NETWORK, *CLUSTER, *POOLS, *GPUS, *STORAGE, *TEAMS, *LIMITS, *WHOLE)
+ROWS: Final[tuple[Bad, ...]] = (
+    *ENVIRONMENT,
+    *NETWORK,
+    *CLUSTER,
+    *POOLS,
+    *GPUS,
+    *STORAGE,
+    *TEAMS,
+    *LIMITS,
+    *COST,
+    *WHOLE,
+)
 
 NOT_GIVEN: Final = {
     4: "subnets are not in the file: infra.subnets cuts them out of the VPC's range",

@@ -1,0 +1,168 @@
+"""kube-prometheus-stack on a sample site: what it measures, who is told, and what it must not hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pulumi_aws as aws
+import pytest
+import yaml
+
+from components.addons.kube_prometheus_stack import KubePrometheusStack
+from components.addons.kube_prometheus_stack.alertmanager import configuration
+from components.addons.kube_prometheus_stack.values import LABELS
+from components.pools import keys
+from infra.config.addons.observability import KubePrometheusStack as Settings
+from tests.components.addons.charts import own_values, unknown_keys
+from tests.support.site import Seen, seen_parts
+
+TOLD: Final = {"emails": ["ml@example.com"]}
+TOPIC: Final = "arn:aws:sns:us-east-1:111122223333:slipway-test-notices"
+RELEASE: Final = "kube-prometheus-stack"
+TEAMS: Final = {"nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominal": 4}}}}
+
+
+def seen(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
+    given = Settings.model_validate_json(json.dumps(settings or {}))
+    return seen_parts(lambda: KubePrometheusStack(given), **{"addons": {"kubePrometheusStack": {}}, **parts})
+
+
+def values(settings: dict[str, Any] | None = None, **parts: Any) -> Any:
+    return seen(settings, **parts).values[RELEASE]
+
+
+def test_every_key_is_the_charts(shared: Path) -> None:
+    charts = own_values(shared, RELEASE)
+    dependencies = yaml.safe_load((shared / "charts" / RELEASE / "Chart.yaml").read_text())["dependencies"]
+    subcharts = {each["name"] for each in dependencies}
+    for settings in ({}, {"replicas": 2}, {"grafana": {"adminSecret": "grafana"}}):
+        own = {key: value for key, value in values(settings, notices=TOLD).items() if key not in subcharts}
+        assert list(unknown_keys(own, charts)) == []
+        assert set(values(settings)) - set(own) == {"grafana", "kube-state-metrics", "prometheus-node-exporter"}
+
+
+def test_it_takes_every_monitor_and_rule_whatever_its_labels() -> None:
+    spec = values()["prometheus"]["prometheusSpec"]
+    kinds = ("rule", "serviceMonitor", "podMonitor", "probe", "scrapeConfig")
+    assert [spec[f"{kind}SelectorNilUsesHelmValues"] for kind in kinds] == [False] * 5
+
+
+def test_it_does_not_look_for_what_eks_hides() -> None:
+    found = values()
+    hidden = ("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
+    assert [found[component]["enabled"] for component in hidden] == [False] * 4
+    assert found["defaultRules"]["rules"]["etcd"] is False
+
+
+def test_metrics_are_kept_on_the_block_class_as_long_and_as_many_as_the_settings_say() -> None:
+    spec = values({"retentionDays": 30, "storageGib": 100, "memoryGib": 8})["prometheus"]["prometheusSpec"]
+    claim = spec["storageSpec"]["volumeClaimTemplate"]["spec"]
+    assert (claim["storageClassName"], claim["resources"]["requests"]["storage"]) == ("gp3", "100Gi")
+    assert (spec["retention"], spec["retentionSize"]) == ("30d", "90GiB")
+    assert spec["resources"]["limits"] == {"memory": "8Gi"}
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_two_replicas_keep_one_through_a_drain_and_one_blocks_none(replicas: int) -> None:
+    found = values({"replicas": replicas})
+    for part, spec in (("prometheus", "prometheusSpec"), ("alertmanager", "alertmanagerSpec")):
+        assert found[part][spec]["replicas"] == replicas
+        assert found[part]["podDisruptionBudget"]["enabled"] is (replicas == 2)
+
+
+def test_controllers_keep_to_the_system_pool_and_agents_reach_every_node() -> None:
+    found = values()
+    system = {keys.ROLE: "system"}
+    assert found["prometheusOperator"]["nodeSelector"] == system
+    assert found["prometheus"]["prometheusSpec"]["nodeSelector"] == system
+    assert found["kube-state-metrics"]["nodeSelector"] == system
+    assert found["grafana"]["nodeSelector"] == system
+    agent = found["prometheus-node-exporter"]
+    assert "nodeSelector" not in agent
+    assert {each["key"] for each in agent["tolerations"]} >= {keys.GPU, keys.POOL, keys.DEDICATED}
+
+
+def test_the_labels_that_queries_join_on_are_told() -> None:
+    told = values()["kube-state-metrics"]["metricLabelsAllowlist"]
+    assert "namespaces=[platform.slipway/team,platform.slipway/project]" in told
+    assert keys.POOL in LABELS["nodes"]
+
+
+def test_grafana_has_no_administrator_unless_a_secret_of_yours_names_one() -> None:
+    anonymous = values()["grafana"]
+    assert anonymous["env"] == {"GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION": "true"}
+    assert anonymous["grafana.ini"]["auth.anonymous"] == {"enabled": True, "org_role": "Viewer"}
+    assert anonymous["sidecar"]["datasources"] == {"skipReload": True, "initDatasources": True}
+    named = values({"grafana": {"adminSecret": "grafana-admin"}})["grafana"]
+    assert named["admin"] == {"existingSecret": "grafana-admin"}
+    assert "env" not in named
+    assert "grafana.ini" not in named
+    assert "assword" not in json.dumps([anonymous, named])
+
+
+def test_nobody_is_told_where_nobody_wants_to_be() -> None:
+    found = seen()
+    config = found.values[RELEASE]["alertmanager"]["config"]
+    assert config["route"]["receiver"] == "null"
+    assert [receiver["name"] for receiver in config["receivers"]] == ["null"]
+    assert list(found.parts.rights) == []
+    assert found.recording.of(aws.iam.Role) == {}
+
+
+def test_the_topic_is_told_with_the_pods_own_rights() -> None:
+    found = seen(notices=TOLD)
+    config = found.values[RELEASE]["alertmanager"]["config"]
+    assert config["route"]["receiver"] == "notices"
+    sns = config["receivers"][1]["sns_configs"][0]
+    assert (sns["topic_arn"], sns["sigv4"]) == (TOPIC, {"region": "us-east-1"})
+    assert set(sns["attributes"]) == {"severity", "team"}
+    association = found.recording.one(aws.eks.PodIdentityAssociation).inputs
+    assert association["serviceAccount"] == "kube-prometheus-stack-alertmanager"
+    policy = json.loads(found.recording.one(aws.iam.RolePolicy).inputs["policy"])
+    publish, encrypt = policy["Statement"]
+    assert (publish["Action"], publish["Resource"]) == (["sns:Publish"], [TOPIC])
+    assert encrypt["Condition"]["StringEquals"] == {"kms:ViaService": ["sns.us-east-1.amazonaws.com"]}
+
+
+def test_alertmanagers_routes_name_receivers_that_exist() -> None:
+    for topic in (TOPIC, None):
+        found = configuration(topic, "us-east-1", "test")
+        names = {receiver["name"] for receiver in found["receivers"]}
+        routes = [found["route"], *found["route"]["routes"]]
+        assert {route["receiver"] for route in routes} <= names
+        assert "team" in found["route"]["group_by"]
+
+
+def test_rules_monitors_and_dashboards_come_along() -> None:
+    found = seen(teams=TEAMS)
+    assert set(found.before) == {f"dashboard-{name}" for name in ("cost", "gpus", "queues", "serving", "sizing")}
+    assert {"rules-records", "rules-alerts", "monitor-karpenter", "monitor-jobs", "monitor-serving"} <= set(
+        found.objects
+    )
+    groups = {group["name"]: group["rules"] for group in found.objects["rules-records"]["spec"]["groups"]}
+    budget = {"record": "slipway:team:budget_usd", "expr": "vector(100)", "labels": {"team": "nlp"}}
+    assert budget in groups["slipway-spend"]
+
+
+def test_the_efa_exporter_runs_on_efa_pools_alone() -> None:
+    daemon = seen().objects["efa-exporter"]["spec"]["template"]["spec"]
+    term = daemon["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]
+    assert term["matchExpressions"] == [{"key": keys.POOL, "operator": "In", "values": ["h100"]}]
+    assert {each["key"] for each in daemon["tolerations"]} >= {keys.GPU, keys.POOL}
+    assert daemon["containers"][0]["resources"]["limits"]["memory"]
+    without = seen(pools={"cpu": {"preset": "cpu"}}).objects
+    assert not {"efa-exporter", "monitor-efa"} & set(without)
+
+
+def test_opencost_tells_what_nodes_cost_where_it_is_on() -> None:
+    with_it = seen(addons={"kubePrometheusStack": {}, "opencost": {}}).objects["rules-records"]
+    assert "node_total_hourly_cost" in json.dumps(with_it)
+    assert "node_total_hourly_cost" not in json.dumps(seen().objects["rules-records"])
+
+
+def test_names_that_others_build_on() -> None:
+    found = seen()
+    assert KubePrometheusStack.namespace.name == "monitoring"
+    assert found.parts.releases[0].release_name == RELEASE
