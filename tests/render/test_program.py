@@ -154,6 +154,8 @@ def test_the_longest_names_that_pass_the_checks_fit_into_awss_limits() -> None:
 def test_the_longest_logical_names_that_the_checks_know_are_the_programs(kind: str) -> None:
     recordings = [recorded(stack) for stack in stacks_in(STACKS)]
     logical = {one.resource.name for recording in recordings for one in named(recording) if one.kind == kind}
+    # Those of teams are as long as teams' names: `infra.config.checks.teams` measures each.
+    logical = {name for name in logical if not name.startswith("space-")}
     assert max(logical, key=len) == LONGEST[kind]
     assert physical_length("slipway", "e" * 22, LONGEST[kind]) <= names.limit(kind).longest
 
