@@ -1,0 +1,117 @@
+"""OpenCost and Kubecost on a sample site."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pulumi_aws as aws
+import yaml
+
+from components.addons.kubecost import ACCOUNTS, Kubecost, sanitized
+from components.addons.opencost import Opencost
+from infra.config.addons import cost
+from infra.config.addons.observability import KubePrometheusStack
+from tests.components.addons.charts import own_values, unknown_keys
+from tests.support.site import Seen, seen_parts
+
+TEAMS: Final = {
+    "nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominal": 4}}},
+    "ops": {"project": "all", "costCenter": "research", "cpus": {"cpu": {"nominal": 4}}},
+}
+
+
+def opencost(**settings: Any) -> Seen:
+    given = cost.Opencost.model_validate(settings)
+    return seen_parts(lambda: Opencost(given), addons={"kubePrometheusStack": {}, "opencost": {}})
+
+
+def kubecost(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
+    given = cost.Kubecost.model_validate(settings or {})
+    return seen_parts(lambda: Kubecost(given), **{"addons": {"kubecost": {}}, **parts})
+
+
+def test_the_keys_are_the_charts(shared: Path) -> None:
+    assert list(unknown_keys(opencost().values["opencost"], own_values(shared, "opencost"))) == []
+    own = dict(kubecost(teams=TEAMS).values["kubecost"])
+    agent = own.pop("finopsagent")
+    assert list(unknown_keys(own, own_values(shared, "kubecost-v3"))) == []
+    chart = yaml.safe_load((shared / "charts" / "kubecost-v3" / "Chart.yaml").read_text())
+    assert {each["alias"] for each in chart["dependencies"]} == {"finopsagent"}
+    assert set(agent) == {"nodeSelector", "tolerations", "resources", "serviceAccount"}
+
+
+def test_the_two_exclude_each_other_and_opencost_needs_prometheus() -> None:
+    assert cost.Kubecost.excludes == (cost.Opencost,)
+    assert cost.Opencost.requires == (KubePrometheusStack,)
+
+
+def test_opencost_asks_the_stacks_prometheus_and_is_scraped_by_it() -> None:
+    found = opencost(memoryGib=2).values["opencost"]
+    assert "clusterName" not in found  # the DNS suffix of the cluster, whatever its name says
+    inner = found["opencost"]
+    assert inner["prometheus"]["internal"] == {
+        "serviceName": "kube-prometheus-stack-prometheus",
+        "namespaceName": "monitoring",
+        "port": 9090,
+    }
+    assert inner["metrics"]["serviceMonitor"]["enabled"] is True
+    assert inner["exporter"]["defaultClusterId"] == "slipway-test"
+    assert inner["exporter"]["resources"]["limits"]["memory"] == "2Gi"
+    assert inner["mcp"]["enabled"] is False
+
+
+def test_kubecost_keeps_costs_in_the_bucket_with_the_pods_own_rights() -> None:
+    found = kubecost()
+    store = yaml.safe_load(found.values["kubecost"]["global"]["federatedStorage"]["config"])
+    assert store == {
+        "type": "S3",
+        "config": {
+            "bucket": "slipway-test-state-0a1b2c3",
+            "endpoint": "s3.us-east-1.amazonaws.com",
+            "region": "us-east-1",
+        },
+    }
+    associations = found.recording.of(aws.eks.PodIdentityAssociation).values()
+    assert {each.inputs["serviceAccount"] for each in associations} == set(ACCOUNTS)
+    for policy in found.recording.of(aws.iam.RolePolicy).values():
+        actions = {
+            action for statement in json.loads(policy.inputs["policy"])["Statement"] for action in statement["Action"]
+        }
+        assert {"s3:GetObject", "s3:PutObject", "s3:ListBucket", "kms:GenerateDataKey"} <= actions
+        assert not any("*" in action for action in actions)
+
+
+def test_kubecost_looks_and_does_not_touch() -> None:
+    found = kubecost().values["kubecost"]
+    for part in ("clusterController", "networkCosts", "telemetry", "localStore", "cloudCost"):
+        assert found[part] == {"enabled": False}
+    for part in ("aggregator", "frontend", "forecasting", "finopsagent"):
+        assert found[part]["resources"]["limits"]["memory"]
+        assert found[part]["nodeSelector"] == {"platform.slipway/role": "system"}
+
+
+def test_every_budget_of_a_team_becomes_kubecosts_with_the_thresholds_of_the_stack() -> None:
+    found = kubecost(teams=TEAMS, notices={"emails": ["ml@example.com"]}, cost={"thresholds": [80, 120]})
+    (budget,) = found.values["kubecost"]["kubecostProductConfigs"]["budgets"]["budgetsConfig"]
+    assert (budget["spendLimit"], budget["interval"]) == (100, "monthly")
+    assert budget["values"] == {"label": ["platform_slipway_team:nlp"]}
+    assert budget["actions"] == [
+        {"percentage": 80, "emails": ["ml@example.com"]},
+        {"percentage": 120, "emails": ["ml@example.com"]},
+    ]
+    assert "budgets" not in kubecost().values["kubecost"]["kubecostProductConfigs"]
+
+
+def test_teams_are_told_apart_by_the_label_of_their_namespaces() -> None:
+    labels = kubecost().values["kubecost"]["kubecostProductConfigs"]["labelMappingConfigs"]
+    assert labels == {"team_label": "platform_slipway_team", "product_label": "platform_slipway_project"}
+    assert sanitized("a.b/c-d") == "a_b_c_d"
+
+
+def test_sizes_come_from_the_settings() -> None:
+    found = kubecost({"retentionDays": 31, "storageGib": 64, "memoryGib": 8}).values["kubecost"]["aggregator"]
+    assert found["retention1d"] == 31
+    assert found["aggregatorDbStorage"] == {"storageRequest": "64Gi"}
+    assert found["resources"]["requests"]["memory"] == "8Gi"
