@@ -73,11 +73,12 @@ class Rule:
 def literal(value: Any) -> str:
     """A value as CEL.
 
-    Values of a map are `dyn`: Kubernetes has CEL refuse maps whose values are of several types
-    (k8s.io/apiserver, pkg/cel/environment, HomogeneousAggregateLiterals).
+    Values of several types in one map are `dyn`: Kubernetes has CEL refuse such maps else (k8s.io/apiserver,
+    pkg/cel/environment, HomogeneousAggregateLiterals). Others are left as they are, which compiles faster.
     """
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{literal(key)}: dyn({literal(each)})" for key, each in value.items()) + "}"
+        wrap = "dyn({})" if len({type(each) for each in value.values()}) > 1 else "{}"
+        return "{" + ", ".join(f"{literal(key)}: {wrap.format(literal(each))}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(literal, value)) + "]"
     # The escapes of JSON are those of CEL (cel-spec, "String and Bytes Values").

@@ -68,8 +68,8 @@ def test_the_api_server_takes_no_action_that_both_refuses_and_warns() -> None:
 
 def test_pools_are_rendered_with_what_keeps_pods_away() -> None:
     text = pools({"spot": STAND.pools["spot"]})
-    assert text.startswith('[{"name": dyn("spot"), "resources": dyn({"nvidia.com/gpu": dyn(1)}), "taints": dyn([')
-    assert '"key": dyn("platform.slipway/pool"), "value": dyn("spot")' in text
+    assert text.startswith('[{"name": dyn("spot"), "resources": dyn({"nvidia.com/gpu": 1}), "taints": dyn([')
+    assert '{"key": "platform.slipway/pool", "value": "spot", "effect": "NoSchedule"}' in text
     assert text.endswith('"shared": dyn(false), "spot": dyn(true)}]')
 
 
