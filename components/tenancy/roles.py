@@ -21,6 +21,8 @@ from infra.config.teams import MemberRole, Team
 RBAC: Final = "rbac.authorization.k8s.io"
 _READ: Final = ("get", "list", "watch")
 _WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
+_KEEP: Final = ("create", "delete", "patch", "update")
+"""Verbs for secrets: they are brought and renewed, and read by pods alone."""
 
 _Resources = Mapping[str, Sequence[str]]
 _EDITED: Final[_Resources] = {
@@ -51,7 +53,7 @@ _EDITED: Final[_Resources] = {
     ),
     "trainer.kubeflow.org": ("trainingruntimes", "trainjobs"),
 }
-"""What `edit` may write and everybody may read. Secrets, which only writers may read, are beside it."""
+"""What `edit` may write and everybody may read."""
 _SEEN: Final[_Resources] = {
     "": (
         "bindings",
@@ -76,9 +78,9 @@ _INTERACTIVE: Final = ("pods/attach", "pods/exec", "pods/portforward", "pods/pro
 _ADMINISTERED: Final[_Resources] = {
     "": ("serviceaccounts",),
     "networking.k8s.io": ("ingresses", "networkpolicies"),
-    RBAC: ("rolebindings", "roles"),
 }
-"""What `admin` may write beside that: who else may do what, and what may come in."""
+"""What `admin` may write beside that: what may come in, and whom pods are. Who is a member is said in the stack file
+alone."""
 
 
 def cluster_role(role: MemberRole) -> str:
@@ -96,7 +98,7 @@ def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
     rules = [*_rules(_EDITED, _READ), *_rules(_SEEN, _READ)]
     if role is not MemberRole.VIEW:
         rules += _rules(_EDITED, _WRITE)
-        rules += [_rule("", ("secrets",), (*_READ, *_WRITE)), _rule("", _INTERACTIVE, ("create", "get"))]
+        rules += [_rule("", ("secrets",), _KEEP), _rule("", _INTERACTIVE, ("create", "get"))]
         rules += [_rule("", ("pods/eviction",), ("create",))]
     if role is MemberRole.ADMIN:
         rules += _rules(_ADMINISTERED, _WRITE)

@@ -22,9 +22,9 @@ class MemberRole(StrEnum):
     """What a member may do in the team's namespaces."""
 
     ADMIN = "admin"
-    """As `edit`, and network policies, service accounts and roles of the team's own."""
+    """As `edit`, and network policies, ingresses and service accounts."""
     EDIT = "edit"
-    """Workloads of every kind, their volumes, configuration and secrets."""
+    """Workloads of every kind, their volumes and configuration; secrets are written and not read."""
     VIEW = "view"
     """Read all but secrets."""
 

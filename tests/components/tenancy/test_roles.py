@@ -34,14 +34,14 @@ def test_no_right_is_over_everything() -> None:
     [
         (("", "pods", "list"), MemberRole.VIEW),
         (("kueue.x-k8s.io", "workloads", "get"), MemberRole.VIEW),
-        (("", "secrets", "get"), MemberRole.EDIT),
+        (("", "secrets", "create"), MemberRole.EDIT),
         (("batch", "jobs", "create"), MemberRole.EDIT),
         (("trainer.kubeflow.org", "trainjobs", "create"), MemberRole.EDIT),
         (("serving.kserve.io", "inferenceservices", "update"), MemberRole.EDIT),
         (("", "pods/exec", "create"), MemberRole.EDIT),
         (("networking.k8s.io", "networkpolicies", "delete"), MemberRole.ADMIN),
         (("networking.k8s.io", "ingresses", "create"), MemberRole.ADMIN),
-        (("rbac.authorization.k8s.io", "rolebindings", "create"), MemberRole.ADMIN),
+        (("", "serviceaccounts", "create"), MemberRole.ADMIN),
     ],
 )
 def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
@@ -55,14 +55,20 @@ def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
         ("", "namespaces"),
         ("", "resourcequotas"),
         ("", "limitranges"),
+        ("rbac.authorization.k8s.io", "rolebindings"),
         ("kueue.x-k8s.io", "localqueues"),
         ("kueue.x-k8s.io", "clusterqueues"),
         ("kueue.x-k8s.io", "workloads"),
     ],
 )
-def test_nobody_in_a_team_changes_its_bounds(api: str, resource: str) -> None:
+def test_nobody_in_a_team_changes_its_bounds_or_its_members(api: str, resource: str) -> None:
     verbs = {verb for group_, name, verb in rights(MemberRole.ADMIN) if (group_, name) == (api, resource)}
     assert verbs <= {"get", "list", "watch"}
+
+
+def test_secrets_are_brought_and_not_read() -> None:
+    verbs = {verb for api, name, verb in rights(MemberRole.ADMIN) if (api, name) == ("", "secrets")}
+    assert verbs.isdisjoint({"get", "list", "watch"})
 
 
 def test_a_binding_gives_a_group_of_the_team_its_role_in_one_namespace() -> None:

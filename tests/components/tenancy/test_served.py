@@ -178,7 +178,8 @@ def test_members_work_in_their_own_namespaces_and_see_no_other(client: KubeClien
     refused = (
         (edit, "list", "pods", "", "language"),
         (admin, "get", "secrets", "", "language"),
-        (view, "get", "secrets", "", NAMESPACE),
+        (admin, "get", "secrets", "", NAMESPACE),
+        (admin, "create", "rolebindings", "rbac.authorization.k8s.io", NAMESPACE),
         (edit, "delete", "networkpolicies", "networking.k8s.io", NAMESPACE),
         (admin, "patch", "resourcequotas", "", NAMESPACE),
         (admin, "patch", "localqueues", "kueue.x-k8s.io", NAMESPACE),
