@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 WIDTH: Final = 110
 _TOGETHER: Final = "\xa0"
 """A space at which `textwrap` does not break."""
+_RELEASES: Final = ("rendered", "checked", "recorded")
+"""Values of `NoteKind` that are about a Helm release, the most that can be done first."""
 TEXTS_SHOWN: Final = 5
 """Remarks of a kind that are shown in full."""
 
@@ -30,13 +32,24 @@ def of_aws(state: StackState, in_moto: Collection[str]) -> str:
     return "\n".join([head, *lines])
 
 
+def of_charts(state: StackState, notes: Iterable[Note]) -> str:
+    """Helm releases of this stack by how far they were rehearsed; nothing where there is none."""
+    found = _by_kind(state, notes)
+    if not any(found[kind] for kind in _RELEASES):
+        return ""
+    head = (
+        "Helm releases (rendered: applied as Helm would, without hooks; checked: values held against the chart, its "
+        "CRDs applied; recorded: the chart is not at hand):"
+    )
+    names = {
+        kind: [note.urn.rpartition("::")[2].removesuffix("-release") for note in found[kind]] for kind in _RELEASES
+    }
+    return "\n".join([head, *(_list(f"{kind} {len(names[kind])}", names[kind]) for kind in _RELEASES)])
+
+
 def of_kubernetes(state: StackState, notes: Iterable[Note]) -> str:
-    """The remarks of the sandbox on this stack: charts that were not rendered, CRDs that were made up."""
-    ours = {resource.urn for resource in state.resources}
-    by_kind: defaultdict[str, list[Note]] = defaultdict(list)
-    for note in notes:
-        if note.urn in ours:
-            by_kind[note.kind.value].append(note)
+    """The other remarks of the sandbox on this stack: CRDs that were made up, manifests that nobody validated."""
+    by_kind = {kind: found for kind, found in _by_kind(state, notes).items() if kind not in _RELEASES}
     lines = []
     for kind, found in sorted(by_kind.items()):
         lines.append(f"  {kind}: {len(found)}")
@@ -44,6 +57,20 @@ def of_kubernetes(state: StackState, notes: Iterable[Note]) -> str:
         if len(found) > TEXTS_SHOWN:
             lines.append(f"    and {len(found) - TEXTS_SHOWN} more")
     return "\n".join(["Kubernetes, where it is not as in a real cluster:", *lines]) if lines else ""
+
+
+def _by_kind(state: StackState, notes: Iterable[Note]) -> defaultdict[str, list[Note]]:
+    ours = {resource.urn for resource in state.resources}
+    found: defaultdict[str, list[Note]] = defaultdict(list)
+    for note in notes:
+        if note.urn in ours:
+            found[note.kind.value].append(note)
+    return found
+
+
+def _list(label: str, names: Iterable[str]) -> str:
+    text = f"{label}: {', '.join(names)}".removesuffix(": ")
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _line(label: str, kinds: Mapping[str, int]) -> str:

@@ -40,6 +40,7 @@ def _in_detail(request: Request, platform: Platform, state: StackState, sandbox:
         nodes(read(sandbox.kubeconfig, platform.cluster_name)),
         cost(estimate(platform)),
         coverage.of_aws(state, ROWS),
+        coverage.of_charts(state, load_notes(sandbox.home)),
         coverage.of_kubernetes(state, load_notes(sandbox.home)),
         where(sandbox, platform.cluster_name, request.stack),
     ]

@@ -80,17 +80,36 @@ def test_aws_types_are_told_apart_by_where_they_live() -> None:
     assert coverage.of_aws(StackState(), {VPC}) == ""
 
 
-def test_remarks_are_those_on_this_stack() -> None:
-    mine, other = (
-        f"urn:pulumi:{stack}::slipway::kubernetes:helm.sh/v3:Release::karpenter" for stack in ("dev", "prod")
-    )
-    state = parse(exported({"urn": mine, "type": "kubernetes:helm.sh/v3:Release", "custom": True}))
-    notes = [Note(mine, NoteKind.RECORDED, "the chart is not at hand"), Note(other, NoteKind.RENDERED, "rendered")]
-    assert coverage.of_kubernetes(state, notes).splitlines()[1:] == [
-        "  recorded: 1",
-        "    karpenter: the chart is not at hand",
+def urn(name: str, stack: str = "dev", kind: str = "kubernetes:helm.sh/v3:Release") -> str:
+    return f"urn:pulumi:{stack}::slipway::{kind}::{name}"
+
+
+def stack_of(*urns: str) -> StackState:
+    return parse(exported(*({"urn": each, "type": each.split("::")[2], "custom": True} for each in urns)))
+
+
+def test_releases_are_told_by_how_far_they_were_rehearsed() -> None:
+    notes = [
+        Note(urn("kueue-release"), NoteKind.CHECKED, "values checked"),
+        Note(urn("karpenter-crd"), NoteKind.CHECKED, "values checked"),
+        Note(urn("gateway-api-gateway-crds"), NoteKind.RECORDED, "the chart is not at hand"),
+        Note(urn("keda-release", "prod"), NoteKind.RENDERED, "rendered"),
     ]
-    assert coverage.of_kubernetes(state, notes[1:]) == ""
+    lines = coverage.of_charts(stack_of(*(note.urn for note in notes[:3])), notes).splitlines()
+    assert lines[1:] == ["  rendered 0", "  checked 2: kueue, karpenter-crd", "  recorded 1: gateway-api-gateway-crds"]
+    assert coverage.of_kubernetes(stack_of(*(note.urn for note in notes[:3])), notes) == ""
+    assert coverage.of_charts(StackState(), notes) == ""
+
+
+def test_remarks_are_those_on_this_stack() -> None:
+    kind = "kubernetes:x.example/v1:Thing"
+    mine, other = (urn("thing", stack, kind) for stack in ("dev", "prod"))
+    notes = [Note(mine, NoteKind.STAND_IN, "its CRD is not there"), Note(other, NoteKind.STAND_IN, "nor here")]
+    assert coverage.of_kubernetes(stack_of(mine), notes).splitlines()[1:] == [
+        "  stand-in: 1",
+        "    thing: its CRD is not there",
+    ]
+    assert coverage.of_kubernetes(stack_of(mine), notes[1:]) == ""
 
 
 def test_the_two_ends_of_the_bill_are_those_of_the_estimate() -> None:

@@ -176,6 +176,37 @@ def test_an_atomic_release_that_fails_leaves_nothing(
 
 
 @needs_helm
+def test_an_upgrade_that_fails_half_way_is_mended_by_the_next_and_leaves_nothing_when_destroyed(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    """The life of a release as the platform makes them: installed, upgraded, broken, mended, removed."""
+    path = write_chart(charts, templates={**TEMPLATES, "second.yaml": SECOND})
+    config, second = Ref("v1", "ConfigMap", "one-config", namespace), Ref("v1", "Secret", "second", namespace)
+    added, refused = Ref("v1", "Secret", "added", namespace), Ref("v1", "Service", "refused", namespace)
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace, atomic=True, values={"replicas": 2}))
+
+    news, reasons = hooks.check(RELEASE, release(namespace, atomic=True, values={"replicas": 3}), inputs)
+    assert reasons == []
+    (path / "templates" / "second.yaml").unlink()
+    (path / "templates" / "added.yaml").write_text(SECOND.replace("second", "added"))
+    (path / "templates" / "refused.yaml").write_text(REFUSED)
+    with pytest.raises(PartialFailureError, match=r"Service .*/refused") as failed:
+        hooks.update(RELEASE, id, outputs, inputs, news)
+    half_way = dict(failed.value.outputs)
+    assert half_way["status"]["status"] == "failed"
+    assert client.get(second) is not None, "nothing is removed before all is applied"
+
+    (path / "templates" / "refused.yaml").write_text(REFUSED.replace("99999", "80"))
+    mended = hooks.update(RELEASE, id, half_way, news, news)
+    assert mended["status"]["status"] == "deployed"
+    assert (client.get(config) or {})["data"]["replicas"] == "3"
+    assert client.get(second) is None
+
+    hooks.delete(RELEASE, id, mended, news)
+    assert [ref for ref in (config, second, added, refused) if client.get(ref) is not None] == []
+
+
+@needs_helm
 def test_an_object_of_somebody_else_is_not_taken_over(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
