@@ -3,6 +3,7 @@
 They stand on a `Target`, a plain value, and so work in any Pulumi program: the platform's own or another's.
 """
 
+from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Piece, Pieces, Workload
 from components.workloads.connect import connect
 from components.workloads.distributed import (
@@ -68,6 +69,8 @@ __all__ = [
     "model_server",
     "notebook",
     "pipeline",
+    "pod_problems",
+    "spot_problems",
     "sweep",
     "training_job",
 ]

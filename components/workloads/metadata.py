@@ -35,11 +35,17 @@ def queue_labels(target: Target, priority: str) -> dict[str, str]:
 
 
 def metadata(
-    name: str, target: Target, *, queued_as: str | None = None, annotations: Mapping[str, str] | None = None
+    name: str,
+    target: Target,
+    *,
+    queued_as: str | None = None,
+    annotations: Mapping[str, str] | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Metadata of a namespaced object; `queued_as` is its priority class where Kueue is to queue it."""
-    more = queue_labels(target, queued_as) if queued_as else {}
-    made: dict[str, Any] = {"name": name, "namespace": target.namespace, "labels": labels(name, target, more)}
+    """Metadata of a namespaced object; `queued_as` is its priority class where Kueue is to queue it, `more` are labels
+    of one kind of object."""
+    found = {**(more or {}), **(queue_labels(target, queued_as) if queued_as else {})}
+    made: dict[str, Any] = {"name": name, "namespace": target.namespace, "labels": labels(name, target, found)}
     return {**made, "annotations": dict(annotations)} if annotations else made
 
 

@@ -7,6 +7,8 @@ from decimal import Decimal
 
 from components.pools import PoolSpec, keys
 from components.pools.room import HUGEPAGES, Room, rooms
+from components.tenancy.quantities import CPU, MEMORY
+from components.tenancy.shares import amounts
 from components.workloads.checks.need import Spec, choice, need
 from components.workloads.quantities import MI, is_quantity, parse, text
 from components.workloads.target import Target
@@ -167,20 +169,16 @@ def _shares(
         yield Problem(f"{path}.pools", rule, name, f"It has shares of {known}; add one to the team.")
     if none:
         return
-    room = {name: int(shares[name] // (units(pool, wanted) or 1)) for name, pool in pools.items()}
+    room = {name: room_in_share(pool, shares[name], wanted) for name, pool in pools.items()}
     if at_once > sum(room.values()):
         held = ", ".join(f"{shares[name]} of {name}" for name in room)
-        rule = f"pods that run at once must fit into the team's share: {held} is room for {sum(room.values())}"
+        rule = f"pods that run at once must fit into the team's share: {held} has room for {sum(room.values())}"
         yield Problem(path, rule, at_once, "Run fewer at once, or raise the team's share (`nominal` or `borrow`).")
 
 
-def units(pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Decimal:
-    """A pod's part of a share: whole GPUs of a GPU pool, vCPUs of a CPU pool (`components.tenancy.shares`)."""
-    if not pool.gpu_count:
-        return wanted.get("cpu", Decimal(0))
-    parts = [
-        amount * pool.gpu_count / pool.resources[name]
-        for name, amount in wanted.items()
-        if name in pool.resources and name != keys.EFA
-    ]
-    return max(parts, default=Decimal(0))
+def room_in_share(pool: PoolSpec, share: int, wanted: Mapping[str, Decimal]) -> int:
+    """Pods that a share of a pool holds: of GPUs, and of the processors and memory that belong to them."""
+    offered = {name: Decimal(amount) for name, amount in amounts(pool, share).items()}
+    offered |= {CPU: offered[CPU] / 1000, MEMORY: offered[MEMORY] * MI}
+    parts = [offered[name] // amount for name, amount in wanted.items() if name in offered]
+    return int(min(parts, default=Decimal(0)))

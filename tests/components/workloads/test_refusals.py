@@ -157,7 +157,7 @@ REFUSED: dict[str, tuple[Callable[[], Pieces], str, str]] = {
     "more than the team's share": (
         deployed(target=POOR),
         "pod",
-        "1 of slices is room for 3",
+        "1 of slices has room for 3",
     ),
     # Amounts.
     "no quantity": (sized(memory="much"), "pod.containers.train.resources[memory]", "a quantity of Kubernetes"),

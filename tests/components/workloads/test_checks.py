@@ -1,0 +1,139 @@
+"""Pods that somebody else wrote, held against the pools."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from components.workloads import pod_problems
+from components.workloads.checks.fit import room_in_share
+from components.workloads.checks.need import need
+from components.workloads.quantities import is_quantity, parse
+from tests.components.workloads.samples import TARGET
+
+TOLERANT = [{"operator": "Exists"}]
+SMALL = {"cpu": "1", "memory": "1Gi"}
+
+
+def container(requests: dict[str, str], limits: dict[str, str] | None = None, **more: Any) -> dict[str, Any]:
+    bounds = requests if limits is None else limits
+    return {"name": "c", "image": "a:1", "resources": {"requests": requests, "limits": bounds}, **more}
+
+
+def pod(*containers: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"priorityClassName": "experiment", "containers": list(containers), "tolerations": TOLERANT, **more}
+
+
+def rules(spec: dict[str, Any]) -> dict[str, str]:
+    return {problem.path: problem.rule for problem in pod_problems("pod", spec, TARGET)}
+
+
+def test_a_pod_without_a_place_runs_wherever_there_is_room() -> None:
+    assert rules(pod(container(SMALL))) == {}
+
+
+def test_a_gpu_pod_that_tolerates_nothing_is_told_the_taint() -> None:
+    spec = pod(container({**SMALL, "nvidia.com/gpu": "1"}), nodeSelector={"platform.slipway/pool": "spot"})
+    assert rules(spec) == {}
+    spec["tolerations"] = [{"key": "nvidia.com/gpu", "operator": "Exists"}]
+    assert "platform.slipway/pool=spot:NoSchedule" in rules(spec)["pod.tolerations"]
+
+
+@pytest.mark.parametrize(
+    ("requests", "limits", "rule"),
+    [
+        ({"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "2"}, "request and limit of a device must be equal"),
+        ({"nvidia.com/gpu": "1"}, {}, "a request alone is refused"),
+        ({"nvidia.com/gpu": "0.5"}, {"nvidia.com/gpu": "0.5"}, "devices come whole"),
+    ],
+)
+def test_devices_are_asked_for_as_the_api_server_wants_them(
+    requests: dict[str, str], limits: dict[str, str], rule: str
+) -> None:
+    spec = pod(container({**SMALL, **requests}, {**SMALL, **limits}), nodeSelector={"platform.slipway/pool": "block"})
+    assert rule in rules(spec)["pod.containers.c.resources[nvidia.com/gpu]"]
+
+
+def test_a_limit_without_a_request_is_one() -> None:
+    found = rules(pod(container({}, {**SMALL, "nvidia.com/gpu": "9"}), nodeSelector={"platform.slipway/pool": "block"}))
+    assert found["pod.resources[nvidia.com/gpu]"] == "a node of pool block has 8"
+
+
+def test_a_sidecar_that_says_nothing_is_asked_what_it_needs() -> None:
+    sidecar = {"name": "sidecar", "image": "a:1"}
+    found = rules(pod(container(SMALL), sidecar))
+    assert "must be requested" in found["pod.containers.sidecar.resources.requests"]
+    assert "must have a limit" in found["pod.containers.sidecar.resources.limits"]
+
+
+def test_a_label_that_no_pool_has_is_found() -> None:
+    assert (
+        "some pool must have the labels"
+        in rules(pod(container(SMALL), nodeSelector={"accelerator": "nvidia-b200"}))["pod.nodeSelector"]
+    )
+
+
+def test_labels_that_pools_know_nothing_of_are_left_to_the_scheduler() -> None:
+    assert rules(pod(container(SMALL), nodeSelector={"topology.kubernetes.io/zone": "us-east-1a"})) == {}
+
+
+def test_alternatives_in_an_affinity_are_left_to_the_scheduler() -> None:
+    terms = [
+        {"matchExpressions": [{"key": "platform.slipway/pool", "operator": "In", "values": [name]}]}
+        for name in ("gone", "cpu")
+    ]
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+    assert rules(pod(container(SMALL), affinity=affinity)) == {}
+
+
+def test_containers_add_up_and_init_containers_run_before() -> None:
+    spec = pod(container({"cpu": "1"}), container({"cpu": "2"}), initContainers=[container({"cpu": "2500m"})])
+    assert need(spec)["cpu"] == 3
+    spec["initContainers"] = [container({"cpu": "8"})]
+    assert need(spec)["cpu"] == 8
+
+
+def test_huge_pages_are_memory_too() -> None:
+    assert need(pod(container({"memory": "1Gi", "hugepages-2Mi": "512Mi"})))["memory"] == Decimal(1536) * 2**20
+
+
+@pytest.mark.parametrize(
+    ("pool", "share", "wanted", "pods"),
+    [
+        # A GPU has three slices of 2g.10gb, or four shares.
+        ("slices", 2, {"nvidia.com/mig-2g.10gb": 1}, 6),
+        ("shared", 1, {"nvidia.com/gpu": 1}, 4),
+        ("block", 16, {"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32}, 2),
+        ("cpu", 16, {"cpu": 4}, 3),
+        # A GPU of eight brings an eighth of the processors: 12 of 96 vCPUs, less what the kubelet keeps.
+        ("slices", 1, {"nvidia.com/mig-2g.10gb": 1, "cpu": 6}, 1),
+        ("slices", 1, {"nvidia.com/mig-2g.10gb": 1, "memory": 200 * 2**30}, 0),
+    ],
+)
+def test_a_share_has_room_by_gpus_and_by_what_belongs_to_them(
+    pool: str, share: int, wanted: dict[str, int], pods: int
+) -> None:
+    amounts = {name: Decimal(amount) for name, amount in wanted.items()}
+    assert room_in_share(TARGET.pools[pool], share, amounts) == pods
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("500m", "0.5"), ("4", "4"), ("1.5", "1.5"), ("16Gi", 16 * 2**30), ("2k", "2000"), ("1Ti", 2**40), (3, "3")],
+)
+def test_quantities_are_read_exactly(text: str | int, value: str | int) -> None:
+    assert parse(text) == Decimal(value)
+
+
+@given(st.text(max_size=8))
+def test_text_is_a_quantity_or_it_is_not_and_nothing_breaks(text: str) -> None:
+    assert is_quantity(text) in (True, False)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1 Gi", "Gi", "1e3", "1gi", True, None, 1.5])
+def test_what_is_no_quantity_is_not_taken_for_one(text: object) -> None:
+    assert not is_quantity(text)
