@@ -19,8 +19,8 @@ PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     r"^[A-Za-z0-9 _.:/=+@-]+$": ("text has letters A to Z, digits, spaces and _.:/=+-@", "Use those characters only."),
     r"^db\.[a-z0-9-]+\.[a-z0-9]+$": (
-        "a database's machine is named like db.t4g.medium",
-        "Use a class of RDS; EC2's types have no `db.` in front.",
+        "a database's machine is a class of RDS, and no type of EC2",
+        "Write it like db.t4g.medium.",
     ),
     r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[\w/+=.@-]+$": (
         "credentials of a cache are the ARN of a secret whose name begins with ecr-pullthroughcache/",

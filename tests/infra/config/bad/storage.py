@@ -184,8 +184,8 @@ STORAGE: Final = (
         "a machine of EC2 for a database",
         {"addons.mlflow": {"database": {"instanceClass": "m7g.large"}}},
         "addons.mlflow.database.instanceClass",
-        "db.t4g.medium",
-        "Use a class of RDS",
+        "a class of RDS",
+        "like db.t4g.medium",
     ),
     Bad(
         60,
