@@ -27,7 +27,7 @@ def mig_fits(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             mend = "Remove it: time-slicing or MPS share such a GPU."
             yield Problem(path, f"the GPU must be able to do MIG, and {gpu} is not", gpu, mend)
         elif pool.os == "bottlerocket":
-            # Its device plugin knows the strategy `single` alone (bottlerocket-os/bottlerocket#4483 of 2025-04, still open).
+            # Its plugin knows the strategy `single` alone (bottlerocket-os/bottlerocket#4483 of 2025-04, still open).
             rule = "Bottlerocket offers every MIG instance as `nvidia.com/gpu`, and none can be asked for by its size"
             yield Problem(path, rule, pool.os, "Use `os: al2023`.")
         else:
