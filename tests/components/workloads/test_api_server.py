@@ -74,10 +74,10 @@ def pods(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield from (pod for each in value if isinstance(each, Mapping) for pod in pods(each))
 
 
-def check(client: KubeClient, found: list[dict[str, Any]]) -> None:
+def check(client: KubeClient, found: list[dict[str, Any]], *, dry_run: bool = True) -> None:
     """Apply the objects; each pod that they will make is tried as well."""
     for manifest in found:
-        client.apply(manifest, "test", dry_run=True)
+        client.apply(manifest, "test", dry_run=dry_run)
         for index, pod in enumerate(pods(manifest)):
             pod["metadata"] |= {"name": f"pod-{index}", "namespace": manifest["metadata"]["namespace"]}
             client.apply(copy.deepcopy(pod), "test", dry_run=True)
@@ -90,7 +90,7 @@ def test_it_takes_every_kind_of_workload_and_its_pods(client: KubeClient, name: 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_it_takes_every_example_and_its_pods(client: KubeClient, name: str) -> None:
-    check(client, list(manifests(name)))
+    check(client, list(manifests(name)), dry_run=False)
 
 
 def test_it_would_refuse_a_pod_that_may_become_root(client: KubeClient) -> None:
