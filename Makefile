@@ -40,6 +40,7 @@ scanners: setup ## Checkov and zizmor, which tests hold against our own rules, i
 test: check ## everything `make check` does, then all tests
 	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
 	-@$(MAKE) --no-print-directory scanners
+	@tools/promtool.sh
 	$(BIN)/pytest $(PYTEST)
 
 bench: tools ## the measured numbers, each beside its bound

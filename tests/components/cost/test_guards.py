@@ -23,7 +23,7 @@ from tests.components.pools.samples import platform
 from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
 
-POOLS: Final = {
+POOLS: Final[dict[str, dict[str, Any]]] = {
     "a100": {"preset": "a100", "provisioner": "managed", "min": 1, "max": 4},
     "cpu": {"preset": "cpu"},
 }

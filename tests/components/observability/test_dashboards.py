@@ -63,11 +63,9 @@ def _metrics(expression: str) -> set[str]:
     found: set[str] = set()
 
     def visit(node: Any) -> None:
-        if isinstance(node, promql_parser.VectorSelector):
-            found.add(node.name)
-        selector = getattr(node, "vector_selector", None)
-        if selector is not None:
-            found.add(selector.name)
+        for selector in (node, getattr(node, "vector_selector", None)):
+            if isinstance(selector, promql_parser.VectorSelector):
+                found.add(str(selector.name))
         for name in ("expr", "lhs", "rhs", "param"):
             child = getattr(node, name, None)
             if isinstance(child, promql_parser.Expr):
