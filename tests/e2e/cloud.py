@@ -41,6 +41,12 @@ LISTED: Final[Mapping[str, tuple[str, Lister]]] = {
         lambda c: [one["Arn"] for one in c.list_open_id_connect_providers()["OpenIDConnectProviderList"]],
     ),
     "log groups": ("logs", lambda c: [group["logGroupName"] for group in c.describe_log_groups()["logGroups"]]),
+    "buckets": ("s3", lambda c: [bucket["Name"] for bucket in c.list_buckets()["Buckets"]]),
+    "EFS file systems": ("efs", lambda c: [one["FileSystemId"] for one in c.describe_file_systems()["FileSystems"]]),
+    "FSx file systems": ("fsx", lambda c: [one["FileSystemId"] for one in c.describe_file_systems()["FileSystems"]]),
+    "databases": ("rds", lambda c: [one["DBInstanceIdentifier"] for one in c.describe_db_instances()["DBInstances"]]),
+    "secrets": ("secretsmanager", lambda c: [one["Name"] for one in c.list_secrets()["SecretList"]]),
+    "repositories": ("ecr", lambda c: [one["repositoryName"] for one in c.describe_repositories()["repositories"]]),
     "queues": ("sqs", lambda c: c.list_queues().get("QueueUrls", [])),
     "rules": ("events", lambda c: [rule["Name"] for rule in c.list_rules()["Rules"]]),
     "aliases": (

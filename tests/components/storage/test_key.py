@@ -21,9 +21,21 @@ def test_it_rotates_and_is_protected_and_kept_with_its_data() -> None:
     assert (key.protect, key.retain_on_delete) == (True, True)
 
 
-def test_without_lustre_the_accounts_policies_decide_alone() -> None:
+def test_without_lustre_the_accounts_policies_decide_but_for_volumes() -> None:
     found = statements(key_policy(regions.get("us-east-1"), "111122223333", lustre=False))
-    assert list(found) == ["AccountAdministration"]
+    assert list(found) == ["AccountAdministration", "Volumes"]
+
+
+def test_volumes_are_encrypted_through_ec2_by_principals_of_the_account_alone() -> None:
+    found = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=False))["Volumes"]
+    assert found["Condition"] == {
+        "StringEquals": {
+            "kms:CallerAccount": ["111122223333"],
+            "kms:ViaService": ["ec2.us-gov-west-1.amazonaws.com"],
+        }
+    }
+    assert "kms:CreateGrant" in found["Action"]
+    assert "kms:*" not in found["Action"]
 
 
 def test_the_roles_of_lustre_are_meant_by_conditions_and_nobody_else_is() -> None:
