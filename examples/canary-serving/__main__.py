@@ -16,7 +16,7 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> ModelServer:
         runtime=Pod(
             image="vllm/vllm-openai:v0.24.0",
             command=("python3", "-m", "vllm.entrypoints.openai.api_server"),
-            args=("--port=8080", "--model=/mnt/models", "--served-model-name={{.Name}}", "--gpu-memory-utilization=0.9"),
+            args=("--port=8080", "--model=/mnt/models", "--served-model-name={{.Name}}"),
             pools=("a100",),
             resources=Resources(cpu="4", memory="40Gi", mig={"2g.20gb": 1}),
             shared_memory="4Gi",
