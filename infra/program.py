@@ -49,6 +49,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
         cluster=cluster.with_cni(early.nodes_need),
         network=network,
         isolated=platform.network.nat is Nat.NONE,
+        volume_key=storage.key_arn,
         opts=inside,
     )
     managed = managed_fleet(ground)

@@ -40,7 +40,8 @@ class Fabric(pulumi.ComponentResource):
 
     EFA traffic passes only where a security group names *itself*, for what comes in and for what goes out; a rule for
     0.0.0.0/0 does not count (EC2 User Guide, "Get started with EFA and MPI", step 1; gardener/
-    gardener-extension-provider-aws#1832).
+    gardener-extension-provider-aws#1832). It has no other way out: every interface of such a node is in the cluster's
+    group as well, by which nodes reach registries and AWS services, as those of other pools do.
     """
 
     TOKEN: Final = "slipway:pools:Fabric"  # noqa: S105 - a type, not a secret
@@ -81,13 +82,5 @@ class Fabric(pulumi.ComponentResource):
             referenced_security_group_id=group,
             ip_protocol=ALL_PROTOCOLS,
             description="EFA to nodes of the same pool",
-            opts=child,
-        )
-        aws.vpc.SecurityGroupEgressRule(
-            f"{name}-to-anywhere",
-            security_group_id=group,
-            cidr_ipv4="0.0.0.0/0",
-            ip_protocol=ALL_PROTOCOLS,
-            description="IP to AWS services, registries and data",
             opts=child,
         )

@@ -31,6 +31,7 @@ class Ground:
         cluster: The cluster.
         network: The network.
         isolated: Whether the VPC has no way out but its endpoints.
+        volume_key: KMS key of the machines' volumes; AWS's own for EBS where none is given.
         opts: Options of every component: the providers.
     """
 
@@ -39,6 +40,7 @@ class Ground:
     network: NetworkHandle
     isolated: bool
     opts: pulumi.ResourceOptions
+    volume_key: pulumi.Input[str] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +77,13 @@ def managed_fleet(ground: Ground) -> ManagedFleet:
     pools = {
         name: ManagedPool(
             f"pool-{name}",
-            ManagedPoolArgs(spec=spec, cluster=ground.cluster, network=ground.network, node_role=role.handle),
+            ManagedPoolArgs(
+                spec=spec,
+                cluster=ground.cluster,
+                network=ground.network,
+                node_role=role.handle,
+                volume_key=ground.volume_key,
+            ),
             ground.opts,
         )
         for name, spec in sorted(ground.specs.items())
@@ -123,6 +131,7 @@ def _karpenter(
                 network=ground.network,
                 node_role=role.handle,
                 controller=karpenter.ready,
+                volume_key=ground.volume_key,
             ),
             ground.opts,
         )

@@ -33,6 +33,7 @@ class KarpenterPoolArgs:
         network: The network.
         node_role: Identity of its machines; it must have an instance profile.
         controller: Karpenter, its CRDs, its queue: what must stand before a pool is declared, and outlive it.
+        volume_key: KMS key of the machines' volumes; AWS's own for EBS where none is given.
     """
 
     spec: PoolSpec
@@ -40,6 +41,7 @@ class KarpenterPoolArgs:
     network: NetworkHandle
     node_role: NodeRoleHandle
     controller: Sequence[pulumi.Resource]
+    volume_key: pulumi.Input[str] | None = None
 
 
 class KarpenterPool(pulumi.ComponentResource):
@@ -112,5 +114,6 @@ def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any
             instance_profile=args.node_role.instance_profile,
             placement_group=fabric.placement_group_name if fabric else None,
             tags=machine_tags(spec.name, cluster.name, cluster.tags),
+            volume_key=args.volume_key,
         )
     )

@@ -27,12 +27,14 @@ class TemplateArgs:
         tags: Tags of machines, volumes and interfaces.
         security_groups: Groups of every interface of an EFA pool; EKS gives others the cluster's group itself.
         placement_group: Name of the placement group, where the pool has one.
+        volume_key: KMS key of the volumes; AWS's own for EBS where none is given.
     """
 
     spec: PoolSpec
     tags: Mapping[str, str]
     security_groups: Sequence[pulumi.Input[str]] = ()
     placement_group: pulumi.Input[str] | None = None
+    volume_key: pulumi.Input[str] | None = None
 
 
 def launch_template(name: str, args: TemplateArgs, opts: pulumi.ResourceOptions) -> aws.ec2.LaunchTemplate:
@@ -51,7 +53,7 @@ def launch_template(name: str, args: TemplateArgs, opts: pulumi.ResourceOptions)
             aws.ec2.LaunchTemplatePlacementArgs(group_name=args.placement_group) if args.placement_group else None
         ),
         network_interfaces=_network_interfaces(spec, args.security_groups),
-        block_device_mappings=[_device(volume) for volume in volumes(spec)],
+        block_device_mappings=[_device(volume, args.volume_key) for volume in volumes(spec)],
         metadata_options=_metadata(),
         # A metric a minute instead of one in five; about 2 USD a month, on machines of more than that an hour.
         monitoring=aws.ec2.LaunchTemplateMonitoringArgs(enabled=spec.gpu is not None),
@@ -70,7 +72,7 @@ def _metadata() -> aws.ec2.LaunchTemplateMetadataOptionsArgs:
     )
 
 
-def _device(volume: Volume) -> aws.ec2.LaunchTemplateBlockDeviceMappingArgs:
+def _device(volume: Volume, key: pulumi.Input[str] | None) -> aws.ec2.LaunchTemplateBlockDeviceMappingArgs:
     return aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
         device_name=volume.device,
         ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
@@ -79,6 +81,7 @@ def _device(volume: Volume) -> aws.ec2.LaunchTemplateBlockDeviceMappingArgs:
             iops=volume.iops,
             throughput=volume.throughput_mibps,
             encrypted="true",
+            kms_key_id=key,
             delete_on_termination="true",
         ),
     )

@@ -34,6 +34,7 @@ class ManagedPoolArgs:
     cluster: ClusterHandle
     network: NetworkHandle
     node_role: NodeRoleHandle
+    volume_key: pulumi.Input[str] | None = None
 
 
 class ManagedPool(pulumi.ComponentResource):
@@ -77,6 +78,7 @@ class ManagedPool(pulumi.ComponentResource):
                 tags=machine_tags(spec.name, cluster.name, cluster.tags),
                 security_groups=groups,
                 placement_group=placement,
+                volume_key=args.volume_key,
             ),
             pulumi.ResourceOptions(parent=self),
         )

@@ -36,6 +36,7 @@ class NodeClassArgs:
             documentation, NodeClasses, `spec.instanceProfile`), and six more permissions.
         placement_group: Name of its placement group, where it has one.
         tags: Tags of machines, volumes and interfaces.
+        volume_key: KMS key of the volumes; AWS's own for EBS where none is given.
     """
 
     spec: PoolSpec
@@ -43,6 +44,7 @@ class NodeClassArgs:
     instance_profile: pulumi.Input[str]
     placement_group: pulumi.Input[str] | None
     tags: Mapping[str, str]
+    volume_key: pulumi.Input[str] | None = None
 
 
 def node_class(args: NodeClassArgs) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def node_class(args: NodeClassArgs) -> dict[str, Any]:
         "instanceProfile": args.instance_profile,
         "subnetSelectorTerms": [{"tags": {SUBNET_TAG: args.cluster}}],
         "securityGroupSelectorTerms": _security_groups(args),
-        "blockDeviceMappings": [_device(volume) for volume in volumes(spec)],
+        "blockDeviceMappings": [_device(volume, args.volume_key) for volume in volumes(spec)],
         # IMDSv2 only, and one hop: pods that are not on the host's network can't take the node's credentials.
         "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
         "kubelet": {"maxPods": spec.settings.max_pods},
@@ -89,7 +91,8 @@ def _security_groups(args: NodeClassArgs) -> list[dict[str, Any]]:
     return terms
 
 
-def _device(volume: Volume) -> dict[str, Any]:
+def _device(volume: Volume, key: pulumi.Input[str] | None) -> dict[str, Any]:
+    encryption = {"encrypted": True} if key is None else {"encrypted": True, "kmsKeyID": key}
     return {
         "deviceName": volume.device,
         "rootVolume": volume.holds_data,
@@ -98,7 +101,7 @@ def _device(volume: Volume) -> dict[str, Any]:
             "volumeSize": f"{volume.size_gib}Gi",
             "iops": volume.iops,
             "throughput": volume.throughput_mibps,
-            "encrypted": True,
+            **encryption,
             "deleteOnTermination": True,
         },
     }

@@ -49,13 +49,41 @@ def key_policy(region: Region, account_id: str, *, lustre: bool, logs: str | Non
         lustre: Whether a file system of FSx for Lustre reads and writes the buckets.
         logs: Pattern of names of log groups that are encrypted with the key.
     """
-    statements = [account_administration(region.partition, account_id)]
+    statements = [account_administration(region.partition, account_id), _volumes(region, account_id)]
     if lustre:
         statements.append(_lustre_links(region, account_id))
     if logs is not None:
         groups = f"arn:{region.partition}:logs:{region.name}:{account_id}:log-group:{logs}"
         statements.append(log_encryption(f"logs.{region.name}.{region.dns_suffix}", groups))
     return document(*statements)
+
+
+def _volumes(region: Region, account_id: str) -> Statement:
+    """Let whoever in the account may make volumes encrypt them with the key, through EC2 alone.
+
+    It is what the key that AWS manages for EBS says of itself, and needs no list of those who launch machines: Auto
+    Scaling's service-linked role, Karpenter, the EBS driver (EBS User Guide, "How Amazon EBS encryption works"; EC2
+    Auto Scaling User Guide, "Required AWS KMS key policy for use with encrypted volumes"; read 2026-11).
+    """
+    return Statement(
+        sid="Volumes",
+        actions=[
+            "kms:CreateGrant",
+            "kms:Decrypt",
+            "kms:DescribeKey",
+            "kms:Encrypt",
+            "kms:GenerateDataKey*",
+            "kms:ReEncrypt*",
+        ],
+        resources=["*"],
+        principals={"AWS": ["*"]},
+        conditions={
+            "StringEquals": {
+                "kms:CallerAccount": [account_id],
+                "kms:ViaService": [f"ec2.{region.name}.{region.dns_suffix}"],
+            },
+        },
+    )
 
 
 def _lustre_links(region: Region, account_id: str) -> Statement:

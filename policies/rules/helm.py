@@ -30,6 +30,9 @@ _REPOSITORIES: Final = [
     "https://prometheus-community.github.io/helm-charts",
     "https://charts.jetstack.io",
     "https://kubecost.github.io/*",
+    "https://opencost.github.io/*",
+    "https://argoproj.github.io/argo-helm",
+    "https://community-charts.github.io/helm-charts",
 ]
 _OCI: Final[dict[str, Any]] = {
     "chart": "oci://public.ecr.aws/karpenter/karpenter",

@@ -52,7 +52,10 @@ def _as_root(release: Resource, context: Context) -> Iterator[Problem]:
 def _unbounded(release: Resource, _: Context) -> Iterator[Problem]:
     for node in _maps(release["values"]):
         resources = node["resources"]
-        if isinstance(resources.raw, dict) and "requests" in resources.raw and resources["limits"]["memory"].missing:
+        requests = resources["requests"] if isinstance(resources.raw, dict) else resources
+        # Claims of volumes have `resources` as well, and ask for storage alone.
+        computes = isinstance(requests.raw, dict) and {"cpu", "memory"}.intersection(requests.raw)
+        if computes and resources["limits"]["memory"].missing:
             yield problem(resources["limits"])
 
 
@@ -127,6 +130,7 @@ HARDENED = ResourceRule(
         # Of the form of a credential: `no-plaintext-secrets` says so.
         one(edited(_RELEASE, "values.auth.password", "hf_" + "x" * 34)),
         one(edited(_RELEASE, "values.controllers.0.resources", {})),
+        one(edited(_RELEASE, "values.controllers.0.resources", {"requests": {"storage": "10Gi"}})),
     ),
 )
 

@@ -68,7 +68,11 @@ def policy(*, cluster: str, partition: str, region: str, account_id: str, web_ac
     here = f"{region}:{account_id}"
     group = f"arn:{partition}:ec2:{here}:security-group/*"
     elb = f"arn:{partition}:elasticloadbalancing:{here}:"
-    web_acls = Statement(sid="AttachWebAcls", actions=WEB_ACL, resources=["*"])
+    web_acls = Statement(
+        sid="AttachWebAcls",
+        actions=WEB_ACL,
+        resources=[f"arn:{partition}:wafv2:{here}:regional/webacl/*/*", f"{elb}loadbalancer/app/*/*"],
+    )
     return document(
         Statement(sid="Read", actions=READ, resources=["*"]),
         Statement(

@@ -54,10 +54,23 @@ def _runtime(name: str, pod: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_CONFINED: Final = {
+    "allowPrivilegeEscalation": False,
+    "capabilities": {"drop": ["ALL"]},
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+"""What training never needs. The user is the image's own: that of PyTorch is root."""
+
+
 def _pod(image: str) -> dict[str, Any]:
     return {
         "containers": [
-            {"name": "node", "image": image, "volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}]}  # noqa: S108
+            {
+                "name": "node",
+                "image": image,
+                "securityContext": _CONFINED,
+                "volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}],  # noqa: S108
+            }
         ],
         # Loaders and NCCL share memory between processes; a container has 64 MiB of it by itself. It counts against
         # the container's memory.
