@@ -24,20 +24,29 @@ PORT: Final = 9478
 PATH: Final = "/metrics.txt"
 """With the suffix the server says `text/plain`; Prometheus 3 takes nothing of an unknown type."""
 SECONDS: Final = 15
+ROOT: Final = "/sys/class/infiniband"
+
+
+def collect(root: str) -> str:
+    """Shell that prints every counter below a directory, as `<device>/ports/<port>/hw_counters/<counter>` has it."""
+    return f"""\
+for file in {root}/*/ports/*/hw_counters/*; do
+  [ -r "$file" ] || continue
+  IFS=/ read -r device _ port _ counter <<END
+${{file#{root}/}}
+END
+  read -r value < "$file" || continue
+  echo "node_amazonefa_$counter{{device=\\"$device\\",port=\\"$port\\"}} $value"
+done"""
+
+
 SCRIPT: Final = f"""\
 mkdir -p /tmp/www
 httpd -p {PORT} -h /tmp/www
 while true; do
-  for file in /sys/class/infiniband/*/ports/*/hw_counters/*; do
-    [ -r "$file" ] || continue
-    IFS=/ read -r _ _ _ _ device _ port _ counter <<END
-$file
-END
-    read -r value < "$file" || continue
-    echo "node_amazonefa_$counter{{device=\\"$device\\",port=\\"$port\\"}} $value"
-  done > /tmp/www/metrics.new
-  mv /tmp/www/metrics.new /tmp/www{PATH}
-  sleep {SECONDS}
+{collect(ROOT)} > /tmp/www/metrics.new
+mv /tmp/www/metrics.new /tmp/www{PATH}
+sleep {SECONDS}
 done
 """
 

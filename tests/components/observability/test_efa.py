@@ -1,0 +1,49 @@
+"""The EFA exporter's shell, and what Prometheus asks of it."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from components.observability import efa, monitors
+
+
+def _counter(root: Path, device: str, name: str, value: str) -> None:
+    file = root / device / "ports" / "1" / "hw_counters" / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(value)
+
+
+def _collected(root: Path) -> list[str]:
+    done = subprocess.run(["sh", "-ec", efa.collect(str(root))], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+def test_every_counter_of_every_adapter_is_told(tmp_path: Path) -> None:
+    _counter(tmp_path, "rdmap0s6", "rx_bytes", "1234\n")
+    _counter(tmp_path, "rdmap0s6", "tx_bytes", "5\n")
+    _counter(tmp_path, "rdmap0s7", "rx_bytes", "7\n")
+    assert _collected(tmp_path) == [
+        'node_amazonefa_rx_bytes{device="rdmap0s6",port="1"} 1234',
+        'node_amazonefa_tx_bytes{device="rdmap0s6",port="1"} 5',
+        'node_amazonefa_rx_bytes{device="rdmap0s7",port="1"} 7',
+    ]
+
+
+def test_a_node_without_adapters_and_an_empty_counter_are_no_error(tmp_path: Path) -> None:
+    assert _collected(tmp_path) == []
+    _counter(tmp_path, "rdmap0s6", "rx_bytes", "")
+    assert _collected(tmp_path) == []
+
+
+def test_the_whole_shell_parses() -> None:
+    subprocess.run(["sh", "-n", "-c", efa.SCRIPT], check=True, capture_output=True)
+
+
+def test_prometheus_asks_where_the_shell_writes() -> None:
+    endpoint = monitors.manifests("monitoring", efa=True)["monitor-efa"]["spec"]["podMetricsEndpoints"][0]
+    assert (endpoint["port"], endpoint["path"]) == ("metrics", efa.PATH)
+    assert f"/tmp/www{efa.PATH}" in efa.SCRIPT  # noqa: S108 - a volume of the pod's own
+    assert {"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"} in endpoint["relabelings"]
+    assert "monitor-efa" not in monitors.manifests("monitoring", efa=False)
