@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
 from components.addons.placement import system_placement
-from components.addons.sizing import keeps_one, scraped, sized
+from components.addons.sizing import keeps_one, sized
 from components.addons.versions import CERT_MANAGER
 from infra.config.addons.ingress import CertManager as Settings
 
@@ -21,17 +21,19 @@ class CertManager(AddOn[Settings]):
 
     def parts(self, site: Site) -> Parts:
         """One release."""
-        given = values(self.settings, placement=system_placement(site), monitored=scraped(site))
+        given = values(self.settings, placement=system_placement(site))
         return Parts(releases=[ChartRelease(ref=CERT_MANAGER, release_name="cert-manager", values=given)])
 
 
-def values(settings: Settings, *, placement: dict[str, Any], monitored: bool) -> dict[str, Any]:
+def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
     """Values of the chart (v1.21.1) that differ from its own.
+
+    Its monitor stays off, because that would have it wait for Prometheus, and KServe for both. Prometheus finds its
+    pods by a monitor of its own (`components.observability.monitors`).
 
     Args:
         settings: Settings of the add-on.
         placement: `nodeSelector` and `tolerations` of its pods.
-        monitored: Whether Prometheus is there.
     """
     webhook = {"replicaCount": settings.replicas, "resources": sized("25m", "64Mi"), **placement}
     if keeps_one(settings.replicas):
@@ -46,5 +48,4 @@ def values(settings: Settings, *, placement: dict[str, Any], monitored: bool) ->
         "webhook": webhook,
         "cainjector": {"resources": sized("25m", "256Mi"), **placement},
         "startupapicheck": {"resources": sized("10m", "64Mi"), **placement},
-        "prometheus": {"enabled": True, "servicemonitor": {"enabled": monitored}},
     }

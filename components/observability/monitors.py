@@ -95,6 +95,15 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
         "karpenter": pod_monitor(
             "karpenter", namespace, match={"matchLabels": {named: "karpenter"}}, port="http-metrics", of=["kube-system"]
         ),
+        # cert-manager v1.21.1: port `http-metrics` of all its pods. KServe waits for cert-manager, and that not for
+        # Prometheus.
+        "cert-manager": pod_monitor(
+            "cert-manager",
+            namespace,
+            match={"matchLabels": {"app.kubernetes.io/instance": "cert-manager"}},
+            port="http-metrics",
+            of=["cert-manager"],
+        ),
         # Whatever a job tells of itself on a port called `metrics`: steps, losses, checkpoints.
         "jobs": pod_monitor(
             "slipway-jobs",

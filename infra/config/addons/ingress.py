@@ -16,8 +16,6 @@ Replicas = Annotated[int, Field(ge=1, le=5)]
 class CertManager(AddonSettings):
     """Certificates for webhooks and endpoints, renewed before they end (chart cert-manager)."""
 
-    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
-
     replicas: Replicas = 2
     """Pods of its webhook, which fails closed: while none is there, no certificate can be asked for."""
 

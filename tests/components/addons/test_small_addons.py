@@ -18,8 +18,10 @@ from components.addons.kueue import Kueue
 from components.addons.leader_worker_set import LeaderWorkerSet
 from components.addons.trainer import Trainer
 from components.addons.volcano import TEAM_LABEL, Volcano
+from components.observability import monitors
 from components.tenancy import labels
 from infra.config.addons import batch, ingress, serving
+from infra.config.addons.observability import KubePrometheusStack
 from tests.support.site import Seen, seen_parts
 
 CONTROLLERS: dict[str, Callable[[], AddOn[Any]]] = {
@@ -73,10 +75,16 @@ def test_certificates_outlive_cert_manager() -> None:
     assert seen(CONTROLLERS["cert-manager"]).values["cert-manager"]["crds"] == {"enabled": True, "keep": True}
 
 
+def test_certificates_do_not_wait_for_prometheus_and_are_watched_all_the_same() -> None:
+    assert KubePrometheusStack not in ingress.CertManager.follows
+    monitor = monitors.manifests("monitoring", efa=False)["monitor-cert-manager"]["spec"]
+    assert monitor["namespaceSelector"] == {"matchNames": [CertManager.namespace.name]}
+    release = seen(CONTROLLERS["cert-manager"]).parts.releases[0].release_name
+    assert monitor["selector"]["matchLabels"] == {"app.kubernetes.io/instance": release}
+
+
 @pytest.mark.parametrize("on", [True, False])
 def test_monitors_are_made_where_prometheus_is(on: bool) -> None:
-    certificates = seen(CONTROLLERS["cert-manager"], prometheus=on).values["cert-manager"]
-    assert certificates["prometheus"]["servicemonitor"]["enabled"] is on
     scalers = seen(CONTROLLERS["keda"], prometheus=on).values["keda"]
     assert all(each["serviceMonitor"]["enabled"] is on for each in scalers["prometheus"].values())
     sets = seen(CONTROLLERS["leader-worker-set"], prometheus=on).values["lws"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pulumi_aws as aws
 
@@ -12,14 +13,14 @@ from infra.config.addons.batch import ArgoWorkflows as Settings
 from tests.support.site import seen_parts
 
 
-def values(**settings: object) -> dict[str, object]:
-    found: dict[str, object] = seen_parts(lambda: ArgoWorkflows(Settings(**settings))).values["argo-workflows"]
+def values(**settings: int) -> dict[str, Any]:
+    found: dict[str, Any] = seen_parts(lambda: ArgoWorkflows(Settings(**settings))).values["argo-workflows"]
     return found
 
 
 def test_artifacts_go_to_the_bucket_of_add_ons_with_the_pods_own_identity() -> None:
     found = values()
-    store = found["artifactRepository"]["s3"]  # type: ignore[index]
+    store = found["artifactRepository"]["s3"]
     assert store["bucket"] == "slipway-test-state-0a1b2c3"
     assert store["useSDKCreds"] is True
     assert found["useStaticCredentials"] is False
@@ -27,7 +28,7 @@ def test_artifacts_go_to_the_bucket_of_add_ons_with_the_pods_own_identity() -> N
 
 
 def test_each_namespace_has_its_place_in_the_bucket() -> None:
-    assert values()["artifactRepository"]["s3"]["keyFormat"].startswith("{{workflow.namespace}}/argo/")  # type: ignore[index]
+    assert values()["artifactRepository"]["s3"]["keyFormat"].startswith("{{workflow.namespace}}/argo/")
 
 
 def test_the_server_reads_artifacts_and_writes_none() -> None:
@@ -52,10 +53,10 @@ def test_no_job_fetches_crds_from_the_internet() -> None:
 
 
 def test_steps_run_as_the_work_of_their_team() -> None:
-    spec = values(keepDays=2)["controller"]["workflowDefaults"]["spec"]  # type: ignore[index]
+    spec = values(keepDays=2)["controller"]["workflowDefaults"]["spec"]
     assert spec["serviceAccountName"] == "workload"
     assert spec["ttlStrategy"] == {"secondsAfterCompletion": 172800}
 
 
 def test_who_looks_does_so_with_rights_of_their_own() -> None:
-    assert values()["server"]["authModes"] == ["client"]  # type: ignore[index]
+    assert values()["server"]["authModes"] == ["client"]

@@ -103,6 +103,6 @@ def test_two_managers_stand_on_the_system_pool_and_one_of_them_always() -> None:
 
 @pytest.mark.parametrize("on", [True, False])
 def test_metrics_are_read_where_prometheus_is(on: bool) -> None:
-    more = {"kubePrometheusStack": {}} if on else {}
+    more: dict[str, Any] = {"kubePrometheusStack": {}} if on else {}
     seen = seen_parts(lambda: Kueue(Settings()), addons={"kueue": {}, **more})
     assert seen.values["kueue"]["enablePrometheus"] is on
