@@ -38,14 +38,14 @@ def run(options: argparse.Namespace) -> int:
 
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
-    from policies import pack, recorded  # noqa: PLC0415 - imports the SDK
+    from policies import manifests, pack, recorded  # noqa: PLC0415 - imports the SDK
     from slipway.render.program import record_platform  # noqa: PLC0415 - as above
 
     today = pack.today()
     recording = record_platform(loaded.platform, stack=options.stack, preview=True)
     found = recorded.check(recording, today)
     for folder in options.manifests:
-        found += recorded.check_manifests(folder, options.stack, today)
+        found += manifests.findings_for_manifests(manifests.read(folder), stack=options.stack, today=today)
     return report(options, found, today, len(recording))
 
 
