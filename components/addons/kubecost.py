@@ -26,7 +26,7 @@ NAMESPACE: Final = "kubecost"
 ACCOUNTS: Final = ("kubecost", "kubecost-finops-agent")
 """Service accounts: the aggregator's, which the chart names after the release (v3.2.1, kubecost.serviceAccountName),
 and the agent's, which the values name."""
-TEAM, PROJECT, JOB = "platform.slipway/team", "platform.slipway/project", "platform.slipway/job"
+TEAM, PROJECT = "platform.slipway/team", "platform.slipway/project"
 
 
 class Kubecost(AddOn[Settings]):
@@ -93,13 +93,23 @@ def values(
         placement: `nodeSelector` and `tolerations` of its pods.
         budgets: Budgets of the teams.
     """
-    off = {"enabled": False}
     return {
         "global": {
             "clusterId": cluster,
             "federatedStorage": {"config": store},
             "defaultStorageClass": storage_class,
         },
+        **_parts(settings, placement),
+        **_without(),
+        "kubecostProductConfigs": {
+            "labelMappingConfigs": {"team_label": sanitized(TEAM), "product_label": sanitized(PROJECT)},
+            **({"budgets": {"budgetsConfig": list(budgets)}} if budgets else {}),
+        },
+    }
+
+
+def _parts(settings: Settings, placement: Mapping[str, Any]) -> dict[str, Any]:
+    return {
         "finopsagent": {
             **placement,
             # Sizes of the agent belong to a chart that this one does not bring along; these are its usual keys.
@@ -114,6 +124,13 @@ def values(
         },
         "frontend": {**placement, "resources": sized("10m", "128Mi")},
         "forecasting": {**placement, "resources": sized("200m", "1Gi")},
+    }
+
+
+def _without() -> dict[str, Any]:
+    """What is left out, and why."""
+    off = {"enabled": False}
+    return {
         # A store for those who have no bucket.
         "localStore": off,
         # Reads the bill from a Cost and Usage Report, which is set up in the payer's account.
@@ -124,10 +141,6 @@ def values(
         "networkCosts": off,
         "telemetry": off,
         "reporting": {"logCollection": False},
-        "kubecostProductConfigs": {
-            "labelMappingConfigs": {"team_label": sanitized(TEAM), "product_label": sanitized(PROJECT)},
-            **({"budgets": {"budgetsConfig": list(budgets)}} if budgets else {}),
-        },
     }
 
 

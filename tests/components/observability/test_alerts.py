@@ -10,8 +10,9 @@ import pytest
 import yaml
 
 from components.observability.alerts import Alert, all_alerts
-from tests.components.observability.cases import CASES, Case
+from tests.components.observability.cases import CASES
 from tests.components.observability.samples import RUNBOOKS, SETTINGS, groups, write
+from tests.components.observability.situations import Case
 from tests.support import promtool
 
 ALERTS: Final[dict[str, Alert]] = {alert.name: alert for group in all_alerts(SETTINGS).values() for alert in group}

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from tests.components.observability.cases import TEAM, series
 from tests.components.observability.samples import groups, write
+from tests.components.observability.situations import TEAM, series
 from tests.support import promtool
 
 

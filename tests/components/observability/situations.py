@@ -1,0 +1,113 @@
+"""What cases of alerts are made of: series of one team with one job on one node.
+
+Written as `promtool test rules` wants them: `0+1x60` is 0, then sixty values a minute apart, each one more. A single
+value is there from the beginning to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One alert in one situation.
+
+    Attributes:
+        alert: Its name.
+        what: The situation.
+        series: Values by series.
+        at: When to look.
+        labels: Labels of the alert that must fire beside those of every one; nothing fires where None.
+        summary: What it must say.
+    """
+
+    alert: str
+    what: str
+    series: Mapping[str, str] = field(hash=False)
+    at: str
+    labels: Mapping[str, str] | None = field(default=None, hash=False)
+    summary: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.alert}: {self.what}"
+
+
+def series(metric: str, values: str = "1", **labels: str) -> dict[str, str]:
+    """One series with its values."""
+    told = ",".join([f'{name}="{text}"' for name, text in labels.items()])
+    return {f"{metric}{{{told}}}": values}
+
+
+def pod(metric: str, values: str = "1", **labels: str) -> dict[str, str]:
+    return series(metric, values, namespace="nlp", pod="train-0", **labels)
+
+
+def gpu(values: str, metric: str = "DCGM_FI_PROF_GR_ENGINE_ACTIVE") -> dict[str, str]:
+    return pod(metric, values, Hostname="n1", UUID="GPU-1")
+
+
+def node(**labels: str) -> dict[str, str]:
+    return series("kube_node_labels", node="n1", **{f"label_{name}": text for name, text in labels.items()})
+
+
+def efa(values: str) -> dict[str, str]:
+    """p5.48xlarge: 3200 Gbit/s are 24e12 bytes a minute."""
+    return series("node_amazonefa_rx_bytes", values, node="n1", device="rdmap0s6", port="1")
+
+
+def claim(metric: str, values: str) -> dict[str, str]:
+    return series(metric, values, namespace="nlp", persistentvolumeclaim="checkpoints")
+
+
+TEAM: Final = series(
+    "kube_namespace_labels",
+    namespace="nlp",
+    label_platform_slipway_team="nlp",
+    label_platform_slipway_project="llm",
+)
+OWNED: Final = {"namespace": "nlp", "team": "nlp"}
+RUNNING: Final = pod("kube_pod_status_phase", phase="Running")
+JOB: Final = {**TEAM, **RUNNING, **pod("kube_pod_labels", label_platform_slipway_job="train")}
+P5: Final = node(
+    platform_slipway_pool="h100",
+    node_kubernetes_io_instance_type="p5.48xlarge",
+    eks_amazonaws_com_capacity_type="CAPACITY_BLOCK",
+)
+CLAIM: Final = {
+    **JOB,
+    **pod("kube_pod_spec_volumes_persistentvolumeclaims_info", persistentvolumeclaim="checkpoints"),
+}
+IDLE: Final = {**OWNED, "pod": "train-0", "node": "n1", "UUID": "GPU-1"}
+SPOT: Final = 'karpenter_interruption_received_messages_total{message_type="spot_interrupted"}'
+QUEUE: Final = {'kueue_pending_workloads{cluster_queue="nlp",status="active"}': "3"}
+ADMITTED: Final = 'kueue_admitted_workloads_total{cluster_queue="nlp"}'
+QUOTA: Final = {
+    'kueue_cluster_queue_nominal_quota{cluster_queue="nlp",flavor="h100",resource="nvidia.com/gpu"}': "8",
+}
+HELD: Final = 'kueue_cluster_queue_resource_usage{cluster_queue="nlp",flavor="h100",resource="nvidia.com/gpu"}'
+CERTIFICATE: Final = 'certmanager_certificate_expiration_timestamp_seconds{namespace="kserve",name="webhook"}'
+SIZE: Final = claim("kubelet_volume_stats_capacity_bytes", "100")
+MEMORY: Final = pod("kube_pod_container_resource_limits", "100", container="main", resource="memory")
+NODE_OF_TEAM: Final = {
+    **TEAM,
+    **P5,
+    'kube_node_status_allocatable{node="n1",resource="nvidia_com_gpu"}': "8",
+    **RUNNING,
+}
+
+
+def gpus_asked(number: int) -> dict[str, str]:
+    return pod(
+        "kube_pod_container_resource_requests",
+        f"{number}+0x6000",
+        node="n1",
+        container="main",
+        resource="nvidia_com_gpu",
+    )
+
+
+def used(value: str) -> dict[str, str]:
+    return pod("container_memory_working_set_bytes", value, container="main", image="i")
