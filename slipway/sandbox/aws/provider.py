@@ -11,10 +11,11 @@ from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.kinds import ListOf, MapOf, ObjectOf
 from slipway.sandbox.aws.lifecycle import Lifecycle
+from slipway.sandbox.aws.replacement import forces_new
 from slipway.sandbox.aws.row import Row
 from slipway.sandbox.aws.rows import ROWS
 from slipway.sandbox.aws.schema import Schema, schema
-from slipway.sandbox.rpc import diff, paths, wire
+from slipway.sandbox.rpc import diff, wire
 from slipway.sandbox.rpc.diff import Change, Diff
 from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.rpc.hooks import Failure, ReadResult, Resource
@@ -74,7 +75,7 @@ class AwsProvider(Provider[Aws]):
         known = _schema(resource)
         row = ROWS.get(resource.type)
         changes = [c for c in diff.compare(old_inputs, news) if not _same_text(known, c.path, old_inputs, news)]
-        found = Diff(tuple(changes)).replacing(lambda path: _forces_new(resource, row, path, old_inputs, news))
+        found = Diff(tuple(changes)).replacing(lambda path: forces_new(resource.type, path, old_inputs, news))
         wanted = tags.merged(_at(session, news), news)
         told = any(change.path[0] == "tags" for change in found.changes) or wire.has_unknown(wanted)
         if "tagsAll" in known.outputs and not told and old_outputs.get("tagsAll", {}) != wanted:
@@ -195,26 +196,6 @@ def _tags_all(aws: Aws, known: Schema, inputs: dict[str, Any]) -> dict[str, Any]
 def _changed(old_inputs: dict[str, Any], news: dict[str, Any]) -> set[str] | None:
     """The inputs that changed; None where none did: then an earlier failure is to be finished."""
     return {str(change.path[0]) for change in diff.compare(old_inputs, news)} or None
-
-
-def _forces_new(
-    resource: Resource, row: Row | None, path: Path, old_inputs: dict[str, Any], news: dict[str, Any]
-) -> bool:
-    name = paths.without_indexes(path)
-    forcing = (row.force_new if row is not None else records.record(resource.type).force_new) | {"region"}
-    if any(name == forced or name.startswith(f"{forced}.") or _is_set(news, name, forced) for forced in forcing):
-        return True
-    return row is not None and row.replace_if is not None and row.replace_if(name, old_inputs, news)
-
-
-def _is_set(news: dict[str, Any], name: str, forced: str) -> bool:
-    """Whether an object given anew brings a property with it that cannot be set later."""
-    if not forced.startswith(f"{name}."):
-        return False
-    value: Any = news
-    for part in forced.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value is not None
 
 
 def _same_text(known: Schema, path: Path, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
