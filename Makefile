@@ -34,8 +34,9 @@ check: setup ## style, types, and whether the lock file is current
 	$(BIN)/mypy
 	$(BIN)/python tools/lock.py --check
 
-scanners: setup ## Checkov and zizmor, which tests hold against our own rules, in an environment of their own
+scanners: setup ## Checkov, zizmor, ShellCheck and actionlint, for the tests that hold stacks and workflows against them
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.scanners
+	@$(BIN)/python -m slipway.toolchain ensure actionlint
 
 test: check ## everything `make check` does, then all tests
 	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)

@@ -37,8 +37,9 @@ def python() -> Finding:
 
 def tools() -> list[Finding]:
     """Each tool: its version and where it comes from, or how it would be come by; and Go, where one must be built."""
-    findings = [_tool(tool) for tool in TOOLS.values()]
-    missing = [tool for tool in TOOLS.values() if _search(tool) is None]
+    wanted = [tool for tool in TOOLS.values() if not tool.for_tests]
+    findings = [_tool(tool) for tool in wanted]
+    missing = [tool for tool in wanted if _search(tool) is None]
     return [*findings, _go(missing)]
 
 

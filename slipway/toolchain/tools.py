@@ -84,6 +84,8 @@ class Tool:
     installer: Download | PulumiInstaller | None = None
     wheel: Wheel | None = None
     in_kubebuilder_assets: bool = False
+    for_tests: bool = False
+    """Nothing but the project's own tests runs it, so `slipway doctor` does not ask for it."""
 
     @property
     def variable(self) -> str:
@@ -167,7 +169,24 @@ _HELM = Tool(
     ),
 )
 
-TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in (_PULUMI, _KUBE_APISERVER, _ETCD, _HELM)})
+_ACTIONLINT = Tool(
+    name="actionlint",
+    version="1.7.12",
+    accepts=Accepts.SAME_MAJOR,
+    version_arguments=("-version",),
+    documentation="https://github.com/rhysd/actionlint/blob/main/docs/install.md",
+    go=GoBuild(
+        module="actionlint",
+        package="github.com/rhysd/actionlint/cmd/actionlint",
+        ldflags=("-X github.com/rhysd/actionlint.version={version}",),
+        minutes=0.2,
+    ),
+    for_tests=True,
+)
+
+TOOLS: Mapping[str, Tool] = MappingProxyType(
+    {tool.name: tool for tool in (_PULUMI, _KUBE_APISERVER, _ETCD, _HELM, _ACTIONLINT)}
+)
 
 
 def get(name: str) -> Tool:
