@@ -103,7 +103,12 @@ class Space(pulumi.ComponentResource):
         name, args = self._name, self._args
         cluster = args.ground.cluster
         region = regions.get(cluster.region)
-        policy = workload_policy(args.team, args.ground.storage, f"s3.{region.name}.{region.dns_suffix}")
+        policy = workload_policy(
+            args.team,
+            args.ground.storage,
+            f"s3.{region.name}.{region.dns_suffix}",
+            workflows_in=args.namespace if args.ground.workflows else None,
+        )
         role = pod_identity_role(
             f"{name}-role",
             cluster_arn=cluster.arn,

@@ -11,10 +11,12 @@ from components.addons.placement import system_placement
 from components.addons.sizing import keeps_one, scraped, sized
 from components.addons.versions import ARGO_WORKFLOWS
 from components.iam import Inline, Statement, document
+from components.storage.places import ARTIFACTS, artifacts_of
 from infra.config.addons.batch import ArgoWorkflows as Settings
 
-KEYS: Final = "{{workflow.namespace}}/argo/{{workflow.name}}/{{pod.name}}"
-"""Where in the bucket artifacts are: below the namespace, which is the place of its team."""
+KEYS: Final = artifacts_of("{{workflow.namespace}}") + "{{workflow.name}}/{{pod.name}}"
+"""Where in the bucket artifacts are: below the place of the namespace, which its pods alone may write to (see
+`components.tenancy.workload_rights`)."""
 SERVER: Final = "argo-workflows-server"
 WORKLOAD: Final = "workload"
 """Service account of work in the namespaces of teams; steps run as it and write their artifacts by its rights."""
@@ -51,9 +53,9 @@ def reading_policy(bucket: str, key: str) -> str:
             sid="FindArtifacts",
             actions=["s3:ListBucket"],
             resources=[bucket],
-            conditions={"StringLike": {"s3:prefix": ["*/argo/*"]}},
+            conditions={"StringLike": {"s3:prefix": [f"{ARTIFACTS}/*"]}},
         ),
-        Statement(sid="ReadArtifacts", actions=["s3:GetObject"], resources=[f"{bucket}/*/argo/*"]),
+        Statement(sid="ReadArtifacts", actions=["s3:GetObject"], resources=[f"{bucket}/{ARTIFACTS}/*"]),
         Statement(sid="DecryptArtifacts", actions=["kms:Decrypt"], resources=[key]),
     )
 

@@ -81,6 +81,7 @@ CHECKS: Final = (
     Check(addons.relations, ("addons",)),
     Check(teams.members_admitted, ("teams", "account", "cluster")),
     Check(teams.namespaces_own, ("teams",)),
+    Check(teams.places_own, ("teams",)),
     Check(teams.storage_enough, ("teams",)),
     Check(teams.parts_add_up, ("teams", "addons")),
     Check(shares.pools_named, ("teams", "pools")),

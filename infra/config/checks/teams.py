@@ -47,6 +47,8 @@ RESERVED: Final = frozenset(
     }
 )
 """Namespaces of the cluster and of add-ons, on or not: who switches one on later finds its place free."""
+PLACES: Final = frozenset({"mlflow"})
+"""Prefixes of add-ons in the buckets of teams (`components.addons.mlflow.values`), on or not as above."""
 
 
 def members_admitted(_context: Context, teams: Teams, account: Account, cluster: Cluster) -> Iterator[Problem]:
@@ -67,6 +69,15 @@ def members_admitted(_context: Context, teams: Teams, account: Account, cluster:
                 rule = f"EKS has one access entry for each principal, and {seen[arn]} has it"
                 yield Problem(path, rule, arn, "Remove one of the two, or let the person assume a role for each team.")
             seen.setdefault(arn, f"teams.{team}.members.{key}")
+
+
+def places_own(_context: Context, teams: Teams) -> Iterator[Problem]:
+    """A team's place in the buckets is called like the team, whatever its namespaces are called."""
+    for team, settings in teams.items():
+        # What is called like a namespace of an add-on is told of by `namespaces_own`.
+        if team in PLACES and team not in settings.namespaces_of(team):
+            rule = f"a team's place in the buckets is its name, and `{team}/` is an add-on's"
+            yield Problem(f"teams.{team}", rule, team, "Choose another name.")
 
 
 def namespaces_own(context: Context, teams: Teams) -> Iterator[Problem]:

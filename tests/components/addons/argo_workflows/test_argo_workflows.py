@@ -28,7 +28,7 @@ def test_artifacts_go_to_the_bucket_of_add_ons_with_the_pods_own_identity() -> N
 
 
 def test_each_namespace_has_its_place_in_the_bucket() -> None:
-    assert values()["artifactRepository"]["s3"]["keyFormat"].startswith("{{workflow.namespace}}/argo/")
+    assert values()["artifactRepository"]["s3"]["keyFormat"].startswith("argo/{{workflow.namespace}}/")
 
 
 def test_the_server_reads_artifacts_and_writes_none() -> None:
@@ -37,7 +37,7 @@ def test_the_server_reads_artifacts_and_writes_none() -> None:
     assert actions == {"s3:ListBucket", "s3:GetObject", "kms:Decrypt"}
     assert {arn for each in statements for arn in each["Resource"]} == {
         "arn:aws:s3:::state",
-        "arn:aws:s3:::state/*/argo/*",
+        "arn:aws:s3:::state/argo/*",
         "arn:aws:kms:us-east-1:1:key/k",
     }
 

@@ -100,6 +100,14 @@ TEAMS: Final = (
     ),
     Bad(
         57,
+        "a team's place in a bucket is an add-on's",
+        {"teams.vision": team(), "teams.mlflow": team(namespaces={"train": {}})},
+        "teams.mlflow",
+        "`mlflow/` is an add-on's",
+        "another name",
+    ),
+    Bad(
+        57,
         "one namespace, two teams",
         {"teams.a": team(namespaces={"b-c": {}}), "teams.a-b": team(namespaces={"c": {}})},
         "teams.a-b.namespaces.c",
