@@ -31,12 +31,19 @@ class Bill(pulumi.ComponentResource):
 
 
 def facts(
-    *, floor: Decimal, ceiling: Decimal, pools: Mapping[str, Decimal], specs: Mapping[str, PoolSpec], limits: Limits
+    *,
+    floor: Decimal,
+    expected: Decimal,
+    ceiling: Decimal,
+    pools: Mapping[str, Decimal],
+    specs: Mapping[str, PoolSpec],
+    limits: Limits,
 ) -> dict[str, Any]:
     """A bill in plain values, keys in camel case as everything that leaves a component.
 
     Args:
         floor: USD an hour with everything at its least.
+        expected: USD an hour with schedules, Spot and the use that the settings declare.
         ceiling: USD an hour with everything at its largest.
         pools: USD an hour of each pool at its largest.
         specs: Pools by name.
@@ -44,6 +51,7 @@ def facts(
     """
     return {
         "floorUsdPerHour": _usd(floor),
+        "expectedUsdPerHour": _usd(expected),
         "ceilingUsdPerHour": _usd(ceiling),
         "pools": {name: _usd(amount) for name, amount in sorted(pools.items())},
         "premiumOnDemand": sorted(premium(specs.values())),

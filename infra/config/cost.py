@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints
 
 from infra.config.base import Model, Name
 from infra.config.limits import Limits
+from infra.config.usage import Usage
 
 Percent = Annotated[int, Field(ge=1, le=1000)]
 Usd = Annotated[int, Field(ge=1, le=1_000_000_000)]
@@ -54,3 +55,5 @@ class Cost(Model):
     """Nights and weekends, by name."""
     limits: Limits = Field(default_factory=Limits)
     """What the stack may cost at its largest and at its least; the policy pack refuses more."""
+    usage: Usage = Field(default_factory=Usage)
+    """Typical use, on which the expected bill rests."""

@@ -10,22 +10,17 @@ from components.cost import bill
 from components.pools.spec import PoolSpec
 from infra.config.platform import Platform
 from slipway.cost.estimate import estimate
-from slipway.cost.model import Line
-from slipway.cost.pools import machines, storage
 
 
 def facts(platform: Platform, specs: Mapping[str, PoolSpec]) -> dict[str, Any]:
     """The bill of a stack in plain values; what has no price is not in it, and `slipway cost` lists that."""
     whole = estimate(platform)
+    by_pool = whole.by_pool()
     return bill.facts(
         floor=whole.floor,
+        expected=whole.expected,
         ceiling=whole.ceiling,
-        pools={name: _ceiling(spec) for name, spec in specs.items()},
+        pools={name: by_pool[name].ceiling if name in by_pool else Decimal(0) for name in specs},
         specs=specs,
         limits=platform.cost.limits,
     )
-
-
-def _ceiling(spec: PoolSpec) -> Decimal:
-    lines = (line for line in [*machines(spec), *storage(spec)] if isinstance(line, Line))
-    return sum((line.ceiling for line in lines), Decimal(0))

@@ -1,4 +1,4 @@
-"""Floor and ceiling of a stack, part by part."""
+"""Floor, expectation and ceiling of a stack, part by part."""
 
 from __future__ import annotations
 
@@ -8,43 +8,37 @@ from typing import Final
 
 from components.pools.spec import resolve
 from infra.catalog import kubernetes, prices
-from infra.config.network import Nat, Network
 from infra.config.platform import Platform
-from slipway.cost.model import Estimate, Line, Unpriced, priced
-from slipway.cost.pools import machines, storage
+from slipway.cost import services
+from slipway.cost.data import data
+from slipway.cost.model import Estimate, Line, Unpriced
+from slipway.cost.network import network
+from slipway.cost.pools import machines, metrics, running, storage
+from slipway.cost.pricer import Item, Pricer
+from slipway.cost.teams import of_pool, shared
 
 KEY_ROTATIONS: Final = 2
 """Rotations of a KMS key that are billed, a dollar each (price list, see `infra.catalog.prices`)."""
-_BY_USE: Final = {
-    "nat-gateway-data": "traffic through NAT gateways",
-    "interface-endpoint-data": "traffic through interface endpoints",
-    "logs-ingested": "control plane logs written",
-    "logs-vended": "flow logs written",
-    "logs-stored": "logs kept",
-}
-_WITHOUT_PRICE: Final = {
-    "data-transfer": "data transfer",
-    "sqs": "queue of interruption notices",
-    "eventbridge": "rules for interruption notices",
-}
 
 
 def estimate(platform: Platform, today: date | None = None) -> Estimate:
-    """Price everything of a stack that costs money by the hour.
+    """Price everything of a stack that costs money.
 
     Args:
         platform: Valid settings.
         today: Day that decides whether a Kubernetes version is in extended support; today where not given.
     """
-    found: list[Line | Unpriced] = [
-        *_control_plane(platform, today or date.today()),
-        *_network(platform.network),
-        *_keys(platform),
+    book = prices.book(platform.account.region)
+    pricer = Pricer(book)
+    found: list[Item] = [
+        *_control_plane(platform, pricer, today or date.today()),
+        *_pools(platform, pricer),
+        *network(platform, pricer),
+        *data(platform, pricer),
+        *_keys(platform, pricer),
+        *_logs(platform, pricer),
+        *_messages(platform, pricer),
     ]
-    for name, pool in platform.pools.items():
-        spec = resolve(name, pool, platform)
-        found += [*machines(spec), *storage(spec)]
-    found += _unpriced(platform)
     return Estimate(
         region=platform.account.region,
         lines=tuple(item for item in found if isinstance(item, Line)),
@@ -52,45 +46,52 @@ def estimate(platform: Platform, today: date | None = None) -> Estimate:
     )
 
 
-def _control_plane(platform: Platform, today: date) -> Iterator[Line]:
+def _control_plane(platform: Platform, pricer: Pricer, today: date) -> Iterator[Item]:
     cluster = platform.cluster
     extended = cluster.support == "extended" and kubernetes.support(cluster.version, today) == "extended"
-    price = prices.get("eks-cluster-extended" if extended else "eks-cluster")
-    support = "extended" if extended else "standard"
-    yield priced(f"EKS control plane, {support} support", price, 1, unit="cluster")
+    name = "eks-cluster-extended" if extended else "eks-cluster"
+    note = f"Kubernetes {cluster.version}, {'extended' if extended else 'standard'} support"
+    yield pricer.line(services.EKS, "control plane", name, "cluster", least=1, note=note)
 
 
-def _network(network: Network) -> Iterator[Line]:
-    gateways = {Nat.SINGLE: 1, Nat.PER_ZONE: len(network.zones), Nat.NONE: 0}[network.nat]
-    if gateways:
-        yield priced("NAT gateways", prices.get("nat-gateway"), gateways, unit="gateway")
-        yield priced("public addresses of NAT gateways", prices.get("public-ipv4"), gateways, unit="address")
-    if network.endpoints:
-        interfaces = len(network.endpoints) * len(network.zones)
-        what = f"interface endpoints, {len(network.endpoints)} in {len(network.zones)} zones"
-        yield priced(what, prices.get("interface-endpoint"), interfaces, unit="interface")
+def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    for name, pool in platform.pools.items():
+        spec = resolve(name, pool, platform)
+        nodes, shares = running(spec, platform), of_pool(name, platform)
+        for item in (*machines(spec, nodes, pricer), *storage(spec, nodes, pricer), *metrics(spec, nodes, pricer)):
+            yield shared(item, shares)
 
 
-def _keys(platform: Platform) -> Iterator[Line]:
-    keys = 1 + platform.network.flow_logs.enabled
-    yield priced("KMS keys for logs and secrets", prices.get("kms-key"), keys, unit="key")
-    yield priced("KMS keys: yearly rotations", prices.get("kms-key"), 0, keys * KEY_ROTATIONS, "rotation")
+def _keys(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    """Keys of the cluster and of the storage, and where there are some, of flow logs and of notices."""
+    keys = 2 + platform.network.flow_logs.enabled + platform.notices.wanted
+    yield pricer.line(services.KMS, "keys", "kms-key", "key", least=keys)
+    note = "the first two yearly rotations of each are billed"
+    yield pricer.line(
+        services.KMS, "rotated keys", "kms-key", "rotation", least=0, most=keys * KEY_ROTATIONS, note=note
+    )
+    count = platform.cost.usage.requests.get("kms")
+    yield pricer.used(services.KMS, "requests", "kms-request", "request", count, "cost.usage.requests.kms")
 
 
-def _unpriced(platform: Platform) -> Iterator[Unpriced]:
-    """What depends on use, with its unit price where there is one."""
-    network = platform.network
-    absent = {
-        "nat-gateway-data": network.nat is Nat.NONE,
-        "interface-endpoint-data": not network.endpoints,
-        "logs-vended": not network.flow_logs.enabled,
-        "sqs": not platform.karpenter_pools,
-        "eventbridge": not platform.karpenter_pools,
-    }
-    for name, what in _BY_USE.items():
-        if not absent.get(name):
-            price = prices.get(name)
-            yield Unpriced(what, f"by use: {price.usd} USD a {price.unit}")
-    for name, what in _WITHOUT_PRICE.items():
-        if not absent.get(name):
-            yield Unpriced(what, prices.UNPRICED[name])
+def _logs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    usage, logs = platform.cost.usage, services.CLOUDWATCH
+    yield pricer.used(logs, "logs written", "logs-ingested", "GB", usage.logs_gib, "cost.usage.logsGib")
+    if platform.network.flow_logs.enabled:
+        setting = "cost.usage.flowLogsGib"
+        yield pricer.used(logs, "flow logs written", "logs-vended", "GB", usage.flow_logs_gib, setting)
+    yield pricer.used(logs, "logs kept", "logs-stored", "GB", usage.logs_kept_gib, "cost.usage.logsKeptGib")
+
+
+def _messages(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    requests = platform.cost.usage.requests
+    if platform.karpenter_pools:
+        item, setting = "interruption notices", "cost.usage.requests.sqs"
+        yield pricer.used(services.MESSAGES, item, "sqs-request", "request", requests.get("sqs"), setting)
+    if platform.notices.wanted:
+        item, setting = "notices", "cost.usage.requests.sns"
+        yield pricer.used(services.MESSAGES, item, "sns-request", "request", requests.get("sns"), setting)
+    if platform.addons.mlflow is not None:
+        item, setting = "reads of secrets", "cost.usage.requests.secrets"
+        count = requests.get("secrets")
+        yield pricer.used(services.SECRETS, item, "secret-request", "request", count, setting)

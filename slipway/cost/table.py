@@ -1,55 +1,97 @@
-"""An estimate as text for a terminal."""
+"""An estimate as text for a terminal: lines, totals, sums by service, pool and team, and what is in none of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from infra.catalog.prices import HOURS_PER_MONTH, REGION
-from slipway.cost.model import Estimate, Line
+from infra.catalog import prices
+from slipway.cost.model import Amounts, Estimate, Line
 
-_HEAD: Final = ("what", "count", "USD/h each", "price of", "least USD/h", "most USD/h")
+Row = Sequence[str]
+_HEAD: Final = ("service", "what", "count", "USD/h each", "price of", "least USD/h", "expected", "most")
+_TEXT: Final = 2
+"""Columns that are words and stand to the left."""
+OWN: Final = "the platform's own"
+"""What no team has a part of."""
 
 
 def table(estimate: Estimate) -> str:
-    """Lines, totals by the hour and month, and what is not in them; ends with a newline."""
-    month = (estimate.floor * HOURS_PER_MONTH, estimate.ceiling * HOURS_PER_MONTH)
-    rows = [
-        _HEAD,
-        *map(_row, estimate.lines),
-        ("total an hour", "", "", "", _money(estimate.floor), _money(estimate.ceiling)),
-        (f"total a month ({HOURS_PER_MONTH} h)", "", "", "", *map(_money, month)),
+    """Everything of an estimate; ends with a newline."""
+    rows: list[Row] = [_HEAD, *map(_row, estimate.lines), ("total an hour", "", "", "", "", *_three(estimate.amounts))]
+    parts = [
+        "\n".join(aligned(rows, _TEXT)),
+        sums("service", estimate.by_service(), estimate.amounts),
+        sums("pool", _named(estimate.by_pool(), "no pool"), estimate.amounts),
+        sums("team", _named(estimate.by_team(), OWN), estimate.amounts) if _shared(estimate) else "",
+        "\n".join(f"not in it: {item.what} ({item.why})" for item in estimate.unpriced),
+        elsewhere(estimate.region),
     ]
-    text = _aligned(rows) + [f"not in it: {item.what} ({item.why})" for item in estimate.unpriced]
-    if estimate.region != REGION:
-        text.append(f"prices are those of {REGION}; {estimate.region} has its own")
-    return "\n".join(text) + "\n"
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _row(line: Line) -> tuple[str, ...]:
-    count = str(line.most) if line.least == line.most else f"{line.least} to {line.most}"
-    each = _price(line.high) if line.low == line.high else f"{_price(line.low)} to {_price(line.high)}"
-    return (line.what, count, each, str(line.source.day), _money(line.floor), _money(line.ceiling))
+def sums(by: str, groups: Mapping[str, Amounts], total: Amounts) -> str:
+    """Sums of groups and of all, for a month."""
+    head = (f"by {by}", "least USD/month", "expected", "most")
+    rows = [(name, *_three(amounts.month, "0.01")) for name, amounts in groups.items()]
+    whole = (f"total a month ({prices.HOURS_PER_MONTH} h)", *_three(total.month, "0.01"))
+    return "\n".join(aligned([head, *rows, whole], 1))
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The first column to the left, the others to the right."""
+def elsewhere(region: str) -> str:
+    """Says so where a stack is priced with another region's prices."""
+    used = prices.book(region).region
+    return "" if used == region else f"prices are those of {used}; {region} has its own: slipway prices refresh"
+
+
+def aligned(rows: Sequence[Row], words: int) -> list[str]:
+    """Rows as lines: the first columns to the left, the others to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
+            cell.ljust(width) if column < words else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows
     ]
 
 
-def _money(amount: Decimal) -> str:
-    """Tenths of a cent: a key costs that much an hour, and nothing that costs is shown as nothing."""
-    return f"{amount.quantize(Decimal('0.001'), ROUND_HALF_UP):,}"
+def money(amount: Decimal, digits: str = "0.001") -> str:
+    """Tenths of a cent for an hour: a key costs that much, and nothing that costs is shown as nothing."""
+    return f"{amount.quantize(Decimal(digits), ROUND_HALF_UP):,}"
+
+
+def titled(line: Line) -> str:
+    """A line's pool and item, with its note."""
+    what = f"{line.pool}: {line.item}" if line.pool else line.item
+    return f"{what} ({line.note})" if line.note else what
+
+
+def _row(line: Line) -> Row:
+    counts = dict.fromkeys(_count(count) for count in (line.least, line.typical, line.most))
+    each = dict.fromkeys(_price(price) for price in (line.low, line.usual, line.high))
+    amounts = _three(line.amounts)
+    return (line.service, titled(line), " / ".join(counts), " / ".join(each), str(line.source.day), *amounts)
+
+
+def _three(amounts: Amounts, digits: str = "0.001") -> tuple[str, str, str]:
+    return money(amounts.floor, digits), money(amounts.expected, digits), money(amounts.ceiling, digits)
+
+
+def _named(groups: Mapping[str | None, Amounts], nothing: str) -> dict[str, Amounts]:
+    return {nothing if name is None else name: amounts for name, amounts in groups.items()}
+
+
+def _shared(estimate: Estimate) -> Iterable[object]:
+    return [line for line in estimate.lines if line.shares]
+
+
+def _count(count: Decimal) -> str:
+    rounded = count.quantize(Decimal("0.01"), ROUND_HALF_UP)
+    return f"{rounded:,f}".rstrip("0").rstrip(".")
 
 
 def _price(amount: Decimal) -> str:
-    """Four digits that count: prices run from 0.00005 to 100."""
+    """Four digits that count: prices run from a millionth to 100."""
     return f"{amount:.2f}" if amount >= 1 else f"{amount:.4g}".rstrip(".")

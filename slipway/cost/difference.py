@@ -1,0 +1,76 @@
+"""What a change of settings does to the bill, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slipway.cost.model import Amounts, Estimate, Line, Unpriced
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """A line before and after; None where there is no such line."""
+
+    before: Line | None
+    after: Line | None
+
+    @property
+    def line(self) -> Line:
+        """The line as it will be, or as it was where it goes."""
+        line = self.after or self.before
+        if line is None:
+            msg = "a change needs a line"
+            raise ValueError(msg)
+        return line
+
+    @property
+    def amounts(self) -> Amounts:
+        """What it adds, USD an hour; below zero where it saves."""
+        return _amounts(self.after) - _amounts(self.before)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Two estimates of a stack, held against each other.
+
+    Attributes:
+        before: What it is compared with.
+        after: The settings as they are now.
+        changes: Lines whose amounts differ, the greatest difference first.
+        new: What has come to have no price here.
+        gone: What no longer lacks one.
+    """
+
+    before: Estimate
+    after: Estimate
+    changes: tuple[Change, ...]
+    new: tuple[Unpriced, ...]
+    gone: tuple[Unpriced, ...]
+
+    @property
+    def amounts(self) -> Amounts:
+        """What all of it adds, USD an hour; below zero where it saves."""
+        return self.after.amounts - self.before.amounts
+
+
+def difference(before: Estimate, after: Estimate) -> Difference:
+    """Compare two estimates; a line is the same line when service, pool and item are."""
+    old, new = ({line.key: line for line in estimate.lines} for estimate in (before, after))
+    changes = [Change(before=old.get(key), after=new.get(key)) for key in sorted({*old, *new})]
+    return Difference(
+        before=before,
+        after=after,
+        changes=tuple(sorted((change for change in changes if change.amounts != Amounts()), key=_rank)),
+        new=tuple(item for item in after.unpriced if item not in before.unpriced),
+        gone=tuple(item for item in before.unpriced if item not in after.unpriced),
+    )
+
+
+def _amounts(line: Line | None) -> Amounts:
+    return Amounts() if line is None else line.amounts
+
+
+def _rank(change: Change) -> tuple[object, ...]:
+    amounts = change.amounts
+    sizes = (abs(amounts.expected), abs(amounts.ceiling), abs(amounts.floor))
+    return (*(-size for size in sizes), change.line.key)
