@@ -24,7 +24,21 @@ SERVING_PORTS: Final = (8000, 8080, 8081, 8082, 9000, 9081)
 """Ports of model servers: vLLM 8000; KServe's runtimes 8080 and 8081 (HTTP and gRPC); Triton's metrics 8082; Triton's
 gRPC 9000 and the agent's 9081 in KServe's runtimes (kserve v0.20.0, config/runtimes)."""
 SERVES: Final = ("general", "serving")
-_KSERVE: Final = "serving.kserve.io/inferenceservice"
+SERVERS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "serving": {"matchLabels": {labels.SERVING: "true"}},
+    "serving-kserve": {"matchExpressions": [{"key": "serving.kserve.io/inferenceservice", "operator": "Exists"}]},
+    "serving-kserve-graph": {"matchExpressions": [{"key": "serving.kserve.io/inferencegraph", "operator": "Exists"}]},
+    "serving-kserve-llm": {"matchLabels": {"app.kubernetes.io/part-of": "llminferenceservice"}},
+}
+"""Pods that answer requests, by the policy that lets load balancers reach them. KServe labels those of an
+InferenceService, of an InferenceGraph, which may have been applied by hand, and of an LLMInferenceService (kserve
+v0.20, pkg/constants/constants.go, `InferenceServicePodLabelKey`, `InferenceGraphLabel` and
+`LLMInferenceServicePartOfValue`, read 2026-11). A selector has no "or", so each has a policy."""
+KNATIVE: Final = ("knative-serving", "kourier-system")
+"""Namespaces of the activator and autoscaler, and of the gateway: a Knative Service gets its requests of these."""
+QUEUE_PROXY_PORTS: Final = (8012, 8013, 9090)
+"""Of the container beside each server: HTTP/1, HTTP/2, and what the autoscaler counts (knative/serving,
+pkg/networking/constants.go, v1.21)."""
 
 Policies = dict[str, dict[str, Any]]
 
@@ -41,8 +55,8 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
         },
     }
     if space.purpose in SERVES:
-        policies["serving"] = _serving({"matchLabels": {labels.SERVING: "true"}}, network)
-        policies["serving-kserve"] = _serving({"matchExpressions": [{"key": _KSERVE, "operator": "Exists"}]}, network)
+        policies |= {name: _serving(pods, network) for name, pods in SERVERS.items()}
+        policies["serving-knative"] = _knative()
     return {name: _manifest(name, namespace, spec) for name, spec in sorted(policies.items())}
 
 
@@ -79,6 +93,12 @@ def _serving(pods: Mapping[str, Any], network: Network) -> dict[str, Any]:
     """Load balancers have addresses in the VPC, and go straight to the pods."""
     entry = {"from": [{"ipBlock": {"cidr": str(network.cidr)}}], "ports": _tcp(*SERVING_PORTS)}
     return {"podSelector": dict(pods), "policyTypes": ["Ingress"], "ingress": [entry]}
+
+
+def _knative() -> dict[str, Any]:
+    revisions = {"matchExpressions": [{"key": "serving.knative.dev/revision", "operator": "Exists"}]}
+    entry = {"from": [_namespace(name) for name in KNATIVE], "ports": _tcp(*QUEUE_PROXY_PORTS)}
+    return {"podSelector": revisions, "policyTypes": ["Ingress"], "ingress": [entry]}
 
 
 def _namespace(name: str) -> dict[str, Any]:

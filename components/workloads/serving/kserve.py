@@ -14,7 +14,6 @@ from typing import Any, Final, Literal
 
 import pulumi
 
-from components.tenancy.labels import SERVING
 from components.workloads.checks.bounds import count_problems, served_problems
 from components.workloads.checks.pods import pod_problems
 from components.workloads.component import Piece, Pieces, Workload
@@ -212,8 +211,6 @@ def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
             f"{name}-split",
             args.target,
             annotations={"serving.kserve.io/deploymentMode": args.mode, SKIP_AWAIT: "true"},
-            # The network policy for models knows their pods by KServe's label, which those of a graph lack.
-            more={SERVING: "true"},
         ),
         "spec": {
             "minReplicas": 2,

@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from components.tenancy.network_policies import Policies, network_policies
+from components.tenancy.network_policies import SERVERS, SERVES, Policies, network_policies
 from infra.config.network import Network
 from infra.config.teams import TeamNamespace
 from tests.support import settings
+
+PURPOSES = ("general", "training", "serving", "interactive")
 
 
 def policies(purpose: str = "training", **network: Any) -> Policies:
@@ -80,15 +82,48 @@ def test_all_pods_are_closed_in_both_directions() -> None:
     assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
 
 
-@pytest.mark.parametrize(("purpose", "open_"), [("training", 0), ("interactive", 0), ("general", 2), ("serving", 2)])
-def test_load_balancers_reach_model_servers_and_only_where_models_are_served(purpose: str, open_: int) -> None:
-    found = [each for name, each in policies(purpose).items() if name.startswith("serving")]
-    assert len(found) == open_
-    for policy in found:
+@pytest.mark.parametrize(("purpose", "serves"), [(each, each in SERVES) for each in PURPOSES])
+def test_load_balancers_reach_model_servers_and_only_where_models_are_served(purpose: str, serves: bool) -> None:
+    found = policies(purpose)
+    let_in = {*SERVERS, "serving-knative"} if serves else set()
+    assert {name for name in found if name.startswith("serving")} == let_in
+    for policy in (found[name] for name in SERVERS if serves):
         assert policy["spec"]["podSelector"]
         (rule,) = policy["spec"]["ingress"]
         assert rule["from"] == [{"ipBlock": {"cidr": "10.16.0.0/16"}}]
         assert 22 not in [port["port"] for port in rule["ports"]]
+
+
+@pytest.mark.parametrize(
+    ("pod", "reached"),
+    [
+        ({"platform.slipway/serving": "true"}, True),
+        ({"serving.kserve.io/inferenceservice": "chat"}, True),
+        ({"serving.kserve.io/inferencegraph": "chat-split"}, True),
+        ({"app.kubernetes.io/part-of": "llminferenceservice"}, True),
+        ({"app.kubernetes.io/part-of": "kserve"}, False),
+        ({"platform.slipway/job": "train"}, False),
+    ],
+)
+def test_pods_that_answer_requests_are_known_by_the_labels_that_they_have(pod: dict[str, str], reached: bool) -> None:
+    assert any(_selects(policies("serving")[name]["spec"]["podSelector"], pod) for name in SERVERS) is reached
+
+
+def test_a_knative_service_is_reached_through_knative_alone() -> None:
+    spec = policies("serving")["serving-knative"]["spec"]
+    assert _selects(spec["podSelector"], {"serving.knative.dev/revision": "chat-00001"})
+    assert not _selects(spec["podSelector"], {"platform.slipway/job": "train"})
+    (rule,) = spec["ingress"]
+    names = {each["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"] for each in rule["from"]}
+    assert names == {"knative-serving", "kourier-system"}
+    assert [each["port"] for each in rule["ports"]] == [8012, 8013, 9090]
+
+
+def _selects(selector: dict[str, Any], pod: dict[str, str]) -> bool:
+    """Whether a pod selector holds for labels; `Exists` is the one operator that is used."""
+    expressions = selector.get("matchExpressions", [])
+    assert {each["operator"] for each in expressions} <= {"Exists"}
+    return selector.get("matchLabels", {}).items() <= pod.items() and all(each["key"] in pod for each in expressions)
 
 
 def test_without_a_range_of_their_own_nothing_more_is_left_out() -> None:

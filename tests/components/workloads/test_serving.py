@@ -105,11 +105,6 @@ def test_a_canary_gets_its_percentage_and_the_stable_version_the_rest() -> None:
     assert stable["storageUri"] != canary["storageUri"]
 
 
-def test_requests_may_reach_what_splits_them() -> None:
-    split = body(model_server("chat", SERVER), "split")
-    assert split["metadata"]["labels"]["platform.slipway/serving"] == "true"
-
-
 def test_the_splitting_address_stays_when_the_canary_goes() -> None:
     found = bodies(model_server("chat", replace(SERVER, canary=None, split=True)))
     (step,) = found["split"]["spec"]["nodes"]["root"]["steps"]
