@@ -70,7 +70,8 @@ def lifecycle(purpose: str, settings: Buckets) -> list[dict[str, Any]]:
     ]
     days = {"checkpoints": settings.checkpoint_days, LOGS: settings.log_days}.get(purpose)
     if days is not None:
-        rules.append(_rule("expiry", expiration={"days": days}))
+        # What is empty stays: the directories of teams are such objects (`components.storage.lustre`).
+        rules.append({**_rule("expiry", expiration={"days": days}), "filter": {"object_size_greater_than": 1}})
     if purpose == "raw" and settings.tier_raw_after_days is not None:
         # The one class that moves data back by itself and charges nothing for reading it (S3 User Guide, "Managing
         # storage costs with Amazon S3 Intelligent-Tiering"); its archive tiers, which FSx can't read, are off.

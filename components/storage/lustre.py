@@ -27,6 +27,9 @@ VERSION: Final = "2.15"
 THROUGHPUT: Final = 250
 """MB/s for each TiB where the settings name none."""
 EVENTS: Final = ("NEW", "CHANGED", "DELETED")
+DIRECTORIES: Final[Mapping[str, str]] = {RAW_FILESET: "0040755", CHECKPOINT_FILESET: "0040777"}
+"""Mode of the teams' directories by the bucket they are in: nobody but its team mounts one, and any user of the team's
+pods may write checkpoints."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +42,7 @@ class ParallelFilesArgs:
         key_arn: Key of what is in it, of PERSISTENT_2 alone: a scratch file system has FSx's own (FSx API Reference,
             FileSystem, `KmsKeyId`).
         buckets: Buckets by purpose.
-        teams: Teams that get a directory for checkpoints.
+        teams: Teams that get a directory of raw data and one for checkpoints.
         cluster: The cluster whose nodes mount it.
         network: Where it is reached.
         protect: Refuse to remove it, and keep it when the stack forgets it.
@@ -72,11 +75,7 @@ class ParallelFiles(pulumi.ComponentResource):
         group, rules = self._make_group()
         self.security_group_id = group.id
         system = self._make_system(group, rules)
-        directories = [self._make_directory(team) for team in args.teams]
-        links = [
-            self._link(system, RAW_FILESET, args.buckets["raw"], []),
-            self._link(system, CHECKPOINT_FILESET, args.buckets["checkpoints"], directories),
-        ]
+        links = [self._link(system, fileset, self._make_directories(fileset)) for fileset in DIRECTORIES]
         self.handle = LustreHandle(
             id=system.id,
             dns_name=system.dns_name,
@@ -158,7 +157,6 @@ class ParallelFiles(pulumi.ComponentResource):
         self,
         system: aws.fsx.LustreFileSystem,
         fileset: str,
-        bucket: BucketHandle,
         before: Sequence[pulumi.Resource],
     ) -> aws.fsx.DataRepositoryAssociation:
         """A bucket as a directory, both ways. Scratch file systems of the second kind can be linked too (FSx API
@@ -167,7 +165,7 @@ class ParallelFiles(pulumi.ComponentResource):
             f"{self._name}-{fileset}",
             file_system_id=system.id,
             file_system_path=f"/{fileset}",
-            data_repository_path=pulumi.Output.format("s3://{0}", bucket.name),
+            data_repository_path=pulumi.Output.format("s3://{0}", self._args.buckets[fileset].name),
             batch_import_meta_data_on_create=True,
             # A link that goes takes no file with it.
             delete_data_in_filesystem=False,
@@ -175,18 +173,22 @@ class ParallelFiles(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(before), retain_on_delete=self._args.protect),
         )
 
-    def _make_directory(self, team: str) -> aws.s3.BucketObjectv2:
-        """A team's directory for checkpoints: Lustre imports an object whose key ends with a slash as one, with the
-        owner and mode that its metadata name (FSx for Lustre User Guide, "POSIX metadata support for data
-        repositories"; read 2026-11). Nobody else mounts it, and any user of the team's pods may write.
+    def _make_directories(self, fileset: str) -> list[pulumi.Resource]:
+        """The teams' directories: Lustre imports an object whose key ends with a slash as one, with the owner and mode
+        that its metadata name (FSx for Lustre User Guide, "POSIX metadata support for data repositories"; read
+        2026-11).
 
-        It stays when the team leaves the file: a deletion would be imported too."""
-        return aws.s3.BucketObjectv2(
-            f"{self._name}-directory-{team}",
-            bucket=self._args.buckets["checkpoints"].name,
-            key=f"{team}/",
-            content="",
-            content_type="application/x-directory",
-            metadata={"file-permissions": "0040777", "file-owner": "0", "file-group": "0"},
-            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
-        )
+        They stay when a team leaves the file: a deletion would be imported too."""
+        metadata = {"file-permissions": DIRECTORIES[fileset], "file-owner": "0", "file-group": "0"}
+        return [
+            aws.s3.BucketObjectv2(
+                f"{self._name}-{fileset}-directory-{team}",
+                bucket=self._args.buckets[fileset].name,
+                key=f"{team}/",
+                content="",
+                content_type="application/x-directory",
+                metadata=metadata,
+                opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+            )
+            for team in self._args.teams
+        ]

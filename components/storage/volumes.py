@@ -3,10 +3,13 @@
 A volume that was made by hand binds one claim, so each namespace has its own of each; `claimRef` keeps it from another
 namespace's claim of the same name. All of them end with what they hold kept: what is removed is the way to it.
 
+A team's volume begins at what IAM lets its pods read, its own prefix. The drivers mount with rights of their own, so
+nothing but the volume keeps a pod out of the other teams' data.
+
 | claim | mode | stands on, the first that there is |
 |---|---|---|
-| `raw` | read-only many | Lustre, linked to the bucket `raw`; the bucket itself |
-| `datasets` | read-only many | the EFS access point `datasets`; as `raw` |
+| `raw` | read-only many | the team's directory of Lustre, linked to the bucket `raw`; its prefix of the bucket |
+| `datasets` | read-only many | the EFS access point `datasets`, which all teams read; as `raw` |
 | `checkpoints` | read-write many, or once | Lustre, linked to the bucket `checkpoints`; EFS; a gp3 volume |
 | `models` | read-only many | the team's prefix of the bucket `models` |
 """
@@ -68,13 +71,13 @@ def team_volumes(namespace: str, storage: StorageHandle, settings: VolumeSetting
         **_pair("raw", namespace, settings, _raw(storage, settings)),
         **_pair("datasets", namespace, settings, _datasets(storage, settings)),
         **_checkpoints(namespace, storage, settings),
-        **_pair("models", namespace, settings, _bucket(storage, "models", settings, prefix=f"{settings.team}/")),
+        **_pair("models", namespace, settings, _bucket(storage, "models", settings)),
     }
 
 
 def _raw(storage: StorageHandle, settings: VolumeSettings) -> dict[str, Any]:
     if storage.lustre is not None:
-        return _lustre(storage.lustre, RAW_FILESET, READ_ONLY)
+        return _lustre(storage.lustre, f"{RAW_FILESET}/{settings.team}", READ_ONLY)
     return _bucket(storage, "raw", settings)
 
 
@@ -164,12 +167,11 @@ def _access_point(efs: EfsHandle, purpose: str) -> dict[str, Any]:
     }
 
 
-def _bucket(storage: StorageHandle, purpose: str, settings: VolumeSettings, prefix: str = "") -> dict[str, Any]:
-    """A bucket or a part of it, by Mountpoint for Amazon S3 (its CSI driver, docs/CONFIGURATION.md)."""
-    options = [*([f"prefix {prefix}"] if prefix else []), f"region {settings.region}", "read-only"]
+def _bucket(storage: StorageHandle, purpose: str, settings: VolumeSettings) -> dict[str, Any]:
+    """The team's part of a bucket, by Mountpoint for Amazon S3 (its CSI driver, docs/CONFIGURATION.md)."""
     return {
         "accessModes": [READ_ONLY],
         "capacity": {"storage": _UNBOUNDED},
-        "mountOptions": options,
+        "mountOptions": [f"prefix {settings.team}/", f"region {settings.region}", "read-only"],
         "csi": {"driver": S3_DRIVER, "volumeAttributes": {"bucketName": storage.buckets[purpose].name}},
     }

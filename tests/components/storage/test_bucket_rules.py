@@ -46,7 +46,13 @@ def test_unfinished_uploads_and_old_versions_go_everywhere(purpose: str) -> None
     rules = {rule["id"]: rule for rule in lifecycle(purpose, _buckets(noncurrentDays=9))}
     assert rules["incomplete-uploads"]["abort_incomplete_multipart_upload"] == {"days_after_initiation": 7}
     assert rules["noncurrent-versions"]["noncurrent_version_expiration"] == {"noncurrent_days": 9}
-    assert all(rule["filter"] == {} and rule["status"] == "Enabled" for rule in rules.values())
+    assert all(rule["status"] == "Enabled" for rule in rules.values())
+    assert all(rule["filter"] == {} for name, rule in rules.items() if name != "expiry")
+
+
+def test_directories_of_teams_do_not_expire() -> None:
+    (rule,) = (rule for rule in lifecycle("checkpoints", _buckets()) if rule["id"] == "expiry")
+    assert rule["filter"] == {"object_size_greater_than": 1}
 
 
 def test_only_checkpoints_and_logs_expire() -> None:

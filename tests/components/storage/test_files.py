@@ -132,13 +132,23 @@ def test_buckets_are_its_directories_both_ways_and_a_link_takes_no_file_with_it(
         assert link.inputs["s3"] == {"autoExportPolicy": events, "autoImportPolicy": events}
 
 
-def test_each_team_has_a_directory_for_checkpoints_that_stays_when_the_team_goes() -> None:
+def test_each_team_has_a_directory_in_both_that_stays_when_the_team_goes() -> None:
     recording = record({**LUSTRE, "teams": {"vision": TEAM, "language": TEAM}})
     made = recording.of(aws.s3.BucketObjectv2)
+    assert set(made) == {
+        f"storage-lustre-{fileset}-directory-{team}"
+        for fileset in ("raw", "checkpoints")
+        for team in ("vision", "language")
+    }
     assert {found.inputs["key"] for found in made.values()} == {"vision/", "language/"}
     assert all(found.retain_on_delete for found in made.values())
-    link = recording.of(aws.fsx.DataRepositoryAssociation)["storage-lustre-checkpoints"]
-    assert all(recording.waits(link, found) for found in made.values())
+    for fileset, mode in (("raw", "0040755"), ("checkpoints", "0040777")):
+        link = recording.of(aws.fsx.DataRepositoryAssociation)[f"storage-lustre-{fileset}"]
+        bucket = recording.of(aws.s3.Bucket)[f"storage-{fileset}"].outputs["bucket"]
+        own = [found for name, found in made.items() if f"-{fileset}-directory-" in name]
+        assert all(found.inputs["bucket"] == bucket for found in own)
+        assert all(found.inputs["metadata"]["file-permissions"] == mode for found in own)
+        assert all(recording.waits(link, found) for found in own)
 
 
 def test_what_is_protected_stays_with_its_policies_and_links() -> None:

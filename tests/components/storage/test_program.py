@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -67,45 +66,15 @@ def test_in_production_exactly_what_holds_data_is_protected() -> None:
 
 
 def test_in_production_exactly_what_holds_data_and_what_closes_it_is_retained() -> None:
-    directories = {f"storage-lustre-directory-{team}" for team in _teams("prod")}
-    assert _own("prod", "retain_on_delete") == STATEFUL | WITH_THEM | directories
+    assert _own("prod", "retain_on_delete") == STATEFUL | WITH_THEM | _directories("prod")
 
 
 def test_where_nothing_is_protected_only_teams_directories_stay() -> None:
     assert _own("dev", "protect") == set()
-    assert _own("dev", "retain_on_delete") == {f"storage-lustre-directory-{team}" for team in _teams("dev")}
+    assert _own("dev", "retain_on_delete") == _directories("dev")
 
 
-def _teams(stack: str) -> Iterator[str]:
-    yield from load(read_stack(stack, STACKS), stack=stack).platform.teams
-
-
-def test_claims_go_before_the_drivers_that_mount_them() -> None:
-    found = recording("prod")
-    drivers = {one.urn for one in found.resources.values() if one.name.endswith("-csi") and ":Addon" in one.type}
-    claims = [one for one in found.resources.values() if one.type.endswith(":PersistentVolumeClaim")]
-    assert len(drivers) == 4
-    assert claims
-    for claim in claims:
-        assert drivers <= _before(found, claim.urn), claim.name
-
-
-def test_no_driver_waits_for_what_it_mounts() -> None:
-    found = recording("prod")
-    # The key is no such thing: machines that drivers wait for have their volumes encrypted with it.
-    storage = {one.urn for one in found.resources.values() if one.name in STATEFUL and one.name != "storage-key"}
-    for one in found.resources.values():
-        if one.name.endswith("-csi") and ":Addon" in one.type:
-            assert not storage & _before(found, one.urn)
-
-
-def _before(found: Recording, urn: str) -> set[str]:
-    """Everything that a resource waits for, directly or not."""
-    seen: set[str] = set()
-    front = [urn]
-    while front:
-        for other in found.resources[front.pop()].options.dependencies:
-            if other not in seen:
-                seen.add(other)
-                front.append(other)
-    return seen
+def _directories(stack: str) -> set[str]:
+    platform = load(read_stack(stack, STACKS), stack=stack).platform
+    buckets = ("raw", "checkpoints") if platform.storage.lustre else ()
+    return {f"storage-lustre-{bucket}-directory-{team}" for bucket in buckets for team in platform.teams}

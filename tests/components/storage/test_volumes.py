@@ -129,12 +129,17 @@ def test_without_lustre_checkpoints_come_from_a_class_and_nobody_waits_for_them(
     assert claim["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
 
 
-def test_a_team_sees_its_own_directory_of_lustre_and_its_own_prefix_of_a_bucket() -> None:
-    found = _volumes(lustre=True)
-    mounted = found["checkpoints-volume"]["spec"]["csi"]["volumeAttributes"]
-    assert mounted == {"dnsname": "fs-2.fsx.us-east-1.amazonaws.com", "mountname": "abcd/checkpoints/vision"}
-    assert "prefix vision/" in found["models-volume"]["spec"]["mountOptions"]
-    assert found["models-volume"]["spec"]["csi"]["volumeAttributes"] == {"bucketName": "b-models"}
+@pytest.mark.parametrize(("claim", "fileset"), [("raw", "raw/vision"), ("checkpoints", "checkpoints/vision")])
+def test_a_team_sees_its_own_directories_of_lustre(claim: str, fileset: str) -> None:
+    mounted = _volumes(lustre=True)[f"{claim}-volume"]["spec"]["csi"]["volumeAttributes"]
+    assert mounted == {"dnsname": "fs-2.fsx.us-east-1.amazonaws.com", "mountname": f"abcd/{fileset}"}
+
+
+@pytest.mark.parametrize(("claim", "bucket"), [("raw", "raw"), ("datasets", "raw"), ("models", "models")])
+def test_a_team_sees_its_own_prefix_of_a_bucket(claim: str, bucket: str) -> None:
+    spec = _volumes()[f"{claim}-volume"]["spec"]
+    assert "prefix vision/" in spec["mountOptions"]
+    assert spec["csi"]["volumeAttributes"] == {"bucketName": f"b-{bucket}"}
 
 
 def test_the_shared_file_system_is_mounted_through_its_access_point_by_tls() -> None:
