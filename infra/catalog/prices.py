@@ -29,18 +29,25 @@ class Price:
 
     usd: Decimal
     unit: str
-    """`hour`, `zone-hour`, `LCU-hour`, `month`, `GB`, `GB-month`, `million`, `IOPS-month`, `MiBps-month`, ..."""
+    """`hour`, `zone-hour`, `LCU-hour`, `month`, `GB`, `GB-month`, `request`, `IOPS-month`, `MiBps-month`."""
     source: Source
+    per: int = 1
+    """Units that the price is for: a million requests."""
 
     @property
     def monthly(self) -> Decimal:
         """Price of one unit for a month; what is billed by the GB is as it is."""
-        return self.usd * HOURS_PER_MONTH if self.unit.endswith("hour") else self.usd
+        return self.usd / self.per * (HOURS_PER_MONTH if self.unit.endswith("hour") else 1)
 
     @property
     def hourly(self) -> Decimal:
         """Price of one unit for an hour; of what is billed by use, of one unit a month."""
-        return self.usd if self.unit.endswith("hour") else self.usd / HOURS_PER_MONTH
+        return self.usd / self.per / (1 if self.unit.endswith("hour") else HOURS_PER_MONTH)
+
+    @property
+    def said(self) -> str:
+        """`0.045 USD a GB`, `0.40 USD for 1,000,000 requests`."""
+        return f"{self.usd} USD a {self.unit}" if self.per == 1 else f"{self.usd} USD for {self.per:,} {self.unit}s"
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,10 @@ def _read(document: Mapping[str, Any]) -> Book:
 
 def _prices(entries: Mapping[str, Any]) -> Mapping[str, Price]:
     return MappingProxyType(
-        {name: Price(Decimal(each["usd"]), each["unit"], source(each)) for name, each in entries.items()}
+        {
+            name: Price(Decimal(each["usd"]), each["unit"], source(each), each.get("per", 1))
+            for name, each in entries.items()
+        }
     )
 
 

@@ -45,10 +45,10 @@ def _efs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
         return
     use = platform.cost.usage.efs
     amounts = {
-        "efs-standard": ("files in use", use and use.standard_gib, "standardGib"),
-        "efs-infrequent": ("files in Infrequent Access", use and use.infrequent_gib, "infrequentGib"),
-        "efs-read": ("read", use and use.read_gib, "readGib"),
-        "efs-written": ("written", use and use.written_gib, "writtenGib"),
+        "efs-standard": ("in use", use.standard_gib if use else None, "standardGib"),
+        "efs-infrequent": ("in Infrequent Access", use.infrequent_gib if use else None, "infrequentGib"),
+        "efs-read": ("read", use.read_gib if use else None, "readGib"),
+        "efs-written": ("written", use.written_gib if use else None, "writtenGib"),
     }
     for name, (item, amount, key) in amounts.items():
         yield pricer.used(services.EFS, f"shared files: {item}", name, "GB", amount, f"cost.usage.efs.{key}")

@@ -34,12 +34,12 @@ def network(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 
 
 def _transfer(platform: Platform, pricer: Pricer) -> Iterator[Item]:
-    declared = platform.cost.usage.transfer
+    use = platform.cost.usage.transfer
     # Both ends of traffic between zones are billed (aws.amazon.com/ec2/pricing/on-demand, "Data Transfer").
     kinds = {
-        "transfer-internet": ("data to the internet", declared and declared.internet_gib, "internetGib"),
-        "transfer-zones": ("data between zones", declared and 2 * exact(declared.between_zones_gib), "betweenZonesGib"),
-        "transfer-regions": ("data to other regions", declared and declared.other_regions_gib, "otherRegionsGib"),
+        "transfer-internet": ("to the internet", use.internet_gib if use else None, "internetGib"),
+        "transfer-zones": ("between zones", 2 * exact(use.between_zones_gib) if use else None, "betweenZonesGib"),
+        "transfer-regions": ("to other regions", use.other_regions_gib if use else None, "otherRegionsGib"),
     }
     for name, (item, amount, key) in kinds.items():
         yield pricer.used(services.TRANSFER, item, name, "GB", amount, f"cost.usage.transfer.{key}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Final
@@ -110,16 +110,25 @@ def storage(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None 
     for name, (amount, unit, item) in amounts.items():
         if amount:
             note = f"{amount} {unit} a node"
-            counts = {"least": nodes.least * amount, "typical": nodes.typical * amount, "most": nodes.most * amount}
-            yield pricer.line(services.EBS, item, name, unit, pool=spec.name, note=note, **counts)
+            yield _with_nodes(
+                pricer.line(services.EBS, item, name, unit, least=amount, pool=spec.name, note=note), nodes
+            )
 
 
 def metrics(spec: PoolSpec, nodes: Running, pricer: Pricer) -> Iterator[Item]:
     """Detailed monitoring, which machines with GPUs have."""
     if spec.gpu is not None:
-        counts = {"least": nodes.least * METRICS, "typical": nodes.typical * METRICS, "most": nodes.most * METRICS}
-        item = "detailed monitoring of nodes"
-        yield pricer.line(services.CLOUDWATCH, item, "cloudwatch-metric", "metric", pool=spec.name, **counts)
+        item, name = "detailed monitoring of nodes", "cloudwatch-metric"
+        found = pricer.line(services.CLOUDWATCH, item, name, "metric", least=METRICS, pool=spec.name)
+        yield _with_nodes(found, nodes)
+
+
+def _with_nodes(item: Item, nodes: Running) -> Item:
+    """What every node has, for as many as run."""
+    if not isinstance(item, Line):
+        return item
+    each = item.least
+    return replace(item, least=each * nodes.least, typical=each * nodes.typical, most=each * nodes.most)
 
 
 def _by_contract(spec: PoolSpec, nodes: Running, hourly: Decimal) -> Line:

@@ -20,7 +20,7 @@ class Pricer:
 
     book: Book
 
-    def line(
+    def line(  # noqa: PLR0913 - a line has that many parts
         self,
         service: str,
         item: str,
@@ -37,7 +37,9 @@ class Pricer:
         given."""
         price = self.book.prices.get(name)
         if price is None:
-            return Unpriced(_what(item, pool), self.book.why(name) if name in self.book.unpriced else _unknown(name))
+            return Unpriced(
+                _what(service, item, pool), self.book.why(name) if name in self.book.unpriced else _unknown(name)
+            )
         few = exact(least)
         usual = few if typical is None else exact(typical)
         return Line(
@@ -73,8 +75,8 @@ class Pricer:
             return self.line(service, item, name, unit, least=0, typical=amount, note=note or "declared use")
         price = self.book.prices.get(name)
         if price is None:
-            return Unpriced(item, self.book.why(name) if name in self.book.unpriced else _unknown(name))
-        return Unpriced(item, f"by use: {price.usd} USD a {price.unit}; declare {setting}")
+            return Unpriced(_what(service, item), self.book.why(name) if name in self.book.unpriced else _unknown(name))
+        return Unpriced(_what(service, item), f"by use: {price.said}; declare {setting}")
 
 
 def exact(number: Number) -> Decimal:
@@ -82,8 +84,8 @@ def exact(number: Number) -> Decimal:
     return number if isinstance(number, Decimal) else Decimal(str(number))
 
 
-def _what(item: str, pool: str | None) -> str:
-    return f"pool {pool}: {item}" if pool else item
+def _what(service: str, item: str, pool: str | None = None) -> str:
+    return f"pool {pool}: {item}" if pool else f"{service}: {item}"
 
 
 def _unknown(name: str) -> str:
