@@ -1,0 +1,76 @@
+"""The Markdown pages of the tree: their links, headings and pieces of code."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+_FENCE: Final = re.compile(r"^\s*(```|~~~)")
+_LINK: Final = re.compile(r"\[[^\]]*\]\(\s*([^)\s]+)[^)]*\)")
+_SPAN: Final = re.compile(r"`([^`]+)`")
+
+
+@cache
+def pages() -> tuple[Path, ...]:
+    """Every Markdown page that git knows or would add."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return tuple(sorted(ROOT / name for name in names if (ROOT / name).is_file()))
+
+
+def links(text: str) -> Iterator[str]:
+    """Targets of a page's links, outside of code."""
+    for paragraph in prose(text).split("\n\n"):
+        yield from _LINK.findall(_SPAN.sub("", paragraph.replace("\n", " ")))
+
+
+def prose(text: str) -> str:
+    """The page without its fenced and indented blocks of code."""
+    return "\n".join(line for line, is_code in _lines(text) if not is_code)
+
+
+def code(text: str) -> Iterator[str]:
+    """Lines of code blocks, and spans of code in the prose."""
+    for line, is_code in _lines(text):
+        if is_code:
+            yield line.strip()
+    # A span may be wrapped at a space.
+    for paragraph in prose(text).split("\n\n"):
+        yield from (" ".join(span.split()) for span in _SPAN.findall(paragraph.replace("\n", " ")))
+
+
+def anchors(text: str) -> frozenset[str]:
+    """What a link may name after `#`, as GitHub makes it of headings."""
+    found: set[str] = set()
+    for line in prose(text).splitlines():
+        if match := re.match(r"#{1,6}\s+(.*?)\s*#*$", line):
+            words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", match[1]).replace("`", "")
+            slug = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
+            count = 0
+            unique = slug
+            while unique in found:
+                count += 1
+                unique = f"{slug}-{count}"
+            found.add(unique)
+    return frozenset(found)
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    fenced = indented = False
+    before = ""
+    for line in text.splitlines():
+        if _FENCE.match(line):
+            fenced = not fenced
+            yield "", True
+        elif fenced:
+            yield line, True
+        else:
+            # Four spaces are code after an empty line, but go on with a list where one is open.
+            indented = line.startswith("    ") and (indented or not before.strip())
+            yield line, indented
+        before = line
