@@ -50,6 +50,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
         network=network,
         isolated=platform.network.nat is Nat.NONE,
         volume_key=storage.key_arn,
+        caches=sorted(platform.storage.registry.caches),
         opts=inside,
     )
     managed = managed_fleet(ground)

@@ -6,7 +6,7 @@ of the system pools. Each pool is a component of its own, so that adding one cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -32,6 +32,7 @@ class Ground:
         network: The network.
         isolated: Whether the VPC has no way out but its endpoints.
         volume_key: KMS key of the machines' volumes; AWS's own for EBS where none is given.
+        caches: Upstreams whose images come through the registry's caches.
         opts: Options of every component: the providers.
     """
 
@@ -41,6 +42,7 @@ class Ground:
     isolated: bool
     opts: pulumi.ResourceOptions
     volume_key: pulumi.Input[str] | None = None
+    caches: Sequence[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +75,7 @@ class ElasticFleet:
 
 def managed_fleet(ground: Ground) -> ManagedFleet:
     """Make the managed pools, with one role for the nodes of all."""
-    role = NodeRole("nodes", NodeRoleArgs(cluster=ground.cluster), ground.opts)
+    role = NodeRole("nodes", NodeRoleArgs(cluster=ground.cluster, caches=ground.caches), ground.opts)
     pools = {
         name: ManagedPool(
             f"pool-{name}",
@@ -109,7 +111,8 @@ def elastic_fleet(ground: Ground, managed: ManagedFleet) -> ElasticFleet:
 def _karpenter(
     ground: Ground, managed: ManagedFleet, elastic: Mapping[str, PoolSpec]
 ) -> tuple[Karpenter, dict[str, KarpenterPool]]:
-    role = NodeRole("karpenter-nodes", NodeRoleArgs(cluster=ground.cluster, launches_itself=True), ground.opts)
+    args = NodeRoleArgs(cluster=ground.cluster, launches_itself=True, caches=ground.caches)
+    role = NodeRole("karpenter-nodes", args, ground.opts)
     karpenter = Karpenter(
         "karpenter",
         KarpenterArgs(

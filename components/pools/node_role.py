@@ -8,7 +8,7 @@ first, and Karpenter can pass on only its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.handles import ClusterHandle
-from components.iam import service_trust
+from components.iam import Statement, document, service_trust
 from components.pools.roles import NodeRoleHandle
 from infra.catalog import regions
 
@@ -29,6 +29,23 @@ POLICIES: Final[Mapping[str, str]] = {
 of SSH. No AmazonEKS_CNI_Policy: the CNI has a role of its own, and pods could take the node's."""
 
 
+def cache_policy(cluster: ClusterHandle, caches: Sequence[str]) -> str:
+    """What it takes to be the first who pulls an image through a cache: ECR makes its repository and fetches it as who
+    asks (ECR User Guide, "IAM permissions required to sync an upstream registry with an Amazon ECR private registry",
+    read 2026-11). A policy of the registry would say it once for all, but an account and Region have one registry, and
+    several environments.
+
+    Args:
+        cluster: The cluster, whose name begins the repositories'.
+        caches: Upstreams that there are caches of; nothing else can be made.
+    """
+    images = f"arn:{cluster.partition}:ecr:{cluster.region}:{cluster.account_id}:repository/{cluster.name}"
+    actions = ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"]
+    return document(
+        Statement(sid="FillCaches", actions=actions, resources=[f"{images}/{upstream}/*" for upstream in caches])
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class NodeRoleArgs:
     """Inputs of a node role.
@@ -37,10 +54,12 @@ class NodeRoleArgs:
         cluster: The cluster that nodes join.
         launches_itself: Whether the machines come from EC2 directly (Karpenter) and not from an EKS node group: they
             then need an instance profile and an access entry, which EKS makes for its groups.
+        caches: Upstreams that the registry caches images of.
     """
 
     cluster: ClusterHandle
     launches_itself: bool = False
+    caches: Sequence[str] = ()
 
 
 class NodeRole(pulumi.ComponentResource):
@@ -70,6 +89,9 @@ class NodeRole(pulumi.ComponentResource):
             )
             for key, policy in POLICIES.items()
         ]
+        if args.caches:
+            policy = cache_policy(cluster, args.caches)
+            ready.append(aws.iam.RolePolicy(f"{name}-role-caches", role=role.name, policy=policy, opts=child))
         profile = None
         if args.launches_itself:
             profile = aws.iam.InstanceProfile(f"{name}-instance-profile", role=role.name, opts=child)

@@ -63,6 +63,7 @@ def record_fleet(pools: Mapping[str, Mapping[str, Any]], *, preview: bool = Fals
             cluster=cluster_handle(aws),
             network=network_handle("abc"),
             isolated=settings.network.nat is Nat.NONE,
+            caches=sorted(settings.storage.registry.caches),
             opts=pulumi.ResourceOptions(providers=[aws, kubernetes]),
         )
         elastic_fleet(ground, managed_fleet(ground))

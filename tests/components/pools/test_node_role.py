@@ -8,7 +8,10 @@ import pulumi_aws as aws
 import pytest
 
 from tests.components.pools.samples import record_fleet
-from tests.support.mocks import Recording
+from tests.support.mocks import ACCOUNT, REGION, Recording
+
+CLUSTER = "slipway-test"
+CACHES = {"nodes-role-caches", "karpenter-nodes-role-caches"}
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +47,19 @@ def test_eks_lets_in_its_own_groups_and_karpenters_machines_have_an_entry(record
 
 def test_only_karpenters_machines_need_a_profile(recording: Recording) -> None:
     assert recording.one(aws.iam.InstanceProfile).name == "karpenter-nodes-instance-profile"
+
+
+def test_without_caches_nodes_make_no_repository(recording: Recording) -> None:
+    assert not recording.of(aws.iam.RolePolicy).keys() & CACHES
+
+
+def test_nodes_fill_the_caches_that_there_are_and_nothing_beside_them() -> None:
+    registry = {"caches": {"k8s": {}, "quay": {}}}
+    made = record_fleet({"cpu": {"preset": "cpu"}}, storage={"registry": registry}).of(aws.iam.RolePolicy)
+    assert made.keys() >= CACHES
+    for name in CACHES:
+        (statement,) = json.loads(made[name].inputs["policy"])["Statement"]
+        assert statement["Action"] == ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"]
+        prefixes = [arn.partition(":repository/")[2] for arn in statement["Resource"]]
+        assert prefixes == [f"{CLUSTER}/k8s/*", f"{CLUSTER}/quay/*"]
+        assert all(arn.startswith(f"arn:aws:ecr:{REGION}:{ACCOUNT}:") for arn in statement["Resource"])
