@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# deploy.sh plan|up STACK: previews a stack on AWS, or brings it up, with the policy pack and behind the gate.
+# ALLOW_REPLACE has the URNs, apart by white space, of resources with state that may be replaced or deleted.
+set -euo pipefail
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+require_stack "${2-}"
+
+allowed=()
+for urn in ${ALLOW_REPLACE-}; do
+    allowed+=(--allow-replace "$urn")
+done
+pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.ensure("pulumi"))')
+PATH=$(dirname "$pulumi"):$PATH
+export PATH
+
+case $1 in
+plan) slipway preview "$2" "${allowed[@]}" -- --policy-pack policies --diff --non-interactive ;;
+up) slipway up "$2" --yes "${allowed[@]}" -- --policy-pack policies --non-interactive ;;
+*)
+    echo "error: deploy.sh plan|up STACK; got '$1'" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# rehearse.sh STACK OUT [BASE]: brings up the stack as it was in a sandbox of its own, then previews the change on it
+# with the policy pack, as a deployment will. OUT/preview.log has the preview, and OUT/comment.md the verdict.
+# Exit code: that of the preview; where the gate refused it, 4.
+set -euo pipefail
+folder=${2:?usage: rehearse.sh STACK OUT [BASE]}
+mkdir -p "$folder"
+out=$(cd "$folder" && pwd)
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+require_stack "$1"
+stack=$1
+base=$(git rev-parse --verify "${3:-HEAD^1}^{commit}")
+
+# Never the sandbox that somebody works in: this one is stopped at the end.
+export SLIPWAY_SANDBOX_HOME=$root/build/ci/sandbox
+trap 'slipway sandbox stop >/dev/null' EXIT
+
+checkout_before "$base"
+slipway sandbox start
+against='on a stack that is new'
+if [ -f "$before/stacks/Pulumi.$stack.yaml" ]; then
+    if slipway_before up "$stack" --sandbox >"$out/before.log" 2>&1; then
+        against="on the stack of $base"
+    else
+        tail -n 20 "$out/before.log" >&2
+        against='on an empty sandbox, for the stack before the change does not come up'
+        slipway sandbox stop
+        slipway sandbox start
+    fi
+fi
+
+code=0
+slipway preview "$stack" --sandbox -- --policy-pack policies --diff >"$out/preview.log" 2>&1 || code=$?
+cat "$out/preview.log"
+
+# The engine's own exit code 4 is another matter (a resource failed), so the gate is known by what it says.
+refusal='would be replaced or deleted; nothing was changed:$'
+{
+    printf '\n### Rehearsal\n\nPreviewed %s, with the policy pack: ' "$against"
+    if grep -q "$refusal" "$out/preview.log"; then
+        printf '**the gate stops it**.\n'
+        sed -n "/$refusal/,\$p" "$out/preview.log" >"$out/gate.log"
+        fenced "$out/gate.log"
+    elif [ "$code" = 0 ]; then
+        printf 'it passes.\n'
+    else
+        printf '**it fails** (exit code %s).\n' "$code"
+        fenced "$out/preview.log"
+    fi
+} >>"$out/comment.md"
+exit "$code"
