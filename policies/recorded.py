@@ -27,7 +27,7 @@ def check(recording: Recording, today: date, suppressions: Suppressions | None =
     """What the pack finds, suppressed findings among them, by the rules and settings of the stack's environment."""
     stage = environment(recording.stack)
     excuses = suppressions if suppressions is not None else load(identities())
-    inputs, stack = _resources(recording, outputs=False), Stack(tuple(_resources(recording, outputs=True).values()))
+    inputs, stack = resources(recording, outputs=False), Stack(tuple(resources(recording, outputs=True).values()))
     found = []
     for rule in RULES:
         if rule.levels.of(stage) is EnforcementLevel.DISABLED:
@@ -39,7 +39,7 @@ def check(recording: Recording, today: date, suppressions: Suppressions | None =
     return found
 
 
-def _resources(recording: Recording, *, outputs: bool) -> dict[str, Resource]:
+def resources(recording: Recording, *, outputs: bool) -> dict[str, Resource]:
     """Resources by URN: with inputs for rules of one resource, with outputs over them for rules of a stack."""
     found = {one.urn: _resource(recording, one, outputs=outputs) for one in recording}
     for one in recording:

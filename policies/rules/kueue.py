@@ -112,14 +112,14 @@ FLAVOR_HAS_POOL = StackRule(
 )
 
 
-def _promised(stack: Stack) -> Iterator[tuple[str, Node, float]]:
+def _promised(stack: Stack) -> Iterator[tuple[str, str, float]]:
     """Flavor, resource and amount of every known nominal quota of a device."""
     for queue in stack.of(CLUSTER_QUEUE):
         for flavor in _flavors(queue):
             for share in flavor["resources"].items():
                 name, amount = share["name"].text(), share["nominalQuota"].number() if _device(share) else None
                 if name and amount is not None:
-                    yield str(flavor["name"].raw), share["name"], amount
+                    yield str(flavor["name"].raw), name, amount
 
 
 def _device(share: Node) -> bool:
@@ -128,9 +128,8 @@ def _device(share: Node) -> bool:
 
 def _too_much(stack: Stack, _: Context) -> Iterator[Problem]:
     sums: dict[tuple[str, str], float] = {}
-    for flavor, resource, amount in _promised(stack):
-        key = (flavor, str(resource.raw))
-        sums[key] = sums.get(key, 0) + amount
+    for where, what, amount in _promised(stack):
+        sums[where, what] = sums.get((where, what), 0) + amount
     pools = _pools(stack)
     for (flavor, resource), total in sorted(sums.items()):
         pool = pools.get(flavor)

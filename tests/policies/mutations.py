@@ -1,0 +1,270 @@
+"""What can go wrong with production, one thing at a time: which resource, what of it, and which checks must tell.
+
+What breaks a rule of one resource follows from its fixtures; the tables here say where it is done, and what else must
+tell of it. Rules of the stack have a row each: one change of one resource of the real program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from policies.access import MISSING
+
+Edits = Mapping[tuple[Any, ...], Any]
+
+_CONTAINER: Final[dict[str, Any]] = {
+    "name": "main",
+    "image": "nvcr.io/nvidia/tritonserver:26.07-py3",
+    "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}},
+    "securityContext": {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    },
+    "ports": [{"containerPort": 8080}],
+    "readinessProbe": {},
+    "livenessProbe": {},
+}
+_POD: Final[dict[str, Any]] = {
+    "automountServiceAccountToken": False,
+    "securityContext": {
+        "runAsNonRoot": True,
+        "runAsUser": 1000,
+        "runAsGroup": 1000,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    },
+    "topologySpreadConstraints": [{"topologyKey": "topology.kubernetes.io/zone"}],
+    "terminationGracePeriodSeconds": 120,
+    "volumes": [{"name": "checkpoints", "persistentVolumeClaim": {"claimName": "checkpoints"}}],
+    "containers": [_CONTAINER],
+}
+_HOME: Final = {"namespace": "vision-training"}
+NEWCOMERS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "kubernetes:core/v1:Pod": {"metadata": _HOME, "spec": _POD},
+    "kubernetes:apps/v1:Deployment": {"metadata": _HOME, "spec": {"replicas": 2, "template": {"spec": _POD}}},
+    "kubernetes:batch/v1:Job": {
+        "metadata": {
+            **_HOME,
+            "labels": {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": "experiment"},
+        },
+        "spec": {
+            "ttlSecondsAfterFinished": 3600,
+            "activeDeadlineSeconds": 86400,
+            "backoffLimit": 3,
+            "template": {"spec": _POD},
+        },
+    },
+}
+"""What a team brings and no rule minds, by type: production declares none of these."""
+
+_CPU: Final = {("spec", "template", "metadata", "labels", "platform.slipway/role"): "training"}
+_GPUS: Final = {("spec", "template", "spec", "containers", 0, "resources", "limits", "nvidia.com/gpu"): "8"}
+_SPOT: Final = {("spec", "template", "spec", "nodeSelector", "karpenter.sh/capacity-type"): "spot"}
+_OPEN: Final = {("vpcConfig", "endpointPublicAccess"): True}
+MORE: Final[Mapping[str, Edits]] = {
+    "eks-no-world-endpoint/anywhere": _OPEN,
+    "nodegroup-autoname/name": {("nodeGroupName",): "training"},
+    "node-ami-pinned/owner": {("spec", "amiSelectorTerms"): [{"name": "custom-*"}]},
+    "spot-pool-diversified/types": {("capacityType",): "SPOT"},
+    "spot-pool-diversified/zones": {("capacityType",): "SPOT"},
+    "pool-cost-cap/cap": {("instanceTypes",): ["p5.48xlarge"]},
+    "cost-tags-complete/machines": {("tagSpecifications", 2, "tags"): {"owner": "ml"}},
+    "pod-restricted/non-root": {("spec", "securityContext", "runAsUser"): MISSING},
+    "vpc-parts-closed/default-route": {("natGatewayId",): MISSING, ("networkInterfaceId",): "eni-1"},
+    "helm-values-hardened/memory": {("values", "controllers"): [{"resources": {"requests": {"cpu": "1"}}}]},
+    "karpenter-training-disruption/policy": _CPU,
+    "karpenter-training-disruption/idle": _CPU,
+    "karpenter-training-disruption/life": _CPU,
+    "job-queue-and-priority/queue": _GPUS,
+    "job-queue-and-priority/priority": _GPUS,
+    "spot-job-checkpoints/volume": _SPOT,
+    "spot-job-checkpoints/grace": _SPOT,
+    "rbac-least/secrets": {("rules", 0, "resources"): ["secrets"]},
+    "kueue-limits-sane/lending": {
+        ("spec", "resourceGroups", 0, "flavors", 0, "resources", 0): {
+            "name": "nvidia.com/gpu",
+            "nominalQuota": "0",
+            "lendingLimit": "0",
+        },
+    },
+    "kueue-limits-sane/reclaim": {("spec", "preemption", "borrowWithinCohort", "policy"): "LowerPriority"},
+    "gpu-request-equals-limit/equal": {("spec", "containers", 0, "resources", "limits", "nvidia.com/gpu"): "2"},
+}
+"""What must be so besides, for the violation to be one."""
+
+SUBJECTS: Final[Mapping[str, str]] = {
+    "eks-network-policy-on/switch": "addons-early-vpc-cni",
+    "helm-values-hardened/isolated": "kueue-release",
+    "helm-values-hardened/user": "kueue-release",
+    "helm-values-hardened/memory": "kueue-release",
+    "vpc-parts-closed/default-route": "network-route-private-default-a",
+    "rbac-least/secrets": "team-roles-view",
+    "workload-cost-labels/labels": "space-vision-training-namespace",
+}
+"""Resource that is changed, where the first of its type is not the one."""
+
+OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {"cost-tags-complete/tags": {"provider": {}}}
+"""Options that must be so besides."""
+
+_SKEW: Final = ("eks-version-skew/nodes", "eks-version-skew/proxy")
+_CUT: Final = ("mig-profile-fits/layout",)
+_UNCOVERED: Final = ("serving-pdb/budget",)
+BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
+    "eks-no-world-endpoint/ranges": ("eks-private-endpoint/private", "eks-private-endpoint/public"),
+    "eks-no-world-endpoint/anywhere": ("eks-private-endpoint/public",),
+    "eks-supported-version/known": _SKEW,
+    "eks-supported-version/support": ("eks-upgrade-due/support", *_SKEW),
+    "eks-upgrade-due/support": ("eks-supported-version/support", *_SKEW),
+    "eks-network-policy-on/switch": ("subnet-ip-headroom/prefixes",),
+    "node-ami-pinned/supported": ("node-ami-pinned/driver",),
+    "gpu-pool-max-bounded/set": ("pool-cost-cap/bound",),
+    "gpu-pool-max-bounded/maximum": ("pool-cost-cap/cap",),
+    "no-spot-prod-inference/role": ("spot-pool-diversified/types",),
+    "spot-pool-diversified/types": ("no-spot-prod-inference/role", *_CUT),
+    "spot-pool-diversified/zones": ("no-spot-prod-inference/role", "spot-pool-diversified/types"),
+    "karpenter-training-disruption/idle": ("karpenter-training-disruption/policy",),
+    "karpenter-training-disruption/life": ("karpenter-training-disruption/policy",),
+    "gpu-type-allowed/allowed": _CUT,
+    # A provider of another Region is here one without default tags as well.
+    "gpu-type-allowed/region": ("cost-tags-complete/tags",),
+    "pool-cost-cap/bound": ("gpu-pool-max-bounded/set",),
+    "pool-cost-cap/priced": ("gpu-type-allowed/region", *_CUT),
+    "workload-cost-labels/labels": ("pss-enforced/level",),
+    "pod-isolated/sysctl": ("pod-restricted/non-root", "pod-restricted/seccomp"),
+    "pod-isolated/apparmor": ("pod-restricted/non-root", "pod-restricted/seccomp"),
+    # A container beside the first, of which nothing is said but its GPU.
+    "gpu-request-equals-limit/one": (
+        "pod-read-only-root/read-only",
+        "pod-restricted/capabilities",
+        "pod-restricted/escalation",
+        "pod-sized/cpu",
+        "pod-sized/memory",
+        "pod-sized/memory-limit",
+    ),
+    "serving-ha/spread": _UNCOVERED,
+    "serving-probes/ready": _UNCOVERED,
+    "serving-probes/alive": _UNCOVERED,
+    "iam-no-admin/actions": ("iam-scoped-writes/pass-role",),
+    "iam-no-admin/s3": ("iam-scoped-writes/exfiltration", "iam-scoped-writes/permissions"),
+    "vpc-parts-closed/acl": ("vpc-baseline/acl",),
+}
+"""Checks that tell of the same change, because it breaks what they ask for as well."""
+
+SILENT: Final[Mapping[str, str]] = {
+    "gpu-pool-idle-zero/size": "off in production",
+    "node-ami-pinned/pinned": "suppressed in production",
+    "rbac-least/exec": "suppressed for the roles of teams, which are the only ones",
+    "queues-encrypted/key": "suppressed for Karpenter's queue, which is the only one",
+}
+"""Checks that tell nothing, and why."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One thing that goes wrong.
+
+    Attributes:
+        name: Logical name of the resource.
+        finds: Checks that must tell of it, and no others.
+        edits: What changes; nothing where the resource itself goes.
+        adds: Type of a resource that comes, of the name, with nothing in it.
+    """
+
+    name: str
+    finds: tuple[str, ...]
+    edits: Edits | None = None
+    adds: str = ""
+
+
+def row(name: str, path: str, value: Any, *finds: str) -> Row:
+    """A property that changes; `MISSING` takes it away."""
+    return Row(name=name, edits={_path(path): value}, finds=finds)
+
+
+def gone(name: str, *finds: str) -> Row:
+    """A resource that goes."""
+    return Row(name=name, finds=finds)
+
+
+def _path(text: str) -> tuple[Any, ...]:
+    return tuple(int(part) if part.isdigit() else part.replace("|", ".") for part in text.split("."))
+
+
+ROWS: Final = (
+    row("addons-early-vpc-cni", "addonVersion", MISSING, "eks-core-addons-pinned/pinned"),
+    row("addons-early-kube-proxy", "addonVersion", "v1.36.0-eksbuild.1", "eks-version-skew/proxy"),
+    gone("addons-late-coredns", "eks-core-addons-pinned/present"),
+    row("addons-late-ebs-csi", "podIdentityAssociations", MISSING, "eks-addon-own-role/role"),
+    row("network-subnet-private-b", "availabilityZone", "us-east-1a", "eks-private-multi-az/zones"),
+    row(
+        "nodes-role-ssm",
+        "policyArn",
+        "arn:aws:iam::aws:policy/AmazonS3FullAccess",
+        "node-role-minimal/attached",
+        "iam-no-admin/managed",
+    ),
+    row("storage-efs-files", "throughputMode", "bursting", "efs-throughput-backup/throughput"),
+    gone("storage-efs-backup", "efs-throughput-backup/backup"),
+    row("storage-efs-datasets", "rootDirectory.path", "/", "efs-access-points/root"),
+    gone("storage-efs-policy", "efs-access-points/transport"),
+    row("storage-lustre-files", "deploymentType", "SCRATCH_2", "fsx-no-scratch-prod/scratch"),
+    row("storage-lustre-raw", "deleteDataInFilesystem", True, "fsx-dra-no-delete/delete"),
+    gone("storage-models-access", "s3-public-block/block"),
+    row("storage-models-access", "blockPublicPolicy", False, "s3-public-block/policy"),
+    gone("storage-models-policy", "s3-no-public-grants/transport"),
+    gone("storage-models-ownership", "s3-no-public-grants/ownership"),
+    gone("storage-models-encryption", "s3-kms-bucket-key/declared"),
+    row("storage-models-encryption", "rules.0.bucketKeyEnabled", False, "s3-kms-bucket-key/bucket-key"),
+    row("storage-models-versioning", "versioningConfiguration.status", "Suspended", "s3-versioned-lifecycle/enabled"),
+    gone("storage-models-lifecycle", "s3-versioned-lifecycle/lifecycle"),
+    gone("storage-models-logging", "s3-audit-extras/logged"),
+    row("storage-mlflow-parameters", "parameters", [], "rds-parameters/tls", "rds-parameters/slow"),
+    row("storage-images-serving", "imageTagMutability", "MUTABLE", "ecr-hardened/immutable"),
+    row("bill", "bill.ceilingUsdPerHour", 10**6, "stack-cost-cap/ceiling"),
+    row("bill", "bill.floorUsdPerHour", 10**6, "stack-cost-cap/floor"),
+    row("notices-topic", "kmsMasterKeyId", MISSING, "queues-encrypted/encrypted"),
+    row("queue-language-cluster-queue", "spec.namespaceSelector", {}, "kueue-tenant-isolation/selector"),
+    row("queue-language-local-queue-language-training", "spec.clusterQueue", "nobody", "kueue-tenant-isolation/target"),
+    gone("queue-language-local-queue-language-training", "kueue-tenant-isolation/local"),
+    gone("queues-flavor-a100", "kueue-flavor-has-pool/flavor"),
+    row(
+        "queues-flavor-a100",
+        "spec.nodeLabels",
+        {"platform.slipway/pool": "a1000"},
+        "kueue-flavor-has-pool/pool",
+        "kueue-flavor-has-pool/flavor",
+    ),
+    row("pool-a100", "pool.max", 1, "kueue-quota-fits-pool/sum"),
+    row("pool-a100", "pool.sharing", {"mode": "mps", "replicas": 48}, "no-timeslicing-training/replicas"),
+    row("pool-a100", "pool.max", 90, "service-quota-headroom/vcpus"),
+    row("pool-cpu", "pool.max", 4000, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
+    row("pool-a100", "pool.mig", {"7g.80gb": 2}, "mig-profile-fits/profiles"),
+    row("kueue-release", "values.managerConfig.controllerManagerConfigYaml", "{}", "kueue-gang-safe/wait"),
+    row("budgets-environment", "notifications", [], "budget-alarm-exists/percents", "budget-alarm-exists/forecast"),
+    Row(
+        name="loose",
+        adds="aws:ec2/securityGroup:SecurityGroup",
+        finds=("sg-attached/used", "sg-least-open/description"),
+    ),
+    gone("space-vision-training-quota", "namespace-quota/quota"),
+    gone("space-vision-training-limits", "namespace-quota/range"),
+    gone("space-vision-training-network-default-deny", "netpol-default-deny/ingress", "netpol-default-deny/egress"),
+    gone("network-flow-logs-vpc", "vpc-baseline/flow-logs"),
+    gone("network-default-group", "vpc-baseline/default-group"),
+    gone("network-endpoint-s3", "vpc-shape/endpoints"),
+    gone("pool-h100-fabric-from-itself", "efa-pool-complete/group"),
+    gone("karpenter-spot", "spot-interruption-handling/events"),
+    gone("addons-early-node-monitoring-agent", "gpu-node-repair/agent"),
+    row("pool-h100-launch-template", "instanceMarketOptions", MISSING, "capacity-block-wired/market"),
+    row("leader-worker-set-budget", "spec.maxUnavailable", 0, "serving-pdb/blocking"),
+)
+SPARED: Final[Mapping[str, str]] = {
+    "gpu-premium-approval": "off in production",
+    "gpu-pod-schedulable": "production declares no pod that names a pool",
+    "lb-tls-internal": "load balancers are made by their controller, from Services and Ingresses",
+    "lb-public-filtered": "load balancers are made by their controller, from Services and Ingresses",
+    "secret-stores-encrypted": "production declares no secret or parameter of AWS by itself",
+}
+"""Rules of the stack without a row, and why."""
