@@ -28,6 +28,8 @@ MERGE_PATCH = "application/merge-patch+json"
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 """Asks for an object without its spec and status: a CRD may hold a megabyte of them, which the API server would write
 and we would read for nothing."""
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+"""The same for a list."""
 
 
 class KubeClient:

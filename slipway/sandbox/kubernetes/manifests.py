@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from slipway.sandbox.kubernetes import crds, names
+from slipway.sandbox.kubernetes import crds, names, quota
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.drift import drifted, imported
 from slipway.sandbox.kubernetes.errors import NoSuchKindError
@@ -105,6 +105,8 @@ class Manifests:
             live = None
         if live is None:
             return None
+        if quota.is_quota(live):
+            live = quota.settle(target.client, live)
         found = drifted(inputs, outputs, live) if inputs else imported(live)
         return ReadResult(_id(live), _outputs(live), found)
 
@@ -119,6 +121,8 @@ class Manifests:
             self._relinquish(target.client, resource, inputs, ref)
             return
         remove(target.client, ref)
+        if ref.namespace:
+            quota.settle_after(target.client, ref)
         self.observer.object_deleted(target.cluster, outputs)
         if ref.group:
             crds.remove_unused_stand_ins(target.client)
@@ -160,6 +164,8 @@ class Manifests:
 
     def _apply(self, target: Target, settings: Settings, resource: Resource, obj: Object) -> Object:
         manager, force = _manager(resource, obj), _force(settings, obj)
+        if quota.is_quota(obj):
+            return quota.settle(target.client, target.client.apply(obj, manager, force=force))
         if not is_custom_resource_definition(obj):
             return target.client.apply(obj, manager, force=force)
         try:

@@ -70,7 +70,7 @@ class KubernetesProvider(Provider[Settings]):
         """A new cluster replaces the provider and all its resources; a clusterIdentifier, where set, decides alone."""
         found = compare(old_inputs, news)
         if has_unknown([news.get(key) for key in _LEADS]):
-            # Asked while the cluster itself is being replaced. The provider takes what it can't know for another cluster
+            # Asked while the cluster itself is replaced. The provider takes what it can't know for another cluster
             # (pulumi-kubernetes v4.34.2, provider/pkg/provider/provider.go, DiffConfig).
             return Diff(tuple(Change(c.path, c.kind, c.path[0] in _LEADS, c.input) for c in found))
         old, new = read_settings(old_inputs), read_settings(news)

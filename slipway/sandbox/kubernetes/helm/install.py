@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.sandbox.errors import SandboxError
-from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes import crds, quota
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.helm.render import ReleaseName
@@ -100,8 +100,10 @@ def placed(client: KubeClient, obj: Object, release: ReleaseName) -> Object:
 def _apply(client: KubeClient, obj: Object) -> None:
     if is_custom_resource_definition(obj):
         crds.install(client, obj, MANAGER)
-    else:
-        client.apply(obj, MANAGER, force=True)
+        return
+    live = client.apply(obj, MANAGER, force=True)
+    if quota.is_quota(live):
+        quota.settle(client, live)
 
 
 def _require_ownership(client: KubeClient, ref: Ref, release: ReleaseName) -> None:

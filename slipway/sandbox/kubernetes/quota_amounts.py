@@ -1,0 +1,110 @@
+"""What one object takes of a quota: a pod, a claim, a service; and which pods a quota with a scope counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+from slipway.sandbox.kubernetes.objects import Object
+
+OF_CLASS = ".storageclass.storage.k8s.io/"
+_UNITS = {"": Decimal(1), "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3")}
+_UNITS |= {letter: Decimal(1000) ** power for power, letter in enumerate("kMGTPE", start=1)}
+_UNITS |= {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", start=1)}
+_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([a-zA-Z]*)")
+
+
+def amount(quantity: str | int) -> Decimal:
+    """A quantity as an API server writes it, in its base unit. Raises ValueError for what is none."""
+    found = _QUANTITY.fullmatch(str(quantity))
+    if found is None or found[2] not in _UNITS:
+        msg = f"{quantity!r} is no quantity of Kubernetes"
+        raise ValueError(msg)
+    return Decimal(found[1]) * _UNITS[found[2]]
+
+
+def text(value: Decimal) -> str:
+    """A quantity for the API server: whole, else in thousandths."""
+    if value == value.to_integral_value():
+        return f"{value.to_integral_value():f}"
+    return f"{(value * 1000).to_integral_value(ROUND_CEILING):f}m"
+
+
+def of_pod(pod: Object, kind: str, resource: str) -> Decimal:
+    """The `requests` or `limits` of a pod: all that runs together, or the largest container that runs before it."""
+    spec = pod["spec"]
+    first = spec.get("initContainers") or ()
+    sidecars = _total(_of_container(one, kind, resource) for one in first if one.get("restartPolicy") == "Always")
+    before = [_of_container(one, kind, resource) for one in first if one.get("restartPolicy") != "Always"]
+    together = _total(_of_container(one, kind, resource) for one in spec["containers"])
+    found = sidecars + max([together, *before])
+    # Overhead makes no limit where there was none (kubernetes 1.35, component-helpers/resource, PodLimits).
+    bounded = kind == "requests" or found > 0
+    return found + amount((spec.get("overhead") or {}).get(resource, 0)) if bounded else found
+
+
+def claimed(name: str, claims: Iterable[Object]) -> Decimal:
+    """Claims counted or added up, where the name says so of one storage class."""
+    wanted, of_class, what = name.rpartition(OF_CLASS)
+    found = [claim["spec"] for claim in claims if not of_class or claim["spec"].get("storageClassName") == wanted]
+    if what == "persistentvolumeclaims":
+        return Decimal(len(found))
+    return _total(amount((spec["resources"].get("requests") or {}).get("storage", 0)) for spec in found)
+
+
+def ports(service: Object, name: str) -> int:
+    """What a service takes of `services.loadbalancers` or `services.nodeports`."""
+    if name == "services.loadbalancers":
+        return int(service["spec"].get("type") == "LoadBalancer")
+    return sum(1 for port in service["spec"].get("ports") or () if port.get("nodePort"))
+
+
+def covers(quota: Mapping[str, Any], pod: Object) -> bool:
+    """Whether a quota counts a pod: all of its scopes must hold (kubernetes.io, "Resource Quotas", 1.35)."""
+    selector = (quota.get("scopeSelector") or {}).get("matchExpressions") or ()
+    plain = [{"scopeName": scope, "operator": "Exists"} for scope in quota.get("scopes") or ()]
+    return all(_holds(scope, pod["spec"]) for scope in (*plain, *selector))
+
+
+def _holds(scope: Mapping[str, Any], spec: Mapping[str, Any]) -> bool:
+    name = scope["scopeName"]
+    if name == "PriorityClass":
+        return _priority_holds(scope, spec.get("priorityClassName") or "")
+    if name == "CrossNamespacePodAffinity":
+        return _reaches_out(spec.get("affinity") or {})
+    ends, modest = spec.get("activeDeadlineSeconds") is not None, _best_effort(spec)
+    return {"Terminating": ends, "NotTerminating": not ends, "BestEffort": modest, "NotBestEffort": not modest}[
+        str(name)
+    ]
+
+
+def _priority_holds(scope: Mapping[str, Any], name: str) -> bool:
+    values = scope.get("values") or ()
+    return {"Exists": bool(name), "DoesNotExist": not name, "In": name in values, "NotIn": name not in values}[
+        scope["operator"]
+    ]
+
+
+def _best_effort(spec: Mapping[str, Any]) -> bool:
+    resources = [one.get("resources") or {} for one in (*spec["containers"], *(spec.get("initContainers") or ()))]
+    return not any(each.get(kind) for each in resources for kind in ("requests", "limits"))
+
+
+def _reaches_out(affinity: Mapping[str, Any]) -> bool:
+    terms = [
+        term.get("podAffinityTerm") or term
+        for kind in ("podAffinity", "podAntiAffinity")
+        for term_list in (affinity.get(kind) or {}).values()
+        for term in term_list
+    ]
+    return any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in terms)
+
+
+def _of_container(container: Mapping[str, Any], kind: str, resource: str) -> Decimal:
+    return amount(((container.get("resources") or {}).get(kind) or {}).get(resource, 0))
+
+
+def _total(amounts: Iterable[Decimal]) -> Decimal:
+    return sum(amounts, start=Decimal(0))
