@@ -1,0 +1,191 @@
+"""The workflows of .github: actionlint, zizmor and ShellCheck find nothing, and what they do not ask is asked here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from slipway import toolchain
+from tools import scanners
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+SCRIPTS = sorted((ROOT / "tools" / "ci").glob("*.sh"))
+PINNED = re.compile(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
+LOCAL = re.compile(r"uses: \./\.github/workflows/[\w-]+\.yml$")
+WRITES = {
+    ("comment.yml", "comment"): {"pull-requests"},
+    ("drift.yml", "look"): {"id-token"},
+    ("drift.yml", "tell"): {"issues"},
+    ("deploy.yml", "dev"): {"id-token"},
+    ("deploy.yml", "staging"): {"id-token"},
+    ("deploy.yml", "prod"): {"id-token"},
+    ("deploy-stack.yml", "plan"): {"id-token"},
+    ("deploy-stack.yml", "up"): {"id-token"},
+}
+"""Every right to write that a job has, and no other."""
+
+
+def document(path: Path) -> dict[str, Any]:
+    # YAML 1.1 reads the key `on` as true.
+    loaded = {"on" if key is True else key: value for key, value in yaml.safe_load(path.read_text()).items()}
+    assert {"on", "jobs", "permissions"} <= set(loaded), f"{path.name} lacks a key"
+    return loaded
+
+
+def jobs() -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    for path in WORKFLOWS:
+        for name, job in document(path)["jobs"].items():
+            yield path, name, job
+
+
+JOBS = [pytest.param(*one, id=f"{one[0].stem}-{one[1]}") for one in jobs()]
+
+
+def run(*command: str | Path) -> str:
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr if done.returncode else ""
+
+
+def scanner(name: str) -> Path:
+    found = scanners.find(name)
+    if found is None:
+        pytest.skip(f"{name} is not installed here: run `make scanners`")
+    return found
+
+
+def actionlint() -> Path:
+    found = toolchain.find("actionlint")
+    if found is None:
+        pytest.skip("actionlint is not here: run `make scanners`")
+    return found
+
+
+def test_there_are_workflows_and_scripts() -> None:
+    assert {"comment", "deploy", "drift", "preview", "test"} <= {path.stem for path in WORKFLOWS}
+    assert {"page.sh", "rehearse.sh", "deploy.sh"} <= {path.name for path in SCRIPTS}
+
+
+def test_actionlint_and_its_shellcheck_find_nothing() -> None:
+    assert run(actionlint(), "-no-color", "-shellcheck", scanner("shellcheck"), *WORKFLOWS) == ""
+
+
+def test_actionlint_would_find_a_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.yml"
+    path.write_text((ROOT / ".github/workflows/preview.yml").read_text().replace("needs: stacks\n", "needs: stack\n"))
+    assert "cyclic dependencies" in run(actionlint(), "-no-color", path)
+
+
+def test_zizmor_finds_nothing() -> None:
+    assert run(scanner("zizmor"), "--offline", "--quiet", "--no-progress", "--persona=pedantic", ".github") == ""
+
+
+def test_zizmor_would_find_an_injection(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.yml"
+    text = (ROOT / ".github/workflows/preview.yml").read_text()
+    path.write_text(text.replace("- run: make tools", "- run: echo '${{ github.event.pull_request.title }}'"))
+    assert "template-injection" in run(scanner("zizmor"), "--offline", "--quiet", "--no-progress", path)
+
+
+def test_shellcheck_finds_nothing_in_the_scripts() -> None:
+    others = [ROOT / ".ci" / "run", *(ROOT / "tools").glob("*.sh")]
+    assert run(scanner("shellcheck"), "-x", "--source-path=SCRIPTDIR", *SCRIPTS, *others) == ""
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_is_shell_and_stops_at_the_first_failure(path: Path) -> None:
+    assert run("bash", "-n", path) == ""
+    if path.name == "lib.sh":
+        return
+    assert path.stat().st_mode & 0o100, f"{path.name} is not executable"
+    assert "\nset -euo pipefail\n" in path.read_text()
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_every_action_is_pinned_by_its_commit_with_the_version_beside_it(path: Path) -> None:
+    used = [line.strip().removeprefix("- ") for line in path.read_text().splitlines() if "uses:" in line]
+    assert used
+    assert [line for line in used if not PINNED.fullmatch(line) and not LOCAL.fullmatch(line)] == []
+
+
+def test_an_action_is_of_one_version_in_all_workflows() -> None:
+    used = {line.partition("uses: ")[2] for path in WORKFLOWS for line in path.read_text().splitlines() if "@" in line}
+    names = [line.partition("@")[0] for line in used if line]
+    assert sorted(set(names)) == sorted(names)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_a_workflow_has_no_right_that_a_job_did_not_ask_for(path: Path) -> None:
+    assert document(path)["permissions"] == {}
+
+
+@pytest.mark.parametrize(("path", "name", "job"), JOBS)
+def test_a_job_writes_what_it_must_and_nothing_else(path: Path, name: str, job: dict[str, Any]) -> None:
+    given = job["permissions"]
+    assert isinstance(given, dict), "read-all and write-all are for nobody"
+    assert {key for key, value in given.items() if value == "write"} == WRITES.get((path.name, name), set())
+
+
+@pytest.mark.parametrize(("path", "name", "job"), JOBS)
+def test_a_job_ends_and_does_not_run_beside_itself(path: Path, name: str, job: dict[str, Any]) -> None:
+    if "uses" not in job:
+        assert 1 <= job["timeout-minutes"] <= 180
+    called = "workflow_call" in document(path)["on"]  # then its caller queues
+    assert called or "concurrency" in job or "concurrency" in document(path)
+
+
+@pytest.mark.parametrize(("path", "name", "job"), JOBS)
+def test_no_checkout_leaves_the_token_behind(path: Path, name: str, job: dict[str, Any]) -> None:
+    checkouts = [step for step in job.get("steps", []) if step.get("uses", "").startswith("actions/checkout@")]
+    assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+@pytest.mark.parametrize(("path", "name", "job"), JOBS)
+def test_shell_gets_values_as_variables_and_never_in_its_text(path: Path, name: str, job: dict[str, Any]) -> None:
+    assert [step["run"] for step in job.get("steps", []) if "${{" in step.get("run", "")] == []
+
+
+@pytest.mark.parametrize("name", ["preview.yml", "test.yml"])
+def test_what_runs_the_code_of_strangers_has_nothing_to_lose(name: str) -> None:
+    path = ROOT / ".github" / "workflows" / name
+    text = "\n".join(line for line in path.read_text().splitlines() if not line.lstrip().startswith("#"))
+    assert not re.search(r"secrets|github\.token|id-token|environment:|aws-actions|pull_request_target|: write", text)
+    assert "pull_request" in document(path)["on"]
+
+
+def test_only_one_workflow_is_started_by_a_preview_and_it_has_no_code_of_the_pull_request() -> None:
+    started = [path.name for path in WORKFLOWS if "workflow_run" in document(path)["on"]]
+    assert started == ["comment.yml"]
+    (job,) = document(ROOT / ".github" / "workflows" / "comment.yml")["jobs"].values()
+    (checkout, comment) = job["steps"]
+    assert checkout["with"]["ref"] == "${{ github.event.repository.default_branch }}"
+    assert comment["run"] == "python3 -m tools.ci.comment"
+
+
+def test_no_workflow_has_a_secret() -> None:
+    assert [path.name for path in WORKFLOWS if "secrets." in path.read_text()] == []
+
+
+@pytest.mark.parametrize(
+    ("job", "environment"), [("plan", "${{ inputs.stack }}-preview"), ("up", "${{ inputs.stack }}")]
+)
+def test_a_deployment_asks_the_reviewers_of_its_environment(job: str, environment: str) -> None:
+    found = document(ROOT / ".github" / "workflows" / "deploy-stack.yml")["jobs"][job]
+    assert found["environment"] == environment
+    assert found["steps"][-1]["run"] == f'tools/ci/deploy.sh {job} "$STACK"'
+
+
+def test_stacks_are_deployed_one_after_the_other() -> None:
+    found = document(ROOT / ".github" / "workflows" / "deploy.yml")["jobs"]
+    assert [(name, job.get("needs"), job["with"]["stack"]) for name, job in found.items()] == [
+        ("dev", None, "dev"),
+        ("staging", "dev", "staging"),
+        ("prod", "staging", "prod"),
+    ]
+    assert {job["concurrency"]["group"] for job in found.values()} == {"stack-dev", "stack-staging", "stack-prod"}
