@@ -36,8 +36,11 @@ def body(stack: str, text: str) -> str:
     """A comment of somebody's text: with our first line alone, without mentions, and not longer than GitHub takes."""
     plain = _MARKER.sub("", text).replace("\0", "").replace("@", f"@{_ZERO_WIDTH}").strip()
     if len(plain) > LONGEST:
-        fence = "\n~~~~~" if plain[:LONGEST].count("\n~~~~~") % 2 else ""
-        plain = f"{plain[:LONGEST].rstrip()}{fence}\n\n(Cut here; the whole of it is in the artifact preview-{stack}.)"
+        plain = plain[:LONGEST].rstrip()
+        for fence in ("~~~~~", "```"):
+            if len(re.findall(f"^{fence}", plain, re.MULTILINE)) % 2:
+                plain = f"{plain}\n{fence}"
+        plain = f"{plain}\n\n(Cut here; the whole of it is in the artifact preview-{stack}.)"
     return f"{marker(stack)}\n{plain}\n"
 
 

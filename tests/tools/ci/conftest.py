@@ -1,0 +1,53 @@
+"""GitHub's API, answered from what a test says stands there."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+
+def archive(files: Mapping[str, str | bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as opened:
+        for name, text in files.items():
+            opened.writestr(name, text)
+    return made.getvalue()
+
+
+@dataclass
+class FakeApi:
+    """Answers from `lists`, and remembers what was sent."""
+
+    lists: dict[str, list[Any]] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    sent: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
+
+    def get(self, path: str, **query: str) -> list[Any]:
+        self.asked.append((path, query))
+        return self.lists.get(path, [])
+
+    def send(self, method: str, path: str, document: Mapping[str, Any]) -> Any:
+        self.sent.append((method, path, dict(document)))
+        return {}
+
+    def download(self, path: str) -> bytes:
+        return self.files[path]
+
+    def artifact(self, run: int, name: str, content: Mapping[str, str | bytes], **more: Any) -> None:
+        """Lets a run have one more artifact."""
+        pages = self.lists.setdefault(f"actions/runs/{run}/artifacts", [{"artifacts": []}])
+        number = len(pages[0]["artifacts"]) + 1
+        data = archive(content)
+        pages[0]["artifacts"].append({"id": number, "name": name, "expired": False, "size_in_bytes": len(data), **more})
+        self.files[f"actions/artifacts/{number}/zip"] = data
+
+
+@pytest.fixture
+def api() -> FakeApi:
+    return FakeApi()
