@@ -33,6 +33,7 @@ class BalancerUse(Model):
     """A load balancer that Services, Ingresses or Gateways of yours ask for."""
 
     kind: Literal["application", "network"] = "application"
+    """Application or Network Load Balancer; they are billed by different units."""
     capacity_units: Annotated[float, Field(ge=0, le=1_000_000)] = 1
     """Capacity units (LCU, NLCU) that it uses on average."""
     public: bool = False
@@ -73,6 +74,7 @@ class Usage(Model):
     buckets: dict[Purpose, Gib] = Field(default_factory=dict)
     """GiB in each bucket: `raw`, `checkpoints`, `models`, `state`, `logs`."""
     efs: FilesUse | None = None
+    """The shared file system."""
     claims_gib: Gib | None = None
     """GiB of block volumes (gp3) that pods of teams claim; those of add-ons are known."""
     images_gib: Gib | None = None
@@ -88,6 +90,7 @@ class Usage(Model):
     logs_kept_gib: Gib | None = None
     """GiB of logs that CloudWatch keeps."""
     transfer: TransferUse | None = None
+    """Data that leaves a zone, a region or AWS."""
     load_balancers: dict[Name, BalancerUse] = Field(default_factory=dict)
     """Load balancers, by a name of yours: the cluster makes them, not the stack."""
     requests: dict[Request, Annotated[int, Field(ge=0, le=10**15)]] = Field(default_factory=dict)
