@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from slipway.engine import locks, process, state
+from slipway.engine import history, locks, process, state
 from slipway.engine.errors import SlipwayError
 from slipway.engine.invocation import Invocation
 from slipway.engine.stackfiles import PROJECT, Overlay, stack_file
@@ -50,6 +50,14 @@ class SandboxEngine:
         if not self.has(stack):
             return state.StackState()
         return state.parse(process.capture(self._call("stack", "export", "--stack", stack)))
+
+    def history(self, stack: str) -> str:
+        """What `pulumi stack history` says of the stack, as JSON; of one that is not there, nothing.
+
+        Raises:
+            SlipwayError: The engine can't read it.
+        """
+        return process.capture(self._call(*history.ARGUMENTS, "--stack", stack)) if self.has(stack) else "[]"
 
     def free(self, stack: str, say: Say) -> None:
         """Take away a lock whose owner is dead, saying so.
