@@ -137,6 +137,8 @@ class Manifests:
             _manager(resource, inputs),
             # An old object of this name still stands; the new one gets another where the name was made here.
             replaced=replaced and Ref.of(olds) == Ref.of(inputs),
+            # A Patch and an upsert change what stands, a CRD can have no other name.
+            fresh=not (olds or settings.upsert or names.is_patch(resource.type, inputs) or _bound_to_name(inputs)),
             # A new object has no owner to conflict with; that one is there already is said by `create`.
             force=not olds or _force(settings, inputs),
         )
@@ -191,6 +193,11 @@ class Manifests:
             self.notes.set(Note(resource.urn, NoteKind.NOT_VALIDATED, text))
         else:
             self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+
+
+def _bound_to_name(inputs: Object) -> bool:
+    """Whether the API server takes the object under one name only, or under one that it makes itself."""
+    return is_custom_resource_definition(inputs) or "name" not in inputs["metadata"]
 
 
 def _require_absent(client: KubeClient, ref: Ref) -> None:

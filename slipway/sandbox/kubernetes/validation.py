@@ -30,11 +30,21 @@ _REPLACEMENT_NAME = 50
 
 @dataclass(frozen=True)
 class Manifest:
-    """A manifest to validate; `replaced` where it takes the place of an object of the same name."""
+    """A manifest to validate.
+
+    Attributes:
+        obj: The manifest.
+        manager: The field manager that would apply it.
+        replaced: It takes the place of an object of the same name.
+        fresh: It makes a new object. One of its name that stands will be deleted first, if this is a replacement: of
+            which the engine says nothing when it checks the new object. Else `create` refuses.
+        force: Take fields from other managers.
+    """
 
     obj: Object
     manager: str
     replaced: bool = False
+    fresh: bool = False
     force: bool = False
 
 
@@ -52,7 +62,7 @@ def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdic
     standing = targets.standing(settings)
     if standing is not None:
         try:
-            return _validate_unknowns(standing.client, _beside(manifest) if manifest.replaced else manifest)
+            return _validate_living(standing.client, manifest)
         except NoSuchKindError as error:
             # Only a preview gets here: in an update its CRD is installed by now, or `create` says what is missing.
             if not targets.definitions.offers(ref):
@@ -63,6 +73,16 @@ def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdic
         return _validate_unknowns(spare, replace(_beside(manifest), force=True))
     except NoSuchKindError as error:
         return _not_served(ref, error)
+
+
+def _validate_living(client: KubeClient, manifest: Manifest) -> Verdict:
+    if manifest.replaced:
+        return _validate_unknowns(client, _beside(manifest))
+    verdict = _validate_unknowns(client, manifest)
+    if not (verdict.refusal and manifest.fresh and client.metadata(Ref.of(manifest.obj)) is not None):
+        return verdict
+    # What was refused may be the change of an object that is going to be deleted, such as a Job's template.
+    return _validate_unknowns(client, _beside(replace(manifest, replaced=True)))
 
 
 def _not_served(ref: Ref, error: NoSuchKindError) -> Verdict:

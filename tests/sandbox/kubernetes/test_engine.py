@@ -75,6 +75,59 @@ def test_a_stack_lives_drifts_is_mended_and_goes(engine: Engine, plane: ControlP
     assert resources(stack) == {}
 
 
+def immutable(kubeconfig: str, change: str) -> Callable[[], None]:
+    """Objects of fixed names, each with a field that no update can change."""
+
+    def run() -> None:
+        provider = k8s.Provider("k8s", kubeconfig=pulumi.Output.secret(kubeconfig))
+        opts = pulumi.ResourceOptions(provider=provider)
+        space = k8s.core.v1.Namespace("space", metadata={"name": "immutable"}, opts=opts)
+
+        def named(name: str) -> Any:
+            return {"name": name, "namespace": space.metadata.name}
+
+        labels = {"app": change}
+        containers = [{"name": "main", "image": f"registry.example/x:{change}"}]
+        pod: Any = {"metadata": {"labels": labels}, "spec": {"containers": containers, "restart_policy": "Never"}}
+        k8s.batch.v1.Job("job", metadata=named("job"), spec={"template": pod}, opts=opts)
+        always = {**pod, "spec": {"containers": containers}}
+        k8s.apps.v1.StatefulSet(
+            "set",
+            metadata=named("set"),
+            spec={"selector": {"match_labels": labels}, "service_name": "set", "template": always},
+            opts=opts,
+        )
+        claim: Any = {
+            "access_modes": ["ReadWriteOnce"],
+            "storage_class_name": change,
+            "resources": {"requests": {"storage": "1Gi"}},
+        }
+        k8s.core.v1.PersistentVolumeClaim("claim", metadata=named("claim"), spec=claim, opts=opts)
+        k8s.core.v1.ConfigMap("map", metadata={"namespace": space.metadata.name}, data={"key": change}, opts=opts)
+
+    return run
+
+
+def test_what_no_update_can_change_is_replaced_under_its_own_name(
+    engine: Engine, plane: ControlPlane, client: KubeClient
+) -> None:
+    stack = engine.stack(immutable(plane.kubeconfig(), "one"))
+    stack.up()
+    claim = Ref("v1", "PersistentVolumeClaim", "claim", "immutable")
+    before = client.get(claim)
+    stack = engine.stack(immutable(plane.kubeconfig(), "two"))
+    assert stack.preview().change_summary[auto.OpType.REPLACE] == 4
+    assert "4 replaced" in stack.up().stdout
+    after = client.get(claim)
+    assert before is not None
+    assert after is not None
+    assert before["metadata"]["uid"] != after["metadata"]["uid"]
+    job = client.get(Ref("batch/v1", "Job", "job", "immutable"))
+    assert job is not None
+    assert job["spec"]["template"]["spec"]["containers"][0]["image"] == "registry.example/x:two"
+    stack.destroy()
+
+
 def test_a_wrong_type_stops_the_preview_with_the_api_servers_message(engine: Engine, plane: ControlPlane) -> None:
     stack = engine.stack(program(plane.kubeconfig(), replicas="two"))
     with pytest.raises(auto.CommandError, match=r"\.spec\.replicas: expected numeric \(int or float\), got string"):

@@ -14,6 +14,7 @@ from tests.sandbox.plane import CLUSTER, ControlPlane, crd
 pytestmark = pytest.mark.sandbox
 
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
+JOB = "kubernetes:batch/v1:Job"
 SECRET = "kubernetes:core/v1:Secret"
 JSON_PATCH = "application/json-patch+json"
 
@@ -47,6 +48,22 @@ def test_an_object_that_exists_already_is_not_taken_over(hooks: Hooks, client: K
         hooks.create(CONFIG_MAP, config_map(namespace, a="1"))
     hooks.session = hooks.provider.configure({"upsertExistingObjects": True}, "test")
     assert hooks.create(CONFIG_MAP, config_map(namespace, a="1"))[1]["data"] == {"theirs": "1", "a": "1"}
+
+
+def test_what_replaces_an_object_is_judged_as_a_new_one(hooks: Hooks, namespace: str) -> None:
+    def job(image: str, **more: Any) -> dict[str, Any]:
+        containers = [{"name": "main", "image": image, **more}]
+        spec = {"template": {"spec": {"containers": containers, "restartPolicy": "Never"}}}
+        return {"metadata": {"name": "job", "namespace": namespace}, "spec": spec}
+
+    hooks.create(JOB, job("one"))
+    # The engine checks a replacement without the old inputs, while the old object still stands.
+    assert hooks.check(JOB, job("two"))[1] == []
+    (said,) = hooks.check(JOB, job("two", imagePullPolicy="Sometimes"))[1]
+    assert 'imagePullPolicy: Unsupported value: "Sometimes"' in said
+    assert "immutable" not in said
+    hooks.session = hooks.provider.configure({"upsertExistingObjects": True}, "test")
+    assert "field is immutable" in hooks.check(JOB, job("two"))[1][0]
 
 
 def test_nothing_drifts_by_itself(hooks: Hooks, namespace: str) -> None:
