@@ -1,4 +1,8 @@
-"""All add-ons of a stack on its cluster: namespaces, then each add-on after those that it needs."""
+"""All add-ons of a stack on its cluster: namespaces, then each add-on after those that it needs.
+
+Definitions come first, before nodes and before all that uses their kinds: an add-on with a monitor of its own waits for
+the kind of monitors, and not for Prometheus.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,8 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.addons import order, registry
-from components.addons.contract import AddOn, Parts, Site
+from components.addons import demand, order, registry
+from components.addons.contract import AddOn, ChartRelease, Parts, Site
 from components.addons.namespaces import Namespaces, NamespacesArgs
 from components.addons.release import release
 from components.iam import pod_identity_role
@@ -25,12 +29,15 @@ class SoftwareArgs:
     Attributes:
         addon: What to install.
         site: Where.
-        after: What must stand before it: its namespace, and every part of the add-ons that it requires or follows.
+        after: What must stand before it: every part of the add-ons that it requires, and the definitions of those that
+            it follows.
+        space: Its namespace, where that is ours.
     """
 
     addon: AddOn[Any]
     site: Site
     after: Sequence[pulumi.Resource]
+    space: Sequence[pulumi.Resource] = ()
 
 
 class Software(pulumi.ComponentResource):
@@ -40,16 +47,22 @@ class Software(pulumi.ComponentResource):
 
     ready: tuple[pulumi.Resource, ...]
     """What must stand for others to use the add-on: releases, which bring CRDs and webhooks, and its own objects."""
+    defined: tuple[pulumi.Resource, ...]
+    """What must stand for others to use its kinds: as `ready`, where it has no release of definitions."""
 
     def __init__(self, name: str, args: SoftwareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.TOKEN, name, None, opts)
         parts = args.addon.parts(args.site)
-        before = [*args.site.cluster.access, *args.after]
+        place = [*args.site.cluster.access, *args.space]
         rights = self._make_rights(name, args, parts)
-        configs = self._make_objects(name, args, parts.before, before)
-        releases = self._make_releases(name, args, parts, [*before, *args.site.home, *rights, *configs])
-        objects = self._make_objects(name, args, parts.objects, releases or [*before, *rights, *configs])
+        configs = self._make_objects(name, args, parts.before, place)
+        kinds = [self._release(name, args, chart, place) for chart in parts.releases if chart.definitions]
+        before = [*place, *args.after, *args.site.home, *rights, *configs, *kinds]
+        releases = [*kinds, *self._make_releases(name, args, parts, before)]
+        last = releases or [*place, *rights, *configs]
+        objects = self._make_objects(name, args, parts.objects, [*args.after, *last])
         self.ready = (*releases, *objects) or (*configs, *rights)
+        self.defined = tuple(kinds) or self.ready
         self.register_outputs({})
 
     def _make_rights(self, name: str, args: SoftwareArgs, parts: Parts) -> list[pulumi.Resource]:
@@ -81,21 +94,24 @@ class Software(pulumi.ComponentResource):
     ) -> list[pulumi.Resource]:
         made: list[pulumi.Resource] = []
         for chart in parts.releases:
-            opts = pulumi.ResourceOptions(
-                parent=self, depends_on=[*before, *made[-1:]], deleted_with=args.site.cluster.resource
-            )
-            made.append(
-                release(
-                    f"{name}-release" if chart.release_name == name else f"{name}-{chart.release_name}",
-                    chart.ref,
-                    release_name=chart.release_name,
-                    namespace=args.addon.namespace.name,
-                    values=chart.values,
-                    skip_crds=chart.skip_crds,
-                    opts=opts,
-                )
-            )
+            if not chart.definitions:
+                stores = args.site.storage.block if chart.volumes else ()
+                made.append(self._release(name, args, chart, [*before, *stores, *made[-1:]]))
         return made
+
+    def _release(
+        self, name: str, args: SoftwareArgs, chart: ChartRelease, before: Sequence[pulumi.Resource]
+    ) -> pulumi.Resource:
+        opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=args.site.cluster.resource)
+        return release(
+            logical_name(name, chart.release_name),
+            chart.ref,
+            release_name=chart.release_name,
+            namespace=args.addon.namespace.name,
+            values=chart.values,
+            skip_crds=chart.skip_crds,
+            opts=opts,
+        )
 
     def _make_objects(
         self,
@@ -107,6 +123,13 @@ class Software(pulumi.ComponentResource):
         cluster = args.site.cluster.resource
         opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=cluster)
         return [declare(f"{name}-{key}", manifest, opts) for key, manifest in sorted(manifests.items())]
+
+
+def logical_name(addon: str, release_name: str) -> str:
+    """Logical name of a release: that of Helm, with the add-on's before it where it does not begin so already."""
+    if release_name == addon:
+        return f"{addon}-release"
+    return release_name if release_name.startswith(f"{addon}-") else f"{addon}-{release_name}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,18 +148,26 @@ class Installed:
 
 
 def install(site: Site, opts: pulumi.ResourceOptions) -> Installed:
-    """Make the namespaces and all add-ons that the stack names.
+    """Make the namespaces and all add-ons that the stack names; warn where the system pools have no room for them.
 
     Raises:
         ValueError: For add-ons that can't stand together, or namespaces on which two do not agree.
     """
     addons = registry.wanted(site.platform.addons)
+    if (text := demand.shortage(addons.values(), site)) is not None:
+        pulumi.log.warn(text)
     kinds = {name: type(addon.settings) for name, addon in addons.items()}
     earlier = order.before(kinds)
     spaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=site.cluster), opts)
     made: dict[str, Software] = {}
     for name in order.sequence(kinds):
         addon = addons[name]
-        after = [*spaces.of(addon.namespace.name), *(part for other in earlier[name] for part in made[other].ready)]
-        made[name] = Software(name, SoftwareArgs(addon=addon, site=site, after=after), opts)
+        required = kinds[name].requires
+        after = [
+            part
+            for other in earlier[name]
+            for part in (made[other].ready if kinds[other] in required else made[other].defined)
+        ]
+        args = SoftwareArgs(addon=addon, site=site, after=after, space=spaces.of(addon.namespace.name))
+        made[name] = Software(name, args, opts)
     return Installed(ready={kinds[name]: software.ready for name, software in made.items()})

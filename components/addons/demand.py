@@ -1,0 +1,107 @@
+"""What the controllers of all add-ons ask of the system pools, and whether these have it.
+
+An add-on that finds no room waits as Pending, and with it whatever needs its webhook: a system pool that is too small
+shows as something else that is broken. Requests are read where they are written, in the values of the releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from components.addons.contract import AddOn, Site
+from components.pools import keys
+from components.pools.room import rooms
+from components.workloads.quantities import mebibytes, parse
+from infra.config.pools import Role
+
+_OF_EKS: Final = (1000, 2048)
+"""vCPU in thousandths and MiB for CoreDNS, metrics-server and the CSI controllers, each twice: 100m and 70Mi to 200Mi
+for the first two, 10m and 40Mi for each container of the others (defaults of their charts, 2026-11)."""
+_OF_SCALERS: Final = (1100, 2648)
+"""Karpenter twice and Cluster Autoscaler (components.addons.karpenter.values, components.addons.cluster_autoscaler)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """Requests of pods.
+
+    Attributes:
+        cpu_millis: Thousandths of a vCPU.
+        memory_mib: Memory.
+        largest_mib: Memory of the largest of them.
+    """
+
+    cpu_millis: int
+    memory_mib: int
+    largest_mib: int = 0
+
+    def __add__(self, other: Demand) -> Demand:
+        return Demand(
+            cpu_millis=self.cpu_millis + other.cpu_millis,
+            memory_mib=self.memory_mib + other.memory_mib,
+            largest_mib=max(self.largest_mib, other.largest_mib),
+        )
+
+
+NOTHING: Final = Demand(cpu_millis=0, memory_mib=0)
+
+
+def of_values(values: Mapping[str, Any]) -> Demand:
+    """What the pods of a release ask for that are bound to the system pools.
+
+    A part of the values is bound where it or a part around it selects the role `system`; what repeats it is the nearest
+    `replicas` or `replicaCount`, once where there is none.
+    """
+    return sum(_parts(values, system=False, replicas=1), NOTHING)
+
+
+def of_addons(addons: Iterable[AddOn[Any]], site: Site) -> Demand:
+    """What all add-ons ask for, with what EKS and the scalers put beside them."""
+    beside = (Demand(cpu_millis=cpu, memory_mib=memory) for cpu, memory in (_OF_EKS, _OF_SCALERS))
+    asked = (of_values(chart.values) for addon in addons for chart in addon.parts(site).releases)
+    return sum([*asked, *beside], NOTHING)
+
+
+def shortage(addons: Iterable[AddOn[Any]], site: Site) -> str | None:
+    """Why the system pools are too small even at their largest, and what to do; None where there is room."""
+    wanted = of_addons(addons, site)
+    pools = {spec.name: (rooms(spec)[0], spec.settings.max) for spec in site.pools.values() if spec.role is Role.SYSTEM}
+    cpu = sum(room.cpu_millis * nodes for room, nodes in pools.values())
+    memory = sum(room.memory_mib * nodes for room, nodes in pools.values())
+    names = ", ".join(f"pools.{name}" for name in pools)
+    largest = max((room.memory_mib for room, _ in pools.values()), default=0)
+    if wanted.largest_mib > largest:
+        return (
+            f"{names}: a controller asks for {wanted.largest_mib / 1024:.1f} GiB, and a system node leaves "
+            f"{largest / 1024:.1f} GiB to pods: it would wait for ever. Take larger instance types."
+        )
+    if wanted.cpu_millis <= cpu and wanted.memory_mib <= memory:
+        return None
+    return (
+        f"{names}: the controllers of all add-ons ask for {wanted.cpu_millis / 1000:.1f} vCPU and "
+        f"{wanted.memory_mib / 1024:.1f} GiB, and the system pools leave {cpu / 1000:.1f} vCPU and "
+        f"{memory / 1024:.1f} GiB to pods at their largest. Raise `max`, or take larger instance types."
+    )
+
+
+def _parts(value: Any, *, system: bool, replicas: int) -> Iterator[Demand]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _parts(item, system=system, replicas=replicas)
+    if not isinstance(value, Mapping):
+        return
+    selector = value.get("nodeSelector")
+    if isinstance(selector, Mapping):
+        system = selector.get(keys.ROLE) == str(Role.SYSTEM)
+    count = value.get("replicas", value.get("replicaCount"))
+    replicas = count if isinstance(count, int) else replicas
+    requests = value.get("resources", {}).get("requests") if isinstance(value.get("resources"), Mapping) else None
+    if system and isinstance(requests, Mapping) and "storage" not in requests:
+        one = int(mebibytes(requests.get("memory", 0)))
+        cpu = int(replicas * parse(requests.get("cpu", 0)) * 1000)
+        yield Demand(cpu_millis=cpu, memory_mib=replicas * one, largest_mib=one)
+    for key, item in value.items():
+        if key not in ("nodeSelector", "resources"):
+            yield from _parts(item, system=system, replicas=replicas)

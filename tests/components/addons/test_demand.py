@@ -1,0 +1,65 @@
+"""Room for the controllers of add-ons on the system pools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from components.addons.demand import NOTHING, Demand, of_values
+from components.pools import keys
+from infra.config import load, read_stack, stacks_in
+from slipway.render.program import record_platform
+from tests.support import mocks
+
+assert mocks  # it silences what the SDK says of itself when it is first touched
+STACKS = Path(__file__).parents[3] / "stacks"
+SYSTEM = {"nodeSelector": {keys.ROLE: "system"}}
+REQUESTS = {"resources": {"requests": {"cpu": "250m", "memory": "1Gi"}, "limits": {"memory": "2Gi"}}}
+
+
+def test_what_is_bound_to_system_nodes_counts_as_often_as_it_is_repeated() -> None:
+    assert of_values({**SYSTEM, "replicas": 2, **REQUESTS}) == Demand(cpu_millis=500, memory_mib=2048, largest_mib=1024)
+
+
+def test_a_part_inherits_what_the_part_around_it_says() -> None:
+    nested = {"controller": {**SYSTEM, "replicaCount": 3, "manager": REQUESTS, "sidecars": [REQUESTS]}}
+    assert of_values(nested) == Demand(cpu_millis=1500, memory_mib=6144, largest_mib=1024)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        REQUESTS,
+        {"nodeSelector": {keys.GPU: "true"}, **REQUESTS},
+        {**SYSTEM, "worker": {"nodeSelector": {keys.GPU: "true"}, **REQUESTS}},
+        {**SYSTEM, "volume": {"resources": {"requests": {"storage": "100Gi"}}}},
+    ],
+    ids=["anywhere", "elsewhere", "elsewhere below", "a volume"],
+)
+def test_what_runs_elsewhere_or_is_no_pod_does_not_count(values: dict[str, object]) -> None:
+    assert of_values(values) == NOTHING
+
+
+def warnings_of(text: str, stack: str, folder: Path) -> list[str]:
+    (folder / f"Pulumi.{stack}.yaml").write_text(text)
+    platform = load(read_stack(stack, folder), stack=stack).platform
+    return [message for level, message in record_platform(platform, stack=stack).messages if level == "warning"]
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_the_system_pools_of_every_stack_have_room_for_its_add_ons(stack: str, tmp_path: Path) -> None:
+    assert warnings_of((STACKS / f"Pulumi.{stack}.yaml").read_text(), stack, tmp_path) == []
+
+
+def test_small_system_nodes_are_told_with_what_is_asked_and_what_there_is(tmp_path: Path) -> None:
+    text = (STACKS / "Pulumi.prod.yaml").read_text()
+    small = text.replace("[m7i.2xlarge, m6i.2xlarge, m7a.2xlarge]", "[m7i.xlarge, m6i.xlarge, m7a.xlarge]")
+    assert small != text
+    (warning,) = warnings_of(small, "prod", tmp_path)
+    assert warning.startswith("pools.system: a controller asks for 16.0 GiB, and a system node leaves 1")
+    few = text.replace("min: 3, max: 4}", "min: 2, max: 2}")
+    assert few != text
+    (warning,) = warnings_of(few, "prod", tmp_path)
+    assert warning.startswith("pools.system: the controllers of all add-ons ask for")
+    assert warning.endswith("Raise `max`, or take larger instance types.")
