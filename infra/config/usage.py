@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from infra.config.base import Model, Name
 
@@ -23,7 +23,7 @@ class PoolUse(Model):
     """Hours of use on each day from Monday to Friday."""
     hours_per_weekend_day: Hours = 24
     """Hours of use on each of Saturday and Sunday."""
-    instance_type: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+\.[a-z0-9-]+$")] | None = None
+    instance_type: str | None = None
     """Type that mostly runs, of the pool's; its first where a managed pool names none, its cheapest with Karpenter."""
     usd_per_node_hour: Annotated[float, Field(gt=0, le=10_000)] | None = None
     """What a node costs by your own contract: that of a Capacity Block, or of a Savings Plan."""

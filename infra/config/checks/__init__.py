@@ -19,6 +19,7 @@ from infra.config.checks import (
     shares,
     storage,
     teams,
+    usage,
 )
 from infra.config.checks.base import Check, Context, run
 
@@ -78,6 +79,8 @@ CHECKS: Final = (
     Check(cost.scheduled_pools, ("cost", "pools")),
     Check(limits.limits_of_pools, ("cost", "pools")),
     Check(limits.floor_below_ceiling, ("cost",)),
+    Check(usage.use_of_pools, ("cost", "pools")),
+    Check(usage.use_of_what_is_there, ("cost", "network", "storage")),
     Check(addons.relations, ("addons",)),
     Check(teams.members_admitted, ("teams", "account", "cluster")),
     Check(teams.namespaces_own, ("teams",)),
