@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from slipway import toolchain
+from slipway.sandbox import bytecode
 
 LANGUAGE_HOST = "pulumi-language-python"
 
@@ -31,7 +32,9 @@ def install_shims(directory: Path) -> list[Path]:
         return []
     directory.mkdir(parents=True, exist_ok=True)
     # sh, because a line that starts with #! takes neither a long path nor one with spaces.
-    script = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m slipway.sandbox.language "$@"\n'
+    script = (
+        f'#!/bin/sh\n{bytecode.shell_lines()}exec {shlex.quote(sys.executable)} -P -m slipway.sandbox.language "$@"\n'
+    )
     _write_executable(shim, script)
     if cli is None:
         return [shim]

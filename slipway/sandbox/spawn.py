@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from slipway.sandbox import bytecode
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
 from slipway.sandbox.cluster.process import tail
 from slipway.sandbox.errors import SandboxError
@@ -48,7 +49,8 @@ def daemon_environment() -> dict[str, str]:
         if name in REGION or not (name.startswith(unwanted) or name.lower().endswith("_proxy"))
     }
     charts = os.environ.get("SLIPWAY_CHARTS")
-    return {**kept, **({"SLIPWAY_CHARTS": str(Path(charts).absolute())} if charts else {})}
+    named = {"SLIPWAY_CHARTS": str(Path(charts).absolute())} if charts else {}
+    return {**kept, **named, **bytecode.variables(kept)}
 
 
 def _argv(home: Path, aws_port: int | None, account: str | None) -> list[str]:

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from slipway.sandbox import bytecode, spawn
+
+UNWANTED, PREFIX = bytecode.UNWANTED, bytecode.PREFIX
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path / "own cache"))
+
+
+def run_in_shell(environment: dict[str, str], package: Path) -> None:
+    script = f'{bytecode.shell_lines()}exec "$1" -c "import package"\n'
+    kept = {name: value for name, value in os.environ.items() if name not in (UNWANTED, PREFIX)}
+    subprocess.run(["sh", "-c", script, "sh", sys.executable], cwd=package.parent, env=kept | environment, check=True)
+
+
+def test_modules_are_compiled_into_the_cache_and_not_beside_the_sources(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    run_in_shell({UNWANTED: "1"}, package)
+    assert not list(package.rglob("*.pyc"))
+    assert [path.name for path in (tmp_path / "own cache").rglob("package/*.pyc")]
+
+
+def test_where_python_may_write_it_writes_where_it_always_does(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    run_in_shell({}, package)
+    assert list(package.rglob("*.pyc"))
+    assert not (tmp_path / "own cache").exists()
+
+
+@pytest.mark.parametrize("environment", [{}, {UNWANTED: ""}, {UNWANTED: "1", PREFIX: "/elsewhere"}])
+def test_nothing_is_set_where_nothing_need_be(environment: dict[str, str]) -> None:
+    assert bytecode.variables(environment) == {}
+
+
+def test_the_daemon_compiles_what_it_imports_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(UNWANTED, "1")
+    monkeypatch.delenv(PREFIX, raising=False)
+    found = spawn.daemon_environment()
+    assert found[UNWANTED] == ""
+    assert found[PREFIX] == str(tmp_path / "own cache" / "bytecode")
