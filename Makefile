@@ -1,7 +1,7 @@
 # `make up` brings up the platform in the sandbox, `make test` proves it. Both need Python 3.11-3.13 only, and Go where a
 # binary is not on PATH and its project's own installer is out of reach.
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners up preview destroy test check format schema lock bench
+.PHONY: help setup tools scanners browser report up preview destroy test check format schema lock bench
 
 STACK ?= dev
 BIN := .venv/bin
@@ -37,6 +37,12 @@ check: setup ## style, types, and whether the lock file is current
 scanners: setup ## Checkov, zizmor, ShellCheck and actionlint, for the tests that hold stacks and workflows against them
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.scanners
 	@$(BIN)/python -m slipway.toolchain ensure actionlint
+
+report: setup ## a page on STACK in out/report/, and what it says for a pull request (AGAINST=REF compares)
+	@$(BIN)/slipway report $(STACK) --out out/report $(if $(AGAINST),--against $(AGAINST))
+
+browser: ## Chromium, in which tests look at that page (Debian and Ubuntu; elsewhere install it yourself)
+	@command -v chromium >/dev/null || $(if $(filter 0,$(shell id -u)),,sudo )apt-get install -y --no-install-recommends chromium
 
 test: check ## everything `make check` does, then all tests
 	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)

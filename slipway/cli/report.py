@@ -1,0 +1,40 @@
+"""`slipway report STACK --out DIR`: the stack on one page, and a comment for a pull request."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slipway.engine.project import find
+
+if TYPE_CHECKING:
+    from slipway.cli.parser import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("report", help="one page on a stack: machines, teams, cost, policies, what changes")
+    parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder of index.html and report.md")
+    parser.add_argument("--against", metavar="REF", help="compare with a commit, branch or tag")
+    parser.add_argument(
+        "--plan", type=Path, metavar="FILE.json",
+        help="show this plan of the engine: output of `pulumi preview --json`, or an event log",
+    )  # fmt: skip
+    parser.add_argument("--strict", action="store_true", help="take warnings about the settings for errors")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check the settings, then report; what is wrong with the stack is in the report and no failure of it."""
+    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    project = find(Path.cwd())
+    loaded = checked(project, options.stack, strict=options.strict)
+    from slipway.report.make import COMMENT, PAGE, Wanted, make, write  # noqa: PLC0415 - imports the SDK
+
+    report = make(project, loaded, Wanted(stack=options.stack, against=options.against, plan=options.plan))
+    write(report, options.out)
+    print(f"stack {options.stack}: {options.out / PAGE} to look at, {options.out / COMMENT} for a comment")
+    return 0

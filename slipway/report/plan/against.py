@@ -1,0 +1,107 @@
+"""The stack as it is at another commit: its tree taken out of git, and rendered there by its own program.
+
+A change of the program then shows as well as one of the settings. The tree goes to a temporary folder by `git archive`,
+which writes nothing into the repository, so nothing has to be tidied up after a run that was killed.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from infra.config import ConfigurationError, load, read_stack
+from slipway.cost import Estimate, estimate
+from slipway.engine.project import Project, is_ours
+
+_MINUTES: Final = 10
+_LINES: Final = 6
+"""Lines of a failed rendering's own words that are passed on."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Former:
+    """A stack at another commit.
+
+    Attributes:
+        name: For a reader: `main (1a2b3c4)`.
+        resources: As `resources.json` has them; empty where the stack is not there yet.
+        problem: Why there are none; empty where there is no problem.
+        estimate: What its settings cost at today's prices; None where they can't be read by this program.
+        new: Whether the commit does not have the stack.
+    """
+
+    name: str
+    resources: tuple[Mapping[str, Any], ...] = ()
+    problem: str = ""
+    estimate: Estimate | None = None
+    new: bool = False
+
+
+def former(project: Project, stack: str, ref: str) -> Former:
+    """The stack at a commit, branch or tag; what can't be had is said in `problem`, never raised."""
+    commit = _git(project, "rev-parse", "--verify", "--quiet", "--short=10", "--end-of-options", f"{ref}^{{commit}}")
+    if commit.returncode:
+        why = (
+            _last(commit.stderr) or f"git knows no commit {ref!r} here; fetch it (a shallow clone has one commit only)"
+        )
+        return Former(name=ref, problem=why)
+    known = commit.stdout.decode().strip()
+    name = f"{ref} ({known})"
+    tree = _git(project, "archive", "--format=tar", known)
+    if tree.returncode:
+        return Former(name=name, problem=_last(tree.stderr))
+    with tempfile.TemporaryDirectory(prefix="slipway-against-") as folder:
+        root = Path(folder) / "tree"
+        with tarfile.open(fileobj=io.BytesIO(tree.stdout)) as archive:
+            archive.extractall(root, filter="data")
+        return _at(Project(root), stack, name, Path(folder) / "rendering")
+
+
+def _at(project: Project, stack: str, name: str, out: Path) -> Former:
+    if not is_ours(project.root / "Pulumi.yaml"):
+        return Former(name=name, problem="there is no Slipway there: it has no Pulumi.yaml of this project")
+    if not project.has(stack):
+        return Former(name=name, new=True)
+    price = _price(project, stack)
+    environment = {**os.environ, "PYTHONPATH": str(project.root), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "slipway", "render", stack, "--out", str(out)]
+    try:
+        done = subprocess.run(
+            command, cwd=project.root, env=environment, capture_output=True, timeout=_MINUTES * 60, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Former(name=name, problem=f"its program had not rendered after {_MINUTES} minutes", estimate=price)
+    if done.returncode:
+        return Former(name=name, problem=f"its program does not render: {_last(done.stderr, _LINES)}", estimate=price)
+    found = json.loads((out / "resources.json").read_text(encoding="utf-8"))
+    return Former(name=name, resources=tuple(found), estimate=price)
+
+
+def _price(project: Project, stack: str) -> Estimate | None:
+    """Its settings at today's prices by today's program: the difference is then that of the change alone."""
+    try:
+        return estimate(load(read_stack(stack, project.stacks), stack=stack).platform)
+    except ConfigurationError:
+        return None
+
+
+def _git(project: Project, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(["git", "-C", str(project.root), *arguments], capture_output=True, check=False)
+    except OSError as error:
+        return subprocess.CompletedProcess(arguments, 1, b"", f"git can't be run: {error}".encode())
+
+
+def _last(output: bytes, lines: int = 1) -> str:
+    """The last words of a failed command."""
+    found = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return " ".join(found[-lines:])

@@ -1,0 +1,128 @@
+"""A plan of the engine itself, from a file: the document of `pulumi preview --json`, or an event log.
+
+Here the engine compared with what stands, and the providers said what is replaced, so nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+from slipway.report.plan.changes import Plan, PropertyChange, ResourceChange, Verb, ordered
+from slipway.report.plan.forcing import with_losses
+from slipway.report.plan.text import at, shown
+from slipway.sandbox.rpc import paths
+
+_VERBS: Final[Mapping[str, Verb]] = {
+    "create": Verb.CREATE,
+    "import": Verb.CREATE,
+    "update": Verb.UPDATE,
+    "delete": Verb.DELETE,
+    "replace": Verb.REPLACE,
+    "create-replacement": Verb.REPLACE,
+    "delete-replaced": Verb.REPLACE,
+    "discard-replaced": Verb.REPLACE,
+    "import-replacement": Verb.REPLACE,
+}
+"""The engine's steps (pulumi v3.258.0, pkg/resource/deploy/step.go) as people call them; other steps change nothing."""
+
+
+def read(path: Path) -> Plan:
+    """The plan in a file.
+
+    Raises:
+        SlipwayError: With code 2: the file can't be read, or is neither of the two forms.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"--plan {path}: can't be read ({error}); it takes the output of `pulumi preview --json` or an event log"
+        raise SlipwayError(msg, EXIT_REFUSED) from error
+    try:
+        steps = list(_steps(text))
+        found: dict[str, ResourceChange] = {}
+        same = 0
+        for step in steps:
+            change = _change(step)
+            same += step["op"] == "same"
+            # Of the three steps of a replacement, the one that names its reasons is kept.
+            if change and (change.urn not in found or len(change.properties) > len(found[change.urn].properties)):
+                found[change.urn] = change
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        msg = (
+            f"--plan {path}: is no plan of the engine ({type(error).__name__}: {error}). Make one by "
+            "`slipway preview STACK -- --json > FILE`, or give the file of `--event-log`."
+        )
+        raise SlipwayError(msg, EXIT_REFUSED) from error
+    return Plan(
+        against="what stands, by the engine's own plan",
+        changes=ordered(list(found.values())),
+        unchanged=same,
+        notes=("The engine compared with its state; --refresh makes that what really stands.",),
+    )
+
+
+def _steps(text: str) -> Iterator[Mapping[str, Any]]:
+    try:
+        document = json.loads(text)
+    except ValueError:
+        document = None
+    if isinstance(document, Mapping) and "steps" in document:
+        for step in document["steps"]:
+            yield {**step, "old": step.get("oldState"), "new": step.get("newState")}
+        return
+    if not text.strip():
+        msg = "it is empty"
+        raise ValueError(msg)
+    for line in text.splitlines():
+        if line.strip():
+            event = json.loads(line)
+            if "sequence" not in event:
+                msg = "a line is no event"
+                raise ValueError(msg)
+            step = (event.get("resourcePreEvent") or {}).get("metadata")
+            if step:
+                yield step
+
+
+def _change(step: Mapping[str, Any]) -> ResourceChange | None:
+    verb = _VERBS.get(step["op"])
+    old, new = step.get("old") or {}, step.get("new") or {}
+    token = str(new.get("type") or old.get("type") or step.get("type") or "")
+    if verb is None or token.startswith(("slipway:", "pulumi:pulumi:")):
+        return None
+    before, after = old.get("inputs") or {}, new.get("inputs") or {}
+    change = ResourceChange(urn=step["urn"], type=token, verb=verb, properties=_properties(step, verb, before, after))
+    return with_losses(change, before, retained=bool(old.get("retainOnDelete")))
+
+
+def _properties(
+    step: Mapping[str, Any], verb: Verb, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> tuple[PropertyChange, ...]:
+    if verb not in {Verb.UPDATE, Verb.REPLACE}:
+        return ()
+    detailed = step.get("detailedDiff") or {}
+    found = {text: _kind(one).endswith("-replace") for text, one in detailed.items()}
+    for key in step.get("replaceReasons") or step.get("keys") or ():
+        if not any(text == key or text.startswith((f"{key}.", f"{key}[")) for text in found):
+            found[key] = True
+    for key in step.get("diffReasons") or step.get("diffs") or ():
+        if not any(text == key or text.startswith((f"{key}.", f"{key}[")) for text in found):
+            found[key] = False
+    return tuple(
+        PropertyChange(
+            path=text,
+            before=shown(at(before, paths.parse(text))),
+            after=shown(at(after, paths.parse(text))),
+            forces=new,
+        )
+        for text, new in sorted(found.items())
+    )
+
+
+def _kind(one: Mapping[str, Any]) -> str:
+    """The kind of a detailed difference: `diffKind` in the event log, `kind` in the document of `preview --json`."""
+    return str(one.get("diffKind") or one.get("kind") or "")

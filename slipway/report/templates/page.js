@@ -1,0 +1,21 @@
+(() => {
+  const root = document.documentElement, button = document.getElementById("theme");
+  const dark = () => getComputedStyle(root).colorScheme === "dark"
+    || (getComputedStyle(root).colorScheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
+  const show = (theme) => { if (theme) root.dataset.theme = theme; button.setAttribute("aria-pressed", String(dark())); };
+  let kept = null;
+  try { kept = localStorage.getItem("slipway-theme"); } catch { /* a page without storage starts with the system's */ }
+  show(kept === "dark" || kept === "light" ? kept : null);
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const next = dark() ? "light" : "dark";
+    show(next);
+    try { localStorage.setItem("slipway-theme", next); } catch { /* as above */ }
+  });
+  // Paper can't be opened: what is folded is printed whole, and folded again afterwards.
+  const opened = [];
+  addEventListener("beforeprint", () => {
+    for (const one of document.querySelectorAll("details:not([open])")) { one.open = true; opened.push(one); }
+  });
+  addEventListener("afterprint", () => { while (opened.length) opened.pop().open = false; });
+})();

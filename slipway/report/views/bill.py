@@ -1,0 +1,63 @@
+"""What the stack costs a month, by pool, team and service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final
+
+from infra.catalog.prices import HOURS_PER_MONTH
+from infra.config.platform import Platform
+from slipway.cost import Amounts, Difference, Estimate
+from slipway.report.model import Bar, Bill
+
+MOVERS: Final = 6
+"""Lines of a difference that are shown."""
+_NONE: Final[Mapping[str, str]] = {"pool": "outside of pools", "team": "no team: the platform's own"}
+
+
+def bill(platform: Platform, estimate: Estimate, change: Difference | None, problem: str = "") -> Bill:
+    """The bill of an estimate, with what a change adds to it."""
+    days = sorted({line.source.day.isoformat() for line in estimate.lines})
+    return Bill(
+        total=estimate.amounts.month,
+        by={
+            "pool": _bars(estimate.by_pool(), "pool"),
+            "team": _bars(estimate.by_team(), "team"),
+            "service": _bars(estimate.by_service(), "service"),
+        },
+        bounds=tuple(_bounds(platform)),
+        delta=None if change is None else change.amounts.month,
+        movers=() if change is None else _movers(change),
+        delta_problem=problem,
+        dates=(days[0], days[-1]) if days else (),
+        region=estimate.region,
+    )
+
+
+def _bars(groups: Mapping[str, Amounts] | Mapping[str | None, Amounts], by: str) -> tuple[Bar, ...]:
+    return tuple(
+        Bar(name=_NONE.get(by, "") if name is None else name, amounts=amounts.month) for name, amounts in groups.items()
+    )
+
+
+def _bounds(platform: Platform) -> list[tuple[str, Decimal]]:
+    cost = platform.cost
+    found = [
+        ("Monthly budget", None if cost.monthly_budget_usd is None else Decimal(cost.monthly_budget_usd)),
+        ("Limit of the floor", _monthly(cost.limits.floor_usd_per_hour)),
+        ("Limit of the ceiling", _monthly(cost.limits.ceiling_usd_per_hour)),
+    ]
+    return [(name, amount) for name, amount in found if amount is not None]
+
+
+def _monthly(hourly: float | None) -> Decimal | None:
+    return None if hourly is None else Decimal(str(hourly)) * HOURS_PER_MONTH
+
+
+def _movers(change: Difference) -> tuple[Bar, ...]:
+    named = []
+    for one in change.changes[:MOVERS]:
+        pool = f"pool {one.line.pool}: " if one.line.pool else ""
+        named.append(Bar(name=f"{pool}{one.line.service}, {one.line.item}", amounts=one.amounts.month))
+    return tuple(named)

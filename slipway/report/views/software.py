@@ -1,0 +1,36 @@
+"""What runs on the cluster beside the teams' work."""
+
+from __future__ import annotations
+
+from slipway.render.recording import Recording
+from slipway.report.model import SoftwareView
+
+
+def releases(recording: Recording) -> tuple[SoftwareView, ...]:
+    """Helm releases, by namespace and name."""
+    found = [one.inputs.plain for one in recording.of_type("kubernetes:helm.sh/v3:Release")]
+    views = [
+        SoftwareView(
+            name=str(one["name"]),
+            version=str(one.get("version") or "not pinned"),
+            namespace=str(one.get("namespace") or "default"),
+            chart=str(one["chart"]).rpartition("/")[2],
+        )
+        for one in found
+    ]
+    return tuple(sorted(views, key=lambda view: (view.namespace, view.name)))
+
+
+def addons(recording: Recording) -> tuple[SoftwareView, ...]:
+    """Add-ons that EKS manages, by name."""
+    found = [one.inputs.plain for one in recording.of_type("aws:eks/addon:Addon")]
+    views = [
+        SoftwareView(
+            name=str(one["addonName"]),
+            version=str(one.get("addonVersion") or "EKS's default"),
+            namespace="kube-system",
+            chart="",
+        )
+        for one in found
+    ]
+    return tuple(sorted(views, key=lambda view: view.name))
