@@ -44,11 +44,11 @@ def test_levels_of_another_form_are_refused(text: str) -> None:
         Levels(text)
 
 
-def test_no_rule_is_weaker_in_production_than_in_development_but_idling() -> None:
-    """Machines that wait are what production pays for on purpose."""
+def test_no_rule_is_weaker_in_production_than_in_development_but_those_of_idling_and_premium_machines() -> None:
+    """Machines that wait, and the dearest ones, are what production pays for on purpose."""
     order = [EnforcementLevel.DISABLED, EnforcementLevel.ADVISORY, EnforcementLevel.MANDATORY]
     weaker = [rule.name for rule in RULES if order.index(rule.levels.of("prod")) < order.index(rule.levels.of("dev"))]
-    assert weaker == ["gpu-pool-idle-zero"]
+    assert weaker == ["gpu-pool-idle-zero", "gpu-premium-approval"]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
