@@ -1,0 +1,117 @@
+"""Commands that pages name exist, and the page of commands has every one with every option."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+
+from slipway.cli import parser
+from tests.docs.pages import ROOT, code, pages
+
+COMMANDS = ROOT / "docs" / "guides" / "commands.md"
+ENDS = re.compile(r"\s(?:&&|\|\||[|;>#])\s|\s#|`")
+"""Where a command ends and the shell, or a remark, goes on."""
+
+
+def leaves(of: argparse.ArgumentParser, name: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], set[str]]]:
+    """Every command by its words, with its long options."""
+    options = {text for action in of._actions for text in action.option_strings if text.startswith("--")}
+    below = [action for action in of._actions if isinstance(action, argparse._SubParsersAction)]
+    yield name, options - {"--help"}
+    for action in below:
+        for word, made in action.choices.items():
+            yield from leaves(made, (*name, word))
+
+
+KNOWN = dict(leaves(parser.make()))
+
+
+def sections() -> dict[str, str]:
+    """Parts of the page by each command that its heading names."""
+    found = {}
+    for part in COMMANDS.read_text(encoding="utf-8").split("\n## ")[1:]:
+        heading, _, body = part.partition("\n")
+        found |= dict.fromkeys(re.findall(r"`([a-z]+)`", heading), body)
+    return found
+
+
+def test_the_page_of_commands_has_each_with_its_options() -> None:
+    page, parts = COMMANDS.read_text(encoding="utf-8"), sections()
+    missing = []
+    for words, options in KNOWN.items():
+        text = parts.get(words[0], "") if words else page
+        if words and not re.search(rf"slipway (\S+\|)?{' '.join(words)}\b", text):
+            missing.append(" ".join(words))
+        missing += [f"{' '.join(words)} {option}" for option in sorted(options) if f"{option}" not in text]
+    assert missing == []
+
+
+def wrong(line: str) -> str | None:
+    """What a line of code says of `slipway` that is not so."""
+    try:
+        words = shlex.split(ENDS.split(line)[0])
+    except ValueError:
+        return None  # a quotation that goes on in the next line
+    if not words or words[0] != "slipway":
+        return None
+    plain = [word.strip("[]") for word in words[1:]]
+    plain = plain[: plain.index("--")] if "--" in plain else plain
+    for first in plain[0].split("|") if plain else ():
+        if first.startswith("--") or first.isupper():
+            continue
+        name = (first, plain[1]) if (first, *plain[1:2]) in KNOWN and plain[1:] else (first,)
+        if name not in KNOWN:
+            return f"no command {first}"
+        options = {word.partition("=")[0] for word in plain if word.startswith("--")}
+        if unknown := options - KNOWN[name] - KNOWN[()] - {"--help"}:
+            return f"{' '.join(name)} has no {', '.join(sorted(unknown))}"
+    return None
+
+
+def test_a_wrong_line_is_told() -> None:
+    assert wrong("slipway launch dev") == "no command launch"
+    assert wrong("slipway up|preview dev --everything") == "up has no --everything"
+    assert wrong("slipway sandbox start --color") == "sandbox start has no --color"
+    for line in (
+        "slipway up dev --sandbox && eval x --y",
+        "slipway preview prod -- --diff",
+        "slipway --debug",
+        "$ slipway",
+    ):
+        assert wrong(line) is None
+
+
+def test_no_page_names_a_command_that_is_not_there() -> None:
+    found = [
+        f"{page.relative_to(ROOT)}: {line}: {problem}"
+        for page in pages()
+        for line in code(page.read_text(encoding="utf-8"))
+        if (problem := wrong(line.removeprefix("$ ").removeprefix(".venv/bin/")))
+    ]
+    assert found == []
+
+
+def test_make_has_the_targets_that_pages_name() -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {
+        target
+        for page in pages()
+        for line in code(page.read_text(encoding="utf-8"))
+        for target in re.findall(r"^make ([a-z]+)", line)
+    }
+    assert named >= {"up", "test"}
+    assert named - targets == set()
+
+
+def test_python_finds_the_modules_that_pages_run() -> None:
+    named = {
+        module
+        for page in pages()
+        for line in code(page.read_text(encoding="utf-8"))
+        for module in re.findall(r"python -m ([a-z_.]+)", line)
+    }
+    assert "infra.config.schema" in named
+    assert {name for name in named if importlib.util.find_spec(name.rstrip(".")) is None} == set()
