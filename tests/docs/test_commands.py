@@ -31,7 +31,7 @@ KNOWN = dict(leaves(parser.make()))
 
 def sections() -> dict[str, str]:
     """Parts of the page by each command that its heading names."""
-    found = {}
+    found: dict[str, str] = {}
     for part in COMMANDS.read_text(encoding="utf-8").split("\n## ")[1:]:
         heading, _, body = part.partition("\n")
         found |= dict.fromkeys(re.findall(r"`([a-z]+)`", heading), body)
