@@ -1,4 +1,4 @@
-"""The platform's own program as it is rendered: complete, repeatable, within AWS's limits, and as its price counts."""
+"""The platform's own program as it is rendered: complete, repeatable, within AWS's limits."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from infra.catalog import names
 from infra.config import Platform, load, read_stack, stacks_in
 from infra.config.checks.names import LONGEST
 from infra.naming import physical_length
-from slipway.cost import estimate
 from slipway.render import render
 from slipway.render.diff import changes
 from slipway.render.errors import RenderError
@@ -27,14 +25,10 @@ from slipway.render.program import record_platform
 from slipway.render.recording import RecordedResource, Recording
 from tests.infra.config.stack import TODAY, changed
 from tests.support.mocks import UNKNOWN  # touches the families of the SDK that warn of themselves
+from tests.support.stacks import recorded
 
 ROOT = Path(__file__).parents[2]
 STACKS = ROOT / "stacks"
-
-
-@cache
-def recorded(stack: str, *, preview: bool = False) -> Recording:
-    return record_platform(load(read_stack(stack, STACKS), stack=stack).platform, stack=stack, preview=preview)
 
 
 def of(settings: Mapping[str, Any], stack: str = "test") -> tuple[Platform, Recording]:
@@ -159,25 +153,3 @@ def test_the_longest_logical_names_that_the_checks_know_are_the_programs(kind: s
     logical = {name for name in logical if not name.startswith("space-")}
     assert max(logical, key=len) == LONGEST[kind]
     assert physical_length("slipway", "e" * 22, LONGEST[kind]) <= names.limit(kind).longest
-
-
-@pytest.mark.parametrize("stack", stacks_in(STACKS))
-def test_the_price_counts_what_the_program_makes(stack: str) -> None:
-    recording = recorded(stack)
-    lines = {line.what.partition(",")[0]: line.most for line in estimate(_platform(stack)).lines}
-    interfaces = [
-        found
-        for found in recording.of_type(token(aws.ec2.VpcEndpoint))
-        if found.inputs.plain["vpcEndpointType"] == "Interface"
-    ]
-    assert lines["NAT gateways"] == len(recording.of_type(token(aws.ec2.NatGateway)))
-    assert lines["public addresses of NAT gateways"] == len(recording.of_type(token(aws.ec2.Eip)))
-    assert lines.get("interface endpoints", 0) == sum(len(found.inputs.plain["subnetIds"]) for found in interfaces)
-    assert lines["KMS keys for logs and secrets"] == len(recording.of_type(token(aws.kms.Key)))
-    assert len([what for what in lines if what.startswith("EKS control plane")]) == len(
-        recording.of_type(token(aws.eks.Cluster))
-    )
-
-
-def _platform(stack: str) -> Platform:
-    return load(read_stack(stack, STACKS), stack=stack).platform

@@ -10,27 +10,22 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from infra.config import load, read_stack, stacks_in
 from policies import coverage, pack
 from policies.recorded import check
 from policies.suppressions import Suppressions
 from policies.suppressions import load as load_suppressions
-from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from slipway.render.terraform import document
 from slipway.render.terraform.references import local_name
 from slipway.render.values import Values
 from tests.policies.support import BY_NAME, DAY
 from tests.scanners.checkov import Verdict, scan
-from tests.support import mocks
+from tests.support.stacks import NAMES, recorded
 
-assert mocks  # it silences what the SDK says of itself when it is first touched
-STACKS = Path(__file__).parents[2] / "stacks"
 SPOILT = "spoilt"
 
 
@@ -122,11 +117,6 @@ SPOILERS = (
 
 
 @cache
-def recorded(stack: str) -> Recording:
-    return record_platform(load(read_stack(stack, STACKS), stack=stack).platform, stack=stack)
-
-
-@cache
 def violations(stack: str) -> frozenset[tuple[str, str]]:
     """Checks of the pack that something violates, each with the resource, suppressed or not."""
     recording = spoilt() if stack == SPOILT else recorded(stack)
@@ -164,7 +154,7 @@ def spoilt() -> Recording:
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, frozenset[Verdict]]:
-    documents = {stack: document(recorded(stack)) for stack in stacks_in(STACKS)}
+    documents = {stack: document(recorded(stack)) for stack in NAMES}
     return scan({**documents, SPOILT: document(spoilt())}, tmp_path_factory.mktemp("checkov"))
 
 
@@ -193,7 +183,7 @@ def unexplained(stack: str, failed: set[Verdict], today: date) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("stack", stacks_in(STACKS))
+@pytest.mark.parametrize("stack", NAMES)
 def test_checkov_finds_nothing_but_what_is_suppressed_or_out_of_scope(
     stack: str, verdicts: Mapping[str, frozenset[Verdict]]
 ) -> None:

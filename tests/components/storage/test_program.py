@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
-from infra.config import load, read_stack
-from slipway.render.program import record_platform
-from slipway.render.recording import Recording
-from tests.support import mocks
-
-STACKS = Path(__file__).resolve().parents[3] / "stacks"
-assert mocks  # it silences what the SDK says of itself when it is first touched
+from tests.support.stacks import platform_of
+from tests.support.stacks import recorded as recording
 
 BUCKETS = {f"storage-{purpose}" for purpose in ("checkpoints", "logs", "models", "raw", "state")}
 STATEFUL = {
@@ -47,12 +39,6 @@ WITH_THEM = {
 """What keeps it closed, reachable and linked: retained, so that data that stays is not left in the open."""
 
 
-@cache
-def recording(stack: str) -> Recording:
-    platform = load(read_stack(stack, STACKS), stack=stack).platform
-    return record_platform(platform, stack=stack)
-
-
 def _own(stack: str, option: str) -> set[str]:
     return {
         one.name
@@ -75,6 +61,6 @@ def test_where_nothing_is_protected_only_teams_directories_stay() -> None:
 
 
 def _directories(stack: str) -> set[str]:
-    platform = load(read_stack(stack, STACKS), stack=stack).platform
+    platform = platform_of(stack)
     buckets = ("raw", "checkpoints") if platform.storage.lustre else ()
     return {f"storage-lustre-{bucket}-directory-{team}" for bucket in buckets for team in platform.teams}

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 import pytest
 
-from infra.config import load, read_stack, stacks_in
-from slipway.render.program import record_platform
 from slipway.render.recorder import record
-from slipway.render.recording import Recording
 from slipway.render.terraform import document
 from slipway.render.terraform.spelling import PLURAL, SINGULAR, blocks
 from tests.support.mocks import providers
-
-STACKS = Path(__file__).parents[3] / "stacks"
-
-
-@cache
-def recorded(stack: str) -> Recording:
-    return record_platform(load(read_stack(stack, STACKS), stack=stack).platform, stack=stack)
+from tests.support.stacks import NAMES, recorded
 
 
 def rendered(program: Any) -> dict[str, Any]:
@@ -72,7 +61,7 @@ def test_a_secret_is_left_out() -> None:
     assert "hush" not in json.dumps(rendered(program))
 
 
-@pytest.mark.parametrize("stack", stacks_in(STACKS))
+@pytest.mark.parametrize("stack", NAMES)
 def test_every_block_of_a_stack_was_looked_up(stack: str) -> None:
     """Pulumi gives blocks plural names, and Terraform some: one that is in neither table would be a guess."""
     used = {
@@ -81,7 +70,7 @@ def test_every_block_of_a_stack_was_looked_up(stack: str) -> None:
     assert used - set(SINGULAR) - PLURAL == set()
 
 
-@pytest.mark.parametrize("stack", stacks_in(STACKS))
+@pytest.mark.parametrize("stack", NAMES)
 def test_every_aws_resource_of_a_stack_is_there_and_every_reference_leads_to_one(stack: str) -> None:
     recording = recorded(stack)
     written = document(recording)

@@ -1,0 +1,28 @@
+"""The project's own stacks as recordings, each made once for all tests of a process: it takes seconds (2026-11)."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from infra.config import Platform, load, read_stack, stacks_in
+from slipway.render.program import record_platform
+from slipway.render.recording import Recording
+from tests.support import mocks
+
+assert mocks  # it silences what the SDK says of itself when it is first touched
+FOLDER: Final = Path(__file__).resolve().parents[2] / "stacks"
+NAMES: Final = tuple(stacks_in(FOLDER))
+
+
+@cache
+def platform_of(stack: str) -> Platform:
+    """Settings of a stack."""
+    return load(read_stack(stack, FOLDER), stack=stack).platform
+
+
+@cache
+def recorded(stack: str, *, preview: bool = False) -> Recording:
+    """The whole program of a stack."""
+    return record_platform(platform_of(stack), stack=stack, preview=preview)
