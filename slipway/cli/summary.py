@@ -87,12 +87,13 @@ def nodes(pools: Sequence[PoolNodes]) -> str:
 
 
 def cost(priced: Estimate) -> str:
-    """The bill's two ends, and how much it leaves out."""
-    floor, ceiling = (amount.quantize(Decimal("0.01")) for amount in (priced.floor, priced.ceiling))
+    """The bill's two ends, what is expected, and how much it leaves out."""
+    cent, whole = Decimal("0.01"), priced.amounts
+    floor, ceiling = (amount.quantize(cent) for amount in (whole.floor, whole.ceiling))
     out = f" {len(priced.unpriced)} items have no price in it." if priced.unpriced else ""
     return (
-        f"On AWS this would cost {floor:,} USD an hour with every pool at its least, {ceiling:,} at its most."
-        f"{out} `slipway cost` has the lines."
+        f"On AWS this would cost {floor:,} USD an hour with every pool at its least, {ceiling:,} at its most; "
+        f"{whole.month.expected.quantize(cent):,} a month is expected.{out} `slipway cost` has the lines."
     )
 
 

@@ -118,3 +118,4 @@ def test_the_two_ends_of_the_bill_are_those_of_the_estimate() -> None:
     text = summary.cost(priced)
     assert f"{priced.floor:.2f} USD an hour with every pool at its least" in text
     assert f"{priced.ceiling:.2f} at its most" in text
+    assert f"{priced.amounts.month.expected:,.2f} a month is expected" in text
