@@ -164,7 +164,8 @@ class StorageHandle:
         lustre: The parallel file system, where there is one.
         classes: Names of StorageClasses by purpose: `block` (gp3, the default), `shared` (EFS), `lustre`.
         databases: Databases by the add-on that uses them: `mlflow`.
-        ready: What must stand before a volume of any class can be made: classes and drivers.
+        ready: What must stand before a volume of any class can be made: classes, file systems and drivers.
+        block: The same for volumes of the default class alone.
     """
 
     key_arn: pulumi.Output[str]
@@ -174,8 +175,14 @@ class StorageHandle:
     classes: Mapping[str, str]
     databases: Mapping[str, DatabaseHandle]
     ready: Sequence[pulumi.Resource]
+    block: Sequence[pulumi.Resource] = ()
 
-    def with_drivers(self, drivers: Sequence[pulumi.Resource]) -> StorageHandle:
+    def with_drivers(self, drivers: Sequence[pulumi.Resource], block: Sequence[pulumi.Resource]) -> StorageHandle:
         """The same storage, once the drivers are declared: a claim waits for them, so on the way down they outlive it,
-        and a volume is unmounted and removed by the driver that made it."""
-        return replace(self, ready=(*self.ready, *drivers))
+        and a volume is unmounted and removed by the driver that made it.
+
+        Args:
+            drivers: All drivers, and their rights.
+            block: Those of the default class among them.
+        """
+        return replace(self, ready=(*self.ready, *drivers), block=(*self.block, *block))

@@ -70,12 +70,17 @@ class ChartRelease:
         release_name: Name for Helm; also the suffix of the logical name.
         values: Values, differing from the chart's own; may hold Outputs.
         skip_crds: Leave `crds/` of the chart alone, where a release of their own brings them.
+        definitions: Kinds and no pods: it needs no node and no other add-on, and who follows this add-on waits for it
+            alone.
+        volumes: Its pods claim volumes of the default class: class and driver stand before it, and go after it.
     """
 
     ref: ChartRef
     release_name: str
     values: Mapping[str, Any]
     skip_crds: bool = False
+    definitions: bool = False
+    volumes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ class GatewayApi(AddOn[Settings]):
     def parts(self, site: Site) -> Parts:  # noqa: ARG002 - it is the same on every site
         """One release and one class."""
         return Parts(
-            releases=[ChartRelease(ref=GATEWAY_CRDS, release_name="gateway-crds", values=values())],
+            releases=[ChartRelease(ref=GATEWAY_CRDS, release_name="gateway-crds", values=values(), definitions=True)],
             objects={"class": gateway_class()},
         )
 

@@ -49,7 +49,7 @@ class Kubecost(AddOn[Settings]):
         )
         return Parts(
             rights=[Rights(service_account=account, policy=Inline(document=rights)) for account in ACCOUNTS],
-            releases=[ChartRelease(ref=KUBECOST, release_name="kubecost", values=given)],
+            releases=[ChartRelease(ref=KUBECOST, release_name="kubecost", values=given, volumes=True)],
         )
 
 

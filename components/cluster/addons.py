@@ -68,7 +68,7 @@ class ManagedAddons(pulumi.ComponentResource):
 
     all: Mapping[AddonName, aws.eks.Addon]
     nodes_need: Sequence[aws.eks.Addon]
-    drivers: Sequence[aws.eks.Addon]
+    drivers: Mapping[AddonName, aws.eks.Addon]
     roles: Mapping[AddonName, PodRole]
 
     def __init__(self, name: str, args: ManagedAddonsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -82,7 +82,7 @@ class ManagedAddons(pulumi.ComponentResource):
         self.roles = {addon: role for addon in names if (role := self._role(addon, catalog.get(addon))) is not None}
         self.all = {addon: self._addon(addon) for addon in names}
         self.nodes_need = [found for addon, found in self.all.items() if catalog.get(addon).before_compute]
-        self.drivers = [found for addon, found in self.all.items() if addon in DRIVERS]
+        self.drivers = {addon: found for addon, found in self.all.items() if addon in DRIVERS}
         self.register_outputs({})
 
     def _addon(self, addon: AddonName) -> aws.eks.Addon:

@@ -26,21 +26,23 @@ class DriversArgs:
     """
 
     roles: Mapping[AddonName, PodRole]
-    drivers: Sequence[pulumi.Resource]
+    drivers: Mapping[AddonName, pulumi.Resource]
     cluster: ClusterHandle
 
 
 class Drivers(pulumi.ComponentResource):
-    """Drivers that may use the key. `ready` is what a claim waits for, and what must outlive it on the way down."""
+    """Drivers that may use the key. `ready` is what a claim waits for, and what must outlive it on the way down;
+    `block` is the part of it that volumes of the default class take."""
 
     TOKEN: Final = "slipway:storage:Drivers"  # noqa: S105 - a type, not a secret
 
     ready: Sequence[pulumi.Resource]
+    block: Sequence[pulumi.Resource]
 
     def __init__(self, name: str, args: DriversArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.TOKEN, name, None, opts)
-        policies = [
-            aws.iam.RolePolicy(
+        policies = {
+            addon: aws.iam.RolePolicy(
                 f"{name}-{key}",
                 role=args.roles[addon].name,
                 policy=document(*statements),
@@ -48,8 +50,9 @@ class Drivers(pulumi.ComponentResource):
             )
             for addon, (key, statements) in key_rights(args.cluster).items()
             if addon in args.roles
-        ]
-        self.ready = (*args.drivers, *policies)
+        }
+        self.ready = (*args.drivers.values(), *policies.values())
+        self.block = tuple(made[AddonName.EBS_CSI] for made in (args.drivers, policies) if AddonName.EBS_CSI in made)
         self.register_outputs({})
 
 

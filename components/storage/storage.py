@@ -61,7 +61,7 @@ class Storage(pulumi.ComponentResource):
         efs, lustre = self._make_efs(), self._make_lustre(buckets)
         self._make_images()
         manifests = self._classes(efs, lustre)
-        made = [self._declare(key, manifest) for key, manifest in manifests.items()]
+        made = {key: self._declare(key, manifest) for key, manifest in manifests.items()}
         systems = [part for system in (efs, lustre and lustre.handle) if system for part in system.ready]
         self.handle = StorageHandle(
             key_arn=self._key_arn,
@@ -70,7 +70,8 @@ class Storage(pulumi.ComponentResource):
             lustre=lustre.handle if lustre else None,
             classes={key: manifest["metadata"]["name"] for key, manifest in manifests.items()},
             databases=self._make_databases(),
-            ready=(*made, *systems),
+            ready=(*made.values(), *systems),
+            block=(made["block"],),
         )
         self.register_outputs(_outputs(self.handle))
 

@@ -99,8 +99,14 @@ def duration_of(resource: RecordedResource) -> Duration:
 
 
 def holds_definitions(resource: RecordedResource) -> bool:
-    """Whether a release is a chart of CRDs alone, by its name: it has no pods to wait for."""
-    return str(resource.inputs.plain.get("chart", "")).rpartition("/")[2].endswith(("-crd", "-crds"))
+    """Whether a release is of CRDs alone, by its own name or its chart's: it has no pods to wait for."""
+    names = (chart_of(resource), str(resource.inputs.plain.get("name", "")))
+    return any(name.endswith(("-crd", "-crds")) for name in names)
+
+
+def chart_of(release: RecordedResource) -> str:
+    """Name of a release's chart."""
+    return str(release.inputs.plain.get("chart", "")).rpartition("/")[2]
 
 
 def _desired(inputs: Mapping[str, Any]) -> int:

@@ -13,10 +13,17 @@ from typing import Final
 
 from infra.catalog import addons
 from slipway.render.recording import RecordedResource, Recording
-from tests.bench.durations import ADDON, NODE_GROUP, RELEASE, duration_of, holds_definitions
+from tests.bench.durations import ADDON, NODE_GROUP, RELEASE, chart_of, duration_of, holds_definitions
 from tests.bench.waits import Graph
 
 NETWORK_ADDON: Final = "vpc-cni"
+BUILT_ON: Final[Mapping[str, str]] = {"kserve-resources": "cert-manager", "kubeflow-trainer": "jobset"}
+"""Charts, and those that they stand on: KServe's pods mount the secret of a Certificate, which cert-manager's pods
+issue (KServe, "Kubernetes Deployment Installation Guide", v0.20: cert-manager is a prerequisite); Trainer makes
+JobSets, and its manager opens a watch of their kind at the start (Kubeflow Trainer, "Installation", v2.3)."""
+STORING: Final = frozenset({"kube-prometheus-stack", "kubecost"})
+"""Charts whose pods claim volumes, which a driver has to make."""
+FOUNDATIONS: Final = frozenset(BUILT_ON.values())
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,14 @@ def _is_system(resource: RecordedResource) -> bool:
     return resource.type == NODE_GROUP and role == "system"
 
 
+def _chart(resource: RecordedResource) -> str:
+    return chart_of(resource) if resource.type == RELEASE else ""
+
+
+def _of_group(*groups: str) -> Callable[[RecordedResource], bool]:
+    return lambda resource: str(resource.inputs.plain.get("apiVersion", "")).partition("/")[0] in groups
+
+
 def _is_elastic(resource: RecordedResource) -> bool:
     return str(resource.inputs.plain.get("apiVersion", "")).startswith(("karpenter.sh/", "karpenter.k8s.aws/"))
 
@@ -71,6 +86,26 @@ STEPS: Final[Mapping[str, Step]] = {
         lambda found: found.type == RELEASE and holds_definitions(found),
         ("rights",),
         "who runs the program has no others",
+    ),
+    "foundations": Step(
+        lambda found: _chart(found) in FOUNDATIONS,
+        ("system nodes", "rights", "definitions"),
+        "as other charts; some of those stand on them",
+    ),
+    "charts on charts": Step(
+        lambda found: _chart(found) in BUILT_ON,
+        ("foundations",),
+        "their pods do not come up without",
+    ),
+    "their objects": Step(
+        _of_group("serving.kserve.io", "trainer.kubeflow.org"),
+        ("charts on charts",),
+        "the webhook for them is in the chart's pods, and refuses while they are not there",
+    ),
+    "charts with volumes": Step(
+        lambda found: _chart(found) in STORING,
+        ("late add-ons", "rights", "definitions"),
+        "a pod waits for its volume, and that for the driver",
     ),
     "charts": Step(_type(RELEASE), ("system nodes", "rights", "definitions"), "Helm waits for their pods"),
     "node classes": Step(

@@ -28,6 +28,7 @@ def resource(type_: str, *, custom: bool = True, **inputs: Any) -> RecordedResou
         (resource(ADDON, addonName="coredns"), durations.ADDONS["coredns"]),
         (resource(ADDON, addonName="new-one"), durations.OTHER_ADDON),
         (resource(RELEASE, chart="oci://public.ecr.aws/karpenter/karpenter-crd"), UNKNOWN),
+        (resource(RELEASE, chart="kube-prometheus-stack", name="kube-prometheus-stack-crds"), UNKNOWN),
         (resource(RELEASE, chart="oci://public.ecr.aws/karpenter/karpenter"), durations.CHART),
     ],
     ids=lambda value: getattr(value, "type", ""),

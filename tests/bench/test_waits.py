@@ -31,6 +31,11 @@ def test_a_chain_gets_shorter_without_a_wait() -> None:
     assert GRAPH.without("d", "c").longest() == GRAPH.longest()
 
 
+def test_until_something_only_what_it_waits_for_has_happened() -> None:
+    assert GRAPH.until("c").longest().links == ("a", "c")
+    assert GRAPH.until("alone").longest().links == ("alone",)
+
+
 def test_nothing_takes_no_time() -> None:
     assert Graph({}, {}).longest().seconds == 0.0
 

@@ -51,6 +51,17 @@ class Graph:
             link = before[link]
         return Chain(tuple(reversed(links)), seconds)
 
+    def until(self, name: str) -> Graph:
+        """What has to have happened until then, and nothing else."""
+        found: set[str] = set()
+        ahead = [name]
+        while ahead:
+            link = ahead.pop()
+            if link not in found:
+                found.add(link)
+                ahead += self.after[link]
+        return Graph({link: self.seconds[link] for link in found}, {link: self.after[link] for link in found})
+
     def without(self, name: str, other: str) -> Graph:
         """The same where `name` does not wait for `other` itself; it may still do so by way of a third."""
         return Graph(self.seconds, {**self.after, name: self.after[name] - {other}})

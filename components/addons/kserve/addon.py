@@ -30,7 +30,7 @@ class Kserve(AddOn[Settings]):
             objects["gateway"] = gateway(self.settings)
         return Parts(
             releases=[
-                ChartRelease(ref=KSERVE_CRD, release_name="kserve-crd", values={}),
+                ChartRelease(ref=KSERVE_CRD, release_name="kserve-crd", values={}, definitions=True),
                 ChartRelease(ref=KSERVE, release_name="kserve", values=given),
             ],
             objects=objects,

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from infra.config.addons.cost import Opencost
-
 from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
 from components.addons.kube_prometheus_stack.alertmanager import SERVICE_ACCOUNT, publish
-from components.addons.kube_prometheus_stack.values import values
+from components.addons.kube_prometheus_stack.values import DEFINITIONS, values
 from components.addons.versions import KUBE_PROMETHEUS_STACK
 from components.cost.notices import topic_arn
 from components.iam import Inline
 from components.observability import dashboards, efa, monitors, rules
+from infra.config.addons.cost import Opencost
 from infra.config.addons.observability import KubePrometheusStack as Settings
 
 NAMESPACE: Final = "monitoring"
 RELEASE: Final = "kube-prometheus-stack"
+CRDS: Final = f"{RELEASE}-crds"
+"""Release of the chart's CRDs alone, so that who has a monitor does not wait for Prometheus (docs/adr/0048)."""
 
 
 class KubePrometheusStack(AddOn[Settings]):
@@ -26,7 +27,7 @@ class KubePrometheusStack(AddOn[Settings]):
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="privileged")
 
     def parts(self, site: Site) -> Parts:
-        """One release, then rules, monitors and dashboards, which need its CRDs or its namespace alone."""
+        """Two releases of one chart; rules, monitors and dashboards, which need its CRDs or its namespace alone."""
         topic = topic_arn(site.platform)
         rights = (
             [Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=publish(topic, site)))] if topic else []
@@ -35,7 +36,12 @@ class KubePrometheusStack(AddOn[Settings]):
         return Parts(
             rights=rights,
             before=dashboards.manifests(NAMESPACE),
-            releases=[ChartRelease(ref=KUBE_PROMETHEUS_STACK, release_name=RELEASE, values=given)],
+            releases=[
+                ChartRelease(ref=KUBE_PROMETHEUS_STACK, release_name=CRDS, values=DEFINITIONS, definitions=True),
+                ChartRelease(
+                    ref=KUBE_PROMETHEUS_STACK, release_name=RELEASE, values=given, skip_crds=True, volumes=True
+                ),
+            ],
             objects=self._objects(site),
         )
 

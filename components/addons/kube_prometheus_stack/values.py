@@ -22,6 +22,28 @@ LABELS: Final = {
     ),
 }
 """Labels that kube-state-metrics tells of; of others it knows nothing, to keep series few."""
+DEFINITIONS: Final[dict[str, Any]] = {
+    **{
+        part: {"enabled": False}
+        for part in (
+            "alertmanager",
+            "coreDns",
+            "grafana",
+            "kubeApiServer",
+            "kubeControllerManager",
+            "kubeEtcd",
+            "kubeProxy",
+            "kubeScheduler",
+            "kubeStateMetrics",
+            "kubelet",
+            "nodeExporter",
+            "prometheus",
+            "prometheusOperator",
+        )
+    },
+    "defaultRules": {"create": False},
+}
+"""Values with which the chart is its `crds/` and nothing else."""
 _NOT_OURS: Final = ("etcd", "kubeControllerManager", "kubeProxy", "kubeSchedulerAlerting", "kubeSchedulerRecording")
 """Rules about what EKS runs out of our sight, and about kube-proxy, which tells its metrics to the node alone."""
 

@@ -12,7 +12,8 @@ class AddonSettings(Model):
 
     Attributes:
         requires: Add-ons without which it does not work; they are installed before it.
-        follows: Add-ons that come before it where they are on: it uses what they bring, and does without.
+        follows: Add-ons whose kinds it uses where they are on, and does without: their definitions come before it, and
+            all of them where they do not say what their definitions are.
         excludes: Add-ons that do the same work; a stack has one of them.
     """
 

@@ -15,6 +15,7 @@ from tests.bench.waits import Chain, Graph, waits
 
 BOUND: Final = 1.05
 STACK: Final = "prod"
+DEVICE_PLUGIN: Final = "gpu-operator-release"
 
 
 def measure(bench: Bench) -> list[Figure]:
@@ -29,6 +30,9 @@ def compare(recording: Recording) -> Figure:
     actual, best = graph.longest(), shortest(recording).longest()
     ratio = actual.seconds / best.seconds
     notes = [*describe(recording, actual), f"shortest possible: {best.seconds:.0f} s: {' -> '.join(best.links)}"]
+    if any(found.name == DEVICE_PLUGIN for found in recording):
+        gpus = graph.until(recording.named(DEVICE_PLUGIN).urn).longest()
+        notes.append(f"until the first GPU can be asked for: {gpus.seconds:.0f} s ({DEVICE_PLUGIN})")
     if ratio > BOUND:
         notes += blame(recording, graph, actual)
     return Figure(

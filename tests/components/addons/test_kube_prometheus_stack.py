@@ -165,4 +165,17 @@ def test_opencost_tells_what_nodes_cost_where_it_is_on() -> None:
 def test_names_that_others_build_on() -> None:
     found = seen()
     assert KubePrometheusStack.namespace.name == "monitoring"
-    assert found.parts.releases[0].release_name == RELEASE
+    assert [each.release_name for each in found.parts.releases] == [f"{RELEASE}-crds", RELEASE]
+
+
+def test_definitions_come_alone_and_once(shared: Path) -> None:
+    charts = own_values(shared, RELEASE)
+    crds, whole = seen().parts.releases
+    assert crds.ref == whole.ref
+    assert (crds.definitions, crds.skip_crds, whole.skip_crds) == (True, False, True)
+    # Whatever the chart switches on by itself is off, but the CRDs.
+    on = {key for key, value in charts.items() if isinstance(value, dict) and value.get("enabled") is True}
+    off = {key for key, value in crds.values.items() if value == {"enabled": False}}
+    # The second is over monitors of what has a part of its own.
+    assert on - off == {"crds", "kubernetesServiceMonitors"}
+    assert crds.values["defaultRules"] == {"create": False}

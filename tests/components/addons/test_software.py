@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import pulumi
@@ -12,6 +13,7 @@ from pulumi_kubernetes.helm.v3 import Release
 from components.addons import registry, software
 from components.addons.contract import AddOn, ChartRelease, Parts, Rights
 from components.iam import Inline, Statement, document
+from components.kubernetes import declare
 from tests.components.addons.fakes import CHART, addon, config_map, settings
 from tests.support.mocks import Recording, Registered, providers, run
 from tests.support.site import site
@@ -22,13 +24,15 @@ WHOLE: Final = Parts(
     rights=[Rights(service_account="controller", policy=Inline(document=READ))],
     before={"config": config_map("config")},
     releases=[
-        ChartRelease(ref=CHART, release_name="one-crds", values={}),
-        ChartRelease(ref=CHART, release_name="one", values={"replicas": 2}, skip_crds=True),
+        ChartRelease(ref=CHART, release_name="one-crds", values={}, definitions=True),
+        ChartRelease(ref=CHART, release_name="base", values={}),
+        ChartRelease(ref=CHART, release_name="one", values={"replicas": 2}, skip_crds=True, volumes=True),
     ],
     objects={"b": config_map("b"), "a": config_map("a")},
 )
 One = settings("One")
 Two = settings("Two", requires=(One,))
+Follower = settings("Follower", follows=(One,))
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, *addons: AddOn[Any]) -> Recording:
@@ -37,7 +41,10 @@ def installed(monkeypatch: pytest.MonkeyPatch, *addons: AddOn[Any]) -> Recording
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())
-        made = software.install(site(opts), opts)
+        ground = site(opts)
+        stores = config_map("class")
+        storage = replace(ground.storage, block=[declare("class", stores, opts)])
+        made = software.install(replace(ground, storage=storage), opts)
         return {found.name: [each.urn for each in made.of(type(found.settings))] for found in addons}
 
     return run(build)
@@ -61,24 +68,37 @@ def test_every_release_stands_whole_or_is_taken_back(whole: Recording) -> None:
 def test_everything_in_the_cluster_goes_with_it_and_nothing_else_does(whole: Recording) -> None:
     cluster = whole.one(aws.eks.Cluster).urn
     inside = {found.name for found in whole if found.deleted_with == cluster}
-    assert inside == {"namespaces-one-system", "one-config", "one-one-crds", "one-release", "one-a", "one-b"}
+    releases = {"one-crds", "one-base", "one-release"}
+    assert inside == {"namespaces-one-system", "one-config", *releases, "one-a", "one-b"}
 
 
 @pytest.mark.parametrize(
     ("later", "earlier"),
     [
         ("one-config", "namespaces-one-system"),
-        ("one-one-crds", "one-config"),
-        ("one-one-crds", "one-controller-policy"),
-        ("one-one-crds", "one-controller-association"),
-        ("one-one-crds", "home"),
-        ("one-release", "one-one-crds"),
+        ("one-crds", "namespaces-one-system"),
+        ("one-base", "one-config"),
+        ("one-base", "one-controller-policy"),
+        ("one-base", "one-controller-association"),
+        ("one-base", "home"),
+        ("one-base", "one-crds"),
+        ("one-release", "one-base"),
+        ("one-release", "class"),
         ("one-a", "one-release"),
         ("one-b", "one-release"),
     ],
 )
 def test_what_an_add_on_needs_stands_before_it(whole: Recording, later: str, earlier: str) -> None:
     assert whole.waits(of(whole, later), of(whole, earlier))
+
+
+@pytest.mark.parametrize("needless", ["home", "one-config", "one-controller-policy", "class"])
+def test_definitions_wait_for_nothing_but_their_place(whole: Recording, needless: str) -> None:
+    assert not whole.waits(of(whole, "one-crds"), of(whole, needless))
+
+
+def test_only_what_claims_volumes_waits_for_their_class_and_driver(whole: Recording) -> None:
+    assert not whole.waits(of(whole, "one-base"), of(whole, "class"))
 
 
 def test_objects_do_not_wait_for_each_other(whole: Recording) -> None:
@@ -94,13 +114,38 @@ def test_rights_are_those_of_one_service_account(whole: Recording) -> None:
 
 def test_crds_are_left_alone_where_another_release_brings_them(whole: Recording) -> None:
     assert of(whole, "one-release").inputs["skipCrds"] is True
-    assert of(whole, "one-one-crds").inputs["skipCrds"] is False
+    assert of(whole, "one-crds").inputs["skipCrds"] is False
 
 
 def test_one_add_on_waits_for_all_of_the_one_that_it_requires(monkeypatch: pytest.MonkeyPatch) -> None:
     found = installed(monkeypatch, addon(Two, "two"), addon(One, "one", WHOLE))
     for earlier in ("one-release", "one-a", "one-b"):
         assert found.waits(of(found, "two-release"), of(found, earlier))
+
+
+def test_one_that_follows_waits_for_definitions_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = installed(monkeypatch, addon(Follower, "follower"), addon(One, "one", WHOLE))
+    assert found.waits(of(found, "follower-release"), of(found, "one-crds"))
+    for needless in ("one-base", "one-release", "one-a"):
+        assert not found.waits(of(found, "follower-release"), of(found, needless))
+
+
+def test_one_that_follows_waits_for_all_where_definitions_are_not_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = installed(monkeypatch, addon(Follower, "follower"), addon(One, "one"))
+    assert found.waits(of(found, "follower-release"), of(found, "one-release"))
+
+
+@pytest.mark.parametrize(
+    ("addon_name", "release_name", "logical"),
+    [
+        ("kueue", "kueue", "kueue-release"),
+        ("kserve", "kserve-crd", "kserve-crd"),
+        ("trainer", "kubeflow-trainer", "trainer-kubeflow-trainer"),
+        ("kube", "kubecost", "kube-kubecost"),
+    ],
+)
+def test_logical_names_begin_with_the_add_on(addon_name: str, release_name: str, logical: str) -> None:
+    assert software.logical_name(addon_name, release_name) == logical
 
 
 def test_add_ons_that_need_nothing_of_each_other_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +158,7 @@ def test_others_wait_for_the_last_part_of_an_add_on(monkeypatch: pytest.MonkeyPa
     rights_alone = Parts(rights=WHOLE.rights)
     found = installed(monkeypatch, addon(One, "one", WHOLE), addon(settings("Other"), "other", rights_alone))
     names = {key: {urn.rpartition("::")[2] for urn in urns} for key, urns in found.returned.items()}
-    assert names["one"] == {"one-one-crds", "one-release", "one-a", "one-b"}
+    assert names["one"] == {"one-crds", "one-base", "one-release", "one-a", "one-b"}
     assert names["other"] == {"other-controller-policy", "other-controller-association"}
 
 
