@@ -8,11 +8,10 @@ out=$(cd "$folder" && pwd)
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 require_stack "$1"
 
-if [ -z "${SLIPWAY_SANDBOX_SHELL-}" ]; then
-    pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.ensure("pulumi"))')
-    PATH=$(dirname "$pulumi"):$PATH
-    export PATH
-fi
+pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolchain.ensure("pulumi"))')
+PATH=$(dirname "$pulumi"):$PATH
+export PATH
+
 # ExitNoChanges, what --expect-no-changes ends with where there are some (pulumi v3.258.0, sdk/go/common/util/cmdutil).
 changes=7
 code=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # page.sh STACK OUT [BASE]: what a change does to a stack, without an engine and without credentials. OUT gets the page
-# (index.html), the comment (comment.md), the rendered difference (render.diff) and the cost (cost.txt).
+# (index.html), the comment (comment.md) and the cost (cost.txt).
 # Exit code 2: the settings are refused, and the comment says why.
 set -euo pipefail
 folder=${2:?usage: page.sh STACK OUT [BASE]}
@@ -22,21 +22,11 @@ if ! slipway check "$stack" >"$out/check.log" 2>&1; then
 fi
 cat "$out/check.log"
 
-checkout_before "$base"
 against=()
-if [ -f "$before/stacks/Pulumi.$stack.yaml" ]; then
-    against=(--against "$base")
+if git cat-file -e "$base:stacks/Pulumi.$stack.yaml" 2>/dev/null; then
+    against=(--against "${base:0:12}")
 fi
-
-slipway render "$stack" --out build/ci/rendered/after
-rm -rf build/ci/rendered/before
-mkdir -p build/ci/rendered/before
-if [ ${#against[@]} -gt 0 ] && ! slipway_before render "$stack" --out "$root/build/ci/rendered/before"; then
-    echo "note: the tree before the change does not render; every file of the stack counts as new" >&2
-fi
-(cd build/ci/rendered && git diff --no-index --no-color before after) >"$out/render.diff" || [ $? = 1 ]
-
 slipway cost "$stack" "${against[@]}" | tee "$out/cost.txt"
-slipway report "$stack" --out build/ci/page "${against[@]}"
-cp build/ci/page/index.html "$out/index.html"
-cp build/ci/page/report.md "$out/comment.md"
+# Renders both trees, each by its own program, and tells the difference.
+slipway report "$stack" --out "$out" "${against[@]}"
+mv "$out/report.md" "$out/comment.md"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # rehearse.sh STACK OUT [BASE]: brings up the stack as it was in a sandbox of its own, then previews the change on it
 # with the policy pack, as a deployment will. OUT/preview.log has the preview, and OUT/comment.md the verdict.
-# Exit code: that of the preview; where the gate refused it, 4.
+# Exit code: that of the preview; 4 where nothing but the gate refused it.
 set -euo pipefail
 folder=${2:?usage: rehearse.sh STACK OUT [BASE]}
 mkdir -p "$folder"
@@ -20,7 +20,7 @@ slipway sandbox start
 against='on a stack that is new'
 if [ -f "$before/stacks/Pulumi.$stack.yaml" ]; then
     if slipway_before up "$stack" --sandbox >"$out/before.log" 2>&1; then
-        against="on the stack of $base"
+        against="on the stack of ${base:0:10}"
     else
         tail -n 20 "$out/before.log" >&2
         against='on an empty sandbox, for the stack before the change does not come up'
@@ -33,18 +33,26 @@ code=0
 slipway preview "$stack" --sandbox -- --policy-pack policies --diff >"$out/preview.log" 2>&1 || code=$?
 cat "$out/preview.log"
 
-# The engine's own exit code 4 is another matter (a resource failed), so the gate is known by what it says.
+# The engine's own exit codes 4 and 1 mean other things as well, so both verdicts are known by what was said.
 refusal='would be replaced or deleted; nothing was changed:$'
+violation='\[mandatory\]'
 {
-    printf '\n### Rehearsal\n\nPreviewed %s, with the policy pack: ' "$against"
+    printf '\n### Rehearsal\n\nPreviewed %s, with the policy pack:\n' "$against"
+    if [ "$code" = 0 ]; then
+        printf '\n- it passes.\n'
+    fi
     if grep -q "$refusal" "$out/preview.log"; then
-        printf '**the gate stops it**.\n'
+        printf '\n- **The gate stops it.**\n'
         sed -n "/$refusal/,\$p" "$out/preview.log" >"$out/gate.log"
         fenced "$out/gate.log"
-    elif [ "$code" = 0 ]; then
-        printf 'it passes.\n'
-    else
-        printf '**it fails** (exit code %s).\n' "$code"
+    fi
+    if grep -q "$violation" "$out/preview.log"; then
+        printf '\n- **The policy pack refuses it.**\n'
+        grep -A 1 "$violation" "$out/preview.log" >"$out/policies.log"
+        fenced "$out/policies.log"
+    fi
+    if [ "$code" != 0 ] && ! grep -q -e "$refusal" -e "$violation" "$out/preview.log"; then
+        printf '\n- **It fails** with exit code %s.\n' "$code"
         fenced "$out/preview.log"
     fi
 } >>"$out/comment.md"

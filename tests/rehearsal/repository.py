@@ -1,0 +1,115 @@
+"""A scratch git repository with this project's code and one small stack, for pull requests that are made up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+SOURCE: Final = Path(__file__).parents[2]
+CONTENT: Final = (
+    "Pulumi.yaml", "pyproject.toml", "requirements.lock", ".gitignore",
+    "infra", "components", "policies", "slipway", "stacks", "tools",
+)  # fmt: skip
+"""What the scripts of the workflows read of a checkout."""
+STACK_FILE: Final = "stacks/Pulumi.dev.yaml"
+STACK: Final = """\
+config:
+  slipway:platform:
+    environment: {name: dev, owner: ml-platform, costCenter: ml-research}
+    account: {id: "111122223333", region: us-east-1}
+    network:
+      cidr: 10.16.0.0/16
+      zones: [us-east-1a, us-east-1b]
+      flowLogs: {traffic: REJECT, retentionDays: 7}
+    cluster:
+      endpoint: {public: true, publicCidrs: [203.0.113.0/24]}
+      logRetentionDays: 14
+      keyDeletionDays: 7
+      access:
+        admins: {principalArn: "arn:aws:iam::111122223333:role/admin", policy: AmazonEKSClusterAdminPolicy}
+    pools:
+      system: {preset: system}
+      cpu: {preset: cpu, max: 2}
+    storage:
+      keyDeletionDays: 7
+      buckets: {forceDestroy: true}
+      lustre: {deployment: SCRATCH_2}
+    notices: {emails: [ml-research@example.com]}
+    cost:
+      monthlyBudgetUsd: 20000
+      budgetCovers: environment
+      anomalyUsd: 200
+      limits: {ceilingUsdPerHour: 60, floorUsdPerHour: 3}
+"""
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A checkout of the merge of a pull request, as `actions/checkout` leaves it."""
+
+    root: Path
+
+    @classmethod
+    def make(cls, root: Path) -> Repository:
+        """Copy the tree as it is now and commit it with the small stack."""
+        root.mkdir()
+        for name in CONTENT:
+            source = SOURCE / name
+            if source.is_dir():
+                shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy2(source, root / name)
+        (root / STACK_FILE).write_text(STACK, encoding="utf-8")
+        (root / ".venv" / "bin").mkdir(parents=True)
+        (root / ".venv" / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        (root / ".venv" / "bin" / "python").chmod(0o755)
+        made = cls(root)
+        made.git("init", "--quiet", "--initial-branch=main")
+        made.commit("what stands")
+        return made
+
+    def pull_request(self, changes: Mapping[str, str], file: str = STACK_FILE) -> None:
+        """Leave nothing of the one before, and check out a merge whose second parent replaces texts in a file."""
+        self.git("checkout", "--quiet", "-B", "change", "main")
+        path = self.root / file
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        for old, new in changes.items():
+            assert old in text, f"{file} has no {old!r}"
+            text = text.replace(old, new)
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text or "new\n", encoding="utf-8")
+        self.commit("a change")
+        self.git("checkout", "--quiet", "-B", "merge", "main")
+        self.git("merge", "--quiet", "--no-ff", "--no-edit", "change")
+
+    def commit(self, message: str) -> None:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", message)
+
+    def git(self, *arguments: str) -> None:
+        name = ("-c", "user.name=Rehearsal", "-c", "user.email=rehearsal@example.com", "-c", "commit.gpgsign=false")
+        self.run("git", *name, *arguments, check=True)
+
+    def script(self, name: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run a script of `tools/ci` as a workflow does."""
+        return self.run(str(self.root / "tools" / "ci" / name), *arguments, **more)
+
+    def run(self, *command: str, check: bool = False, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in the checkout, with nobody's credentials; both streams are `stdout`."""
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if key == "SLIPWAY_CACHE" or not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_", "GIT_"))
+        }
+        done = subprocess.run(
+            command, cwd=self.root, env={**kept, **more}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300,
+        )  # fmt: skip
+        assert not check or done.returncode == 0, done.stdout
+        return done

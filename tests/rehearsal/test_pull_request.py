@@ -1,0 +1,110 @@
+"""Pull requests, rehearsed: commits in a scratch repository, looked at by the scripts that preview.yml runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from slipway.engine.errors import EXIT_REFUSED, EXIT_STATEFUL
+from tests.rehearsal.repository import STACK_FILE, Repository
+from tools.ci.comment import body, marker
+
+MONTH = 730
+ONE_MORE_NODE = round(Decimal("0.92736") * MONTH + 100 * Decimal("0.08"), 2)
+"""The largest type that pool cpu may choose (m7a.4xlarge, us-east-1, USD an hour), and its 100 GB volume of gp3."""
+MORE_LUSTRE = 1200 * Decimal("0.14")
+"""From 1200 to 2400 GiB of a SCRATCH_2 file system at USD 0.14 a GB and month."""
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    return Repository.make(tmp_path_factory.mktemp("rehearsal") / "checkout")
+
+
+def test_the_figures_are_those_of_a_pocket_calculator() -> None:
+    assert (Decimal("684.97"), Decimal("168.00")) == (ONE_MORE_NODE, MORE_LUSTRE)
+
+
+@pytest.mark.parametrize(
+    ("file", "changes", "stacks"),
+    [
+        (STACK_FILE, {"max: 2": "max: 3"}, ["dev"]),
+        ("stacks/Pulumi.prod.yaml", {"preset: cpu": "preset: cpu  "}, ["prod"]),
+        ("components/handles.py", {'"""\n': '"""\n\n'}, ["dev", "prod", "staging"]),
+        ("docs/new.md", {}, []),
+        ("stacks/Pulumi.$(touch broken).yaml", {}, None),
+    ],
+)
+def test_a_change_is_looked_at_in_the_stacks_that_it_touches(
+    repository: Repository, file: str, changes: dict[str, str], stacks: list[str] | None
+) -> None:
+    repository.pull_request(changes, file)
+    done = repository.script("stacks.sh")
+    if stacks is None:
+        assert done.returncode == EXIT_REFUSED
+        assert "a stack is named by small letters" in done.stdout
+        assert not (repository.root / "broken").exists()
+    else:
+        assert json.loads(done.stdout) == stacks
+
+
+def test_a_changed_pool_is_on_the_page_and_in_the_comment_and_nothing_else(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.pull_request({"cpu, max: 2": "cpu, max: 3"})
+    done = repository.script("page.sh", "dev", str(tmp_path))
+    assert done.returncode == 0, done.stdout
+    comment = (tmp_path / "comment.md").read_text(encoding="utf-8")
+    assert comment.startswith(f"{marker('dev')}\n")
+    assert "**1 to update**" in comment
+    assert re.findall(r"^\| NodePool \(karpenter\.sh/v1\) \| 1 \|$", comment, re.MULTILINE)
+    # The only line of a pool is that of the pool, with one more node at its most.
+    assert set(re.findall(r"^\| pool ([\w-]+)", comment, re.MULTILINE)) == {"cpu"}
+    assert f"+${ONE_MORE_NODE}" in comment
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "pool-cpu-node-pool" in page
+    # What comment.yml makes of it is the same, but for the mentions that it takes out.
+    assert body("dev", comment).split() == comment.split()
+
+
+def test_a_larger_file_system_costs_what_it_costs_to_the_cent(repository: Repository) -> None:
+    repository.pull_request({"SCRATCH_2}": "SCRATCH_2, capacityGib: 2400}"})
+    done = repository.run(".venv/bin/python", "-m", "slipway", "cost", "dev", "--against", "HEAD^1")
+    (difference,) = [line.split() for line in done.stdout.splitlines() if line.startswith("difference")]
+    assert difference[1:] == [f"+{MORE_LUSTRE}"] * 3
+
+
+def test_settings_that_are_refused_are_told_in_the_comment(repository: Repository, tmp_path: Path) -> None:
+    repository.pull_request({"cpu, max: 2": "cpu, max: -2"})
+    done = repository.script("page.sh", "dev", str(tmp_path))
+    assert done.returncode == EXIT_REFUSED
+    comment = (tmp_path / "comment.md").read_text(encoding="utf-8")
+    assert comment.startswith(f"{marker('dev')}\n")
+    assert "pools.cpu.max" in comment
+
+
+@pytest.mark.sandbox
+def test_an_immutable_field_of_the_file_system_is_stopped_by_the_gate(repository: Repository, tmp_path: Path) -> None:
+    repository.pull_request({"SCRATCH_2": "PERSISTENT_2"})
+    (tmp_path / "comment.md").write_text("what the page said\n")
+    done = repository.script("rehearse.sh", "dev", str(tmp_path))
+    assert done.returncode == EXIT_STATEFUL, done.stdout
+    urn = next(line for line in done.stdout.splitlines() if line.startswith("  - replace ")).rpartition(" ")[2]
+    assert urn.endswith("aws:fsx/lustreFileSystem:LustreFileSystem::storage-lustre-files")
+    comment = (tmp_path / "comment.md").read_text(encoding="utf-8")
+    assert comment.startswith("what the page said\n\n### Rehearsal\n")
+    assert "- **The gate stops it.**" in comment
+    assert "loses: every file on it" in comment
+    assert """deploymentType can't be changed in place: "SCRATCH_2" -> "PERSISTENT_2\"""" in comment
+    assert f"--allow-replace '{urn}'" in comment
+    # Of the stack nothing else was lost, and the sandbox was stopped.
+    assert comment.count("  - replace urn:") == 1
+    status = repository.run(
+        ".venv/bin/python", "-m", "slipway", "sandbox", "status",
+        SLIPWAY_SANDBOX_HOME=str(repository.root / "build" / "ci" / "sandbox"),
+    )  # fmt: skip
+    assert status.returncode == 1, status.stdout
