@@ -47,6 +47,11 @@ class Spoiler:
     theirs: str
 
 
+NOT_FOR = {
+    # Lustre for scratch is encrypted by a key of FSx's own and takes no other (FSx for Lustre User Guide, "Encrypting data
+    # at rest", read 2026-11); in prod it is persistent, and Checkov finds nothing there.
+    "storage-lustre-files": ("CKV_AWS_190",),
+}
 CLUSTER = ("aws:eks/cluster:Cluster", "cluster-control-plane")
 TEMPLATE = ("aws:ec2/launchTemplate:LaunchTemplate", "pool-system-launch-template")
 SPOILERS = (
@@ -166,10 +171,12 @@ def advised(stack: str, identity: str) -> bool:
 
 def unexplained(stack: str, failed: set[Verdict], today: date) -> list[str]:
     """What Checkov finds and neither a reason of the coverage table nor a suppression of the pack explains."""
+    ours = [one for one in recorded(stack) if one.type.startswith("aws:")]
     urns: dict[str, list[str]] = {}
-    for one in recorded(stack):
-        if one.type.startswith("aws:"):
-            urns.setdefault(local_name(one.name), []).append(one.urn)
+    for one in ours:
+        # What is said of a bucket may be written in a resource about it, which is where the pack finds it.
+        about = [other.urn for other in ours if one.urn in other.options.property_dependencies.get("bucket", ())]
+        urns.setdefault(local_name(one.name), []).extend([one.urn, *about])
     answers, suppressions = coverage.coverage(), load_suppressions(pack.identities())
     found = []
     for verdict in sorted(failed):
@@ -177,6 +184,7 @@ def unexplained(stack: str, failed: set[Verdict], today: date) -> list[str]:
         excuses = [suppressions.find(one.strip(), urn) for one in answer.split(",") for urn in urns[verdict.name]]
         excused = any(one is not None and one.until >= today for one in excuses)
         # Outside prod the pack may only advise; there it says so itself.
+        excused |= verdict.check in NOT_FOR.get(verdict.name, ())
         excused |= any(advised(stack, one.strip()) for one in answer.split(","))
         if not excused and not answer.startswith(coverage.NOT_APPLICABLE):
             found.append(f"{verdict.check} {verdict.name}: {answer or 'not in policies/anchors.yaml'}")
