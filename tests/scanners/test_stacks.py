@@ -48,7 +48,7 @@ class Spoiler:
 
 
 NOT_FOR = {
-    # Lustre for scratch is encrypted by a key of FSx's own and takes no other (FSx for Lustre User Guide, "Encrypting data
+    # Scratch file systems are encrypted by a key of FSx and take no other (FSx for Lustre User Guide, "Encrypting data
     # at rest", read 2026-11); in prod it is persistent, and Checkov finds nothing there.
     "storage-lustre-files": ("CKV_AWS_190",),
 }
