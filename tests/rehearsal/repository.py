@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 SOURCE: Final = Path(__file__).parents[2]
@@ -17,6 +18,7 @@ CONTENT: Final = (
     "infra", "components", "policies", "slipway", "stacks", "tools",
 )  # fmt: skip
 """What the scripts of the workflows read of a checkout."""
+NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 STACK_FILE: Final = "stacks/Pulumi.dev.yaml"
 STACK: Final = """\
 config:
@@ -96,11 +98,15 @@ class Repository:
         name = ("-c", "user.name=Rehearsal", "-c", "user.email=rehearsal@example.com", "-c", "commit.gpgsign=false")
         self.run("git", *name, *arguments, check=True)
 
-    def script(self, name: str, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+    def script(
+        self, name: str, *arguments: str, environment: Mapping[str, str] = NO_MORE
+    ) -> subprocess.CompletedProcess[str]:
         """Run a script of `tools/ci` as a workflow does."""
-        return self.run(str(self.root / "tools" / "ci" / name), *arguments, **more)
+        return self.run(str(self.root / "tools" / "ci" / name), *arguments, environment=environment)
 
-    def run(self, *command: str, check: bool = False, **more: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *command: str, check: bool = False, environment: Mapping[str, str] = NO_MORE
+    ) -> subprocess.CompletedProcess[str]:
         """Run a command in the checkout, with nobody's credentials; both streams are `stdout`."""
         kept = {
             key: value
@@ -108,7 +114,7 @@ class Repository:
             if key == "SLIPWAY_CACHE" or not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_", "GIT_"))
         }
         done = subprocess.run(
-            command, cwd=self.root, env={**kept, **more}, stdin=subprocess.DEVNULL,
+            command, cwd=self.root, env={**kept, **environment}, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300,
         )  # fmt: skip
         assert not check or done.returncode == 0, done.stdout

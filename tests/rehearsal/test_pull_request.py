@@ -20,11 +20,6 @@ MORE_LUSTRE = 1200 * Decimal("0.14")
 """From 1200 to 2400 GiB of a SCRATCH_2 file system at USD 0.14 a GB and month."""
 
 
-@pytest.fixture(scope="module")
-def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
-    return Repository.make(tmp_path_factory.mktemp("rehearsal") / "checkout")
-
-
 def test_the_figures_are_those_of_a_pocket_calculator() -> None:
     assert (Decimal("684.97"), Decimal("168.00")) == (ONE_MORE_NODE, MORE_LUSTRE)
 
@@ -105,6 +100,6 @@ def test_an_immutable_field_of_the_file_system_is_stopped_by_the_gate(repository
     assert comment.count("  - replace urn:") == 1
     status = repository.run(
         ".venv/bin/python", "-m", "slipway", "sandbox", "status",
-        SLIPWAY_SANDBOX_HOME=str(repository.root / "build" / "ci" / "sandbox"),
+        environment={"SLIPWAY_SANDBOX_HOME": str(repository.root / "build" / "ci" / "sandbox")},
     )  # fmt: skip
     assert status.returncode == 1, status.stdout

@@ -1,0 +1,17 @@
+"""One scratch repository for all rehearsals."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.rehearsal.repository import Repository
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
+    """A checkout whose branch `main` has the small stack."""
+    if shutil.which("git") is None:
+        pytest.skip("no git on PATH: pull requests are rehearsed in a repository")
+    return Repository.make(tmp_path_factory.mktemp("rehearsal") / "checkout")
