@@ -1,0 +1,48 @@
+"""Each add-on has a page with the same parts, and the page has each of its settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from infra.config.addons import Addons
+from tests.docs.pages import ROOT
+
+FOLDER = ROOT / "docs" / "addons"
+PARTS = ("Settings", "Cost", "How to tell that it works", "How it fails")
+NO_ADDON = {"storage"}
+"""A page of the same kind about what every stack has."""
+
+
+def page_of(alias: str) -> Path:
+    """`gpuOperator` is in gpu-operator.md."""
+    return FOLDER / (re.sub("([A-Z])", r"-\1", alias).lower() + ".md")
+
+
+def settings() -> Iterator[tuple[Path, type[BaseModel]]]:
+    """Every add-on's page and model."""
+    for field in Addons.model_fields.values():
+        model = next(part for part in field.annotation.__args__ if part is not type(None))  # type: ignore[union-attr]
+        yield page_of(str(field.alias)), model
+
+
+def test_every_addon_has_a_page_and_every_page_an_addon() -> None:
+    assert {page for page, _ in settings()} == {page for page in FOLDER.glob("*.md") if page.stem not in NO_ADDON}
+
+
+@pytest.mark.parametrize("page", sorted(FOLDER.glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_has_all_parts_in_their_order(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.findall("^## (.*)$", text, re.MULTILINE) == list(PARTS)
+    assert "**What the sandbox can't prove.**" in text
+
+
+@pytest.mark.parametrize(("page", "model"), list(settings()), ids=lambda value: getattr(value, "stem", ""))
+def test_a_page_has_every_setting(page: Path, model: type[BaseModel]) -> None:
+    part = page.read_text(encoding="utf-8").partition("## Settings")[2].partition("\n## ")[0]
+    named = set(re.findall(r"[A-Za-z]+", " ".join(re.findall("`([^`]*)`", part))))
+    assert {str(field.alias) for field in model.model_fields.values()} - named == set()
