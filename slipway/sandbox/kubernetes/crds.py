@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from slipway.sandbox.errors import SandboxError
@@ -131,6 +132,23 @@ def remove_unused_stand_ins(client: KubeClient) -> None:
                 remove(client, Ref.of(crd))
 
 
+def send(client: KubeClient, definitions: Iterable[Mapping[str, Any]], manager: str) -> frozenset[str]:
+    """Apply CRDs without waiting until they are served; the names of those that were taken.
+
+    Left to `install` are those with a stand-in, which has to give way first, and those that are refused.
+    """
+    taken = set()
+    for crd in definitions:
+        ref = Ref.of(crd)
+        present = client.metadata(ref)
+        if present is not None and is_stand_in(present):
+            continue
+        with suppress(ApiError):
+            client.apply_unread(without_conversion_webhook(crd), manager, force=True)
+            taken.add(ref.name)
+    return frozenset(taken)
+
+
 def install_all(client: KubeClient, definitions: Iterable[Mapping[str, Any]], manager: str) -> None:
     """Install those that are missing, all at once, and wait for all of them. A stand-in counts as missing."""
     sent = []
@@ -143,15 +161,15 @@ def install_all(client: KubeClient, definitions: Iterable[Mapping[str, Any]], ma
         elif is_stand_in(present):
             install(client, crd, manager)
     for definition in sent:
-        _wait_until_served(client, definition)
+        wait_until_served(client, definition)
 
 
 def _apply(client: KubeClient, crd: Object, manager: str, *, force: bool) -> Object:
     client.apply_unread(crd, manager, force=force)
-    return _wait_until_served(client, crd)
+    return wait_until_served(client, crd)
 
 
-def _wait_until_served(client: KubeClient, crd: Object) -> Object:
+def wait_until_served(client: KubeClient, crd: Object) -> Object:
     """Wait for discovery, which costs little to ask, and only then read the CRD itself."""
     ref, spec = Ref.of(crd), crd["spec"]
     versions = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]

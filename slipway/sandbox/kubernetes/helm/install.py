@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,13 @@ class Applied:
     """Kinds that a stand-in serves."""
     failure: str = ""
 
+    def add(self, obj: Object) -> None:
+        """Note an object as applied, once."""
+        policy = (obj["metadata"].get("annotations") or {}).get(POLICY)
+        known, ref = self.kept if policy == "keep" else self.objects, Ref.of(obj)
+        if ref not in known:
+            known.append(ref)
+
 
 def install_definitions(client: KubeClient, definitions: Iterable[Object]) -> None:
     """Helm's way with `crds/`: installed when missing, never changed afterwards. A stand-in counts as missing."""
@@ -52,21 +60,22 @@ def require_namespace(client: KubeClient, name: str, *, create: bool) -> None:
 def apply(client: KubeClient, release: ReleaseName, objects: Sequence[Object], *, adopt: bool) -> Applied:
     """Apply the objects in their order, up to the first that is refused."""
     applied = Applied()
-    for obj in objects:
-        owned = placed(client, with_owner(obj, release), release)
-        ref = Ref.of(owned)
-        try:
-            if not crds.is_served(client, ref):
-                crds.ensure_stand_in(client, owned)
-                applied.stand_ins.append(f"{ref.kind} of {ref.api_version}")
-            if not adopt:
-                _require_ownership(client, ref, release)
-            _apply(client, owned)
-        except (ApiError, NoSuchKindError, SandboxError, TimeoutError) as error:
-            applied.failure = f"{ref}: {error}"
-            return applied
-        policy = (obj["metadata"].get("annotations") or {}).get(POLICY)
-        (applied.kept if policy == "keep" else applied.objects).append(ref)
+    for are_definitions, group in itertools.groupby(objects, is_custom_resource_definition):
+        batch = [with_owner(obj, release) for obj in group]
+        sent = _send(client, batch, release, adopt=adopt) if are_definitions else frozenset[str]()
+        for obj in batch:
+            owned = placed(client, obj, release)
+            ref = Ref.of(owned)
+            try:
+                _apply(client, owned, release, applied, adopt=adopt, sent=ref.name in sent)
+            except (ApiError, NoSuchKindError, SandboxError, TimeoutError) as error:
+                applied.failure = f"{ref}: {error}"
+                for each in batch:
+                    # Sent together with it, so they are there.
+                    if Ref.of(each).name in sent:
+                        applied.add(each)
+                return applied
+            applied.add(owned)
     return applied
 
 
@@ -97,7 +106,29 @@ def placed(client: KubeClient, obj: Object, release: ReleaseName) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "namespace": release.namespace}}
 
 
-def _apply(client: KubeClient, obj: Object) -> None:
+def _send(client: KubeClient, definitions: Sequence[Object], release: ReleaseName, *, adopt: bool) -> frozenset[str]:
+    """CRDs go to the API server all at once: one by one, each would wait until the one before it is served."""
+
+    def ours(crd: Object) -> bool:
+        try:
+            _require_ownership(client, Ref.of(crd), release)
+        except SandboxError:
+            return False
+        return True
+
+    return crds.send(client, [crd for crd in definitions if adopt or ours(crd)], MANAGER)
+
+
+def _apply(client: KubeClient, obj: Object, release: ReleaseName, applied: Applied, *, adopt: bool, sent: bool) -> None:
+    ref = Ref.of(obj)
+    if sent:
+        crds.wait_until_served(client, obj)
+        return
+    if not crds.is_served(client, ref):
+        crds.ensure_stand_in(client, obj)
+        applied.stand_ins.append(f"{ref.kind} of {ref.api_version}")
+    if not adopt:
+        _require_ownership(client, ref, release)
     if is_custom_resource_definition(obj):
         crds.install(client, obj, MANAGER)
         return
@@ -107,7 +138,7 @@ def _apply(client: KubeClient, obj: Object) -> None:
 
 
 def _require_ownership(client: KubeClient, ref: Ref, release: ReleaseName) -> None:
-    present: Mapping[str, Any] | None = client.get(ref)
+    present: Mapping[str, Any] | None = client.metadata(ref)
     if present is None or crds.is_stand_in(present):
         return
     annotations = present["metadata"].get("annotations") or {}

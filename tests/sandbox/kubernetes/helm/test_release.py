@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
@@ -226,6 +227,44 @@ def test_objects_with_the_policy_keep_outlive_the_release(
     id, outputs, inputs = hooks.create(RELEASE, release(namespace))
     hooks.delete(RELEASE, id, outputs, inputs)
     assert client.get(Ref("v1", "ConfigMap", "one-config", namespace)) is not None
+
+
+@needs_helm
+def test_definitions_among_the_templates_are_asked_for_all_at_once(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definitions = [crd("helm.test", kind, {"level": {"type": "integer"}}) for kind in ("Gauge", "Dial", "Meter")]
+    templates = {f"{each['metadata']['name']}.yaml": yaml.safe_dump(each) for each in definitions}
+    write_chart(charts, templates={**templates, "gauge.yaml": GAUGE})
+    there: list[bool] = []
+    wait = crds.wait_until_served
+
+    def watched(client: KubeClient, definition: dict[str, Any]) -> Any:
+        there.append(all(client.metadata(Ref.of(each)) for each in definitions))
+        return wait(client, definition)
+
+    monkeypatch.setattr(crds, "wait_until_served", watched)
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    assert there == [True, True, True]
+    assert len(outputs["resourceNames"]["CustomResourceDefinition.apiextensions.k8s.io/v1"]) == 3
+    assert client.get(Ref("helm.test/v1", "Gauge", "one-gauge", namespace)) is not None
+    hooks.delete(RELEASE, id, outputs, inputs)
+    assert not any(client.metadata(Ref.of(each)) for each in definitions)
+
+
+@needs_helm
+def test_a_failure_among_definitions_leaves_none_unknown(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    good, taken = DEFINITION, crd("helm.test", "Dial", {})
+    taken["spec"]["names"]["plural"] = "other"
+    write_chart(charts, templates={"a.yaml": yaml.safe_dump(taken), "b.yaml": yaml.safe_dump(good)})
+    checked = {**release(namespace), "createNamespace": False}
+    with pytest.raises(PartialFailureError, match=r"must be spec\.names\.plural") as failed:
+        hooks.provider.create(hooks.session, hooks.resource(RELEASE, "it"), checked)
+    assert client.metadata(Ref.of(good)) is not None
+    hooks.delete(RELEASE, failed.value.id, failed.value.outputs, checked)
+    assert client.metadata(Ref.of(good)) is None
 
 
 @needs_helm
