@@ -95,7 +95,8 @@ class Book:
         return Price(known.usd_per_hour, "hour", ON_DEMAND_SOURCE)
 
 
-def _read(document: Mapping[str, Any]) -> Book:
+def read(document: Mapping[str, Any]) -> Book:
+    """The book of a file of prices."""
     spot = document["spot"]
     return Book(
         region=document["region"],
@@ -120,7 +121,7 @@ def _prices(entries: Mapping[str, Any]) -> Mapping[str, Price]:
     )
 
 
-HERE: Final = _read(load("prices.yaml"))
+HERE: Final = read(load("prices.yaml"))
 """Prices of `REGION`."""
 REGION: Final = HERE.region
 """The one region whose prices are always there."""
@@ -135,7 +136,7 @@ def book(region: str) -> Book:
     name = f"prices-{region}.yaml"
     if region == REGION or not (files("infra.catalog") / "data" / name).is_file():
         return HERE
-    return _read(load(name))
+    return read(load(name))
 
 
 def get(name: str) -> Price:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from slipway import __version__
-from slipway.cli import charts, check, cost, doctor, fit, operations, policies, render, report, sandbox
+from slipway.cli import charts, check, cost, doctor, fit, operations, policies, prices, render, report, sandbox
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -19,7 +19,7 @@ Bring the platform up on AWS, or in a sandbox on this machine that needs no acco
   slipway check prod            the settings alone, in under a second
   slipway doctor                what is missing on this machine
 """
-GROUPS = (operations, check, policies, render, cost, report, fit, charts, sandbox, doctor)
+GROUPS = (operations, check, policies, render, cost, prices, report, fit, charts, sandbox, doctor)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -1,0 +1,60 @@
+"""AWS's price list and Spot history as their APIs answer, from a few products (moto has no price list)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+
+def product(service: str, usage: str, *tiers: str, **attributes: str) -> tuple[str, dict[str, Any]]:
+    """A product of a service with the prices of its tiers."""
+    dimensions = {
+        f"tier{index}": {"beginRange": str(index * 1000), "pricePerUnit": {"USD": usd}, "unit": "x"}
+        for index, usd in enumerate(tiers)
+    }
+    row = {
+        "product": {"sku": "S", "attributes": {"usagetype": usage, "regionCode": "eu-west-1", **attributes}},
+        "terms": {"OnDemand": {"term": {"priceDimensions": dimensions}}},
+        "version": "20261101",
+        "publicationDate": "2026-11-01T10:00:00Z",
+    }
+    return service, row
+
+
+@dataclass
+class FakePricing:
+    """Answers GetProducts by its filters, a product a page."""
+
+    products: list[tuple[str, dict[str, Any]]]
+    asked: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def get_products(self, **arguments: Any) -> Mapping[str, Any]:
+        self.asked.append(arguments)
+        wanted = {each["Field"]: each["Value"] for each in arguments["Filters"]}
+        rows = [
+            json.dumps(row)
+            for service, row in self.products
+            if service == arguments["ServiceCode"]
+            and all(row["product"]["attributes"].get(key) == value for key, value in wanted.items())
+        ]
+        at = int(arguments.get("NextToken", "0"))
+        more = {"NextToken": str(at + 1)} if at + 1 < len(rows) else {}
+        return {"PriceList": rows[at : at + 1], **more}
+
+
+@dataclass
+class FakeEc2:
+    """Answers DescribeSpotPriceHistory, a price a page."""
+
+    prices: list[tuple[str, str]]
+
+    def describe_spot_price_history(self, **arguments: Any) -> Mapping[str, Any]:
+        assert isinstance(arguments["StartTime"], datetime)
+        rows = [
+            {"InstanceType": kind, "SpotPrice": usd} for kind, usd in self.prices if kind in arguments["InstanceTypes"]
+        ]
+        at = int(arguments.get("NextToken", "0"))
+        return {"SpotPriceHistory": rows[at : at + 1], "NextToken": str(at + 1) if at + 1 < len(rows) else ""}
