@@ -95,6 +95,7 @@ class Database(pulumi.ComponentResource):
             identifier=args.identifier,
             engine="postgres",
             engine_version=VERSION,
+            auto_minor_version_upgrade=True,
             instance_class=given.instance_class,
             db_name=args.database,
             username=USER,

@@ -63,6 +63,11 @@ def test_a_protected_one_stays_with_what_it_stands_on(kind: Any) -> None:
     assert recording.one(aws.rds.Instance).protect
 
 
+def test_minor_versions_come_by_themselves() -> None:
+    instance = record(MLFLOW).one(aws.rds.Instance).inputs
+    assert (instance["autoMinorVersionUpgrade"], instance["engineVersion"].isdigit()) == (True, True)
+
+
 def test_storage_that_grew_is_no_drift() -> None:
     assert record(MLFLOW).one(aws.rds.Instance).ignore_changes == ("allocatedStorage",)
 
