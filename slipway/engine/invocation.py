@@ -72,7 +72,8 @@ def operation(pulumi: Path, request: Request, *, directory: Path, environment: M
     argv = [str(pulumi), str(request.operation), "--stack", request.stack]
     if request.config_file is not None:
         argv += ["--config-file", str(request.config_file)]
-    if request.yes and request.operation.changes:
+    # The CLI takes one of the two: who only looks has nothing to agree to (v3.258.0).
+    if request.yes and request.operation.changes and "--preview-only" not in request.extra:
         argv.append("--yes")
     if request.operation in (Operation.PREVIEW, Operation.UP) and not _names_refresh(request.extra):
         # A plan against a state that no longer holds misses what was changed by hand, and `up` must do what `preview`

@@ -32,6 +32,10 @@ def argv(**settings: object) -> list[str]:
         ({"operation": Operation.DESTROY, "skip_preview": True}, ["destroy", "--stack", "dev"]),
         ({"operation": Operation.REFRESH, "yes": True}, ["refresh", "--stack", "dev", "--yes"]),
         (
+            {"operation": Operation.REFRESH, "yes": True, "extra": ("--preview-only",)},
+            ["refresh", "--stack", "dev", "--preview-only"],
+        ),
+        (
             {"operation": Operation.DESTROY, "except_protected": True},
             ["destroy", "--stack", "dev", "--exclude-protected"],
         ),
