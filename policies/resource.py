@@ -82,11 +82,22 @@ def from_validation(args: ResourceValidationArgs) -> Resource:
     )
 
 
-def from_analysis(found: Iterable[PolicyResource]) -> Stack:
-    """The stack that the engine asks about, with what takes from what."""
-    given = list(found)
-    resources = {one.urn: _from_policy(one) for one in given}
-    for one in given:
+_LAST: dict[str, tuple[Sequence[PolicyResource], Stack]] = {}
+
+
+def from_analysis(given: Sequence[PolicyResource]) -> Stack:
+    """The stack that the engine asks about, with what takes from what. The same resources are read once, however many
+    rules ask: they do so one after another."""
+    last = _LAST.get("stack")
+    if last is None or last[0] is not given:
+        last = _LAST["stack"] = (given, _analysed(given))
+    return last[1]
+
+
+def _analysed(given: Iterable[PolicyResource]) -> Stack:
+    found = list(given)
+    resources = {one.urn: _from_policy(one) for one in found}
+    for one in found:
         for key, sources in one.property_dependencies.items():
             resources[one.urn].sources[key] = tuple(resources[source.urn] for source in sources)
     return Stack(tuple(resources.values()))

@@ -172,7 +172,7 @@ def by_analyzer(rule: AnyRule, fixture: Fixture) -> list[analyzer_pb2.AnalyzeDia
         ]
         return [diagnostic for answer in answers for diagnostic in answer]
     request = analyzer_pb2.AnalyzeStackRequest(
-        resources=[_stack_resource(rule, fixture, name, made) for name, made in fixture.items()]
+        resources=[stack_resource(rule, fixture, name, made) for name, made in fixture.items()]
     )
     return list(servicer.AnalyzeStack(request, None).diagnostics)
 
@@ -196,7 +196,7 @@ def analyze_request(rule: AnyRule, name: str, made: Made) -> analyzer_pb2.Analyz
     return request
 
 
-def _stack_resource(rule: AnyRule, fixture: Fixture, name: str, made: Made) -> analyzer_pb2.AnalyzerResource:
+def stack_resource(rule: AnyRule, fixture: Fixture, name: str, made: Made) -> analyzer_pb2.AnalyzerResource:
     resource = analyzer_pb2.AnalyzerResource(
         type=token(rule, made),
         properties=struct(made.props),
