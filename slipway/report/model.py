@@ -146,13 +146,14 @@ class NetworkView:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreView:
-    """Something that keeps data: what it is, how it is kept, and who uses it."""
+    """Something that keeps data: what it is, how it is kept, who uses it, and what is said where nobody does."""
 
     kind: str
     name: str
     facts: tuple[str, ...]
     teams: tuple[str, ...]
     software: tuple[str, ...]
+    idle: str
     protected: bool
 
 

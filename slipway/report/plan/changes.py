@@ -148,11 +148,17 @@ _SERVICES: Final = {
 """How AWS writes the names of services, where that is not their module in capitals."""
 
 
+_PLAIN_GROUPS: Final = ("core", "apps", "batch", "autoscaling", "policy", "helm.sh")
+"""API groups of Kubernetes itself without a dot, and Helm's: what is in them needs no word on whose it is."""
+
+
 def kind(token: str) -> str:
-    """A type token as a reader says it: `EKS NodeGroup`, `Namespace`, `NodePool (karpenter.sh/v1)`."""
+    """A type token as a reader says it: `EKS NodeGroup`, `Namespace`, `NodePool (karpenter.sh)`."""
     package, module, name = [*token.split(":"), "", ""][:3]
     if package == "kubernetes":
-        return name if module.startswith(("core/", "helm.sh/")) else f"{name} ({module})"
+        group = module.partition("/")[0]
+        ours = group in _PLAIN_GROUPS or group.endswith(".k8s.io")
+        return name if ours else f"{name} ({group})"
     if package == "pulumi":
         return f"provider {name}" if module == "providers" else token
     service = module.partition("/")[0]

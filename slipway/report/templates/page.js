@@ -15,7 +15,7 @@
   // Paper can't be opened: what is folded is printed whole, and folded again afterwards.
   const opened = [];
   addEventListener("beforeprint", () => {
-    for (const one of document.querySelectorAll("details:not([open])")) { one.open = true; opened.push(one); }
+    for (const one of document.querySelectorAll("details:not([open]):not(.pool details)")) { one.open = true; opened.push(one); }
   });
   addEventListener("afterprint", () => { while (opened.length) opened.pop().open = false; });
 })();

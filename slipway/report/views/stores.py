@@ -24,6 +24,7 @@ class _Kind:
 
     label: str
     facts: Callable[[Mapping[str, Any], Platform, str], Iterator[str]]
+    idle: str = "nothing in the cluster is wired to it"
 
 
 def stores(platform: Platform, recording: Recording) -> tuple[StoreView, ...]:
@@ -42,6 +43,7 @@ def stores(platform: Platform, recording: Recording) -> tuple[StoreView, ...]:
                     facts=tuple(kind.facts(one.inputs.plain, platform, name)),
                     teams=tuple(sorted({teams[space] for space in spaces if space in teams})),
                     software=tuple(sorted(space for space in spaces if space not in teams)),
+                    idle=kind.idle,
                     protected=one.options.protect or one.options.retain_on_delete,
                 )
             )
@@ -64,9 +66,9 @@ class Users:
 
     def of(self, urn: str) -> frozenset[str]:
         """Names of namespaces, and of stores that are linked to it."""
-        return frozenset(name for one in self._taking.get(urn, ()) for name in self._names(one))
+        return frozenset(name for one in self._taking.get(urn, ()) for name in self._names(one, urn))
 
-    def _names(self, one: RecordedResource) -> Iterator[str]:
+    def _names(self, one: RecordedResource, urn: str) -> Iterator[str]:
         if one.type == "kubernetes:core/v1:PersistentVolume":
             space = self._claims.get(one.inputs.plain["metadata"].get("name"))
             if space:
@@ -75,7 +77,8 @@ class Users:
             roles = one.options.property_dependencies.get("role", ())
             yield from self._accounts(roles)
         elif one.type == "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation":
-            yield "FSx for Lustre (linked)"
+            if urn in one.options.property_dependencies.get("dataRepositoryPath", ()):
+                yield "FSx for Lustre (linked)"
         elif one.type.startswith("kubernetes:"):
             space = _namespace(one)
             if space:
@@ -138,5 +141,5 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     "aws:efs/fileSystem:FileSystem": _Kind("EFS file system", _efs),
     "aws:fsx/lustreFileSystem:LustreFileSystem": _Kind("FSx for Lustre", _lustre),
     "aws:rds/instance:Instance": _Kind("RDS database", _database),
-    "aws:ecr/repository:Repository": _Kind("ECR repository", _images),
+    "aws:ecr/repository:Repository": _Kind("ECR repository", _images, "nodes pull from it"),
 }

@@ -1,0 +1,89 @@
+"""A plan of the engine is read from either of its two forms, with its own word on what is replaced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.engine.errors import SlipwayError
+from slipway.report.plan import Plan, Verb
+from slipway.report.plan.engine import read
+
+FILES = "aws:efs/fileSystem:FileSystem"
+URN = f"urn:pulumi:s::slipway::{FILES}::files"
+OLD, NEW = {"encrypted": False, "tags": {"a": "1"}}, {"encrypted": True, "tags": {"a": "2"}}
+DETAIL = {"encrypted": "update-replace", "tags.a": "update"}
+
+
+def state(inputs: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"urn": URN, "type": FILES, "inputs": inputs, **more}
+
+
+def preview(*steps: dict[str, Any]) -> str:
+    return json.dumps({"steps": list(steps), "changeSummary": {}})
+
+
+def events(*steps: dict[str, Any]) -> str:
+    lines = [{"sequence": number, "resourcePreEvent": {"metadata": step}} for number, step in enumerate(steps)]
+    return "\n".join(map(json.dumps, [{"sequence": 9, "preludeEvent": {}}, *lines])) + "\n"
+
+
+def plan(tmp_path: Path, text: str) -> Plan:
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+    return read(path)
+
+
+@pytest.mark.parametrize("form", ["preview", "events"])
+def test_a_replacement_is_told_once_with_what_forces_it(tmp_path: Path, form: str) -> None:
+    if form == "preview":
+        detail = {path: {"kind": kind, "inputDiff": True} for path, kind in DETAIL.items()}
+        step = {"op": "replace", "urn": URN, "oldState": state(OLD), "newState": state(NEW), "detailedDiff": detail}
+        text = preview(step, {**step, "op": "delete-replaced", "newState": None, "detailedDiff": None})
+    else:
+        detail = {path: {"diffKind": kind, "inputDiff": True} for path, kind in DETAIL.items()}
+        event = {"op": "create-replacement", "urn": URN, "type": FILES, "old": state(OLD), "new": state(NEW)}
+        text = events({**event, "detailedDiff": detail}, {**event, "op": "delete-replaced", "new": None})
+    (found,) = plan(tmp_path, text).changes
+    assert (found.verb, found.dangerous) == (Verb.REPLACE, True)
+    told = {one.path: (one.before, one.after, one.forces) for one in found.properties}
+    assert told == {"encrypted": ("false", "true", True), "tags.a": ("1", "2", False)}
+
+
+def test_steps_that_change_nothing_are_counted_and_components_are_not_shown(tmp_path: Path) -> None:
+    pool = "urn:pulumi:s::slipway::slipway:pools:ManagedPool::p"
+    text = preview(
+        {"op": "same", "urn": URN, "newState": state(OLD)},
+        {"op": "create", "urn": pool, "newState": {"type": "slipway:pools:ManagedPool"}},
+        {"op": "create", "urn": f"{URN}-2", "newState": state(NEW)},
+        {"op": "read", "urn": f"{URN}-3", "newState": state(NEW)},
+    )
+    found = plan(tmp_path, text)
+    assert ([change.verb for change in found.changes], found.unchanged) == ([Verb.CREATE], 1)
+
+
+def test_secrets_and_unknowns_are_marks(tmp_path: Path) -> None:
+    secret = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "hush"}
+    unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+    step = {"op": "update", "urn": URN, "oldState": state({"key": secret, "kmsKeyId": "k"})}
+    step |= {"newState": state({"key": {**secret, "ciphertext": "hush2"}, "kmsKeyId": unknown})}
+    (found,) = plan(tmp_path, preview({**step, "diffReasons": ["key", "kmsKeyId"]})).changes
+    assert [(one.before, one.after) for one in found.properties] == [
+        ("[secret]", "[secret]"),
+        ("k", "known after the update"),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"steps": [{}]}', "no json", '{"a": 1}', '{"sequence": 1}\n{"b": 2}'])
+def test_what_is_no_plan_is_refused_with_the_way_to_one(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SlipwayError, match=r"plan\.json: is no plan of the engine .*-- --json") as caught:
+        plan(tmp_path, text)
+    assert caught.value.exit_code == 2
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SlipwayError, match=r"none\.json: can't be read"):
+        read(tmp_path / "none.json")
