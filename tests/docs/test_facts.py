@@ -26,7 +26,7 @@ def test_the_rules_are_counted_in_the_changelog() -> None:
     rules = re.search(r"## The (\d+) rules", (ROOT / "docs" / "policies.md").read_text(encoding="utf-8"))
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     assert rules
-    assert re.findall(r"(\d+) rules of the policy pack", changelog) == [rules[1]]
+    assert re.findall(r"policy pack: (\d+) rules", changelog) == [rules[1]]
 
 
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
