@@ -47,6 +47,12 @@ def test_a_change_is_looked_at_in_the_stacks_that_it_touches(
         assert json.loads(done.stdout) == stacks
 
 
+def test_a_base_that_is_not_here_is_no_change_of_nothing(repository: Repository) -> None:
+    done = repository.script("stacks.sh", "no-such-branch")
+    assert done.returncode != 0
+    assert "[" not in done.stdout
+
+
 def test_a_changed_pool_is_on_the_page_and_in_the_comment_and_nothing_else(
     repository: Repository, tmp_path: Path
 ) -> None:

@@ -4,6 +4,8 @@
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
+# A base that is not here would look like a change of nothing.
+base=$(git rev-parse --verify "${1:-HEAD^1}^{commit}")
 declare -A touched=()
 all=no
 while IFS= read -r -d '' file; do
@@ -14,7 +16,7 @@ while IFS= read -r -d '' file; do
         ;;
     infra/* | components/* | policies/* | slipway/* | Pulumi.yaml | pyproject.toml | requirements.lock) all=yes ;;
     esac
-done < <(git diff --name-only --no-renames -z "${1:-HEAD^1}" HEAD)
+done < <(git diff --name-only --no-renames -z "$base" HEAD)
 
 found=()
 for file in stacks/Pulumi.*.yaml; do

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,8 @@ import pytest
 
 from tests.tools.ci.conftest import FakeApi, archive
 from tools.ci.github import LARGEST, LONGEST, Api, files, member
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_files_are_told_by_the_stack_in_the_artifacts_name(api: FakeApi) -> None:
@@ -67,6 +71,11 @@ def test_values_reach_gh_as_arguments_of_their_own(tmp_path: Path, monkeypatch: 
     ]
     Api("owner/name").send("POST", "issues", {"title": "a 'title'"})
     assert json.loads((tmp_path / "given").read_text()) == {"title": "a 'title'"}
+
+
+def test_the_scripts_need_nothing_but_python_itself() -> None:
+    # -S: without the packages of any environment.
+    subprocess.run([sys.executable, "-S", "-c", "import tools.ci.comment, tools.ci.drift"], cwd=ROOT, check=True)
 
 
 def test_a_refusal_of_the_api_ends_the_run_with_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
