@@ -14,43 +14,41 @@ from typing import IO
 import pytest
 
 from slipway.engine.locks import locks
-from slipway.engine.project import find
+from tests.e2e.world import World
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
-ROOT = find(Path(__file__)).root
 SLIPWAY = (sys.executable, "-m", "slipway")
 SECONDS = 120.0
-"""A run of stack dev takes 10 to 30 s; four times that on a busy machine."""
+"""A run of stack small takes 5 to 15 s; many times that on a busy machine."""
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A sandbox of this module's own."""
-    home = tmp_path_factory.mktemp("sandbox")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A checkout and a sandbox of this module's own; the runs are those of stack small."""
+    made = World.make(tmp_path_factory.mktemp("world"))
     try:
-        done = slipway(home, "sandbox", "start")
-        assert done.returncode == 0, done.stderr
-        yield home
+        made.succeed("sandbox", "start")
+        yield made
     finally:
-        slipway(home, "sandbox", "stop")
+        made.run("sandbox", "stop")
 
 
-def environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))}
-    return {**kept, "SLIPWAY_SANDBOX_HOME": str(home)}
+def environment(world: World) -> dict[str, str]:
+    """With the engine's checkpoints: what a killed run leaves is among them."""
+    return {name: value for name, value in world.environment.items() if not name.startswith("PULUMI_")}
 
 
-def slipway(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def slipway(world: World, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*SLIPWAY, *arguments], cwd=ROOT, env=environment(home), stdin=subprocess.DEVNULL, capture_output=True,
-        text=True, check=False, timeout=SECONDS,
+        [*SLIPWAY, *arguments], cwd=world.checkout, env=environment(world), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False, timeout=SECONDS,
     )  # fmt: skip
 
 
-def begin(home: Path, log: IO[str], *arguments: str) -> subprocess.Popen[str]:
+def begin(world: World, log: IO[str], *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*SLIPWAY, *arguments], cwd=ROOT, env=environment(home), stdin=subprocess.DEVNULL, stdout=log,
+        [*SLIPWAY, *arguments], cwd=world.checkout, env=environment(world), stdin=subprocess.DEVNULL, stdout=log,
         stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
 
@@ -62,48 +60,48 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.05)
 
 
-def committed() -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in (ROOT / "stacks").glob("Pulumi.*.yaml")}
+def stack_files(world: World) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (world.checkout / "stacks").glob("Pulumi.*.yaml")}
 
 
-def test_plain_pulumi_works_in_a_shell_of_the_sandbox_and_writes_nothing_into_the_checkout(home: Path) -> None:
-    before = committed()
-    script = 'eval "$("$1" -m slipway sandbox env)" && pulumi preview -s dev --non-interactive && pulumi stack ls'
+def test_plain_pulumi_works_in_a_shell_of_the_sandbox_and_writes_nothing_into_the_checkout(world: World) -> None:
+    before = stack_files(world)
+    script = 'eval "$("$1" -m slipway sandbox env)" && pulumi preview -s small --non-interactive && pulumi stack ls'
     done = subprocess.run(
-        ["sh", "-c", script, "sh", sys.executable], cwd=ROOT, env=environment(home), capture_output=True, text=True,
-        check=False, timeout=SECONDS,
+        ["sh", "-c", script, "sh", sys.executable], cwd=world.checkout, env=environment(world),
+        capture_output=True, text=True, check=False, timeout=SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert "to create" in done.stdout
-    assert committed() == before
-    assert {"dev", "prod", "staging"} <= {
+    assert stack_files(world) == before
+    assert {"dev", "prod", "small", "staging"} <= {
         line.split()[0].rstrip("*") for line in done.stdout.splitlines() if line.split()
     }
 
 
-def test_an_interrupt_cancels_and_leaves_the_stack_free(home: Path, tmp_path: Path) -> None:
+def test_an_interrupt_cancels_and_leaves_the_stack_free(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    with path.open("w") as log, begin(home, log, "up", "dev", "--sandbox") as run:
+    with path.open("w") as log, begin(world, log, "up", "small", "--sandbox") as run:
         wait_for(lambda: " creating " in path.read_text())
         run.send_signal(signal.SIGINT)
         code = run.wait(SECONDS)
     assert code not in (0, 128 + signal.SIGKILL)
     assert path.read_text().count("^C received") == 1
     assert "Traceback" not in path.read_text()
-    assert locks(home / "pulumi", "slipway", "dev") == ()
+    assert locks(world.home / "pulumi", "slipway", "small") == ()
 
 
-def test_a_killed_engine_leaves_a_lock_and_the_next_run_takes_it_away(home: Path, tmp_path: Path) -> None:
+def test_a_killed_engine_leaves_a_lock_and_the_next_run_takes_it_away(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    with path.open("w") as log, begin(home, log, "up", "dev", "--sandbox") as run:
-        wait_for(lambda: locks(home / "pulumi", "slipway", "dev"))
-        (lock,) = locks(home / "pulumi", "slipway", "dev")
-        busy = slipway(home, "refresh", "dev", "--sandbox")
+    with path.open("w") as log, begin(world, log, "up", "small", "--sandbox") as run:
+        wait_for(lambda: locks(world.home / "pulumi", "slipway", "small"))
+        (lock,) = locks(world.home / "pulumi", "slipway", "small")
+        busy = slipway(world, "refresh", "small", "--sandbox")
         assert busy.returncode == 1
         assert f"in use by another run (process {lock.pid} " in busy.stderr
         os.kill(lock.pid, signal.SIGKILL)
         assert run.wait(SECONDS) == 128 + signal.SIGKILL
-    after = slipway(home, "refresh", "dev", "--sandbox")
+    after = slipway(world, "refresh", "small", "--sandbox")
     assert after.returncode == 0, after.stderr
     assert f"locked by a run that is gone (process {lock.pid} " in after.stderr
-    assert locks(home / "pulumi", "slipway", "dev") == ()
+    assert locks(world.home / "pulumi", "slipway", "small") == ()

@@ -23,3 +23,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def dev(world: World) -> str:
     """Stack dev, up; what `slipway up` printed."""
     return world.succeed("up", "dev", "--sandbox")
+
+
+@pytest.fixture(scope="session")
+def small(world: World) -> str:
+    """Stack small, up; what `slipway up` printed."""
+    return world.succeed("up", "small", "--sandbox")
