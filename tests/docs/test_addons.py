@@ -1,4 +1,4 @@
-"""Each add-on has a page with the same parts, and the page has each of its settings."""
+"""Each add-on has a page with the same parts and each of its settings; so has each runbook its parts."""
 
 from __future__ import annotations
 
@@ -46,3 +46,9 @@ def test_a_page_has_every_setting(page: Path, model: type[BaseModel]) -> None:
     part = page.read_text(encoding="utf-8").partition("## Settings")[2].partition("\n## ")[0]
     named = set(re.findall(r"[A-Za-z]+", " ".join(re.findall("`([^`]*)`", part))))
     assert {str(field.alias) for field in model.model_fields.values()} - named == set()
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "runbooks").glob("[!R]*.md")), ids=lambda page: page.stem)
+def test_a_runbook_says_what_it_means_how_to_look_and_how_to_mend(page: Path) -> None:
+    headings = re.findall("^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings == ["Meaning", "Look", "Mend"]
