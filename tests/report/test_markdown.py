@@ -27,9 +27,7 @@ def large(report: Report) -> Report:
             urn=f"urn:pulumi:s::slipway::aws:t{number}/x:X::{'n' * 300}-{number}",
             type=f"aws:t{number}/x:X",
             verb=Verb.REPLACE,
-            properties=tuple(
-                PropertyChange(path="p" * 500, before="b" * 500, after="a" * 500, forces=True) for _ in "abc"
-            ),
+            properties=(told, told, told),
             loses="all " * 200,
             mend="none " * 200,
         )
