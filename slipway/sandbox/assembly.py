@@ -16,6 +16,7 @@ from slipway.sandbox.aws.client import Clients
 from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.moto_server import MotoServer
 from slipway.sandbox.aws.provider import AwsProvider
+from slipway.sandbox.aws.warm import warm
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig
 from slipway.sandbox.cluster.clusters import ClusterPool
@@ -38,6 +39,8 @@ from slipway.sandbox.rpc.server import Served, serve
 from slipway.sandbox.state import SandboxState, save, save_children
 
 LOG = logging.getLogger(__name__)
+ANY_REGION = "us-east-1"
+"""What moto loads is the same for all regions."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Sandbox:
         self._supervisor = Supervisor(self._children_changed)
         self._stops: list[tuple[str, Callable[[], object]]] = [("child processes", self._supervisor.stop_all)]
         self._state: SandboxState | None = None
+        self._clients: Clients | None = None
         self._publishing = threading.Lock()
         self._pki: Pki
         self.pool: ClusterPool
@@ -74,6 +78,12 @@ class Sandbox:
             sandbox.stop()
             raise
         return sandbox
+
+    def warm(self) -> None:
+        """Begin to load what the first stack needs, while its engine and its program still start."""
+        if self._clients is not None:
+            named = (os.environ.get(name) for name in ("AWS_REGION", "AWS_DEFAULT_REGION"))
+            warm(self._clients, next(filter(None, named), ANY_REGION))
 
     def stop(self) -> None:
         """End everything, the last started first."""
@@ -106,7 +116,8 @@ class Sandbox:
         self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove)
 
     def _serve_aws(self, moto: MotoServer) -> Served:
-        world = World(Clients(moto.endpoint), self._settings.account, self.pool, self.registry)
+        self._clients = Clients(moto.endpoint)
+        world = World(self._clients, self._settings.account, self.pool, self.registry)
         return self._served("the aws provider", serve(AwsProvider(world)))
 
     def _serve_kubernetes(self) -> Served:

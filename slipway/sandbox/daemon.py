@@ -33,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"{ERROR}{' '.join(str(error).split())}\n")
         return EXIT_NOT_STARTED
     LOG.info("ready, pid %d", os.getpid())
+    sandbox.warm()
     stopping.wait()
     LOG.info("stopping")
     # First, so that nobody attaches to what is about to end.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.sandbox import assembly
 from slipway.sandbox.assembly import Sandbox, Settings
 from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.state import STATE_FILE, load, load_children
@@ -23,9 +24,14 @@ def test_a_part_that_does_not_start_takes_the_others_with_it(tmp_path: Path) -> 
     assert not (tmp_path / STATE_FILE).exists()
 
 
-def test_clusters_come_and_go_in_the_files_that_others_read(tmp_path: Path) -> None:
+def test_clusters_come_and_go_in_the_files_that_others_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warmed: list[str] = []
+    monkeypatch.setattr(assembly, "warm", lambda clients, region: warmed.append(region))
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
     sandbox = Sandbox.start(Settings(tmp_path))
     try:
+        sandbox.warm()
+        assert warmed == ["eu-west-1"]
         endpoint = sandbox.pool.create("dev")
         state = load(tmp_path)
         assert state is not None

@@ -19,6 +19,10 @@ class FakeSandbox:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.stopped = False
+        self.warmed = False
+
+    def warm(self) -> None:
+        self.warmed = True
 
     def stop(self) -> None:
         assert not (self.settings.home / STATE_FILE).exists()
@@ -66,6 +70,7 @@ def test_it_is_started_as_it_was_told(
     monkeypatch.setattr(threading.Event, "wait", lambda self: True)
     daemon.main(["--home", str(tmp_path), "--aws-port", "5000", "--account", "111122223333"])
     assert sandboxes[0].settings == Settings(tmp_path, 5000, "111122223333", Path("/charts"))
+    assert sandboxes[0].warmed
 
 
 def test_what_keeps_it_from_starting_is_its_last_word(
