@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH: `make browser` installs it on Debian and Ubuntu"),
 ]
 
-# Text against the nearest painted ground behind it; 4.5 is what WCAG 2.2 asks for at level AA (success criterion 1.4.3).
+# Text against the nearest painted ground behind it; WCAG 2.2 asks for 4.5 at level AA (success criterion 1.4.3).
 # Colours go through a canvas, which makes sRGB of every notation.
 CONTRAST: Final = """(() => {
   const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1});
