@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
     """Add the four commands to the parser."""
     for name, text in _HELP.items():
         parser = commands.add_parser(
-            name, help=text, usage=f"slipway {name} STACK [--sandbox] [options] [-- arguments for pulumi]"
+            str(name), help=text, usage=f"slipway {name} STACK [--sandbox] [options] [-- arguments for pulumi]"
         )
         parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
         parser.add_argument("--sandbox", action="store_true", help="on this machine, without AWS; starts the sandbox")

@@ -26,6 +26,12 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"slipway {__version__}\n"
 
 
+def test_a_command_that_is_not_there_is_answered_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["launch"])
+    assert "'up', 'preview', 'refresh', 'destroy', 'check'" in capsys.readouterr().err
+
+
 def test_the_version_is_that_of_the_distribution() -> None:
     from importlib.metadata import version  # noqa: PLC0415
 
