@@ -113,11 +113,18 @@ def _deployed(project: Project, stack: str, *, sandbox: bool) -> Platform | None
     from slipway.cost import former  # noqa: PLC0415
     from slipway.engine import history  # noqa: PLC0415
 
-    document = _history_in_sandbox(stack) if sandbox else _history_on_aws(project, stack)
-    return former.as_deployed(history.settings(document), stack)
+    found = history.settings(history_in_sandbox(stack) if sandbox else history_on_aws(project, stack))
+    if found is None:
+        return None
+    if not found.settled:
+        print(
+            f"warning: the last update of {stack} failed: only a part of it stands", file=sys.stderr
+        )
+    return former.as_deployed(found.settings, stack)
 
 
-def _history_in_sandbox(stack: str) -> str:
+def history_in_sandbox(stack: str) -> str:
+    """What the engine remembers of a stack of the sandbox, as JSON."""
     from slipway.cli import offline  # noqa: PLC0415 - imports processes and certificates
 
     running = offline.find_running()
@@ -127,7 +134,8 @@ def _history_in_sandbox(stack: str) -> str:
     return running.engine(os.environ).history(stack)
 
 
-def _history_on_aws(project: Project, stack: str) -> str:
+def history_on_aws(project: Project, stack: str) -> str:
+    """What the engine remembers of a stack on your backend, as JSON."""
     from slipway.engine import history, process  # noqa: PLC0415
     from slipway.engine.invocation import Invocation  # noqa: PLC0415
 

@@ -38,14 +38,12 @@ def at_commit(project: Project, stack: str, ref: str) -> Platform | None:
             raise _refused(what, error) from error
 
 
-def as_deployed(settings: object | None, stack: str) -> Platform | None:
-    """The settings of an update (`slipway.engine.history`); None where there was none.
+def as_deployed(settings: object, stack: str) -> Platform:
+    """The settings of an update (`slipway.engine.history`).
 
     Raises:
         SlipwayError: They are none for today's program.
     """
-    if settings is None:
-        return None
     try:
         return load(settings, stack=stack).platform
     except ConfigurationError as error:

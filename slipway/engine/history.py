@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from slipway.engine.errors import SlipwayError
@@ -18,22 +19,42 @@ ARGUMENTS: Final = ("stack", "history", "--json", "--page-size", "50")
 _KEY: Final = f"{PROJECT}:platform"
 
 
-def settings(document: str) -> object | None:
-    """The settings of the last update that went well; None where nothing stands, or everything was destroyed since.
+@dataclass(frozen=True)
+class Remembered:
+    """Settings of an update.
+
+    Attributes:
+        settings: The value of `slipway:platform`.
+        settled: Whether the newest update ended well. Otherwise what stands is between these settings and others.
+    """
+
+    settings: object
+    settled: bool
+
+
+def settings(document: str) -> Remembered | None:
+    """The settings of the last update that ended well, or of the last that was tried where none ever did; None where
+    nothing was brought up, or everything was destroyed since.
 
     Raises:
         SlipwayError: The document is not one of `pulumi stack history --json`.
     """
+    tried: object | None = None
+    settled = True
     try:
         updates: Iterable[Mapping[str, Any]] = json.loads(document) or ()
         for update in updates:
-            if update["result"] == "succeeded" and update["kind"] == "destroy":
-                return None
-            if update["result"] == "succeeded" and update["kind"] == "update" and _KEY in update["config"]:
-                value = update["config"][_KEY]["value"]
-                found: object = json.loads(value) if isinstance(value, str) else value
-                return found
+            well = update["result"] == "succeeded"
+            if update["kind"] == "destroy" and well:
+                break
+            if update["kind"] != "update" or _KEY not in update["config"]:
+                continue
+            value = update["config"][_KEY]["value"]
+            found: object = json.loads(value) if isinstance(value, str) else value
+            if well:
+                return Remembered(found, settled)
+            tried, settled = (found if tried is None else tried), False
     except (ValueError, KeyError, TypeError) as error:
         msg = f"`pulumi stack history` gave something that is not a history ({type(error).__name__}: {error})"
         raise SlipwayError(msg) from error
-    return None
+    return None if tried is None else Remembered(tried, settled)

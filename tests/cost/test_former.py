@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 from infra.config import load
-from slipway.cli import main
+from slipway.cli import cost, main
 from slipway.cost import estimate
 from slipway.cost.former import as_deployed, at_commit
 from slipway.engine.errors import SlipwayError
-from slipway.engine.history import settings
+from slipway.engine.history import Remembered, settings
 from slipway.engine.project import Project
 from tests.infra.config.stack import BASE, changed
 
@@ -106,14 +106,16 @@ def update(kind: str, result: str, data: dict[str, Any] | None = None) -> dict[s
     return {"kind": kind, "result": result, "config": config}
 
 
-def test_what_is_deployed_is_the_last_update_that_went_well() -> None:
+def test_what_is_deployed_is_the_last_update_that_ended_well() -> None:
     history = [
-        update("update", "failed", {"a": 3}),
         update("refresh", "succeeded", {"a": 2}),
         update("update", "succeeded", {"a": 1}),
         update("update", "succeeded", {"a": 0}),
     ]
-    assert settings(json.dumps(history)) == {"a": 1}
+    assert settings(json.dumps(history)) == Remembered({"a": 1}, settled=True)
+    failed = update("update", "failed", {"a": 3})
+    assert settings(json.dumps([failed, *history])) == Remembered({"a": 1}, settled=False)
+    assert settings(json.dumps([failed, update("update", "failed", {"a": 4})])) == Remembered({"a": 3}, settled=False)
     assert settings(json.dumps([update("destroy", "succeeded"), *history])) is None
     assert settings("[]") is None
     with pytest.raises(SlipwayError, match="not a history"):
@@ -122,11 +124,20 @@ def test_what_is_deployed_is_the_last_update_that_went_well() -> None:
 
 def test_what_is_deployed_is_priced_by_todays_program() -> None:
     found = as_deployed(changed({"network.nat": "none", "network.endpoints": ENDPOINTS}), "test")
-    assert found is not None
     assert found.network.nat == "none"
-    assert as_deployed(None, "test") is None
     with pytest.raises(SlipwayError, match="last brought up with are none"):
         as_deployed({"environment": {}}, "test")
+
+
+def test_the_command_asks_the_engine_what_is_deployed(
+    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(checkout.root)
+    monkeypatch.setattr(cost, "history_on_aws", lambda _, stack: json.dumps([update("update", "failed", BASE)]))
+    assert main(["cost", "test", "--deployed", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["usdPerMonth"]["floor"] == "36.50"
+    assert "the last update of test failed" in said.err
 
 
 ENDPOINTS = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts", "sqs"]
