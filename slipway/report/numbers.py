@@ -24,11 +24,9 @@ def cents(amount: Decimal) -> str:
 
 
 def signed(amount: Decimal) -> str:
-    """A difference to the cent, with its sign: `+$1,234.56`, `no change`."""
+    """A difference to the cent, with its sign: `+$1,234.56`; `$0.00` where there is none."""
     rounded = amount.quantize(_CENT, ROUND_HALF_UP)
-    if rounded == 0:
-        return "no change"
-    return f"+{_dollars(rounded)}" if rounded > 0 else _dollars(rounded)
+    return f"+{_dollars(rounded)}" if rounded > 0 else _dollars(abs(rounded) if rounded == 0 else rounded)
 
 
 def span(low: int, high: int) -> str:

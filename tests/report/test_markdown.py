@@ -83,7 +83,7 @@ def test_what_follows_is_counted_and_not_listed(made: Made) -> None:
 def test_the_difference_is_to_the_cent(made: Made) -> None:
     delta = made.report.bill.delta
     assert delta is not None
-    assert f"| **difference** | **no change** | **no change** | **+${delta.ceiling:,.2f}** |" in markdown(made.report)
+    assert f"| **difference** | **$0.00** | **$0.00** | **+${delta.ceiling:,.2f}** |" in markdown(made.report)
 
 
 def test_mandatory_findings_come_first_and_bold(made: Made) -> None:

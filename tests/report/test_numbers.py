@@ -12,8 +12,8 @@ from slipway.report.numbers import cents, counted, signed, span, usd, usd_span
 @pytest.mark.parametrize(
     ("amount", "whole", "exact", "difference"),
     [
-        ("0", "$0", "$0.00", "no change"),
-        ("0.004", "<$1", "$0.00", "no change"),
+        ("0", "$0", "$0.00", "$0.00"),
+        ("0.004", "<$1", "$0.00", "$0.00"),
         ("0.40", "<$1", "$0.40", "+$0.40"),
         ("1234.565", "$1,235", "$1,234.57", "+$1,234.57"),
         ("-1234.5", "−$1,235", "−$1,234.50", "−$1,234.50"),  # noqa: RUF001 - a minus, as wide as a plus
