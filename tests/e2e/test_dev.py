@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from slipway.engine.errors import EXIT_STATEFUL
 from tests.e2e.cloud import contents
 from tests.e2e.world import World, counts
 
@@ -42,6 +43,18 @@ def test_the_api_server_shows_a_node_of_every_pool_with_its_gpus(dev: str, world
     assert offered.keys() == {"system", "cpu", "a100", "h100", "gpu-spot"}
     assert offered["a100"]["nvidia.com/mig-1g.5gb"] == "56"
     assert offered["h100"]["nvidia.com/gpu"] == "1"
+
+
+def test_the_gate_stops_a_preview_that_would_replace_the_file_system(dev: str, world: World) -> None:
+    """FSx changes the deployment type of no file system."""
+    world.edit("stacks/Pulumi.dev.yaml", "{deployment: SCRATCH_2}", "{deployment: PERSISTENT_2}")
+    try:
+        done = world.run("preview", "dev", "--sandbox")
+    finally:
+        world.edit("stacks/Pulumi.dev.yaml", "{deployment: PERSISTENT_2}", "{deployment: SCRATCH_2}")
+    assert done.returncode == EXIT_STATEFUL, done.stdout
+    assert 'deploymentType can\'t be changed in place: "SCRATCH_2" -> "PERSISTENT_2"' in done.stdout
+    assert "loses: every file on it" in done.stdout
 
 
 def test_destroy_leaves_nothing_in_the_account_and_no_api_server(dev: str, world: World) -> None:
