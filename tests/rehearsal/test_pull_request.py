@@ -62,7 +62,8 @@ def test_a_changed_pool_is_on_the_page_and_in_the_comment_and_nothing_else(
     comment = (tmp_path / "comment.md").read_text(encoding="utf-8")
     assert comment.startswith(f"{marker('dev')}\n")
     assert "**1 to update**" in comment
-    assert re.findall(r"^\| NodePool \(karpenter\.sh/v1\) \| 1 \|$", comment, re.MULTILINE)
+    (kind,) = re.findall(r"^\| Kind \| update \|\n\|---\|--:\|\n((?:\|.*\n)+)", comment, re.MULTILINE)
+    assert re.fullmatch(r"\| .*\bNodePool\b.* \| 1 \|\n", kind)
     # The only line of a pool is that of the pool, with one more node at its most.
     assert set(re.findall(r"^\| pool ([\w-]+)", comment, re.MULTILINE)) == {"cpu"}
     assert f"+${ONE_MORE_NODE}" in comment
