@@ -28,6 +28,9 @@ config:
     environment: {name: small, owner: ml-platform, costCenter: ml-research}
     account: {id: "444455556666", region: us-east-1}
     network: {cidr: 10.16.0.0/16, zones: [us-east-1a, us-east-1b]}
+    cluster:
+      access:
+        admins: {principalArn: "arn:aws:iam::444455556666:role/admin", policy: AmazonEKSClusterAdminPolicy}
     pools:
       system: {preset: system}
       cpu: {preset: cpu, max: 6}
