@@ -86,6 +86,13 @@ def test_every_key_of_the_program_is_paid_for() -> None:
     assert line(of(told), services.KMS, "rotated keys").most == 6
 
 
+def test_backups_of_shared_files_are_paid_for_where_they_are_made() -> None:
+    use = {"cost.usage.efs": {"standardGib": 90, "infrequentGib": 10}}
+    kept = line(of({"storage.efs": {}, **use}), services.BACKUP, "of shared files")
+    assert kept.amounts.month.expected.quantize(Decimal("0.01")) == Decimal("5.00")
+    assert not [one for one in of({"storage.efs": {"backup": False}, **use}).lines if one.service == services.BACKUP]
+
+
 def test_a_capacity_block_is_unpriced_until_its_price_is_declared() -> None:
     reserved = {"market": "reserved", "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"}}
     found = of({"pools.h100.capacity": reserved})
@@ -111,6 +118,31 @@ def test_a_type_without_a_price_is_named_and_promises_no_floor(monkeypatch: pyte
     found = of({})
     assert "pool system: up to 3 nodes of m7a.large" in unpriced(found)
     assert line(found, services.EC2, "nodes", "system").floor == 0
+
+
+def test_a_standby_costs_as_much_again_and_storage_may_grow() -> None:
+    small: dict[str, Any] = {"storageGib": 20, "maxStorageGib": 100}
+    for standby, copies in ((False, 1), (True, 2)):
+        found = of({"addons.mlflow": {"database": {**small, "multiAz": standby}}})
+        assert line(found, services.RDS, "database mlflow").floor == copies * Decimal("0.065")
+        storage = line(found, services.RDS, "storage of database mlflow").amounts.month
+        assert storage.floor.quantize(Decimal("0.01")) == copies * 20 * Decimal("0.115")
+        assert storage.ceiling.quantize(Decimal("0.01")) == copies * 100 * Decimal("0.115")
+
+
+def test_a_load_balancer_costs_its_hours_its_units_and_its_addresses() -> None:
+    found = of(
+        {"cost.usage.loadBalancers": {"models": {"capacityUnits": 4, "public": True}, "tcp": {"kind": "network"}}}
+    )
+    hourly = found.by_service()[services.BALANCERS]
+    assert hourly.expected == Decimal("0.0225") * 2 + 4 * Decimal("0.008") + Decimal("0.006")
+    assert hourly.floor == 0
+    assert line(found, services.ADDRESSES, "of load balancer models").expected == 2 * Decimal("0.005")
+
+
+def test_data_between_zones_is_billed_at_both_ends() -> None:
+    found = of({"cost.usage.transfer": {"betweenZonesGib": 1000}})
+    assert line(found, services.TRANSFER, "between zones").amounts.month.expected.quantize(Decimal("0.01")) == 20
 
 
 def test_what_depends_on_use_is_named_only_where_it_can_occur() -> None:
