@@ -20,7 +20,7 @@ from slipway.report.markdown import markdown
 from slipway.report.model import Report
 from slipway.report.page import page
 from slipway.report.plan import NOTHING, Plan, engine
-from slipway.report.plan.against import former
+from slipway.report.plan.against import Former, former
 from slipway.report.plan.compare import compare
 
 PAGE: Final = "index.html"
@@ -90,14 +90,16 @@ def _against(project: Project, stack: str, ref: str, recording: Recording) -> tu
         plan = Plan(against=there.name, problem=there.problem)
     else:
         plan = compare(there.resources, map(as_data, recording), needs_of(recording), against=there.name)
-    if there.estimate is None:
-        why = (
-            "the stack is not there yet"
-            if there.new
-            else f"its settings at {there.name} can't be priced by this program"
-        )
-        return plan, None, why
-    return plan, there.estimate, ""
+    return plan, there.estimate, "" if there.estimate else _why(there)
+
+
+def _why(there: Former) -> str:
+    """Why it is not known what the stack cost at a commit."""
+    if there.new:
+        return "the stack is not there yet"
+    if there.problem:
+        return f"{there.name} can't be compared"
+    return f"its settings at {there.name} can't be priced by this program"
 
 
 def _commit(project: Project) -> str:

@@ -54,7 +54,7 @@ def read(path: Path) -> Plan:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         msg = (
             f"--plan {path}: is no plan of the engine ({type(error).__name__}: {error}). Make one by "
-            "`slipway preview STACK -- --json > FILE`, or give the file of `--event-log`."
+            "`pulumi preview --stack STACK --json > FILE`, or give the file of `--event-log`."
         )
         raise SlipwayError(msg, EXIT_REFUSED) from error
     return Plan(

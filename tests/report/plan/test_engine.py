@@ -79,7 +79,7 @@ def test_secrets_and_unknowns_are_marks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "[]", '{"steps": [{}]}', "no json", '{"a": 1}', '{"sequence": 1}\n{"b": 2}'])
 def test_what_is_no_plan_is_refused_with_the_way_to_one(tmp_path: Path, text: str) -> None:
-    with pytest.raises(SlipwayError, match=r"plan\.json: is no plan of the engine .*-- --json") as caught:
+    with pytest.raises(SlipwayError, match=r"plan\.json: is no plan of the engine .*STACK --json") as caught:
         plan(tmp_path, text)
     assert caught.value.exit_code == 2
 
