@@ -21,6 +21,10 @@ The pack is checked by the engine at every preview and update, in the sandbox as
 
     pulumi preview --stack prod --policy-pack policies
 
+and, without an engine and in seconds, by `slipway policies prod`, which runs the program in-process and asks every
+rule; `--manifests DIR` judges Kubernetes manifests as well, such as those that a chart was rendered to, since the pods of a
+Helm release are seen by no rule. The pack adds less than 2 s of processor time to a preview of `prod`.
+
 It takes the levels and settings of the environment that the stack is named after, and those of `prod` for any other
 name. `--policy-pack-config policies/levels/<environment>.json` says the same in a file, for a start of one's own.
 
@@ -31,7 +35,8 @@ name. `--policy-pack-config policies/levels/<environment>.json` says the same in
 - A violation that somebody has judged is excused in `policies/suppressions.yaml`, with the reason, the team that
   answers for it, and the last day. The day after, it is a violation again, and `{expiry}` fails every run until
   the entry is judged again or removed.
-- Policies see neither `destroy` nor what a change replaces; `protect` and deletion protection are for those.
+- Policies see neither `destroy` nor what a change replaces: for those there are `protect`, deletion protection, and
+  [the gate](guides/gate.md).
 """
 
 

@@ -1,0 +1,82 @@
+"""`slipway policies STACK`: what is said, what it ends with."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+import yaml
+
+from policies.runner import Finding
+from policies.suppressions import Suppression
+from slipway.cli import main
+from slipway.cli.policies import report
+
+DAY = date(2026, 11, 21)
+MANDATORY = Finding(rule="helm-pinned", check="version", urn="urn:pulumi:prod::a", path="version", text="Pin it.")
+ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn="urn:pulumi:prod::b", path="", text="Close it.")
+
+
+def excused(until: date) -> Finding:
+    excuse = Suppression(rule="helm-pinned", urn="urn:pulumi:*", reason="A good one.", owner="ml", until=until)
+    return Finding(
+        rule="helm-pinned", check="version", urn="urn:pulumi:prod::c", path="", text="Pin.", suppression=excuse
+    )
+
+
+def said(*found: Finding, as_json: bool = False, suppressed: bool = False) -> int:
+    options = argparse.Namespace(stack="prod", json=as_json, suppressed=suppressed)
+    return report(options, found, DAY, 10)
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [
+        ([], 0),
+        ([ADVISORY], 0),
+        ([MANDATORY], 1),
+        ([excused(DAY)], 0),
+        ([excused(DAY - timedelta(days=1))], 1),
+    ],
+)
+def test_a_mandatory_finding_that_nothing_excuses_fails(found: list[Finding], code: int) -> None:
+    assert said(*found) == code
+
+
+def test_each_finding_is_told_with_its_level_and_the_sum_on_the_other_stream(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said(MANDATORY, ADVISORY, excused(DAY))
+    out, err = capsys.readouterr()
+    assert "mandatory helm-pinned/version urn:pulumi:prod::a\n  Pin it." in out
+    assert "advisory pod-read-only-root/read-only" in out
+    assert "prod::c" not in out
+    assert "10 resources, 1 mandatory and 1 advisory findings, 1 suppressed" in err
+
+
+def test_excuses_are_shown_on_request_with_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    said(excused(DAY), suppressed=True)
+    assert "Excused: A good one." in capsys.readouterr().out
+
+
+def test_json_is_for_tools(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(MANDATORY, excused(DAY), as_json=True, suppressed=True) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["level"] for row in rows] == ["mandatory", "suppressed"]
+    assert rows[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": "2026-11-21"}
+
+
+def test_the_command_judges_the_program_and_manifests(
+    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"hostPID": True, "containers": []}}
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    (folder / "pod.yaml").write_text(yaml.safe_dump(pod))
+    assert main(["policies", "dev", "--manifests", str(folder)]) == 1
+    out = capsys.readouterr().out
+    mandatory = [line for line in out.splitlines() if line.startswith("mandatory")]
+    assert mandatory == ["mandatory pod-isolated/host-pid urn:pulumi:dev::manifests::kubernetes:core/v1:Pod::x"]
