@@ -29,14 +29,22 @@ SECTIONS: Final = {
     "software": "Software",
     "doubts": "Not proven",
 }
-"""Titles of the sections by their id, in order; each has a template of its name."""
+"""Titles of the sections by their id; each has a template of its name."""
 DRAWN: Final = 64
 """Nodes of a pool that are drawn one by one; a larger pool is drawn by one of its nodes, with how many there are."""
 
 
 def page(report: Report) -> str:
     """The whole page."""
-    return _environment().get_template("page.html").render(report=report)
+    return _environment().get_template("page.html").render(report=report, sections=sections(report))
+
+
+def sections(report: Report) -> dict[str, str]:
+    """Titles of the sections in the order in which they stand: changes first, where there is anything to tell of."""
+    if report.plan.asked:
+        return dict(SECTIONS)
+    late = ("changes", "doubts")
+    return {name: SECTIONS[name] for name in (*(name for name in SECTIONS if name not in late), *late)}
 
 
 def nodes(pool: PoolView) -> list[tuple[str, int]]:
@@ -73,7 +81,6 @@ def _environment() -> Environment:
     script = _source(environment, "page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     environment.globals.update(
-        sections=SECTIONS,
         verbs=tuple(Verb),
         nodes=nodes,
         percent=percent,

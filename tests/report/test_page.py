@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from slipway.report.model import PoolView
-from slipway.report.page import DRAWN, SECTIONS, nodes, page, percent
+from slipway.report.page import DRAWN, SECTIONS, nodes, page, percent, sections
 from slipway.report.plan import NOTHING, Plan
 from tests.report.conftest import HOSTILE, Made, hostile
 
@@ -112,6 +112,13 @@ def test_empty_states_say_what_to_do(made: Made) -> None:
 )
 def test_a_comparison_without_changes_says_why(made: Made, plan: Plan, said: str) -> None:
     assert said in page(replace(made.report, plan=plan))
+
+
+def test_changes_stand_first_where_there_are_any(made: Made) -> None:
+    assert next(iter(sections(made.report))) == "changes"
+    bare = sections(replace(made.report, plan=NOTHING))
+    assert (next(iter(bare)), list(bare)[-2:]) == ("cluster", ["changes", "doubts"])
+    assert bare.keys() == SECTIONS.keys()
 
 
 def test_a_part_of_nothing_is_nothing(made: Made) -> None:

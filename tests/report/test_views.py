@@ -75,6 +75,11 @@ def test_nat_gateways_stand_where_the_settings_put_them(nat: str, gateways: list
     assert dict(found.zones[1].subnets)["private"] == "10.16.32.0/19"
 
 
+def test_what_flow_logs_record_is_said_in_words() -> None:
+    found = ground.network(loaded({"network.flowLogs": {"traffic": "REJECT", "retentionDays": 7}}).platform.network)
+    assert found.flow_logs == "rejected traffic, kept 7 days"
+
+
 def test_who_uses_a_store_is_found_in_the_program(made: Made) -> None:
     stores = {store.name: store for store in made.report.stores}
     teams = tuple(sorted(made.loaded.platform.teams))
