@@ -8,6 +8,7 @@ from infra.config.database import Database
 from infra.config.platform import Platform
 from infra.config.storage import Lustre
 from slipway.cost import services
+from slipway.cost.model import Unpriced
 from slipway.cost.pricer import Item, Pricer
 from slipway.cost.teams import of_claims, shared
 
@@ -106,5 +107,7 @@ def database(name: str, settings: Database, pricer: Pricer) -> Iterator[Item]:
     what = f"storage of database {name}"
     yield pricer.line(services.RDS, what, "rds-gp3", "GB", least=copies * low, most=copies * high, note=note)
     yield pricer.line(services.SECRETS, f"password of database {name}", "secret", "secret", least=1)
-    backups = f"backups of database {name} beyond its size"
-    yield pricer.used(services.RDS, backups, "rds-backup", "GB", None, "nothing: AWS tells it after the first days")
+    price = pricer.book.prices.get("rds-backup")
+    beyond = f"by use: {price.said}" if price else pricer.book.why("rds-backup")
+    why = f"{beyond}; as much as the database's own size is free"
+    yield Unpriced(f"{services.RDS}: backups of database {name} beyond its size", why)
