@@ -22,6 +22,7 @@ CONNECTIONS = 32
 """As many as the provider has threads."""
 TIMEOUT = urllib3.Timeout(connect=5.0, read=60.0)
 PAGE = 500
+ATTEMPTS = 4
 APPLY = "application/apply-patch+yaml"
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
@@ -52,12 +53,12 @@ class KubeClient:
     def apply(self, obj: Mapping[str, Any], manager: str, *, force: bool = False, dry_run: bool = False) -> Object:
         """Server-side apply; the object as it is afterwards. Raises ApiError, NoSuchKindError."""
         parameters = {"fieldManager": manager, "force": "true" if force else "false"}
-        return self._object("PATCH", self._path(Ref.of(obj)), obj, _dry(parameters, dry_run), APPLY)
+        return self._apply(self._path(Ref.of(obj)), obj, _dry(parameters, dry_run), APPLY)
 
     def apply_unread(self, obj: Mapping[str, Any], manager: str, *, force: bool = False) -> None:
         """Server-side apply of a large object, without reading it back. Raises ApiError, NoSuchKindError."""
         parameters = {"fieldManager": manager, "force": "true" if force else "false"}
-        self._object("PATCH", self._path(Ref.of(obj)), obj, parameters, APPLY, {"Accept": METADATA})
+        self._apply(self._path(Ref.of(obj)), obj, parameters, APPLY, {"Accept": METADATA})
 
     def create(self, obj: Mapping[str, Any], manager: str, *, dry_run: bool = False) -> Object:
         """Create by POST, the only way for an object with `generateName`."""
@@ -144,6 +145,16 @@ class KubeClient:
     def _object(self, method: str, path: str, *rest: Any) -> Object:
         found: Object = self.call(method, path, *rest)
         return found
+
+    def _apply(self, *arguments: Any) -> Object:
+        """An API server that is busy gives an apply up after 34 s; to repeat it does no harm."""
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return self._object("PATCH", *arguments)
+            except ApiError as error:
+                if error.status != HTTPStatus.GATEWAY_TIMEOUT:
+                    raise
+        return self._object("PATCH", *arguments)
 
     def _path(self, ref: Ref, *, named: bool = True) -> str:
         resource = self.discovery.find(ref.api_version, ref.kind)

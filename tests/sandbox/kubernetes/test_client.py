@@ -70,3 +70,23 @@ def test_a_server_that_is_gone_is_reported_by_its_address(plane: ControlPlane) -
     gone = KubeClient("https://127.0.0.1:9", plane.pki.authority_text, "token")
     with pytest.raises(UnreachableError, match=r"API server at https://127.0.0.1:9 does not answer"):
         gone.get_path("/version")
+
+
+@pytest.mark.parametrize(("refusals", "succeeds"), [(3, True), (4, False)])
+def test_an_apply_that_a_busy_server_gave_up_is_repeated(
+    client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch, refusals: int, succeeds: bool
+) -> None:
+    call, left = client.call, [504] * refusals
+
+    def busy(method: str, *arguments: object, **more: object) -> object:
+        if method == "PATCH" and left:
+            raise ApiError(left.pop(), {"message": "Timeout: request did not complete"})
+        return call(method, *arguments, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(client, "call", busy)
+    obj = Ref("v1", "ConfigMap", "busy", namespace).as_object()
+    if succeeds:
+        assert client.apply(obj, "test")["metadata"]["uid"]
+    else:
+        with pytest.raises(ApiError, match="did not complete"):
+            client.apply(obj, "test")

@@ -41,6 +41,36 @@ def test_the_scope_of_a_stand_in_is_that_of_the_object() -> None:
     assert crds.stand_in_for({**obj, "metadata": {"name": "a"}})["spec"]["scope"] == "Cluster"
 
 
+def test_descriptions_are_taken_from_schemas_and_nothing_else_is() -> None:
+    text = {"type": "string", "description": "text"}
+    schema = {
+        "type": "object",
+        "description": "text",
+        "properties": {
+            "description": text,
+            "many": {"type": "array", "items": text},
+            "any": {"anyOf": [text, {"type": "integer"}], "default": {"description": "a value"}},
+        },
+        "additionalProperties": False,
+        "x-kubernetes-validations": [{"rule": "self.description != ''", "message": "wanted"}],
+    }
+    definition = crd("crds.test", "Told", {})
+    definition["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
+    bare = {"type": "string"}
+    (version,) = crds.without_descriptions(definition)["spec"]["versions"]
+    assert version["schema"]["openAPIV3Schema"] == {
+        "type": "object",
+        "properties": {
+            "description": bare,
+            "many": {"type": "array", "items": bare},
+            "any": {"anyOf": [bare, {"type": "integer"}], "default": {"description": "a value"}},
+        },
+        "additionalProperties": False,
+        "x-kubernetes-validations": [{"rule": "self.description != ''", "message": "wanted"}],
+    }
+    assert version["served"] is True
+
+
 def test_no_webhook_is_asked_to_convert() -> None:
     spec = {**WIDGET["spec"], "conversion": {"strategy": "Webhook"}}
     assert "conversion" not in crds.without_conversion_webhook({**WIDGET, "spec": spec})["spec"]

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from slipway.sandbox.errors import SandboxError
-from slipway.sandbox.kubernetes.helm.text import documents, mapping
-from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition
+from slipway.sandbox.kubernetes.helm import parsed
+from slipway.sandbox.kubernetes.helm.text import mapping
+from slipway.sandbox.kubernetes.objects import Object
 
 SOURCE_FILE = "SOURCE.txt"
 _STATED = re.compile(r"^chart_version: *(v?\d\S*)", re.MULTILINE)
@@ -77,12 +78,7 @@ class Chart:
     def definitions(self) -> tuple[Object, ...]:
         """The CRDs in `crds/`, also of subcharts that are packed with the chart."""
         files = [*sorted(self.path.glob("crds/*.y*ml")), *sorted(self.path.glob("charts/*/crds/*.y*ml"))]
-        return tuple(
-            obj
-            for file in files
-            for obj in documents(file.read_text(encoding="utf-8"), str(file))
-            if is_custom_resource_definition(obj)
-        )
+        return parsed.definitions(files)
 
     def subchart(self, name: str) -> Chart | None:
         """A subchart that is unpacked inside the chart."""

@@ -17,9 +17,10 @@ import yaml
 from infra.catalog import kubernetes
 from slipway import toolchain
 from slipway.sandbox.errors import SandboxError
+from slipway.sandbox.kubernetes.crds import without_descriptions
 from slipway.sandbox.kubernetes.helm.chart import Chart
 from slipway.sandbox.kubernetes.helm.text import documents
-from slipway.sandbox.kubernetes.objects import Object
+from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition
 
 KUBE_VERSION = f"{kubernetes.DEFAULT}.0"
 """What templates see as the cluster's version: the platform's default. Helm alone would take that of its own build."""
@@ -59,7 +60,8 @@ def render(
     """The chart's objects in the order of installation, without hooks and without `crds/`. Raises SandboxError."""
     stamp = _stamp(chart.path)
     text = _template(helm, chart.path, stamp, release, json.dumps(values, sort_keys=True), tuple(apis))
-    objects = list(documents(text, f"what chart {chart.name} renders"))
+    found = documents(text, f"what chart {chart.name} renders")
+    objects = [without_descriptions(obj) if is_custom_resource_definition(obj) else obj for obj in found]
     order = {kind: position for position, kind in enumerate(INSTALL_ORDER)}
     return sorted(objects, key=lambda obj: order.get(obj["kind"], len(order)))
 
