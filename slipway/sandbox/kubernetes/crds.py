@@ -86,7 +86,7 @@ def _undescribed(schema: Any) -> Any:
     """Below `properties` stand names, of which one may be `description`; anywhere else it is a text."""
     if not isinstance(schema, Mapping):
         return schema
-    found = {}
+    found: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
             found[key] = {name: _undescribed(each) for name, each in value.items()}

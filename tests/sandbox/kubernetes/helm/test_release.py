@@ -263,7 +263,7 @@ def test_a_failure_among_definitions_leaves_none_unknown(
     with pytest.raises(PartialFailureError, match=r"must be spec\.names\.plural") as failed:
         hooks.provider.create(hooks.session, hooks.resource(RELEASE, "it"), checked)
     assert client.metadata(Ref.of(good)) is not None
-    hooks.delete(RELEASE, failed.value.id, failed.value.outputs, checked)
+    hooks.delete(RELEASE, failed.value.id, dict(failed.value.outputs), checked)
     assert client.metadata(Ref.of(good)) is None
 
 
