@@ -22,8 +22,8 @@ The pack is checked by the engine at every preview and update, in the sandbox as
     pulumi preview --stack prod --policy-pack policies
 
 and, without an engine and in seconds, by `slipway policies prod`, which runs the program in-process and asks every
-rule; `--manifests DIR` judges Kubernetes manifests as well, such as those that a chart was rendered to, since the pods of a
-Helm release are seen by no rule. The pack adds less than 2 s of processor time to a preview of `prod`.
+rule; `--manifests DIR` judges Kubernetes manifests as well, such as those that a chart was rendered to, since the pods
+of a Helm release are seen by no rule. The pack adds less than 2 s of processor time to a preview of `prod`.
 
 It takes the levels and settings of the environment that the stack is named after, and those of `prod` for any other
 name. `--policy-pack-config policies/levels/<environment>.json` says the same in a file, for a start of one's own.

@@ -14,7 +14,9 @@ from policies.runner import Finding
 from policies.suppressions import Suppression
 from slipway.cli import main
 from slipway.cli.policies import report
+from tests.support import mocks
 
+assert mocks  # it silences what the SDK says of itself when it is first touched
 DAY = date(2026, 11, 21)
 MANDATORY = Finding(rule="helm-pinned", check="version", urn="urn:pulumi:prod::a", path="version", text="Pin it.")
 ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn="urn:pulumi:prod::b", path="", text="Close it.")

@@ -26,11 +26,16 @@ def test_premium_pools_are_those_that_run_the_dearest_machines_at_their_full_pri
 
 def test_a_bill_is_plain_values_to_the_cent() -> None:
     bill = facts(
-        floor=Decimal("0.3561"), ceiling=Decimal("46.476"), pools={"b": Decimal("1.005"), "a": Decimal(2)}, specs={},
+        floor=Decimal("0.3561"),
+        expected=Decimal(5),
+        ceiling=Decimal("46.476"),
+        pools={"b": Decimal("1.005"), "a": Decimal(2)},
+        specs={},
         limits=LIMITS,
-    )  # fmt: skip
+    )
     assert bill == {
         "floorUsdPerHour": 0.36,
+        "expectedUsdPerHour": 5.0,
         "ceilingUsdPerHour": 46.48,
         "pools": {"a": 2.0, "b": 1.0},
         "premiumOnDemand": [],
