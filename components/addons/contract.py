@@ -55,10 +55,13 @@ class Rights:
     Attributes:
         service_account: Name of the service account, in the add-on's namespace.
         policy: An AWS managed policy or a document of ours.
+        role: Logical name of its role, where the account's is long: of the 64 characters of a role's name, project,
+            stack and suffix take their part (`infra.config.checks.names.LONGEST`).
     """
 
     service_account: str
     policy: Managed | Inline
+    role: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

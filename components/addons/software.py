@@ -70,8 +70,9 @@ class Software(pulumi.ComponentResource):
         made: list[pulumi.Resource] = []
         for rights in parts.rights:
             account = rights.service_account
+            key = rights.role or role_name(name, account)
             role = pod_identity_role(
-                f"{name}-{account}",
+                key,
                 cluster_arn=cluster.arn,
                 namespace=namespace,
                 service_account=account,
@@ -79,7 +80,7 @@ class Software(pulumi.ComponentResource):
                 parent=self,
             )
             association = aws.eks.PodIdentityAssociation(
-                f"{name}-{account}-association",
+                f"{key}-association",
                 cluster_name=cluster.resource.name,
                 namespace=namespace,
                 service_account=account,
@@ -130,6 +131,13 @@ def logical_name(addon: str, release_name: str) -> str:
     if release_name == addon:
         return f"{addon}-release"
     return release_name if release_name.startswith(f"{addon}-") else f"{addon}-{release_name}"
+
+
+def role_name(addon: str, account: str) -> str:
+    """Logical name of the role of a service account: short, because names of roles are, and never the add-on's own."""
+    if account == addon:
+        return f"{addon}-pod"
+    return account if account.startswith(f"{addon}-") else f"{addon}-{account}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -193,6 +193,19 @@ ROWS: Final[Mapping[str, Row]] = {
             "mountName": "{h8}",
         },
     ),
+    "aws:rds/instance:Instance": Row(
+        "db-{H17}",
+        {
+            "address": "{in[identifier]}.{h8}.{region}.rds.amazonaws.com",
+            "arn": _ARN + ":rds:{region}:{account}:db:{in[identifier]}",
+            "masterUserSecrets": [{"secretArn": _ARN + ":secretsmanager:{region}:{account}:secret:rds!db-{uuid}-{h7}"}],
+        },
+    ),
+    "aws:rds/subnetGroup:SubnetGroup": Row("{name}", {"name": "{name}"}),
+    "aws:rds/parameterGroup:ParameterGroup": Row("{name}", {"name": "{name}"}),
+    "aws:costexplorer/anomalyMonitor:AnomalyMonitor": Row(
+        _ARN + ":ce::{account}:anomalymonitor/{uuid}", {"arn": "{id}"}
+    ),
     "aws:ssm/parameter:Parameter": Row(
         "{name}", {"name": "{name}", "arn": _ARN + ":ssm:{region}:{account}:parameter/{name}"}
     ),

@@ -30,7 +30,9 @@ class KubePrometheusStack(AddOn[Settings]):
         """Two releases of one chart; rules, monitors and dashboards, which need its CRDs or its namespace alone."""
         topic = topic_arn(site.platform)
         rights = (
-            [Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=publish(topic, site)))] if topic else []
+            [Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=publish(topic, site)), role="alertmanager")]
+            if topic
+            else []
         )
         given = values(self.settings, site, topic=topic)
         return Parts(

@@ -43,7 +43,7 @@ class LoadBalancerController(AddOn[Settings]):
             monitored=scraped(site),
         )
         return Parts(
-            rights=[Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=document))],
+            rights=[Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=document), role="load-balancers")],
             releases=[ChartRelease(ref=LOAD_BALANCER_CONTROLLER, release_name=SERVICE_ACCOUNT, values=given)],
         )
 

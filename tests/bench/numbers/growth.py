@@ -43,9 +43,10 @@ Settings = Callable[[Mapping[str, Any], int], dict[str, Any]]
 
 
 def settings(base: Mapping[str, Any], pools: int) -> dict[str, Any]:
-    """The base without teams, with its system pool and so many others, of each kind in turn."""
+    """The base without teams and a bill, with its system pool and so many others, of each kind in turn."""
     others = {f"p{number}": dict(KINDS[number % len(KINDS)]) for number in range(pools)}
-    return {**base, "pools": {"system": base["pools"]["system"], **others}, "teams": {}}
+    cost = {key: value for key, value in base["cost"].items() if key != "usage"}
+    return {**base, "pools": {"system": base["pools"]["system"], **others}, "teams": {}, "cost": cost}
 
 
 def team_settings(base: Mapping[str, Any], teams: int) -> dict[str, Any]:

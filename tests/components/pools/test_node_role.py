@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pulumi_aws as aws
 import pytest
@@ -54,7 +55,7 @@ def test_without_caches_nodes_make_no_repository(recording: Recording) -> None:
 
 
 def test_nodes_fill_the_caches_that_there_are_and_nothing_beside_them() -> None:
-    registry = {"caches": {"k8s": {}, "quay": {}}}
+    registry: dict[str, Any] = {"caches": {"k8s": {}, "quay": {}}}
     made = record_fleet({"cpu": {"preset": "cpu"}}, storage={"registry": registry}).of(aws.iam.RolePolicy)
     assert made.keys() >= CACHES
     for name in CACHES:
