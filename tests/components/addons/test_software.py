@@ -173,3 +173,15 @@ def test_an_add_on_without_what_it_requires_stops_the_program(monkeypatch: pytes
 
 def test_no_part_uses_credentials_that_happen_to_be_around(whole: Recording) -> None:
     assert whole.default_provider_users == ()
+
+
+@pytest.mark.parametrize(
+    ("addon_name", "account", "logical"),
+    [
+        ("mlflow", "mlflow", "mlflow-pod"),
+        ("kubecost", "kubecost-finops-agent", "kubecost-finops-agent"),
+        ("one", "controller", "one-controller"),
+    ],
+)
+def test_a_role_is_called_like_add_on_and_account_and_each_once(addon_name: str, account: str, logical: str) -> None:
+    assert software.role_name(addon_name, account) == logical
