@@ -117,9 +117,7 @@ def _deployed(project: Project, stack: str, *, sandbox: bool) -> Platform | None
     if found is None:
         return None
     if not found.settled:
-        print(
-            f"warning: the last update of {stack} failed: only a part of it stands", file=sys.stderr
-        )
+        print(f"warning: the last update of {stack} failed: only a part of it stands", file=sys.stderr)
     return former.as_deployed(found.settings, stack)
 
 

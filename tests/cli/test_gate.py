@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli import gate as cli_gate
 from slipway.cli import main, offline, operations
 from slipway.cli.gate import without_up
 from slipway.engine.errors import EXIT_REFUSED, EXIT_STATEFUL
@@ -126,4 +125,3 @@ def test_the_log_is_gone_afterwards(fake: FakePulumi) -> None:
     assert main(["preview", "dev"]) == 0
     given = fake.calls[0]["arguments"]
     assert not Path(given[given.index("--event-log") + 1]).parent.exists()
-    assert cli_gate.plan.ENVIRONMENT

@@ -83,7 +83,7 @@ def test_levels_are_those_of_the_stack() -> None:
     assert {one.rule for one in found} >= {"pod-restricted"}
 
 
-ODD = (
+ODD: tuple[dict[str, Any], ...] = (
     {},
     {"kind": "Deployment", "apiVersion": "apps/v1"},
     {"apiVersion": "x/v1", "kind": "New", "spec": [1, {"containers": [2]}]},

@@ -11,7 +11,7 @@ from pulumi_policy import policy as sdk
 
 from policies import levels, pack, server
 from policies.fixtures import Fixture
-from policies.rule import AnyRule, ResourceRule
+from policies.rule import AnyRule, Check, ResourceRule
 from policies.rules import RULES
 from tests.policies.support import DAY, analyze_request, stack_resource
 
@@ -65,7 +65,8 @@ def judged(servicer: Any, rule: AnyRule, fixture: Fixture) -> list[str]:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_reading_once_finds_what_reading_anew_for_each_rule_does(rule: AnyRule) -> None:
-    bad = next(iter(rule.checks.values())).bad[0]
+    check: Check[Any] = next(iter(rule.checks.values()))
+    bad = check.bad[0]
     both = [
         servicer("slipway", "0.1.0", pack.policies("prod", lambda: DAY), EnforcementLevel.MANDATORY)
         for servicer in (server.StackServicer, SDK)
