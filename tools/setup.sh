@@ -52,4 +52,15 @@ if ! { [ -x .venv/bin/python ] && .venv/bin/python -c "$supported"; } 2>/dev/nul
 fi
 "$uv" pip sync --python .venv/bin/python --require-hashes requirements.lock
 "$uv" pip install --quiet --python .venv/bin/python --no-index --no-deps --no-build-isolation --editable .
+
+# Compiled once and here: where PYTHONDONTWRITEBYTECODE is set, every process of the engine and of the tests would compile
+# the SDKs anew (a rendering of prod took 10.6 s instead of 5.4 s, 2026-11). Of pulumi_aws only the services in use: whole
+# it takes 12 s and 150 MB. That it fails is no reason to stop.
+site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+services=$(grep -rhoE '\baws\.[a-z0-9]+\.' --include='*.py' infra components | cut -d. -f2 | sort -u)
+compiled=("$site/pulumi" "$site"/pulumi_aws/*.py "$site/pulumi_kubernetes/helm" "$site/pulumi_kubernetes/yaml")
+for service in $services; do
+    [ ! -d "$site/pulumi_aws/$service" ] || compiled+=("$site/pulumi_aws/$service")
+done
+.venv/bin/python -m compileall -q -j 2 "${compiled[@]}" >/dev/null || true
 echo "$wanted" >"$stamp"
