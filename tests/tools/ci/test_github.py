@@ -41,7 +41,10 @@ def test_a_file_that_swells_is_left_out() -> None:
     assert member(bomb, "comment.md") is None
 
 
-@pytest.mark.parametrize("data", [b"", b"PK", b"no archive", archive({"other.md": "x"})])
+# Named: an archive holds the time at which it was made, and the workers of pytest-xdist must agree on every id.
+@pytest.mark.parametrize(
+    "data", [b"", b"PK", b"no archive", archive({"other.md": "x"})], ids=["empty", "cut", "text", "another file"]
+)
 def test_what_is_no_archive_or_lacks_the_file_is_nothing(data: bytes) -> None:
     assert member(data, "comment.md") is None
 
