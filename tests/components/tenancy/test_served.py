@@ -7,6 +7,7 @@ server counts and refuses by itself.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -90,12 +91,27 @@ def pod(
     }
 
 
+PROBES: Final[dict[str, dict[str, Any]]] = {
+    "team": {"requests": {"nvidia.com/gpu": "1000"}},
+    "priorities": {"priorityClassName": "production-training"},
+}
+
+
 def counted(client: KubeClient, name: str) -> None:
-    """What the controller of quotas does with a new one."""
+    """What the controller of quotas does with a new one, and until the API server's own view of quotas has it."""
     found = client.get(Ref("v1", "ResourceQuota", name, NAMESPACE))
     assert found is not None
     hard = found["spec"]["hard"]
     client.replace({**found, "status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}, MANAGER, "status")
+    ends = time.monotonic() + 20
+    while time.monotonic() < ends:
+        try:
+            client.create(pod("probe", **PROBES[name]), MANAGER, dry_run=True)
+        except ApiError as error:
+            assert f"exceeded quota: {name}" in str(error), error  # noqa: PT017 - until it is refused, it may pass
+            return
+        time.sleep(0.05)
+    pytest.fail(f"quota {name} was not enforced within 20 s of its status")
 
 
 def refusal(client: KubeClient, manifest: dict[str, Any]) -> str:
