@@ -7,9 +7,10 @@ from typing import Final
 EXIT_FAILURE: Final = 1
 EXIT_REFUSED: Final = 2
 """A wrong stack file or a wrong command line; also what argparse exits with."""
-EXIT_PROTECTED: Final = 3
+# 3 to 9 are the engine's own, which pass through unchanged (https://www.pulumi.com/docs/iac/cli/exit-codes/).
+EXIT_PROTECTED: Final = 10
 """Protected resources stand in the way of a destroy."""
-EXIT_STATEFUL: Final = 4
+EXIT_STATEFUL: Final = 11
 """The plan would replace or delete what keeps state, and nobody said so."""
 EXIT_INTERRUPTED: Final = 130
 """128 + SIGINT, as shells have it."""
