@@ -7,7 +7,6 @@ server counts and refuses by itself.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +31,7 @@ from slipway.sandbox.kubernetes.objects import Ref
 from tests.components.pools.samples import BLOCK
 from tests.components.tenancy.samples import LANGUAGE, VISION, platform, pools
 from tests.sandbox.plane import CLUSTER, start_plane
+from tests.support.quotas import until_refused
 
 pytestmark = pytest.mark.sandbox
 
@@ -103,15 +103,7 @@ def counted(client: KubeClient, name: str) -> None:
     assert found is not None
     hard = found["spec"]["hard"]
     client.replace({**found, "status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}, MANAGER, "status")
-    ends = time.monotonic() + 20
-    while time.monotonic() < ends:
-        try:
-            client.create(pod("probe", **PROBES[name]), MANAGER, dry_run=True)
-        except ApiError as error:
-            assert f"exceeded quota: {name}" in str(error), error  # noqa: PT017 - until it is refused, it may pass
-            return
-        time.sleep(0.05)
-    pytest.fail(f"quota {name} was not enforced within 20 s of its status")
+    until_refused(client, pod("probe", **PROBES[name]), f"exceeded quota: {name}")
 
 
 def refusal(client: KubeClient, manifest: dict[str, Any]) -> str:

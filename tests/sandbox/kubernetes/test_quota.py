@@ -11,6 +11,7 @@ from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
 from slipway.sandbox.kubernetes.quota_amounts import amount, claimed, covers, of_pod, text
 from tests.sandbox.kubernetes.hooks import Hooks
+from tests.support.quotas import until_accepted, until_refused
 
 QUOTA = "kubernetes:core/v1:ResourceQuota"
 SERVICE = "kubernetes:core/v1:Service"
@@ -45,13 +46,16 @@ def test_a_quota_counts_what_is_there_and_refuses_what_exceeds_it(
     used = {"requests.nvidia.com/gpu": "3", "requests.cpu": "250m", "count/configmaps": "1", "count/jobs.batch": "0"}
     assert outputs["status"] == {"hard": bound, "used": used}
 
+    second = pod("second", namespace, gpus="2")
+    until_refused(client, second, "exceeded quota: team")
     with pytest.raises(ApiError, match=r"exceeded quota: team, requested: requests.nvidia.com/gpu=2"):
-        client.create(pod("second", namespace, gpus="2"), "user")
+        client.create(second, "user")
 
     wider = {**inputs, "spec": {"hard": {**bound, "requests.nvidia.com/gpu": "6"}}}
     checked, _ = hooks.check(QUOTA, wider, checked)
     hooks.update(QUOTA, id, outputs, inputs, checked)
-    client.create(pod("second", namespace, gpus="2"), "user")
+    until_accepted(client, second)
+    client.create(second, "user")
     assert status(client, namespace)["used"]["requests.nvidia.com/gpu"] == "5"
 
 
