@@ -4,6 +4,7 @@ Tests that share one engine or API server are kept on one worker of pytest-xdist
 stacks on one (group `e2e`), the others on another (`sandbox`), so that two cores are busy and no more.
 """
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -16,6 +17,10 @@ from slipway import toolchain
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
 settings.load_profile("slipway")
+
+# The collector looks again and again at what imports and collection left, which is never garbage: it took 12 of the 49 s
+# of CPU of tests/policies and tests/infra (2026-11).
+gc.set_threshold(50_000, 20, 50)
 
 # A shell that starts a job in the background has it ignore Ctrl-C, and every child inherits that: tests that press it
 # would wait for ever.

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import metadata
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 import grpc
+import psutil
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 
@@ -79,7 +80,8 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
 
     def Run(self, request: language_pb2.RunRequest, context: grpc.ServicerContext) -> language_pb2.RunResponse:
         """Runs the program to its end, in a process of its own; what it prints goes where the host's output goes."""
-        with self._child(context, ["program", self._engine], language_program.encode(request)) as child:
+        debug = ["--debug"] if wants_debug(_engine_arguments()) else []
+        with self._child(context, ["program", self._engine, *debug], language_program.encode(request)) as child:
             code = child.wait()
         if code == language_program.EXIT_REPORTED:
             return language_pb2.RunResponse(bail=True)
@@ -137,6 +139,19 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
                 child.terminate()
                 with self._lock:
                     self._children.discard(child)
+
+
+def wants_debug(arguments: Sequence[str]) -> bool:
+    """Whether a command line of the CLI asks for debug messages, which the engine tells no language host."""
+    return any(one in ("-d", "--debug", "--debug=true") for one in arguments)
+
+
+def _engine_arguments() -> list[str]:
+    """Of the process that started this one."""
+    try:
+        return psutil.Process(os.getppid()).cmdline()
+    except psutil.Error:
+        return []
 
 
 def _relay(child: subprocess.Popen[bytes]) -> Iterator[language_pb2.RunPluginResponse]:

@@ -8,6 +8,7 @@ engine nor a killed host leaves anything behind.
 
 import asyncio
 import base64
+import gc
 import logging
 import os
 import runpy
@@ -17,11 +18,12 @@ import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pulumi
 import pulumi.runtime
-from pulumi.runtime.proto import language_pb2
-from pulumi.runtime.settings import SETTINGS, get_root_resource
+from pulumi.runtime.proto import engine_pb2, language_pb2
+from pulumi.runtime.settings import SETTINGS, get_engine, get_root_resource
 
 EXIT_REPORTED = 32
 """The program failed and the user has been told; the number is that of Pulumi's own host."""
@@ -33,9 +35,11 @@ def encode(request: language_pb2.RunRequest) -> str:
     return base64.b64encode(request.SerializeToString()).decode()
 
 
-def run_program(engine: str, request: language_pb2.RunRequest) -> int:
+def run_program(engine: str, request: language_pb2.RunRequest, *, debug: bool = False) -> int:
     """Runs the program against the engine's resource monitor, and reports its failure to the engine's log."""
     _configure(engine, request)
+    if not debug:
+        _drop_debug_messages()
     directory = request.info.program_directory or request.pwd
     program = Path(directory, request.info.entry_point or ".")
     os.chdir(request.pwd or directory)
@@ -85,6 +89,17 @@ def _configure(engine: str, request: language_pb2.RunRequest) -> None:
             root_directory=request.info.root_directory or None,
         )
     )
+
+
+def _drop_debug_messages() -> None:
+    """The SDK tells the engine of every step of every resource and waits for its answer, and the engine shows none of
+    it but with --debug: 1.1 s of CPU for the 582 resources of stack prod (2026-11).
+    """
+    engine: Any = get_engine()
+    if engine is None:
+        return
+    send = engine.Log
+    engine.Log = lambda message: None if message.severity == engine_pb2.DEBUG else send(message)
 
 
 def _run_in_loop(program: Path, parallel: int) -> None:
@@ -138,13 +153,16 @@ def _take_standard_input() -> str:
 
 
 def main() -> int:
-    """`program ENGINE` runs the program that standard input names; `policy-pack ARGUMENT...` runs a policy pack."""
+    """`program ENGINE [--debug]` runs the program that standard input names, `policy-pack ARGUMENT...` a pack."""
+    # It ends before it could fill the memory, and the collector would look at the same live objects again and again:
+    # 1.4 of 5.2 s of CPU for the 582 resources of stack prod (2026-11).
+    gc.disable()
     signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
     line = _take_standard_input()
     kind, *arguments = sys.argv[1:]
     if kind == "program":
         request = language_pb2.RunRequest.FromString(base64.b64decode(line))
-        return run_program(arguments[0], request)
+        return run_program(arguments[0], request, debug="--debug" in arguments)
     sys.argv[1:] = arguments
     runpy.run_module("pulumi.policy", run_name="__main__", alter_sys=True)
     return 0

@@ -104,12 +104,15 @@ def test_a_program_reads_configuration_and_secrets_and_exports_outputs(project: 
 
 def test_an_exception_shows_the_frames_of_the_program_and_fails_the_run(project: Project) -> None:
     project.program("""
+        import pulumi
         def build():
+            pulumi.log.debug("whispered")
             raise LookupError("broken on purpose")
         build()
     """)
-    code, output = project.run("preview")
+    code, output = project.run("preview", "--debug")
     assert code != 0
+    assert "whispered" in output
     assert output.count("LookupError: broken on purpose") == 1, output
     assert "in build" in output
     assert "runpy" not in output, "frames of the host are shown"
@@ -118,10 +121,14 @@ def test_an_exception_shows_the_frames_of_the_program_and_fails_the_run(project:
 def test_a_run_error_shows_its_text_alone(project: Project) -> None:
     project.program("""
         import pulumi
+        pulumi.log.debug("whispered")
+        pulumi.log.info("said")
         raise pulumi.RunError("network.cidr: too small")
     """)
     code, output = project.run("preview")
     assert code != 0
+    assert "said" in output
+    assert "whispered" not in output
     assert "error: network.cidr: too small" in output
     assert "Traceback" not in output
     assert "exit code" not in output

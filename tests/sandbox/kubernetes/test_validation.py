@@ -42,6 +42,11 @@ def test_a_namespace_that_comes_with_the_program_hinders_no_check(hooks: Hooks, 
     assert "`selector` does not match template `labels`" in reasons[0]
 
 
+def test_a_wrong_type_in_a_namespace_that_comes_with_the_program_is_told_by_its_own_name(hooks: Hooks) -> None:
+    _, reasons = hooks.check(DEPLOYMENT, deployment("made-by-the-same-program", replicas="two"))
+    assert reasons[0].startswith("failed to create typed patch object (made-by-the-same-program/web; apps/v1,")
+
+
 def test_an_unknown_value_is_no_fault_and_is_said(hooks: Hooks, namespace: str) -> None:
     assert hooks.check(DEPLOYMENT, deployment(namespace, replicas=UNKNOWN))[1] == []
     assert hooks.said() == {"not validated": "spec.replicas: known only after other resources exist"}
