@@ -57,10 +57,11 @@ def recorded() -> Recording:
     return record_platform(load(read_stack(STACK, ROOT / "stacks"), stack=STACK).platform, stack=STACK)
 
 
-def size(recording: Recording) -> tuple[int, int]:
-    """Components without the stack itself, and resources: as many as there are, less the one provider of trivial."""
-    components = sum(not resource.custom for resource in recording) - 1
-    return components, len(recording) - components - 2
+def size(recording: Recording) -> trivial.Size:
+    """Components without the stack itself, and resources of each provider without the providers."""
+    custom = [found.type.partition(":")[0] for found in recording if found.custom]
+    components = sum(not found.custom for found in recording) - 1
+    return trivial.Size(components, custom.count("aws"), custom.count("kubernetes"))
 
 
 def modules(recording: Recording) -> list[str]:
@@ -74,20 +75,23 @@ def modules(recording: Recording) -> list[str]:
     ]
 
 
-def trivial_program(bench: Bench, *, same_imports: bool = False) -> Program:
+def trivial_program(bench: Bench, *, alike: bool) -> Program:
     """The trivial program of prod's size, in a stack of its own.
 
     Args:
         bench: The bench, its sandbox running.
-        same_imports: Whether it imports all that prod does, which it has no use for.
+        alike: Whether it has the same number of resources of each provider as prod, and imports all that prod does;
+            else it is of AWS alone, and imports only what it needs.
     """
-    directory = bench.directory / ("trivial-same-imports" if same_imports else "trivial")
+    directory = bench.directory / ("trivial-alike" if alike else "trivial-least")
     engine = bench.sandbox.engine()
     program = Program(engine, directory, directory.name)
     if not directory.exists():
-        components, resources = size(recorded())
-        imports = modules(recorded()) if same_imports else ()
-        trivial.write(directory, components=components, resources=resources, modules=imports)
+        whole = size(recorded())
+        if alike:
+            trivial.write(directory, whole, modules(recorded()))
+        else:
+            trivial.write(directory, whole.without_kubernetes)
         argv = [str(engine.pulumi), "stack", "init", program.stack, "--non-interactive"]
         run(argv, directory=directory, environment=engine.environment)
     return program
