@@ -8,22 +8,36 @@ looked at here, on its way to the SDK's servicer; a test holds this against the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from typing import Any
+from typing import Any, Final
 
 from pulumi.runtime.proto import analyzer_pb2
-from pulumi_policy import EnforcementLevel, Policy, PolicyResource, StackValidationArgs, StackValidationPolicy
+from pulumi_policy import (
+    EnforcementLevel,
+    Policy,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+    StackValidationArgs,
+    StackValidationPolicy,
+)
 from pulumi_policy import policy as sdk
 
 from policies import pack
 from policies.rules import BY_NAME
 
+_READING: Final[dict[str, Any]] = {
+    "name": "reading",
+    "description": "Keeps what the SDK reads",
+    "enforcement_level": EnforcementLevel.ADVISORY,
+}
+
 
 class StackServicer(sdk._PolicyAnalyzerServicer):
     """The SDK's servicer, whose policies become those of the stack's environment once the stack is known.
 
-    The SDK reads all properties anew for each policy: for a hundred rules and six hundred resources that is 6 s of a
-    preview (2026-11). Here a resource is read for the rules that look at its type, and the stack once for all rules.
+    The SDK reads all properties anew for each policy, and once more for remediations: for a hundred rules and six
+    hundred resources that is 6 s of a preview (2026-11). Here what rules look at is read once for all of them.
     """
 
     def __init__(self, name: str, version: str, policies: list[Policy], *rest: Any) -> None:
@@ -41,40 +55,58 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
     def Analyze(  # noqa: N802 - the name of the RPC
         self, request: analyzer_pb2.AnalyzeRequest, context: Any
     ) -> analyzer_pb2.AnalyzeResponse:
-        """Asks the rules that look at the type; the others would not even look at its properties."""
+        """Has the SDK read the resource once, and asks the rules that look at its type; unread where there are none."""
         asked = [one for one in self._policies if one.name in BY_NAME and BY_NAME[one.name].looks_at(request.type)]
-        view: Any = super(StackServicer, self._with(asked))
-        answer: analyzer_pb2.AnalyzeResponse = view.Analyze(request, context)
-        return answer
+        if not asked:
+            return analyzer_pb2.AnalyzeResponse()
+        read: list[ResourceValidationArgs] = []
+        reader = ResourceValidationPolicy(validate=lambda args, _: read.append(args), **_READING)
+        self._with([reader]).Analyze(request, context)
+        (of,) = read
+        known = (of.resource_type, of.props, of.urn, of.name, of.opts, of.provider)
+        return self._judged(
+            ResourceValidationPolicy, asked, lambda settings: ResourceValidationArgs(*known, settings, of.stack_tags)
+        )
+
+    def Remediate(  # noqa: N802 - the name of the RPC
+        self, *_: Any
+    ) -> analyzer_pb2.RemediateResponse:
+        """Nothing, unread: no rule of the pack changes a resource, and the engine asks for each all the same."""
+        return analyzer_pb2.RemediateResponse()
 
     def AnalyzeStack(  # noqa: N802 - the name of the RPC
         self, request: analyzer_pb2.AnalyzeStackRequest, context: Any
     ) -> analyzer_pb2.AnalyzeResponse:
         """Has the SDK read the stack once, and asks every rule about the same reading."""
-        read: list[list[PolicyResource]] = []
-        reader = StackValidationPolicy(
-            name="reading",
-            description="Reads the stack",
-            validate=lambda args, _: read.append(args.resources),
-            enforcement_level=EnforcementLevel.ADVISORY,
+        read: list[StackValidationArgs] = []
+        reader = StackValidationPolicy(validate=lambda args, _: read.append(args), **_READING)
+        self._with([reader]).AnalyzeStack(request, context)
+        (of,) = read
+        return self._judged(
+            StackValidationPolicy,
+            self._policies,
+            lambda settings: StackValidationArgs(of.resources, settings, of.stack_tags),
         )
-        view: Any = super(StackServicer, self._with([reader]))
-        view.AnalyzeStack(request, context)
+
+    def _judged(
+        self, kind: type[Any], policies: list[Policy], arguments: Callable[[Any], Any]
+    ) -> analyzer_pb2.AnalyzeResponse:
+        """What the policies of a kind say at their levels; `arguments` takes a policy's settings."""
         response = analyzer_pb2.AnalyzeResponse()
-        for policy in self._policies:
+        for policy in policies:
             level = self._get_enforcement_level(policy)
-            if isinstance(policy, StackValidationPolicy) and level is not EnforcementLevel.DISABLED:
+            if isinstance(policy, kind) and level is not EnforcementLevel.DISABLED:
                 report = self._create_report_violation(
                     response, policy.name, policy.description, level, policy.severity
                 )
-                policy.validate(StackValidationArgs(read[0], self._get_policy_config(policy.name)), report)
+                policy.validate(arguments(self._get_policy_config(policy.name)), report)
         return response
 
-    def _with(self, policies: list[Policy]) -> StackServicer:
-        """The same servicer with other policies: requests come in several threads, so it is a copy."""
+    def _with(self, policies: list[Policy]) -> Any:
+        """The SDK's own servicer with other policies: requests come in several threads, so it is a copy."""
         view = copy(self)
         view.__dict__["_PolicyAnalyzerServicer__policies"] = policies
-        return view
+        return super(StackServicer, view)
 
 
 def policies() -> list[Policy]:

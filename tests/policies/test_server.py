@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from pulumi.runtime.proto import analyzer_pb2
-from pulumi_policy import EnforcementLevel
+from pulumi_policy import EnforcementLevel, ResourceValidationPolicy
 from pulumi_policy import policy as sdk
 
 from policies import levels, pack, server
@@ -75,3 +75,10 @@ def test_reading_once_finds_what_reading_anew_for_each_rule_does(rule: AnyRule) 
     assert ours == theirs
     # One of them is excused in production, and one is off.
     assert ours or rule.name in {"node-ami-pinned", "gpu-pool-idle-zero", "gpu-premium-approval"}
+
+
+def test_no_rule_changes_a_resource_so_the_servicer_need_not_read_for_remediations() -> None:
+    policies = pack.policies("prod", lambda: DAY)
+    assert not [one.name for one in policies if isinstance(one, ResourceValidationPolicy) and one.has_remediation()]
+    servicer: Any = server.StackServicer("slipway", "0.1.0", policies, EnforcementLevel.MANDATORY)
+    assert servicer.Remediate(analyzer_pb2.AnalyzeRequest(), None) == analyzer_pb2.RemediateResponse()
