@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.world import World
+from tests.e2e.world import World, charts
 
 
 @pytest.fixture(scope="session")
@@ -29,3 +29,9 @@ def dev(world: World) -> str:
 def small(world: World) -> str:
     """Stack small, up; what `slipway up` printed."""
     return world.succeed("up", "small", "--sandbox")
+
+
+@pytest.fixture(scope="session")
+def prod(world: World) -> str:
+    """Stack prod, up, with every chart where the shared samples are at hand; what `slipway up` printed."""
+    return world.succeed("up", "prod", "--sandbox", more=charts())

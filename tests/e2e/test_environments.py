@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.e2e.world import World, counts
+from slipway.engine.errors import EXIT_PROTECTED
+from slipway.sandbox.notes import NoteKind, load_notes
+from tests.e2e.world import World, charts, counts
 
 pytestmark = pytest.mark.sandbox
 
@@ -14,10 +18,20 @@ def test_staging_comes_up_and_then_does_not_change(world: World) -> None:
     assert counts(world.succeed("preview", "staging", "--sandbox")).keys() == {"unchanged"}
 
 
-def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(world: World) -> None:
-    assert counts(world.succeed("up", "prod", "--sandbox"))["created"] > 100
+def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, world: World) -> None:
+    assert counts(prod)["created"] > 100
     done = world.run("destroy", "prod", "--sandbox", "--yes")
-    assert done.returncode != 0
+    assert done.returncode == EXIT_PROTECTED
     for kept in ("cluster-control-plane", "cluster-key", "cluster-logs", "network-vpc"):
         assert kept in done.stdout
-    assert counts(world.succeed("preview", "prod", "--sandbox")).keys() == {"unchanged"}
+    assert counts(world.succeed("preview", "prod", "--sandbox", more=charts())).keys() == {"unchanged"}
+
+
+def test_prod_has_no_stand_in_and_no_unchecked_value(shared: Path, prod: str, world: World) -> None:
+    """With every chart at hand: no key unchecked, no kind made up."""
+    notes = [note for note in load_notes(world.home) if ":prod::" in note.urn]
+    assert notes
+    left = [note for note in notes if note.kind not in (NoteKind.RENDERED, NoteKind.CHECKED)]
+    assert not left, "\n".join(f"{note.urn.rpartition('::')[2]}: {note.kind}: {note.text}" for note in left)
+    assert not [note for note in notes if "the release asks for" in note.text], "a chart of another version"
+    assert "  recorded 0" in prod.splitlines()

@@ -115,6 +115,12 @@ class World:
         return KubeClient(cluster["server"], authority, user["token"])
 
 
+def charts() -> dict[str, str]:
+    """The variable that names the charts, where the shared samples have them."""
+    shared = os.environ.get("SLIPWAY_SHARED")
+    return {"SLIPWAY_CHARTS": str(Path(shared) / "charts")} if shared else {}
+
+
 def _entry(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
     return next(entry for entry in entries if entry["name"] == name)
 
