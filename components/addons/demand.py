@@ -13,8 +13,8 @@ from typing import Any, Final
 from components.addons.contract import AddOn, Site
 from components.pools import keys
 from components.pools.room import rooms
-from components.workloads.quantities import mebibytes, parse
 from infra.config.pools import Role
+from infra.quantities import mebibytes, parse
 
 _OF_EKS: Final = (1000, 2048)
 """vCPU in thousandths and MiB for CoreDNS, metrics-server and the CSI controllers, each twice: 100m and 70Mi to 200Mi

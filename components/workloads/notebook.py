@@ -17,11 +17,11 @@ from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Piece, Pieces, Workload
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
 from components.workloads.pods import Pod, SecretKey, container, pod_spec
-from components.workloads.quantities import is_quantity
 from components.workloads.refusal import name_problems, refuse_if_any
 from components.workloads.target import Target
 from components.workloads.volumes import Claim
 from infra.config.problems import Problem
+from infra.quantities import is_amount
 
 CONTAINER: Final = "notebook"
 PORT: Final = 8888
@@ -165,7 +165,7 @@ def _problems(args: NotebookArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     yield from count_problems("idle_seconds", args.idle_seconds, 600, 8 * HOUR)
     if not args.session.isdecimal():
         yield from (Problem("session", each.rule, each.value, each.mend) for each in name_problems(args.session))
-    if not is_quantity(args.home_size):
+    if not is_amount(args.home_size):
         yield Problem("home_size", "a size is a quantity of Kubernetes", args.home_size, "Write 50Gi.")
     if args.pod.command or args.pod.args:
         rule = "the command of a notebook is Jupyter's own, which ends when idle"

@@ -10,10 +10,10 @@ from components.pools.room import HUGEPAGES, Room, rooms
 from components.tenancy.quantities import CPU, MEMORY
 from components.tenancy.shares import amounts
 from components.workloads.checks.need import Spec, choice, need
-from components.workloads.quantities import MI, is_quantity, parse, text
 from components.workloads.target import Target
 from infra.config.pools import Role
 from infra.config.problems import Problem
+from infra.quantities import MI, is_amount, parse, readable
 
 _MIG = "nvidia.com/mig-"
 DISK_KEPT_PERCENT = 15
@@ -112,10 +112,11 @@ def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[
         amount = wanted.get(name, Decimal(0))
         if amount > most:
             rule = (
-                f"a {largest.instance_type} of pool {pool.name} leaves {text(name, most)} of {name} to pods, after the "
-                "kubelet, the system and DaemonSets"
+                f"a {largest.instance_type} of pool {pool.name} leaves {readable(name, most)} of {name} to pods, after "
+                "the kubelet, the system and DaemonSets"
             )
-            yield Problem(f"{path}.resources[{name}]", rule, text(name, amount), "Ask for less, or for a larger pool.")
+            asked = readable(name, amount)
+            yield Problem(f"{path}.resources[{name}]", rule, asked, "Ask for less, or for a larger pool.")
 
 
 def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
@@ -125,7 +126,7 @@ def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
         for volume in spec.get("volumes", ())
         if "sizeLimit" in volume.get("emptyDir", {}) and "medium" not in volume["emptyDir"]
     ]
-    asked = sum((parse(size) for size in sizes if is_quantity(size)), Decimal(0)) / 2**30
+    asked = sum((parse(size) for size in sizes if is_amount(size)), Decimal(0)) / 2**30
     left = pool.scratch_gib * (100 - DISK_KEPT_PERCENT) // 100
     if asked > left:
         rule = f"a node of pool {pool.name} has {left} GiB of space for scratch and images"

@@ -9,8 +9,8 @@ from typing import Any
 
 from components.pools import PoolSpec, keys
 from components.pools.room import HUGEPAGES
-from components.workloads.quantities import is_quantity, parse
 from components.workloads.target import Target
+from infra.quantities import is_amount, parse
 
 Spec = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ def need(spec: Spec) -> dict[str, Decimal]:
 
 
 def _amounts(container: Spec) -> dict[str, Decimal]:
-    return {name: parse(amount) for name, amount in requests(container).items() if is_quantity(amount)}
+    return {name: parse(amount) for name, amount in requests(container).items() if is_amount(amount)}
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from components.pools import keys
 from components.workloads.checks.fit import fit_problems
 from components.workloads.checks.need import Spec, choice, need
-from components.workloads.quantities import is_quantity, parse
 from components.workloads.target import Target
 from infra.config.capacity import Market
 from infra.config.problems import Problem
+from infra.quantities import is_amount, parse
 
 _MIG = "nvidia.com/mig-"
 _TAGGED = re.compile(r"(?P<name>[^@\s]+?)(:(?P<tag>[\w][\w.-]*))?(?P<digest>@sha256:[0-9a-f]{64})?")
@@ -72,7 +72,7 @@ def _container(path: str, container: Spec) -> Iterator[Problem]:
 def _amount(path: str, name: str, asked: str | int | None, limit: str | int | None) -> Iterator[Problem]:
     given = [amount for amount in (asked, limit) if amount is not None]
     for amount in given:
-        if not is_quantity(amount):
+        if not is_amount(amount):
             yield Problem(path, "an amount is a quantity of Kubernetes", amount, "Write 500m, 4, 16Gi.")
             return
     device = "/" in name
@@ -126,7 +126,7 @@ def _shared_memory(path: str, spec: Spec) -> Iterator[Problem]:
         for volume in spec.get("volumes", ())
         if volume.get("emptyDir", {}).get("medium") == "Memory" and "sizeLimit" in volume["emptyDir"]
     ]
-    if bad := [size for size in sizes if not is_quantity(size)]:
+    if bad := [size for size in sizes if not is_amount(size)]:
         yield Problem(f"{path}.shared_memory", "a size is a quantity of Kubernetes", bad[0], "Write 16Gi.")
         return
     memory = need(spec).get("memory", 0)

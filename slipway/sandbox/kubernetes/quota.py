@@ -12,10 +12,11 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
+from infra.quantities import written
 from slipway.sandbox.kubernetes.client import METADATA_LIST, KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref
-from slipway.sandbox.kubernetes.quota_amounts import OF_CLASS, claimed, covers, of_pod, ports, text
+from slipway.sandbox.kubernetes.quota_amounts import OF_CLASS, claimed, covers, of_pod, ports
 
 MANAGER = "kube-controller-manager"
 ATTEMPTS = 10
@@ -68,7 +69,7 @@ def _counts(quota: Object, plural: str, group: str) -> bool:
 def _used(client: KubeClient, quota: Object) -> dict[str, str]:
     namespace = _Namespace(client, quota["metadata"]["namespace"])
     pods = [pod for pod in namespace.pods if covers(quota["spec"], pod)] if _asks_for_pods(quota) else []
-    return {name: text(_amount_of(name, namespace, pods)) for name in quota["spec"].get("hard") or {}}
+    return {name: written(_amount_of(name, namespace, pods)) for name in quota["spec"].get("hard") or {}}
 
 
 class _Namespace:

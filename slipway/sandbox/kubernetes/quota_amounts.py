@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from typing import Any
 
+from infra.quantities import parse
 from slipway.sandbox.kubernetes.objects import Object
 
 OF_CLASS = ".storageclass.storage.k8s.io/"
-_UNITS = {"": Decimal(1), "n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3")}
-_UNITS |= {letter: Decimal(1000) ** power for power, letter in enumerate("kMGTPE", start=1)}
-_UNITS |= {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", start=1)}
-_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([a-zA-Z]*)")
-
-
-def amount(quantity: str | int) -> Decimal:
-    """A quantity as an API server writes it, in its base unit. Raises ValueError for what is none."""
-    found = _QUANTITY.fullmatch(str(quantity))
-    if found is None or found[2] not in _UNITS:
-        msg = f"{quantity!r} is no quantity of Kubernetes"
-        raise ValueError(msg)
-    return Decimal(found[1]) * _UNITS[found[2]]
-
-
-def text(value: Decimal) -> str:
-    """A quantity for the API server: whole, else in thousandths."""
-    if value == value.to_integral_value():
-        return f"{value.to_integral_value():f}"
-    return f"{(value * 1000).to_integral_value(ROUND_CEILING):f}m"
 
 
 def of_pod(pod: Object, kind: str, resource: str) -> Decimal:
@@ -42,7 +22,7 @@ def of_pod(pod: Object, kind: str, resource: str) -> Decimal:
     found = sidecars + max([together, *before])
     # Overhead makes no limit where there was none (kubernetes 1.35, component-helpers/resource, PodLimits).
     bounded = kind == "requests" or found > 0
-    return found + amount((spec.get("overhead") or {}).get(resource, 0)) if bounded else found
+    return found + parse((spec.get("overhead") or {}).get(resource, 0)) if bounded else found
 
 
 def claimed(name: str, claims: Iterable[Object]) -> Decimal:
@@ -51,7 +31,7 @@ def claimed(name: str, claims: Iterable[Object]) -> Decimal:
     found = [claim["spec"] for claim in claims if not of_class or claim["spec"].get("storageClassName") == wanted]
     if what == "persistentvolumeclaims":
         return Decimal(len(found))
-    return _total(amount((spec["resources"].get("requests") or {}).get("storage", 0)) for spec in found)
+    return _total(parse((spec["resources"].get("requests") or {}).get("storage", 0)) for spec in found)
 
 
 def ports(service: Object, name: str) -> int:
@@ -103,7 +83,7 @@ def _reaches_out(affinity: Mapping[str, Any]) -> bool:
 
 
 def _of_container(container: Mapping[str, Any], kind: str, resource: str) -> Decimal:
-    return amount(((container.get("resources") or {}).get(kind) or {}).get(resource, 0))
+    return parse(((container.get("resources") or {}).get(kind) or {}).get(resource, 0))
 
 
 def _total(amounts: Iterable[Decimal]) -> Decimal:

@@ -6,13 +6,10 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from components.workloads import pod_problems
 from components.workloads.checks.fit import room_in_share
 from components.workloads.checks.need import need
-from components.workloads.quantities import is_quantity, parse
 from tests.components.workloads.samples import TARGET
 
 TOLERANT = [{"operator": "Exists"}]
@@ -119,21 +116,3 @@ def test_a_share_has_room_by_gpus_and_by_what_belongs_to_them(
 ) -> None:
     amounts = {name: Decimal(amount) for name, amount in wanted.items()}
     assert room_in_share(TARGET.pools[pool], share, amounts) == pods
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("500m", "0.5"), ("4", "4"), ("1.5", "1.5"), ("16Gi", 16 * 2**30), ("2k", "2000"), ("1Ti", 2**40), (3, "3")],
-)
-def test_quantities_are_read_exactly(text: str | int, value: str | int) -> None:
-    assert parse(text) == Decimal(value)
-
-
-@given(st.text(max_size=8))
-def test_text_is_a_quantity_or_it_is_not_and_nothing_breaks(text: str) -> None:
-    assert is_quantity(text) in (True, False)
-
-
-@pytest.mark.parametrize("text", ["", "-1", "1 Gi", "Gi", "1e3", "1gi", True, None, 1.5])
-def test_what_is_no_quantity_is_not_taken_for_one(text: object) -> None:
-    assert not is_quantity(text)

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from infra.quantities import written
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
-from slipway.sandbox.kubernetes.quota_amounts import amount, claimed, covers, of_pod, text
+from slipway.sandbox.kubernetes.quota_amounts import claimed, covers, of_pod
 from tests.sandbox.kubernetes.hooks import Hooks
 from tests.support.quotas import until_accepted, until_refused
 
@@ -76,27 +77,16 @@ def test_what_is_deleted_is_free_again(hooks: Hooks, client: KubeClient, namespa
     assert found.outputs["status"]["used"] == {"services": "0", "pods": "0"}
 
 
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [("250m", "250m"), ("1.5", "1500m"), (2, "2"), ("1Ki", "1024"), ("2k", "2000"), ("1e3", "1000"), ("1n", "1m")],
-)
-def test_quantities_are_added_up_in_base_units(given: str | int, expected: str) -> None:
-    assert text(amount(given)) == expected
-
-
-def test_text_that_is_no_quantity_is_refused() -> None:
-    with pytest.raises(ValueError, match="'1 GB' is no quantity"):
-        amount("1 GB")
-
-
 def test_a_pod_takes_what_runs_together_or_the_largest_before_it() -> None:
     def container(cpu: str, **more: Any) -> dict[str, Any]:
         return {"resources": {"requests": {"cpu": cpu}}, **more}
 
     sidecar = container("1", restartPolicy="Always")
     spec = {"containers": [container("2"), container("1")], "overhead": {"cpu": "100m"}}
-    assert text(of_pod({"spec": spec}, "requests", "cpu")) == "3100m"
-    assert text(of_pod({"spec": {**spec, "initContainers": [container("5"), sidecar]}}, "requests", "cpu")) == "6100m"
+    assert written(of_pod({"spec": spec}, "requests", "cpu")) == "3100m"
+    assert (
+        written(of_pod({"spec": {**spec, "initContainers": [container("5"), sidecar]}}, "requests", "cpu")) == "6100m"
+    )
     assert of_pod({"spec": spec}, "limits", "cpu") == 0
 
 

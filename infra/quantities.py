@@ -1,0 +1,61 @@
+"""Quantities of Kubernetes (`500m`, `16Gi`) as exact numbers: what checks, charts' values and the sandbox agree on.
+
+Grammar: apimachinery 1.35, pkg/api/resource/quantity.go, `Quantity`: a number with a suffix or with an exponent, never
+both.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_CEILING, Decimal
+from typing import Final
+
+MI: Final = 2**20
+_BINARY: Final = {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", start=1)}
+_DECIMAL: Final = {letter: Decimal(1000) ** power for power, letter in enumerate("kMGTPE", start=1)}
+_SMALL: Final = {letter: Decimal(1000) ** -power for power, letter in enumerate("mun", start=1)}
+_UNITS: Final = {"": Decimal(1), **_SMALL, **_BINARY, **_DECIMAL}
+# Two digits of exponent are enough: no quantity is beyond 2^63 - 1 (the same file).
+_FORM: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][+-]?[0-9]{1,2})|([a-zA-Z]*))")
+
+
+def parse(quantity: str | int) -> Decimal:
+    """A quantity in its base unit: cores, bytes, pieces.
+
+    Raises:
+        ValueError: For text that is no quantity.
+    """
+    found = _FORM.fullmatch(str(quantity))
+    if found is None or (found[3] or "") not in _UNITS:
+        msg = f"{quantity!r} is no quantity of Kubernetes: write 500m, 4, 16Gi"
+        raise ValueError(msg)
+    return Decimal(found[1] + (found[2] or "")) * _UNITS[found[3] or ""]
+
+
+def is_amount(text: object) -> bool:
+    """Whether it is a quantity that somebody can ask for: one that `parse` understands and that is not negative."""
+    if not isinstance(text, str | int) or isinstance(text, bool):
+        return False
+    try:
+        return parse(text) >= 0
+    except ValueError:
+        return False
+
+
+def mebibytes(quantity: str | int) -> Decimal:
+    """A quantity of memory in MiB."""
+    return parse(quantity) / MI
+
+
+def written(amount: Decimal) -> str:
+    """An amount as the API server takes it: whole, else in thousandths, rounded up."""
+    if amount == amount.to_integral_value():
+        return f"{amount.to_integral_value():f}"
+    return f"{(amount * 1000).to_integral_value(ROUND_CEILING):f}m"
+
+
+def readable(name: str, amount: Decimal) -> str:
+    """An amount of a resource as a person writes it: cores with three digits at most, memory in GiB."""
+    if name == "memory" or name.startswith("hugepages"):
+        return f"{amount / 2**30:.1f} GiB"
+    return f"{amount.normalize():f}"
