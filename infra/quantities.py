@@ -15,7 +15,7 @@ _BINARY: Final = {f"{letter}i": Decimal(1024) ** power for power, letter in enum
 _DECIMAL: Final = {letter: Decimal(1000) ** power for power, letter in enumerate("kMGTPE", start=1)}
 _SMALL: Final = {letter: Decimal(1000) ** -power for power, letter in enumerate("mun", start=1)}
 _UNITS: Final = {"": Decimal(1), **_SMALL, **_BINARY, **_DECIMAL}
-# Two digits of exponent are enough: no quantity is beyond 2^63 - 1 (the same file).
+# Two digits of exponent are enough for anything that is counted; Go's int32 of them would only make long numbers.
 _FORM: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][+-]?[0-9]{1,2})|([a-zA-Z]*))")
 
 
