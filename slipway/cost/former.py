@@ -5,15 +5,13 @@ Both are priced by today's program at today's prices, so that a difference is on
 
 from __future__ import annotations
 
-import os
-import subprocess
 import tempfile
 from pathlib import Path
 
 from infra.config import ConfigurationError, Platform, load, read_stack
+from slipway.engine.commits import take_out
 from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.project import Project
-from slipway.engine.stackfiles import stack_file
 
 
 def at_commit(project: Project, stack: str, ref: str) -> Platform | None:
@@ -22,17 +20,13 @@ def at_commit(project: Project, stack: str, ref: str) -> Platform | None:
     Raises:
         SlipwayError: git knows no such commit, or its settings are none for today's program.
     """
-    if _git(project, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}") is None:
-        msg = f"git knows no commit {ref!r} here: fetch it (a shallow clone has one commit only)"
-        raise SlipwayError(msg, EXIT_REFUSED)
-    path = stack_file(Path(project.stacks.name), stack)
-    text = _git(project, "show", "--end-of-options", f"{ref}:./{path.as_posix()}")
-    if text is None:
-        return None
     with tempfile.TemporaryDirectory(prefix="slipway-cost-") as folder:
-        stack_file(Path(folder), stack).write_bytes(text)
+        there = Project(Path(folder))
+        take_out(project, ref, there.root, under=there.stacks.name)
+        if not there.has(stack):
+            return None
         try:
-            return load(read_stack(stack, Path(folder)), stack=stack).platform
+            return load(read_stack(stack, there.stacks), stack=stack).platform
         except ConfigurationError as error:
             what = f"the settings of {stack} at {ref}"
             raise _refused(what, error) from error
@@ -54,16 +48,3 @@ def as_deployed(settings: object, stack: str) -> Platform:
 def _refused(what: str, error: ConfigurationError) -> SlipwayError:
     msg = f"{what} are none for this version of the program, so they can't be priced by it:\n{error}"
     return SlipwayError(msg, EXIT_REFUSED)
-
-
-def _git(project: Project, *arguments: str) -> bytes | None:
-    """What git prints; None where it ends with an error."""
-    environment = {**os.environ, "LC_ALL": "C"}
-    try:
-        done = subprocess.run(
-            ["git", *arguments], cwd=project.root, env=environment, capture_output=True, check=False, timeout=60
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        msg = f"git can't be run: {error}"
-        raise SlipwayError(msg) from error
-    return None if done.returncode else done.stdout

@@ -1,17 +1,15 @@
 """The stack as it is at another commit: its tree taken out of git, and rendered there by its own program.
 
-A change of the program then shows as well as one of the settings. The tree goes to a temporary folder by `git archive`,
-which writes nothing into the repository, so nothing has to be tidied up after a run that was killed.
+A change of the program then shows as well as one of the settings; `slipway.cost.former` reads the settings alone, with
+today's program.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +18,8 @@ from typing import Any, Final
 
 from infra.config import ConfigurationError, load, read_stack
 from slipway.cost import Estimate, estimate
+from slipway.engine.commits import take_out
+from slipway.engine.errors import SlipwayError
 from slipway.engine.project import Project, is_ours
 
 _MINUTES: Final = 10
@@ -48,22 +48,13 @@ class Former:
 
 def former(project: Project, stack: str, ref: str) -> Former:
     """The stack at a commit, branch or tag; what can't be had is said in `problem`, never raised."""
-    commit = _git(project, "rev-parse", "--verify", "--quiet", "--short=10", "--end-of-options", f"{ref}^{{commit}}")
-    if commit.returncode:
-        why = (
-            _last(commit.stderr) or f"git knows no commit {ref!r} here; fetch it (a shallow clone has one commit only)"
-        )
-        return Former(name=ref, problem=why)
-    known = commit.stdout.decode().strip()
-    name = f"{ref} ({known})"
-    tree = _git(project, "archive", "--format=tar", known)
-    if tree.returncode:
-        return Former(name=name, problem=_last(tree.stderr))
     with tempfile.TemporaryDirectory(prefix="slipway-against-") as folder:
         root = Path(folder) / "tree"
-        with tarfile.open(fileobj=io.BytesIO(tree.stdout)) as archive:
-            archive.extractall(root, filter="data")
-        return _at(Project(root), stack, name, Path(folder) / "rendering")
+        try:
+            commit = take_out(project, ref, root)
+        except SlipwayError as error:
+            return Former(name=ref, problem=str(error))
+        return _at(Project(root), stack, f"{ref} ({commit})", Path(folder) / "rendering")
 
 
 def _at(project: Project, stack: str, name: str, out: Path) -> Former:
@@ -81,7 +72,7 @@ def _at(project: Project, stack: str, name: str, out: Path) -> Former:
     except subprocess.TimeoutExpired:
         return Former(name=name, problem=f"its program had not rendered after {_MINUTES} minutes", estimate=price)
     if done.returncode:
-        return Former(name=name, problem=f"its program does not render: {_last(done.stderr, _LINES)}", estimate=price)
+        return Former(name=name, problem=f"its program does not render: {_last(done.stderr)}", estimate=price)
     found = json.loads((out / "resources.json").read_text(encoding="utf-8"))
     return Former(name=name, resources=tuple(found), estimate=price)
 
@@ -94,14 +85,7 @@ def _price(project: Project, stack: str) -> Estimate | None:
         return None
 
 
-def _git(project: Project, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-    try:
-        return subprocess.run(["git", "-C", str(project.root), *arguments], capture_output=True, check=False)
-    except OSError as error:
-        return subprocess.CompletedProcess(arguments, 1, b"", f"git can't be run: {error}".encode())
-
-
-def _last(output: bytes, lines: int = 1) -> str:
+def _last(output: bytes) -> str:
     """The last words of a failed command."""
     found = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
-    return " ".join(found[-lines:])
+    return " ".join(found[-_LINES:])
