@@ -38,14 +38,15 @@ class Capacity(Model):
 
 
 class Disk(Model):
-    """Root volume: gp3, encrypted. Bounds are those of gp3 (EBS User Guide, "General Purpose SSD volumes")."""
+    """Root volume: gp3, encrypted. Bounds are those of gp3 (botocore 1.44.5, ec2 `EbsBlockDevice`), but for the least
+    size, which is ours."""
 
-    size_gib: Annotated[int, Field(ge=20, le=16384)] = 100
+    size_gib: Annotated[int, Field(ge=20, le=65536)] = 100
     """Size in GiB: images, logs and what pods write outside volumes."""
     iops: Annotated[int, Field(ge=3000, le=80000)] = 3000
-    """Operations a second; 3,000 are in the price."""
+    """Operations a second, at most 500 for each GiB; 3,000 are in the price."""
     throughput_mibps: Annotated[int, Field(ge=125, le=2000)] = 125
-    """Throughput in MiB/s; 125 are in the price."""
+    """Throughput in MiB/s, at most 0.25 for each operation a second; 125 are in the price."""
 
 
 class Mig(Model):

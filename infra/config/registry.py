@@ -11,8 +11,8 @@ from infra.config.base import Model, Name
 
 
 class Upstream(StrEnum):
-    """Registries that ECR can cache, by the name that their images get here (ECR API Reference,
-    CreatePullThroughCacheRule, `upstreamRegistryUrl`; botocore 1.44.5). NVIDIA's `nvcr.io` is not among them."""
+    """Registries that ECR can cache, by the name that their images get here (botocore 1.44.5, ecr `UpstreamRegistry`),
+    but for other registries of ECR, Azure's and Chainguard's. NVIDIA's `nvcr.io` is not among them."""
 
     ECR_PUBLIC = "ecr-public"
     """`public.ecr.aws`."""
@@ -35,12 +35,14 @@ class Cache(Model):
         Annotated[
             str,
             StringConstraints(
-                pattern=r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[\w/+=.@-]+$"
+                pattern=r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[A-Za-z0-9_/+=.@-]+$",
+                max_length=612,
             ),
         ]
         | None
     ) = None
-    """Secret with `username` and `accessToken`, made outside the stack; ECR wants its name to begin so."""
+    """Secret with `username` and `accessToken`, made outside the stack, in its account and region; ECR wants its name
+    to begin so (botocore 1.44.5, ecr `CredentialArn`)."""
 
 
 class Registry(Model):

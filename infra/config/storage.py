@@ -10,6 +10,8 @@ from infra.config.base import Model
 from infra.config.registry import Registry
 
 Days = Annotated[int, Field(ge=1, le=3650)]
+"""Days in a lifecycle rule; S3 takes any whole number above 0, and ten years are ours (S3 API Reference,
+LifecycleExpiration, `Days`)."""
 
 
 class Buckets(Model):
@@ -18,7 +20,8 @@ class Buckets(Model):
     checkpoint_days: Days | None = 30
     """Days after which a checkpoint expires; never where null. What is to stay belongs in `models`."""
     tier_raw_after_days: Annotated[int, Field(ge=0, le=3650)] | None = 30
-    """Days after which raw data goes to S3 Intelligent-Tiering; never where null."""
+    """Days after which raw data of 128 KB or more goes to S3 Intelligent-Tiering; never where null. Lifecycle rules
+    leave what is smaller (repost.aws, "S3 Lifecycle rule transitioning objects into INTELLIGENT_TIERING", 2026-11)."""
     noncurrent_days: Days = 30
     """Days in which an overwritten or deleted object can be had back."""
     log_days: Days = 90
@@ -31,9 +34,10 @@ class Efs(Model):
     """A shared file system (EFS): elastic, paid by what is in it, reachable from every zone."""
 
     infrequent_after_days: Literal[1, 7, 14, 30, 60, 90, 180, 270, 365] | None = 30
-    """Days without access after which a file goes to Infrequent Access (botocore, efs `TransitionToIARules`)."""
+    """Days without access after which a file goes to Infrequent Access (botocore 1.44.5, efs `TransitionToIARules`)."""
     backup: bool = True
-    """Daily backups by AWS Backup, kept 35 days (EFS User Guide, "Backing up EFS file systems")."""
+    """Daily backups by AWS Backup, kept 35 days, in a vault that can't be deleted (EFS User Guide, "Backing up EFS file
+    systems", read 2026-11)."""
 
 
 class Lustre(Model):
@@ -41,10 +45,11 @@ class Lustre(Model):
 
     deployment: Literal["PERSISTENT_2", "SCRATCH_2"] = "PERSISTENT_2"
     """PERSISTENT_2 survives its servers; SCRATCH_2 costs less, and a failed server takes its files with it."""
-    capacity_gib: int = 1200
-    """Size in GiB: 1200, 2400, or a multiple of 2400."""
+    capacity_gib: Annotated[int, Field(le=2_147_483_647)] = 1200
+    """Size in GiB: 1200, 2400, or a multiple of 2400 (botocore 1.44.5, fsx `StorageCapacity`)."""
     throughput: Literal[125, 250, 500, 1000] | None = None
-    """MB/s for each TiB, of PERSISTENT_2 alone; 250 where not given. SCRATCH_2 has 200."""
+    """MB/s for each TiB, of PERSISTENT_2 alone (botocore 1.44.5, fsx `PerUnitStorageThroughput`); 250 where not given.
+    SCRATCH_2 has 200."""
     zone: str | None = None
     """Zone of the file system; that of the training pools where they share one, else the first of the network."""
 

@@ -22,7 +22,7 @@ PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
         "a database's machine is a class of RDS, and no type of EC2",
         "Write it like db.t4g.medium.",
     ),
-    r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[\w/+=.@-]+$": (
+    r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[A-Za-z0-9_/+=.@-]+$": (
         "credentials of a cache are the ARN of a secret whose name begins with ecr-pullthroughcache/",
         "Name the secret so, and write its ARN.",
     ),

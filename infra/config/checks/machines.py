@@ -134,6 +134,27 @@ def managed_types(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]
             yield Problem(f"pools.{name}.instanceTypes", rule, len(pool.instance_types), "Name the likeliest of them.")
 
 
+IOPS_PER_GIB: Final = 500
+IOPS_PER_MIBPS: Final = 4
+"""Most operations a second for each GiB of gp3, and least for each MiB/s, which is 0.25 MiB/s for each (EBS User Guide,
+"General Purpose SSD volumes", gp3 performance; as jayendrapatil.com, "AWS EBS Volume Types", gives it with the bounds
+of 2025-09; read 2026-11)."""
+
+
+def disks(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """What EC2 refuses of a volume whose numbers are each within bounds."""
+    for name, pool in pools.items():
+        disk = pool.disk
+        if disk.iops > disk.size_gib * IOPS_PER_GIB:
+            rule = f"a gp3 volume of {disk.size_gib} GiB has at most {disk.size_gib * IOPS_PER_GIB} operations a second"
+            mend = f"Use less, or a sizeGib of {-(-disk.iops // IOPS_PER_GIB)} or more."
+            yield Problem(f"pools.{name}.disk.iops", rule, disk.iops, mend)
+        if disk.throughput_mibps * IOPS_PER_MIBPS > disk.iops:
+            rule = f"a gp3 volume of {disk.iops} operations a second has at most {disk.iops // IOPS_PER_MIBPS} MiB/s"
+            mend = f"Use less, or iops of {disk.throughput_mibps * IOPS_PER_MIBPS} or more."
+            yield Problem(f"pools.{name}.disk.throughputMibps", rule, disk.throughput_mibps, mend)
+
+
 FAST_DISK: Final = 600
 """MiB/s of the root volume below which images that are unpacked side by side come later than one after another
 (docs.convox.com, `fast_image_pull_enable`, which cites AWS; read 2026-11)."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import ceil
 from typing import Final
 
 from infra.config.addons import Addons
 from infra.config.checks.base import Context
 from infra.config.cluster import AddonName, Cluster
 from infra.config.database import Database
-from infra.config.environment import Environment
+from infra.config.environment import Account, Environment
 from infra.config.network import Endpoint, Nat, Network
 from infra.config.pools import Pool
 from infra.config.problems import Problem
@@ -20,19 +19,19 @@ from infra.lustre import training_zones, zone_of
 
 SMALLEST: Final = 1200
 STEP: Final = 2400
-"""Sizes of SCRATCH_2 and of PERSISTENT_2 on SSD, in GiB: 1200, 2400, and steps of 2400 (FSx API Reference,
-CreateFileSystem, `StorageCapacity`, read 2026-11)."""
+"""Sizes of SCRATCH_2 and of PERSISTENT_2 on SSD, in GiB: 1200, 2400, and steps of 2400 (botocore 1.44.5, fsx
+CreateFileSystem, `StorageCapacity`)."""
 
-GROWTH: Final = 1.1
-"""Least that storage may grow to, of what it is (RDS User Guide, "Managing capacity automatically with Amazon RDS
-storage autoscaling": at least 10 percent more, read 2026-11)."""
+GROWTH: Final = 10
+"""The least part that storage must be able to grow by: a tenth (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/
+USER_PIOPS.Autoscaling.html: 1,000 GiB need a threshold of 1,100 at least; read 2026-11)."""
 
 WITH_CREDENTIALS: Final = frozenset({Upstream.DOCKER_HUB, Upstream.GITHUB, Upstream.GITLAB})
-"""Registries that ECR asks as a user of theirs (ECR User Guide, "Pull through cache rules", upstream registries that
-require authentication, read 2026-11)."""
+"""Registries that ECR asks as a user of theirs (docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html,
+read 2026-11)."""
 
 PREFIX: Final = 30
-"""Characters of `ecrRepositoryPrefix` (ECR API Reference, CreatePullThroughCacheRule; botocore 1.44.5)."""
+"""Characters of `ecrRepositoryPrefix` (botocore 1.44.5, ecr `PullThroughCacheRuleRepositoryPrefix`)."""
 
 
 def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
@@ -108,10 +107,20 @@ def caches(_context: Context, storage: Storage, cluster: Cluster, environment: E
             yield Problem(f"{path}.credentialsArn", rule, cache.credentials_arn, "Remove the line.")
 
 
+def credentials(_context: Context, storage: Storage, account: Account) -> Iterator[Problem]:
+    """ECR reads secrets of its own account and region alone (docs.aws.amazon.com/AmazonECR/latest/userguide/
+    pull-through-cache-creating-rule.html, prerequisites; read 2026-11)."""
+    for upstream, cache in storage.registry.caches.items():
+        if cache.credentials_arn is not None and cache.credentials_arn.split(":")[3:5] != [account.region, account.id]:
+            rule = f"ECR takes credentials of its own account and region, {account.id} and {account.region}"
+            path = f"storage.registry.caches.{upstream}.credentialsArn"
+            yield Problem(path, rule, cache.credentials_arn, "Make the secret there, and write its ARN.")
+
+
 def databases(_context: Context, addons: Addons, environment: Environment) -> Iterator[Problem]:
     """Storage that can grow at all, and a database that a protected environment does not lose."""
     for path, database in databases_of(addons).items():
-        least = ceil(database.storage_gib * GROWTH)
+        least = database.storage_gib + -(-database.storage_gib // GROWTH)
         if database.max_storage_gib < least:
             rule = f"storage grows in steps of at least a tenth: the most must be {least} GiB or more"
             yield Problem(f"{path}.maxStorageGib", rule, database.max_storage_gib, f"Use {least} or more.")
@@ -121,6 +130,21 @@ def databases(_context: Context, addons: Addons, environment: Environment) -> It
         if environment.protect and not database.final_snapshot:
             rule = "a protected environment keeps a last snapshot of its databases"
             yield Problem(f"{path}.finalSnapshot", rule, False, "Remove the line.")
+
+
+def names(
+    _context: Context, addons: Addons, storage: Storage, cluster: Cluster, environment: Environment
+) -> Iterator[Problem]:
+    """Names that begin with the cluster's, where RDS and ECR are stricter than EKS about dashes (botocore 1.44.5: rds
+    CreateDBInstance, `DBInstanceIdentifier`, no two in a row; ecr `RepositoryName`, none before a slash)."""
+    name = cluster.name or f"slipway-{environment.name}"
+    path = "cluster.name" if cluster.name else "environment.name"
+    if addons.mlflow and "--" in f"{name}-mlflow":
+        rule = "RDS takes no two dashes in a row in the name of mlflow's database, `<cluster>-mlflow`"
+        yield Problem(path, rule, name, "Use single dashes, with a letter or digit after each.")
+    elif name.endswith("-") and (storage.registry.repositories or storage.registry.caches):
+        rule = "ECR takes no dash before the slash in the names of repositories, `<cluster>/<name>`"
+        yield Problem(path, rule, name, "Let it end with a letter or digit.")
 
 
 def databases_of(addons: Addons) -> dict[str, Database]:

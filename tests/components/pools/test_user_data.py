@@ -78,7 +78,7 @@ def test_bottlerocket_shares_gpus_by_itself() -> None:
 
 
 def test_layers_are_pulled_side_by_side_on_request_on_both_systems() -> None:
-    parallel = {"parallelImagePull": True, "disk": {"throughputMibps": 1000}}
+    parallel = {"parallelImagePull": True, "disk": {"throughputMibps": 1000, "iops": 4000}}
     assert node_config(**MANAGED_A100, **parallel)["spec"]["featureGates"] == {"FastImagePull": True}
     assert "featureGates" not in node_config(**MANAGED_A100)["spec"]
     system = text(**SYSTEM, **parallel, os="bottlerocket")

@@ -68,3 +68,8 @@ def test_it_is_told_where_and_what_to_do(name: str) -> None:
 
 def test_all_that_may_stand_together_does() -> None:
     assert found(certManager={}, loadBalancerController={}, gatewayApi={}, knative={}, kserve={"mode": "Knative"}) == []
+
+
+def test_storage_of_a_database_that_can_grow_by_exactly_a_tenth_is_enough() -> None:
+    sizes = {"storageGib": 20, "maxStorageGib": 22}, {"storageGib": 59578, "maxStorageGib": 65536}
+    assert [found(mlflow={"database": size}) for size in sizes] == [[], []]

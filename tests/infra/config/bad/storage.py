@@ -12,6 +12,10 @@ def _lustre(**settings: Any) -> dict[str, Any]:
     return {"storage.lustre": settings}
 
 
+def _secret(region: str, name: str) -> str:
+    return f"arn:aws:secretsmanager:{region}:111122223333:secret:ecr-pullthroughcache/{name}"
+
+
 _PROTECTED: Final = {"environment.protect": True}
 _SAFE: Final = {"deletionProtection": True}
 
@@ -113,7 +117,7 @@ STORAGE: Final = (
         {"addons.mlflow": {"database": {"storageGib": 200, "maxStorageGib": 210}}},
         "addons.mlflow.database.maxStorageGib",
         "at least a tenth",
-        "Use 221 or more",
+        "Use 220 or more",
     ),
     Bad(
         60,
@@ -194,5 +198,101 @@ STORAGE: Final = (
         "pools.cpu.parallelImagePull",
         "600 MiB/s or more",
         "throughputMibps: 600",
+    ),
+    Bad(
+        60,
+        "more operations than the volume has room for",
+        {"pools.cpu.disk": {"sizeGib": 20, "iops": 16000}},
+        "pools.cpu.disk.iops",
+        "at most 10000 operations",
+        "sizeGib of 32 or more",
+    ),
+    Bad(
+        60,
+        "more throughput than operations carry",
+        {"pools.cpu.disk": {"throughputMibps": 1000}},
+        "pools.cpu.disk.throughputMibps",
+        "at most 750 MiB/s",
+        "iops of 4000 or more",
+    ),
+    Bad(
+        60,
+        "volume beyond gp3",
+        {"pools.cpu.disk": {"sizeGib": 65537}},
+        "pools.cpu.disk.sizeGib",
+        "at most 65536",
+        "65536 or less",
+    ),
+    Bad(
+        60,
+        "size beyond FSx's own number",
+        _lustre(capacityGib=2400 * 1_000_000),
+        "storage.lustre.capacityGib",
+        "at most 2147483647",
+        "2147483647 or less",
+    ),
+    Bad(
+        60,
+        "days that EFS does not count",
+        {"storage.efs": {"infrequentAfterDays": 45}},
+        "storage.efs.infrequentAfterDays",
+        "30, 60",
+        "Use 1, 7, 14",
+    ),
+    Bad(
+        60,
+        "storage that fills RDS from the outset",
+        {"addons.mlflow": {"database": {"storageGib": 59579, "maxStorageGib": 65536}}},
+        "addons.mlflow.database.storageGib",
+        "at most 59578",
+        "59578 or less",
+    ),
+    Bad(
+        60,
+        "less storage than RDS makes",
+        {"addons.mlflow": {"database": {"storageGib": 19}}},
+        "addons.mlflow.database.storageGib",
+        "at least 20",
+        "20 or more",
+    ),
+    Bad(
+        60,
+        "backups beyond 35 days",
+        {"addons.mlflow": {"database": {"backupDays": 36}}},
+        "addons.mlflow.database.backupDays",
+        "at most 35",
+        "35 or less",
+    ),
+    Bad(
+        60,
+        "credentials of another region",
+        {"storage.registry": {"caches": {"github": {"credentialsArn": _secret("us-west-2", "github")}}}},
+        "storage.registry.caches.github.credentialsArn",
+        "its own account and region",
+        "Make the secret there",
+    ),
+    Bad(
+        60,
+        "letters in a secret's name that ECR does not take",
+        {"storage.registry": {"caches": {"github": {"credentialsArn": _secret("us-east-1", "gith\u00fcb")}}}},
+        "storage.registry.caches.github.credentialsArn",
+        "begins with ecr-pullthroughcache/",
+        "Name the secret so",
+    ),
+    Bad(
+        33,
+        "two dashes in the name of a database",
+        {"cluster.name": "ml--one", "addons.mlflow": {}},
+        "cluster.name",
+        "two dashes in a row",
+        "single dashes",
+    ),
+    Bad(
+        33,
+        "dash before the name of a repository",
+        {"cluster.name": "ml-", "storage.registry": {"repositories": ["training"]}},
+        "cluster.name",
+        "no dash before the slash",
+        "end with a letter",
     ),
 )
