@@ -17,6 +17,7 @@ from components.addons.placement import system_placement
 from components.addons.sizing import sized
 from components.addons.versions import KUBECOST
 from components.iam import Inline, Statement, document
+from components.storage.places import COSTS
 from components.storage.rights import data_key_use_on
 from infra.catalog import regions
 from infra.config.addons.cost import Kubecost as Settings
@@ -54,23 +55,42 @@ class Kubecost(AddOn[Settings]):
 
 
 def access(bucket_arn: str, key: Statement) -> str:
-    """Read and write the bucket. Kubecost lays down several folders of its own choosing, and takes no prefix."""
+    """Read and write its prefix of the bucket.
+
+    The agent asks whether an object is there before it writes it, and takes 403 for a failure (opencost,
+    core/pkg/exporter/exporter.go, `Export`). S3 says 404 to who may list (S3 API Reference, HeadObject), and holds the
+    object's name against `s3:prefix` for that, as Ceph's gateway has it from AWS (ceph, rgw, `read_obj_policy`).
+    """
     return document(
-        Statement(sid="List", actions=["s3:GetBucketLocation", "s3:ListBucket"], resources=[bucket_arn]),
+        Statement(sid="Locate", actions=["s3:GetBucketLocation"], resources=[bucket_arn]),
+        Statement(
+            sid="List",
+            actions=["s3:ListBucket"],
+            resources=[bucket_arn],
+            conditions={"StringLike": {"s3:prefix": [f"{COSTS}/*"]}},
+        ),
         Statement(
             sid="Objects",
             actions=["s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-            resources=[f"{bucket_arn}/*"],
+            resources=[f"{bucket_arn}/{COSTS}/*"],
         ),
         key,
     )
 
 
 def store(bucket: pulumi.Input[str], region: str) -> pulumi.Output[str]:
-    """Where costs are kept, as Kubecost reads it. Without keys in it, the pods' own rights are used."""
+    """Where costs are kept, as Kubecost reads it. Without keys in it, the pods' own rights are used.
+
+    The chart hands the text on as it is. `prefix` stands beside `type`, as in Thanos (opencost, since v1.100,
+    core/pkg/storage/bucketstorage.go, `StorageConfig`, which the agent reads it with; read 2026-11).
+    """
     endpoint = f"s3.{region}.{regions.get(region).dns_suffix}"
     return pulumi.Output.format(
-        "type: S3\nconfig:\n  bucket: {0}\n  endpoint: {1}\n  region: {2}\n", bucket, endpoint, region
+        "type: S3\nprefix: {3}\nconfig:\n  bucket: {0}\n  endpoint: {1}\n  region: {2}\n",
+        bucket,
+        endpoint,
+        region,
+        COSTS,
     )
 
 

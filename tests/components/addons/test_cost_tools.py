@@ -9,8 +9,10 @@ from typing import Any, Final
 import pulumi_aws as aws
 import yaml
 
-from components.addons.kubecost import ACCOUNTS, Kubecost, sanitized
+from components.addons.kubecost import ACCOUNTS, Kubecost, access, sanitized
 from components.addons.opencost import Opencost
+from components.iam import Statement
+from components.storage.places import ARTIFACTS, COSTS
 from infra.config.addons import cost
 from infra.config.addons.observability import KubePrometheusStack
 from tests.components.addons.charts import own_values, unknown_keys
@@ -67,6 +69,7 @@ def test_kubecost_keeps_costs_in_the_bucket_with_the_pods_own_rights() -> None:
     store = yaml.safe_load(found.values["kubecost"]["global"]["federatedStorage"]["config"])
     assert store == {
         "type": "S3",
+        "prefix": "costs",
         "config": {
             "bucket": "slipway-test-state-0a1b2c3",
             "endpoint": "s3.us-east-1.amazonaws.com",
@@ -81,6 +84,18 @@ def test_kubecost_keeps_costs_in_the_bucket_with_the_pods_own_rights() -> None:
         }
         assert {"s3:GetObject", "s3:PutObject", "s3:ListBucket", "kms:GenerateDataKey"} <= actions
         assert not any("*" in action for action in actions)
+
+
+def test_kubecost_reaches_nothing_of_the_bucket_but_its_prefix() -> None:
+    arn = "arn:aws:s3:::state"
+    key = Statement(sid="DataKey", actions=["kms:Decrypt"], resources=["*"])
+    found = {each["Sid"]: each for each in json.loads(access(arn, key))["Statement"]}
+    assert found["Objects"]["Resource"] == [f"{arn}/costs/*"]
+    assert found["List"]["Condition"] == {"StringLike": {"s3:prefix": ["costs/*"]}}
+    unbounded = [each["Action"] for each in found.values() if arn in each["Resource"] and "Condition" not in each]
+    assert unbounded == [["s3:GetBucketLocation"]]
+    assert not COSTS.startswith(ARTIFACTS)
+    assert not ARTIFACTS.startswith(COSTS)
 
 
 def test_kubecost_looks_and_does_not_touch() -> None:
