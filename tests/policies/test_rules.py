@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -27,13 +29,6 @@ from tests.policies.support import (
     value_at,
 )
 
-GOOD = [pytest.param(rule, good, id=f"{rule.name}-{n}") for rule in RULES for n, good in enumerate(rule.good)]
-BAD = [
-    pytest.param(rule, key, bad, id=f"{rule.name}-{key}-{n}")
-    for rule in RULES
-    for key, check in rule.checks.items()
-    for n, bad in enumerate(check.bad)
-]
 rules = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 WAITS: dict[tuple[str, Path], str] = {
     # Places whose unknown makes a check wait for the update, because what is there decides although no fixture says so.
@@ -83,18 +78,31 @@ WAITS: dict[tuple[str, Path], str] = {
 Change = Callable[[dict[str, Any], Path], dict[str, Any]]
 
 
-@pytest.mark.parametrize(("rule", "fixture"), GOOD)
-def test_nothing_is_found_in_a_good_fixture(rule: AnyRule, fixture: Fixture) -> None:
-    assert found_in(rule, fixture) == []
-    assert by_validate(rule, fixture) == set()
-    assert diagnosed(by_analyzer(rule, fixture)) == set()
+def goods(rule: AnyRule) -> Iterator[tuple[str, Fixture]]:
+    """Good fixtures of a rule, each with what a failure calls it."""
+    yield from ((f"{rule.name}, good fixture {n}", good) for n, good in enumerate(rule.good))
 
 
-@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
-def test_a_bad_fixture_is_found_by_its_own_check_alone(rule: AnyRule, check: str, fixture: Fixture) -> None:
-    assert checks(found_in(rule, fixture)) == {check}
-    assert by_validate(rule, fixture) == {check}
-    assert diagnosed(by_analyzer(rule, fixture)) == {check}
+def bads(rule: AnyRule) -> Iterator[tuple[str, str, Fixture]]:
+    """Bad fixtures of a rule: what a failure calls it, its check, and the fixture."""
+    for key, check in rule.checks.items():
+        yield from ((f"{rule.name}/{key}, bad fixture {n}", key, bad) for n, bad in enumerate(check.bad))
+
+
+@rules
+def test_nothing_is_found_in_a_good_fixture(rule: AnyRule) -> None:
+    for name, fixture in goods(rule):
+        assert found_in(rule, fixture) == [], name
+        assert by_validate(rule, fixture) == set(), name
+        assert diagnosed(by_analyzer(rule, fixture)) == set(), name
+
+
+@rules
+def test_a_bad_fixture_is_found_by_its_own_check_alone(rule: AnyRule) -> None:
+    for name, check, fixture in bads(rule):
+        assert checks(found_in(rule, fixture)) == {check}, name
+        assert by_validate(rule, fixture) == {check}, name
+        assert diagnosed(by_analyzer(rule, fixture)) == {check}, name
 
 
 def test_a_bad_fixture_of_another_environment_is_found_there_alone() -> None:
@@ -105,20 +113,28 @@ def test_a_bad_fixture_of_another_environment_is_found_there_alone() -> None:
                 assert all(found_in(rule, fixture) == [] for fixture in fixtures)
 
 
-@rules
-def test_every_rule_and_every_check_has_fixtures(rule: AnyRule) -> None:
-    assert rule.good
-    assert all(check.bad for check in rule.checks.values())
+def test_every_rule_and_every_check_has_fixtures() -> None:
+    assert RULES
+    assert [rule.name for rule in RULES if not rule.good or not rule.checks] == []
+    assert [f"{rule.name}/{key}" for rule in RULES for key, check in rule.checks.items() if not check.bad] == []
 
 
-def varied(fixture: Fixture, change: Change) -> list[tuple[str, Path, Fixture]]:
+def varied(fixture: Fixture, change: Change) -> Iterator[tuple[str, Path, Fixture]]:
     """The fixture with each of its places changed, one at a time."""
-    return [
-        (name, path, {**fixture, name: replace(made, props=change(dict(made.props), path))})
-        for name, made in fixture.items()
-        for path in places(made.props)
-        if value_at(made.props, path) is not None
-    ]
+    for name, made in fixture.items():
+        for path in places(made.props):
+            if value_at(made.props, path) is not None:
+                yield name, path, {**fixture, name: replace(made, props=change(dict(made.props), path))}
+
+
+@contextmanager
+def named(*place: object) -> Iterator[None]:
+    """Says where it was that a rule crashed, or an assertion did not hold: the trace alone does not."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"at {place}")
+        raise
 
 
 def to_unknown(props: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -134,25 +150,28 @@ def to_another_type(props: dict[str, Any], path: Path) -> dict[str, Any]:
     return replaced(props, path, "text" if isinstance(value, dict | list) else {"of": "another type"})
 
 
-@pytest.mark.parametrize(("rule", "fixture"), GOOD)
-def test_what_is_not_known_is_no_violation_and_stops_no_rule(rule: AnyRule, fixture: Fixture) -> None:
-    for name, path, variant in varied(fixture, to_unknown):
-        assert found_in(rule, variant) == [], (name, path)
+@rules
+def test_what_is_not_known_is_no_violation_and_stops_no_rule(rule: AnyRule) -> None:
+    for fixture_name, fixture in goods(rule):
+        for name, path, variant in varied(fixture, to_unknown):
+            with named(fixture_name, name, path):
+                assert found_in(rule, variant) == []
 
 
-@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
-def test_an_unknown_that_does_not_decide_changes_nothing(rule: AnyRule, check: str, fixture: Fixture) -> None:
+@rules
+def test_an_unknown_that_does_not_decide_changes_nothing(rule: AnyRule) -> None:
     """A place does not decide where the finding stays without it."""
-    found = found_in(rule, fixture)
-    for name, path, variant in varied(fixture, to_unknown):
-        said = checks(found_in(rule, variant))
-        assert said <= {check}, (name, path)
-        waits = (rule.name, path) in WAITS or any(is_judged(finding, name, path) for finding in found)
-        if said == {check} or waits:
-            continue
-        without = {**fixture, name: replace(fixture[name], props=removed(dict(fixture[name].props), path))}
-        decided = checks(found_in(rule, without)) != {check} or decides(rule, fixture, name, path, check)
-        assert decided, (name, path)
+    for fixture_name, check, fixture in bads(rule):
+        found = found_in(rule, fixture)
+        for name, path, variant in varied(fixture, to_unknown):
+            said = checks(found_in(rule, variant))
+            assert said <= {check}, (fixture_name, name, path)
+            waits = (rule.name, path) in WAITS or any(is_judged(finding, name, path) for finding in found)
+            if said == {check} or waits:
+                continue
+            without = {**fixture, name: replace(fixture[name], props=removed(dict(fixture[name].props), path))}
+            decided = checks(found_in(rule, without)) != {check} or decides(rule, fixture, name, path, check)
+            assert decided, (fixture_name, name, path)
 
 
 def is_judged(finding: Finding, name: str, path: Path) -> bool:
@@ -179,34 +198,36 @@ def decides(rule: AnyRule, fixture: Fixture, name: str, path: Path, check: str) 
     return False
 
 
-@pytest.mark.parametrize(("rule", "fixture"), GOOD)
-def test_an_unknown_beside_the_rest_is_no_violation(rule: AnyRule, fixture: Fixture) -> None:
-    strange = {name: replace(made, props={**made.props, "strange": UNKNOWN}) for name, made in fixture.items()}
-    assert diagnosed(by_analyzer(rule, strange)) == set()
+def with_strange(fixture: Fixture) -> Fixture:
+    """The fixture with one more property in each resource, which is not known."""
+    return {name: replace(made, props={**made.props, "strange": UNKNOWN}) for name, made in fixture.items()}
 
 
-@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
-def test_an_unknown_beside_the_rest_hides_nothing(rule: AnyRule, check: str, fixture: Fixture) -> None:
-    strange = {name: replace(made, props={**made.props, "strange": UNKNOWN}) for name, made in fixture.items()}
-    assert diagnosed(by_analyzer(rule, strange)) == {check}
+@rules
+def test_an_unknown_beside_the_rest_is_no_violation_and_hides_none(rule: AnyRule) -> None:
+    for name, fixture in goods(rule):
+        assert diagnosed(by_analyzer(rule, with_strange(fixture))) == set(), name
+    for name, check, fixture in bads(rule):
+        assert diagnosed(by_analyzer(rule, with_strange(fixture))) == {check}, name
 
 
-@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
-def test_a_secret_is_judged_like_anything_else(rule: AnyRule, check: str, fixture: Fixture) -> None:
-    for name, path, variant in varied(fixture, to_secret)[:3]:
-        assert diagnosed(by_analyzer(rule, variant)) == {check}, (name, path)
+@rules
+def test_a_secret_is_judged_like_anything_else(rule: AnyRule) -> None:
+    for fixture_name, check, fixture in bads(rule):
+        for name, path, variant in islice(varied(fixture, to_secret), 3):
+            assert diagnosed(by_analyzer(rule, variant)) == {check}, (fixture_name, name, path)
 
 
-@pytest.mark.parametrize(("rule", "fixture"), GOOD)
-def test_a_value_of_another_type_never_crashes_a_rule(rule: AnyRule, fixture: Fixture) -> None:
-    for _name, _path, variant in varied(fixture, to_another_type):
-        found_in(rule, variant)
-
-
-@pytest.mark.parametrize(("rule", "check", "fixture"), BAD)
-def test_a_missing_value_never_crashes_a_rule(rule: AnyRule, check: str, fixture: Fixture) -> None:
-    for _name, _path, variant in varied(fixture, removed):
-        found_in(rule, variant)
+@rules
+def test_a_value_of_another_type_or_none_never_crashes_a_rule(rule: AnyRule) -> None:
+    for fixture_name, fixture in goods(rule):
+        for name, path, variant in varied(fixture, to_another_type):
+            with named(fixture_name, name, path):
+                found_in(rule, variant)
+    for fixture_name, _check, fixture in bads(rule):
+        for name, path, variant in varied(fixture, removed):
+            with named(fixture_name, name, path):
+                found_in(rule, variant)
 
 
 @rules
