@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from infra.config import load, read_stack
 from policies import pack
 from policies.access import MISSING, tree
 from policies.fixtures import Made
@@ -19,12 +17,9 @@ from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import findings
 from policies.suppressions import load as load_suppressions
-from slipway.render.program import record_platform
 from tests.policies.support import DAY
-from tests.support import mocks
+from tests.support.stacks import recorded
 
-assert mocks  # it silences what the SDK says of itself when it is first touched
-STACKS = Path(__file__).resolve().parents[2] / "stacks"
 Found = set[tuple[str, str]]
 
 
@@ -32,8 +27,7 @@ class Production:
     """Resources of the program for `prod`, with inputs for rules of one resource and outputs for those of the stack."""
 
     def __init__(self) -> None:
-        platform = load(read_stack(STRICTEST, STACKS), stack=STRICTEST).platform
-        recording = record_platform(platform, stack=STRICTEST, preview=False)
+        recording = recorded(STRICTEST)
         self.inputs = list(resources(recording, outputs=False).values())
         self.outputs = list(resources(recording, outputs=True).values())
         self.excuses = load_suppressions(pack.identities())

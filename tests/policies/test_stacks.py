@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import time
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from infra.config import load, read_stack
 from policies import pack
 from policies.levels import ENVIRONMENTS
 from policies.recorded import check
 from policies.rules import RULES
-from policies.suppressions import Suppressions
+from policies.runner import Finding
 from policies.suppressions import load as load_suppressions
-from slipway.render.program import record_platform
-from slipway.render.recording import Recording
 from tests.policies.support import BY_NAME, DAY
-from tests.support import mocks
+from tests.support.stacks import recorded
 
 IDLE = {
     "asg-launch-template-tags",
@@ -35,32 +31,29 @@ IDLE = {
     "lb-tls-internal",
     "secret-stores-encrypted",
 }
-STACKS = Path(__file__).resolve().parents[2] / "stacks"
-assert mocks  # it silences what the SDK says of itself when it is first touched
 runs = pytest.mark.parametrize("preview", [True, False], ids=["preview", "update"])
 environments = pytest.mark.parametrize("stack", ENVIRONMENTS)
 
 
 @cache
-def recording(stack: str, preview: bool) -> Recording:
-    platform = load(read_stack(stack, STACKS), stack=stack).platform
-    return record_platform(platform, stack=stack, preview=preview)
+def found_in(stack: str, *, preview: bool) -> list[Finding]:
+    """All that the pack finds, excused or not: half a second for each."""
+    return check(recorded(stack, preview=preview), DAY)
 
 
 @runs
 @environments
 def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> None:
-    found = check(recording(stack, preview), DAY)
     mandatory = [
         f"{finding.id} {finding.urn}"
-        for finding in found
+        for finding in found_in(stack, preview=preview)
         if finding.counts(DAY) and BY_NAME[finding.rule].levels.of(stack).value == "mandatory"
     ]
     assert mandatory == []
 
 
 def test_every_suppression_still_excuses_something() -> None:
-    found = [finding for stack in ENVIRONMENTS for finding in check(recording(stack, False), DAY)]
+    found = [finding for stack in ENVIRONMENTS for finding in found_in(stack, preview=False)]
     used = {finding.suppression for finding in found}
     assert [one for one in load_suppressions(pack.identities()).all if one not in used] == []
 
@@ -68,21 +61,21 @@ def test_every_suppression_still_excuses_something() -> None:
 @environments
 def test_a_preview_tells_all_that_an_update_would(stack: str) -> None:
     def ids(preview: bool) -> set[tuple[str, str]]:
-        return {(one.id, one.urn) for one in check(recording(stack, preview), DAY, Suppressions())}
+        return {(one.id, one.urn) for one in found_in(stack, preview=preview)}
 
     assert ids(True) == ids(False)
 
 
 def test_rules_meet_the_types_that_they_are_about() -> None:
     """A rule about nothing that any stack makes would pass for ever; those few are named here."""
-    made = {resource.type for stack in ENVIRONMENTS for resource in recording(stack, False)}
+    made = {resource.type for stack in ENVIRONMENTS for resource in recorded(stack)}
     idle = [rule.name for rule in RULES if rule.types != ("*",) and not made.intersection(rule.types)]
     assert set(idle) == IDLE
 
 
 def test_the_rules_take_a_moment_for_production() -> None:
     """0.06 s on a laptop of 2026; the bound is for a busy machine, and far below the 2 s of a whole preview."""
-    found = recording("prod", True)
+    found = recorded("prod", preview=True)
     start = time.process_time()
     check(found, DAY)
     assert time.process_time() - start < 1
