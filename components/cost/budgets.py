@@ -13,6 +13,8 @@ from components.cost.notices import Notices
 from infra.config.cost import Cost
 from infra.config.teams import Team
 
+# A budget has ten notifications at most, each with one topic (botocore 1.44.5, budgets `Notification`): the settings
+# allow nine thresholds, and the forecast is the tenth.
 FORECAST: Final = 100
 """Percent of a budget that a forecast may reach unsaid."""
 
@@ -100,7 +102,8 @@ class Budgets(pulumi.ComponentResource):
         )
         aws.costexplorer.AnomalySubscription(
             f"{name}-anomaly-subscription",
-            # At once is what a topic gets; mail alone would be told daily or weekly.
+            # At once is what a topic gets; mail alone would be told daily or weekly (botocore 1.44.5, ce
+            # `AnomalySubscription`, `Frequency`).
             frequency="IMMEDIATE",
             monitor_arn_lists=[monitor],
             subscribers=[aws.costexplorer.AnomalySubscriptionSubscriberArgs(type="SNS", address=topic)],

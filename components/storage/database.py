@@ -27,9 +27,12 @@ VERSION: Final = "17"
 USER: Final = "slipway"
 """The master user: the instance has one database and one that uses it."""
 LOGS: Final = ("postgresql", "upgrade")
-"""All that RDS exports of PostgreSQL (RDS User Guide, "Publishing PostgreSQL logs to Amazon CloudWatch Logs")."""
+"""What RDS exports of PostgreSQL, but for `iam-db-auth-error` (botocore 1.44.5, rds CreateDBInstance,
+`EnableCloudwatchLogsExports`): MLflow comes by password."""
 SLOW_MS: Final = 1000
 """Milliseconds from which a statement is logged."""
+# In PostgreSQL 15 and later `rds.force_ssl` is 1 by itself; here it can't be otherwise (RDS User Guide, "Using SSL with
+# a PostgreSQL DB instance"; read 2026-11).
 PARAMETERS: Final = {"log_min_duration_statement": str(SLOW_MS), "rds.force_ssl": "1"}
 MONITORING: Final = "service-role/AmazonRDSEnhancedMonitoringRole"
 
@@ -63,7 +66,8 @@ class DatabaseArgs:
 
     @property
     def identifier(self) -> str:
-        """Name of the instance: at most 63 characters, of which a cluster's name has 40."""
+        """Name of the instance: at most 63 characters, of which a cluster's name has 40 (botocore 1.44.5, rds
+        CreateDBInstance, `DBInstanceIdentifier`)."""
         return f"{self.cluster.name}-{self.database}"
 
 

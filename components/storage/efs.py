@@ -68,8 +68,8 @@ class SharedFiles(pulumi.ComponentResource):
             encrypted=True,
             kms_key_id=args.key_arn,
             performance_mode="generalPurpose",
-            # Paid by what is moved and never short of it; bursting starves a small file system that is read a lot (EFS
-            # User Guide, "Amazon EFS performance specifications", throughput modes).
+            # Paid by what is moved and without credits that run out; bursting starves a small file system that is read
+            # a lot (repost.aws, "How do Amazon EFS burst credits work?", read 2026-11).
             throughput_mode="elastic",
             lifecycle_policies=_lifecycle(args.settings),
             tags={"Name": f"{args.cluster.name}-shared"},

@@ -2,7 +2,7 @@
 
 What is written to a bucket appears in its directory and what is written to the directory is exported, deletions too;
 the buckets are versioned, so a deletion can be taken back. A file system that is linked to a bucket can't be backed up
-(FSx API Reference, CreateBackup): the buckets are its backup.
+(botocore 1.44.5, fsx CreateBackup): the buckets are its backup.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ PORTS: Final[Mapping[str, tuple[int, int]]] = {"lustre": (988, 988), "servers": 
 """FSx for Lustre User Guide, "File system access control with Amazon VPC" (read 2026-11): between file servers, and
 between them and clients, both ways."""
 VERSION: Final = "2.15"
-"""Recommended for all new file systems (FSx API Reference, CreateFileSystem, `FileSystemTypeVersion`)."""
+"""Recommended for all new file systems (botocore 1.44.5, fsx CreateFileSystem, `FileSystemTypeVersion`)."""
 THROUGHPUT: Final = 250
 """MB/s for each TiB where the settings name none."""
 EVENTS: Final = ("NEW", "CHANGED", "DELETED")
+"""All that can be imported and exported (botocore 1.44.5, fsx `EventType`)."""
 DIRECTORIES: Final[Mapping[str, str]] = {RAW_FILESET: "0040755", CHECKPOINT_FILESET: "0040777"}
 """Mode of the teams' directories by the bucket they are in: nobody but its team mounts one, and any user of the team's
 pods may write checkpoints."""
@@ -39,8 +40,8 @@ class ParallelFilesArgs:
     Attributes:
         settings: Kind, size, throughput.
         zone: Its zone.
-        key_arn: Key of what is in it, of PERSISTENT_2 alone: a scratch file system has FSx's own (FSx API Reference,
-            FileSystem, `KmsKeyId`).
+        key_arn: Key of what is in it, of PERSISTENT_2 alone: a scratch file system has FSx's own (botocore 1.44.5,
+            fsx `KmsKeyId`).
         buckets: Buckets by purpose.
         teams: Teams that get a directory of raw data and one for checkpoints.
         cluster: The cluster whose nodes mount it.
@@ -159,8 +160,9 @@ class ParallelFiles(pulumi.ComponentResource):
         fileset: str,
         before: Sequence[pulumi.Resource],
     ) -> aws.fsx.DataRepositoryAssociation:
-        """A bucket as a directory, both ways. Scratch file systems of the second kind can be linked too (FSx API
-        Reference, CreateDataRepositoryAssociation: all of 2.12 and 2.15 but SCRATCH_1)."""
+        """A bucket as a directory, both ways. Scratch file systems of the second kind can be linked too (botocore
+        1.44.5, fsx CreateDataRepositoryAssociation: all of 2.12 and 2.15 but SCRATCH_1). A file system has eight
+        links at most, on directories that do not overlap."""
         return aws.fsx.DataRepositoryAssociation(
             f"{self._name}-{fileset}",
             file_system_id=system.id,

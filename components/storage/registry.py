@@ -98,8 +98,8 @@ class Images(pulumi.ComponentResource):
 
 
 def expiry(*, untagged_days: int | None = None, keep: int | None = None, cached_days: int | None = None) -> str:
-    """A lifecycle policy (ECR User Guide, "Lifecycle policy properties"); the rule for any image comes last, as ECR
-    wants it."""
+    """A lifecycle policy; the rule for any image comes last, as ECR wants it (ECR User Guide, "Lifecycle policy
+    properties in Amazon ECR", `rulePriority`; read 2026-11)."""
     rules: list[dict[str, Any]] = []
     if untagged_days is not None:
         rules.append({"tagStatus": "untagged", **_older(untagged_days)})

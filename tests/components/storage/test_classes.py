@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from uuid import uuid4
 
 import pytest
 
 from components.storage import classes
+from infra.catalog import names as limits
+from infra.config.checks.teams import WORKLOAD_ROLE
 from infra.config.storage import Lustre
+from infra.naming import physical_length
 
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
@@ -32,6 +36,15 @@ def test_claims_of_the_shared_class_get_a_directory_and_a_user_of_their_own() ->
     assert parameters["subPathPattern"] == "${.PVC.namespace}/${.PVC.name}"
     # With a fixed uid and gid every claim would be the same user to the file system.
     assert not {"uid", "gid"} & set(parameters)
+
+
+def test_the_path_of_checkpoints_fits_the_longest_namespace_that_iam_leaves_room_for() -> None:
+    """100 characters in all; the driver adds a dash and a UUID (botocore, efs `Path`)."""
+    parameters = classes.shared("fs-1")["parameters"]
+    room = limits.limit("iam-role").longest - physical_length("slipway", "a", WORKLOAD_ROLE.format(namespace=""))
+    path = f"{parameters['basePath']}/{parameters['subPathPattern']}-{uuid4()}"
+    assert len(path.replace("${.PVC.namespace}", "n" * room).replace("${.PVC.name}", "checkpoints")) <= 100
+    assert path.count("/") <= 4
 
 
 @pytest.mark.parametrize(
