@@ -22,7 +22,12 @@ def platform_of(stack: str) -> Platform:
     return load(read_stack(stack, FOLDER), stack=stack).platform
 
 
-@cache
 def recorded(stack: str, *, preview: bool = False) -> Recording:
     """The whole program of a stack."""
+    return _recorded(stack, preview)
+
+
+@cache
+def _recorded(stack: str, preview: bool) -> Recording:
+    """Both arguments, always: `cache` makes a value anew where a default is left out in one call and given in another."""
     return record_platform(platform_of(stack), stack=stack, preview=preview)
