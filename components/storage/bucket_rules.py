@@ -16,7 +16,7 @@ UPLOAD_DAYS: Final = 7
 
 
 def access_policy(bucket_arn: str) -> str:
-    """Nobody without TLS 1.2 or later (S3 User Guide, "Protecting data with encryption", `s3:TlsVersion`)."""
+    """Nobody without TLS 1.2 or later (`s3:TlsVersion`: repost.aws, s3-enforce-modern-tls, read 2026-11)."""
     return document(*_transport(bucket_arn))
 
 
@@ -73,8 +73,8 @@ def lifecycle(purpose: str, settings: Buckets) -> list[dict[str, Any]]:
         # What is empty stays: the directories of teams are such objects (`components.storage.lustre`).
         rules.append({**_rule("expiry", expiration={"days": days}), "filter": {"object_size_greater_than": 1}})
     if purpose == "raw" and settings.tier_raw_after_days is not None:
-        # The one class that moves data back by itself and charges nothing for reading it (S3 User Guide, "Managing
-        # storage costs with Amazon S3 Intelligent-Tiering"); its archive tiers, which FSx can't read, are off.
+        # The one class that moves data back by itself and charges nothing for reading it (S3 User Guide, "How S3
+        # Intelligent-Tiering works"; read 2026-11); its archive tiers, which FSx can't read, are off unless asked for.
         move = {"days": settings.tier_raw_after_days, "storage_class": "INTELLIGENT_TIERING"}
         rules.append(_rule("tiering", transitions=[move]))
     return rules

@@ -1,7 +1,8 @@
 """What it takes to use the key of the data, as statements for the policies of those who do. Pure.
 
-The key is found by its alias, which the cluster's name determines, so that documents are known before the key is (KMS
-Developer Guide, "Use aliases to control access to KMS keys", `kms:ResourceAliases`).
+The key is found by its alias, which the cluster's name determines, so that documents are known before the key is. A new
+alias may take five minutes to count, in which AWS denies what it will allow (KMS Developer Guide, "Use aliases to
+control access to KMS keys", `kms:ResourceAliases`; read 2026-11).
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ from infra.config.teams import TeamNamespace
 
 LINK_LOCAL: Final = "169.254.0.0/16"
 POD_IDENTITY_AGENT: Final = "169.254.170.23/32"
-"""Address of the EKS Pod Identity Agent on every node, port 80 (EKS User Guide, "EKS Pod Identity")."""
+"""Address of the EKS Pod Identity Agent on every node, port 80 (EKS User Guide, "Set up the Amazon EKS Pod
+Identity Agent", read 2026-11)."""
 MONITORING: Final = "monitoring"
 EXPERIMENTS: Final = "mlflow"
 """Namespace of the tracking server that jobs write to."""

@@ -44,7 +44,8 @@ class Cost(Model):
     anomaly_usd: Usd | None = None
     """Tell of an unusual rise of any service's cost by at least this much, in USD; not watched where not given."""
     anomaly_monitor_arn: MonitorArn | None = None
-    """Watch of AWS services that the account has already, for it may have one only; one is made where not given."""
+    """Watch of AWS services that the account has already, for it may have one only (aws.amazon.com, AWS Cost Anomaly
+    Detection FAQs, read 2026-11); one is made where not given."""
     team_budgets: bool = False
     """An AWS budget for each team that has one, over what carries its tag `team`. The payer must have activated the
     tag; nodes that teams share do not carry it, and are counted by the cost tool on the cluster."""

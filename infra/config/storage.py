@@ -10,8 +10,8 @@ from infra.config.base import Model
 from infra.config.registry import Registry
 
 Days = Annotated[int, Field(ge=1, le=3650)]
-"""Days in a lifecycle rule; S3 takes any whole number above 0, and ten years are ours (S3 API Reference,
-LifecycleExpiration, `Days`)."""
+"""Days in a lifecycle rule; S3 takes any whole number above 0, and ten years are ours (botocore 1.44.5, s3
+`LifecycleExpiration`)."""
 
 
 class Buckets(Model):
@@ -21,7 +21,7 @@ class Buckets(Model):
     """Days after which a checkpoint expires; never where null. What is to stay belongs in `models`."""
     tier_raw_after_days: Annotated[int, Field(ge=0, le=3650)] | None = 30
     """Days after which raw data of 128 KB or more goes to S3 Intelligent-Tiering; never where null. Lifecycle rules
-    leave what is smaller (repost.aws, "S3 Lifecycle rule transitioning objects into INTELLIGENT_TIERING", 2026-11)."""
+    leave what is smaller (botocore 1.44.5, s3 `TransitionDefaultMinimumObjectSize`)."""
     noncurrent_days: Days = 30
     """Days in which an overwritten or deleted object can be had back."""
     log_days: Days = 90

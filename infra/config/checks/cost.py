@@ -23,7 +23,7 @@ _FIELDS: Final = (
     ("month", 1, 12, ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")),
     ("day of week", 0, 6, ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")),
 )
-"""Fields of cron as both EC2 Auto Scaling and Kubernetes take them (EC2 Auto Scaling User Guide, "Scheduled scaling";
+"""Fields of cron as both EC2 Auto Scaling and Kubernetes take them (botocore 1.44.5, autoscaling `Recurrence`;
 kubernetes.io, "CronJob"). Sunday is 0 alone: Kubernetes has no 7."""
 _SUBSCRIBE: Final = "Add `notices: {emails: [...]}`."
 _PART: Final = re.compile(r"^(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?$")
