@@ -29,5 +29,5 @@ def recorded(stack: str, *, preview: bool = False) -> Recording:
 
 @cache
 def _recorded(stack: str, preview: bool) -> Recording:
-    """Both arguments, always: `cache` makes a value anew where a default is left out in one call and given in another."""
+    """Both arguments, always: to `cache`, a default that is left out is not the same as one that is given."""
     return record_platform(platform_of(stack), stack=stack, preview=preview)
