@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from components.iam import Statement, document
+from components.storage.places import ARTIFACTS
 from infra.config.storage import Buckets
 
 DATA: Final = ("checkpoints", "models", "raw", "state")
@@ -72,6 +73,11 @@ def lifecycle(purpose: str, settings: Buckets) -> list[dict[str, Any]]:
     if days is not None:
         # What is empty stays: the directories of teams are such objects (`components.storage.lustre`).
         rules.append({**_rule("expiry", expiration={"days": days}), "filter": {"object_size_greater_than": 1}})
+    if purpose == "state" and settings.artifact_days is not None:
+        # By prefix: what Kubecost has in this bucket is its history, and stays. Argo removes artifacts for workflows
+        # that ask for it alone (argo-workflows v4, walk-through "Artifacts", Artifact Garbage Collection).
+        artifacts = _rule("artifacts", expiration={"days": settings.artifact_days})
+        rules.append({**artifacts, "filter": {"prefix": f"{ARTIFACTS}/"}})
     if purpose == "raw" and settings.tier_raw_after_days is not None:
         # The one class that moves data back by itself and charges nothing for reading it (S3 User Guide, "How S3
         # Intelligent-Tiering works"; read 2026-11); its archive tiers, which FSx can't read, are off unless asked for.

@@ -19,6 +19,8 @@ class Buckets(Model):
 
     checkpoint_days: Days | None = 30
     """Days after which a checkpoint expires; never where null. What is to stay belongs in `models`."""
+    artifact_days: Days | None = 30
+    """Days after which what steps of workflows handed on, and their logs, expire in `state`; never where null."""
     tier_raw_after_days: Annotated[int, Field(ge=0, le=3650)] | None = 30
     """Days after which raw data of 128 KB or more goes to S3 Intelligent-Tiering; never where null. Lifecycle rules
     leave what is smaller (botocore 1.44.5, s3 `TransitionDefaultMinimumObjectSize`)."""

@@ -90,6 +90,14 @@ def test_who_uses_a_store_is_found_in_the_program(made: Made) -> None:
     assert stores["logs"].teams == ()
 
 
+def test_a_bucket_says_when_what_is_in_it_goes(made: Made) -> None:
+    settings = made.loaded.platform.storage.buckets
+    facts = {store.name: store.facts for store in made.report.stores}
+    assert f"checkpoints expire after {settings.checkpoint_days} days" in facts["checkpoints"]
+    assert f"artifacts of workflows expire after {settings.artifact_days} days" in facts["state"]
+    assert facts["models"] == (f"former versions kept {settings.noncurrent_days} days",)
+
+
 def test_software_is_what_the_program_installs(made: Made) -> None:
     assert {"kueue", "karpenter", "mlflow"} <= {one.name for one in made.report.software}
     assert {"vpc-cni", "coredns"} <= {one.name for one in made.report.addons}

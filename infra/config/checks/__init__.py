@@ -70,6 +70,7 @@ CHECKS: Final = (
     Check(storage.drivers_installed, ("storage", "cluster")),
     Check(storage.caches, ("storage", "cluster", "environment")),
     Check(storage.credentials, ("storage", "account")),
+    Check(storage.artifacts, ("storage", "addons")),
     Check(storage.databases, ("addons", "environment")),
     Check(storage.names, ("addons", "storage", "cluster", "environment")),
     Check(storage.secrets_reached, ("addons", "network")),

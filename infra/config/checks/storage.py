@@ -117,6 +117,16 @@ def credentials(_context: Context, storage: Storage, account: Account) -> Iterat
             yield Problem(path, rule, cache.credentials_arn, "Make the secret there, and write its ARN.")
 
 
+def artifacts(_context: Context, storage: Storage, addons: Addons) -> Iterator[Problem]:
+    """Who looks at a finished workflow finds its logs and artifacts, which are as old as its steps."""
+    if addons.argo_workflows is None or storage.buckets.artifact_days is None:
+        return
+    shown, kept = addons.argo_workflows.keep_days, storage.buckets.artifact_days
+    if kept < shown:
+        rule = f"artifacts stay as long as finished workflows are shown, {shown} days (addons.argoWorkflows.keepDays)"
+        yield Problem("storage.buckets.artifactDays", rule, kept, f"Use {shown} or more.")
+
+
 def databases(_context: Context, addons: Addons, environment: Environment) -> Iterator[Problem]:
     """Storage that can grow at all, and a database that a protected environment does not lose."""
     for path, database in databases_of(addons).items():

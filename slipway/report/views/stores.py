@@ -101,6 +101,8 @@ def _bucket(_: Mapping[str, Any], platform: Platform, name: str) -> Iterator[str
     settings = platform.storage.buckets
     if name == "checkpoints" and settings.checkpoint_days is not None:
         yield f"checkpoints expire after {settings.checkpoint_days} days"
+    if name == "state" and settings.artifact_days is not None:
+        yield f"artifacts of workflows expire after {settings.artifact_days} days"
     if name == "raw" and settings.tier_raw_after_days is not None:
         yield f"Intelligent-Tiering after {settings.tier_raw_after_days} days"
     if name == "logs":

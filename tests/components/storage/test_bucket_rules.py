@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from components.storage.bucket_rules import access_policy, lifecycle, log_policy
+from components.storage.places import COSTS, artifacts_of
 from infra.config.storage import Buckets
 from tests.components.storage.support import statements
 
@@ -47,7 +48,7 @@ def test_unfinished_uploads_and_old_versions_go_everywhere(purpose: str) -> None
     assert rules["incomplete-uploads"]["abort_incomplete_multipart_upload"] == {"days_after_initiation": 7}
     assert rules["noncurrent-versions"]["noncurrent_version_expiration"] == {"noncurrent_days": 9}
     assert all(rule["status"] == "Enabled" for rule in rules.values())
-    assert all(rule["filter"] == {} for name, rule in rules.items() if name != "expiry")
+    assert all(rule["filter"] == {} for name, rule in rules.items() if name not in ("artifacts", "expiry"))
 
 
 def test_directories_of_teams_do_not_expire() -> None:
@@ -55,19 +56,30 @@ def test_directories_of_teams_do_not_expire() -> None:
     assert rule["filter"] == {"object_size_greater_than": 1}
 
 
-def test_only_checkpoints_and_logs_expire() -> None:
-    settings = _buckets(checkpointDays=5, logDays=6)
+def test_of_the_state_artifacts_expire_and_nothing_else() -> None:
+    (rule,) = (rule for rule in lifecycle("state", _buckets(artifactDays=4)) if "days" in rule.get("expiration", {}))
+    assert rule["expiration"] == {"days": 4}
+    prefix = rule["filter"]["prefix"]
+    assert rule["filter"] == {"prefix": prefix}
+    assert artifacts_of("nlp").startswith(prefix)
+    assert not f"{COSTS}/federated/".startswith(prefix)
+
+
+def test_only_checkpoints_logs_and_artifacts_expire() -> None:
+    settings = _buckets(checkpointDays=5, logDays=6, artifactDays=7)
     days = {
         purpose: rule["expiration"]["days"]
         for purpose in ("checkpoints", "logs", "models", "raw", "state")
         for rule in lifecycle(purpose, settings)
         if "days" in rule.get("expiration", {})
     }
-    assert days == {"checkpoints": 5, "logs": 6}
+    assert days == {"checkpoints": 5, "logs": 6, "state": 7}
 
 
-def test_checkpoints_stay_for_ever_where_the_settings_say_so() -> None:
-    assert "expiry" not in {rule["id"] for rule in lifecycle("checkpoints", _buckets(checkpointDays=None))}
+def test_checkpoints_and_artifacts_stay_for_ever_where_the_settings_say_so() -> None:
+    settings = _buckets(checkpointDays=None, artifactDays=None)
+    found = {rule["id"] for purpose in ("checkpoints", "state") for rule in lifecycle(purpose, settings)}
+    assert found.isdisjoint({"expiry", "artifacts"})
 
 
 def test_only_raw_data_moves_to_a_cheaper_class() -> None:

@@ -73,3 +73,17 @@ def test_all_that_may_stand_together_does() -> None:
 def test_storage_of_a_database_that_can_grow_by_exactly_a_tenth_is_enough() -> None:
     sizes = {"storageGib": 20, "maxStorageGib": 22}, {"storageGib": 59578, "maxStorageGib": 65536}
     assert [found(mlflow={"database": size}) for size in sizes] == [[], []]
+
+
+@pytest.mark.parametrize(("artifacts", "workflows", "refused"), [(13, 14, True), (14, 14, False), (None, 365, False)])
+def test_artifacts_stay_as_long_as_the_workflows_that_show_them(
+    artifacts: int | None, workflows: int, refused: bool
+) -> None:
+    settings = {"storage.buckets": {"artifactDays": artifacts}, "addons.argoWorkflows": {"keepDays": workflows}}
+    wrong = problems(changed(settings))
+    assert [each.path for each in wrong] == ["storage.buckets.artifactDays"] * refused
+    assert all("Use 14 or more" in each.mend and "14 days" in each.rule for each in wrong)
+
+
+def test_without_workflows_artifacts_may_go_at_once() -> None:
+    assert problems(changed({"storage.buckets": {"artifactDays": 1}})) == ()
