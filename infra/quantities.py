@@ -1,7 +1,7 @@
 """Quantities of Kubernetes (`500m`, `16Gi`) as exact numbers: what checks, charts' values and the sandbox agree on.
 
-Grammar: apimachinery 1.35, pkg/api/resource/quantity.go, `Quantity`: a number with a suffix or with an exponent, never
-both.
+Grammar: kubernetes/apimachinery, pkg/api/resource/quantity.go, `Quantity`, read 2026-11: a number with a suffix or with
+an exponent, never both.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BINARY: Final = {f"{letter}i": Decimal(1024) ** power for power, letter in enum
 _DECIMAL: Final = {letter: Decimal(1000) ** power for power, letter in enumerate("kMGTPE", start=1)}
 _SMALL: Final = {letter: Decimal(1000) ** -power for power, letter in enumerate("mun", start=1)}
 _UNITS: Final = {"": Decimal(1), **_SMALL, **_BINARY, **_DECIMAL}
-# Two digits of exponent are enough for anything that is counted; Go's int32 of them would only make long numbers.
+# Two digits of exponent are enough for anything that is counted. Kubernetes takes more.
 _FORM: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][+-]?[0-9]{1,2})|([a-zA-Z]*))")
 
 
