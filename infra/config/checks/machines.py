@@ -96,10 +96,17 @@ def markets(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             yield Problem(f"{path}.market", rule, str(capacity.market), "Use `market: reserved`, or remove it.")
 
 
+BLOCK: Final = 64
+"""Instances of one Capacity Block at most (botocore 1.44.5, ec2 DescribeCapacityBlockOfferings, `InstanceCount`)."""
+
+
 def reservations(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
     """A reservation is for one type in one zone (EC2 User Guide, "Capacity Reservations", "Capacity Blocks")."""
     for name, pool in pools.items():
         reservation = pool.capacity.reservation
+        if reservation is not None and reservation.kind == "capacity-block" and pool.max > BLOCK:
+            rule = f"a Capacity Block has at most {BLOCK} machines"
+            yield Problem(f"pools.{name}.max", rule, pool.max, "Use the number of machines in the block.")
         if reservation is None or pool.provisioner is not Provisioner.MANAGED:
             continue
         if len(pool.instance_types) != 1:

@@ -179,4 +179,19 @@ GPUS: Final = (
     Bad(
         51, "a price limit", {"pools.l4.capacity.maxPrice": "0.5"}, "pools.l4.capacity.maxPrice", "not known", "market"
     ),
+    Bad(
+        49,
+        "more machines than a block has",
+        {
+            "pools.h100.max": 65,
+            "pools.h100.maxPods": 50,
+            "pools.h100.capacity": {
+                "market": "reserved",
+                "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"},
+            },
+        },
+        "pools.h100.max",
+        "at most 64 machines",
+        "number of machines in the block",
+    ),
 )
