@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Final
 
-from infra.config import load, read_stack
 from slipway.engine.stacks import SandboxEngine
-from slipway.render.program import record_platform
 from slipway.render.recording import Recording
 from tests.bench import trivial
 from tests.bench.context import ROOT, Bench
 from tests.bench.machine import run, stopwatch
 from tests.bench.timing import Sample, Series
+from tests.support import stacks
 
 STACK: Final = "prod"
 QUIET: Final = ("--non-interactive", "--color", "never", "--suppress-outputs")
@@ -51,10 +49,9 @@ def prod(bench: Bench) -> Program:
     return Program(engine, ROOT, STACK, engine.prepare(ROOT / "stacks", STACK))
 
 
-@cache
 def recorded() -> Recording:
-    """What stack prod asks of the engine."""
-    return record_platform(load(read_stack(STACK, ROOT / "stacks"), stack=STACK).platform, stack=STACK)
+    """What stack prod asks of the engine; the same recording that other tests of the process look at."""
+    return stacks.recorded(STACK)
 
 
 def size(recording: Recording) -> trivial.Size:

@@ -34,7 +34,15 @@ def groups(*, opencost: bool = False) -> list[dict[str, Any]]:
     return [*rules.groups_of_records(recorded), *rules.groups_of_alerts(all_alerts(SETTINGS), RUNBOOKS)]
 
 
-def write(path: Path, *, opencost: bool = False) -> Path:
+def groups_for(alert: str) -> list[dict[str, Any]]:
+    """All records, and of the alerts this one: promtool evaluates whatever is in the file at every step."""
+    cut = [
+        {**group, "rules": [rule for rule in group["rules"] if rule.get("alert", alert) == alert]} for group in groups()
+    ]
+    return [group for group in cut if group["rules"]]
+
+
+def write(path: Path, found: list[dict[str, Any]]) -> Path:
     """A rule file."""
-    path.write_text(yaml.safe_dump({"groups": groups(opencost=opencost)}))
+    path.write_text(yaml.safe_dump({"groups": found}))
     return path

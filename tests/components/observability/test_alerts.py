@@ -11,17 +11,12 @@ import yaml
 
 from components.observability.alerts import Alert, all_alerts
 from tests.components.observability.cases import CASES
-from tests.components.observability.samples import RUNBOOKS, SETTINGS, groups, write
+from tests.components.observability.samples import RUNBOOKS, SETTINGS, groups, groups_for, write
 from tests.components.observability.situations import Case
 from tests.support import promtool
 
 ALERTS: Final[dict[str, Alert]] = {alert.name: alert for group in all_alerts(SETTINGS).values() for alert in group}
 PAGES: Final = Path(__file__).parents[3] / "docs" / "runbooks"
-
-
-@pytest.fixture(scope="module")
-def rules(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(tmp_path_factory.mktemp("rules") / "rules.yaml")
 
 
 def _test_of(case: Case) -> dict[str, Any]:
@@ -47,17 +42,18 @@ def _minutes(at: str) -> int:
 
 
 @pytest.mark.parametrize("name", ALERTS)
-def test_an_alert_fires_and_keeps_still_as_its_cases_say(name: str, rules: Path, tmp_path: Path) -> None:
+def test_an_alert_fires_and_keeps_still_as_its_cases_say(name: str, tmp_path: Path) -> None:
     cases = [_test_of(case) for case in CASES if case.alert == name]
     file = tmp_path / "test.yaml"
     longest = max(_minutes(case.at) for case in CASES if case.alert == name)
     # Seldom enough to be quick, and often enough for the shortest `for` of those that are looked at late.
     interval = "1m" if longest <= 60 else "5m" if longest <= 600 else "30m"
+    rules = groups_for(name)
     content = {
-        "rule_files": [str(rules)],
+        "rule_files": [str(write(tmp_path / "rules.yaml", rules))],
         "evaluation_interval": interval,
         # Prometheus evaluates groups side by side, and promtool in any order: here records come before alerts.
-        "group_eval_order": [group["name"] for group in groups()],
+        "group_eval_order": [group["name"] for group in rules],
         "tests": cases,
     }
     file.write_text(yaml.safe_dump(content))
@@ -67,7 +63,7 @@ def test_an_alert_fires_and_keeps_still_as_its_cases_say(name: str, rules: Path,
 
 @pytest.mark.parametrize("opencost", [False, True], ids=["list prices", "opencost"])
 def test_prometheus_takes_the_rules(opencost: bool, tmp_path: Path) -> None:
-    found = promtool.run("check", "rules", str(write(tmp_path / "rules.yaml", opencost=opencost)))
+    found = promtool.run("check", "rules", str(write(tmp_path / "rules.yaml", groups(opencost=opencost))))
     assert found.returncode == 0, found.stdout + found.stderr
 
 

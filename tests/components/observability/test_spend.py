@@ -53,10 +53,11 @@ def _check(directory: Path, given: Mapping[str, str], expected: Mapping[str, Map
         "input_series": [{"series": name, "values": f"{value}+0x6"} for name, value in given.items()],
         "promql_expr_test": queries,
     }
+    rules = groups(**how)
     content: dict[str, Any] = {
-        "rule_files": [str(write(directory / "rules.yaml", **how))],
+        "rule_files": [str(write(directory / "rules.yaml", rules))],
         "evaluation_interval": "1m",
-        "group_eval_order": [group["name"] for group in groups(**how)],
+        "group_eval_order": [group["name"] for group in rules],
         "tests": [test],
     }
     file = directory / "test.yaml"
