@@ -46,13 +46,15 @@ class World:
     Attributes:
         checkout: Copy of the program, whose stack files a test may change.
         home: Sandbox home.
+        charts: Directory of charts, for a sandbox that has them at hand.
     """
 
     checkout: Path
     home: Path
+    charts: Path | None = None
 
     @classmethod
-    def make(cls, directory: Path) -> World:
+    def make(cls, directory: Path, charts: Path | None = None) -> World:
         """Copy what is needed of the checkout into a new directory."""
         checkout = directory / "checkout"
         checkout.mkdir()
@@ -61,24 +63,25 @@ class World:
             copy = shutil.copytree if source.is_dir() else shutil.copy2
             copy(source, checkout / name)
         (checkout / "stacks" / "Pulumi.small.yaml").write_text(SMALL, encoding="utf-8")
-        return cls(checkout=checkout, home=directory / "sandbox")
+        return cls(checkout, directory / "sandbox", charts)
 
     @cached_property
     def environment(self) -> Mapping[str, str]:
-        """No credential of anybody's, and charts only where a test names them.
+        """No credential of anybody's, and no charts but those of this world.
 
         The state is written once, at the end of a run: twice at each resource takes half of the engine's time. What
         a run leaves that was killed is tested with stack small (tests/cli/test_in_sandbox.py).
         """
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))}
-        return kept | {"SLIPWAY_SANDBOX_HOME": str(self.home), "PULUMI_SKIP_CHECKPOINTS": "true"}
+        ours = {"SLIPWAY_SANDBOX_HOME": str(self.home), "PULUMI_SKIP_CHECKPOINTS": "true"}
+        return kept | ours | ({"SLIPWAY_CHARTS": str(self.charts)} if self.charts else {})
 
-    def run(self, *arguments: str, more: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `slipway` with these arguments; what it printed, on both streams, is `stdout`."""
         return subprocess.run(
             [sys.executable, "-m", "slipway", *arguments],
             cwd=self.checkout,
-            env={**self.environment, **(more or {})},
+            env=self.environment,
             text=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -87,9 +90,9 @@ class World:
             check=False,
         )
 
-    def succeed(self, *arguments: str, more: Mapping[str, str] | None = None) -> str:
+    def succeed(self, *arguments: str) -> str:
         """Run `slipway`, which must succeed; what it printed."""
-        done = self.run(*arguments, more=more)
+        done = self.run(*arguments)
         assert done.returncode == 0, f"slipway {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}"
         return done.stdout
 
@@ -113,12 +116,6 @@ class World:
         user = _entry(config["users"], context["user"])["user"]
         authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         return KubeClient(cluster["server"], authority, user["token"])
-
-
-def charts() -> dict[str, str]:
-    """The variable that names the charts, where the shared samples have them."""
-    shared = os.environ.get("SLIPWAY_SHARED")
-    return {"SLIPWAY_CHARTS": str(Path(shared) / "charts")} if shared else {}
 
 
 def _entry(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
