@@ -1,4 +1,4 @@
-"""One sandbox for all tests of whole stacks; a stack is brought up once and shared by the tests that only look."""
+"""Sandboxes for all tests of whole stacks; a stack is brought up once and shared by the tests that only look."""
 
 from __future__ import annotations
 
@@ -13,9 +13,19 @@ from tests.e2e.world import World
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A checkout and a sandbox, stopped at the end; with every chart where the shared samples are at hand."""
+    """A checkout and a sandbox without charts, stopped at the end."""
+    yield from _stopped_afterwards(World.make(tmp_path_factory.mktemp("world")))
+
+
+@pytest.fixture(scope="session")
+def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The same, with every chart where the shared samples are at hand. The CRDs take 20 s of CPU a stack."""
     samples = os.environ.get("SLIPWAY_SHARED")
-    made = World.make(tmp_path_factory.mktemp("world"), Path(samples) / "charts" if samples else None)
+    charts = Path(samples) / "charts" if samples else None
+    yield from _stopped_afterwards(World.make(tmp_path_factory.mktemp("charted"), charts))
+
+
+def _stopped_afterwards(made: World) -> Iterator[World]:
     try:
         yield made
     finally:
@@ -35,6 +45,6 @@ def small(world: World) -> str:
 
 
 @pytest.fixture(scope="session")
-def prod(world: World) -> str:
+def prod(charted: World) -> str:
     """Stack prod, up; what `slipway up` printed."""
-    return world.succeed("up", "prod", "--sandbox")
+    return charted.succeed("up", "prod", "--sandbox")

@@ -18,18 +18,18 @@ def test_staging_comes_up_and_then_does_not_change(world: World) -> None:
     assert counts(world.succeed("preview", "staging", "--sandbox")).keys() == {"unchanged"}
 
 
-def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, world: World) -> None:
+def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, charted: World) -> None:
     assert counts(prod)["created"] > 100
-    done = world.run("destroy", "prod", "--sandbox", "--yes")
+    done = charted.run("destroy", "prod", "--sandbox", "--yes")
     assert done.returncode == EXIT_PROTECTED
     for kept in ("cluster-control-plane", "cluster-key", "cluster-logs", "network-vpc"):
         assert kept in done.stdout
-    assert counts(world.succeed("preview", "prod", "--sandbox")).keys() == {"unchanged"}
+    assert counts(charted.succeed("preview", "prod", "--sandbox")).keys() == {"unchanged"}
 
 
-def test_nothing_was_a_stand_in_or_unchecked(shared: Path, prod: str, world: World) -> None:
-    """Of all stacks that were up, with every chart at hand."""
-    notes = load_notes(world.home)
+def test_nothing_was_a_stand_in_or_unchecked(shared: Path, prod: str, charted: World) -> None:
+    """With every chart at hand."""
+    notes = load_notes(charted.home)
     assert notes
     left = [note for note in notes if note.kind not in (NoteKind.RENDERED, NoteKind.CHECKED)]
     assert not left, "\n".join(f"{note.urn.rpartition('::')[2]}: {note.kind}: {note.text}" for note in left)
