@@ -4,7 +4,6 @@ import json
 import re
 
 import pytest
-from moto.iam.aws_managed_policies import aws_managed_policies_data
 
 from infra.catalog import addons, kubernetes
 from infra.config.cluster import AddonName
@@ -17,6 +16,9 @@ def test_the_add_ons_of_the_settings_are_all_here() -> None:
 
 
 def test_managed_policies_exist_under_their_path() -> None:
+    # Here, because moto takes a second, and every worker that only collects this file would wait for it.
+    from moto.iam.aws_managed_policies import aws_managed_policies_data  # noqa: PLC0415
+
     policies = json.loads(aws_managed_policies_data)
 
     for facts in addons.ADDONS.values():

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-
-from tools import refresh_catalog
 
 Made = dict[str, str]
 
 
 @pytest.fixture(scope="module")
-def made() -> Made:
+def refresh_catalog() -> Any:
+    """The tool, which imports moto's EC2: every worker that only collects this file would wait for that."""
+    from tools import refresh_catalog  # noqa: PLC0415
+
+    return refresh_catalog
+
+
+@pytest.fixture(scope="module")
+def made(refresh_catalog: Any) -> Made:
     """What the packages give, by file: read once, because it takes half a second (2026-11)."""
     return {"ec2-types.json": refresh_catalog.instance_types(), "regions.json": refresh_catalog.regions()}
 
 
-def test_committed_files_are_what_the_packages_give(made: Made) -> None:
+def test_committed_files_are_what_the_packages_give(refresh_catalog: Any, made: Made) -> None:
     assert {name: (refresh_catalog.DATA / name).read_text() == text for name, text in made.items()} == {
         "ec2-types.json": True,
         "regions.json": True,
@@ -26,7 +33,11 @@ def test_committed_files_are_what_the_packages_give(made: Made) -> None:
 
 
 def test_check_tells_stale_files_and_a_run_mends_them(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    refresh_catalog: Any,
+    made: Made,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(refresh_catalog, "DATA", tmp_path)
     monkeypatch.setattr(refresh_catalog, "instance_types", lambda: made["ec2-types.json"])

@@ -100,12 +100,12 @@ def test_any_text_in_a_file_gives_settings_or_a_report(tmp_path: Path, text: str
         outcome(data)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, date(2026, 1, 1), b"x", (), {1}, object(), "\ud800", 10**30])
 @pytest.mark.parametrize(
     "path", ["environment.owner", "pools.cpu.max", "network.cidr", "pools.cpu", "pools", "network.zones"]
 )
-def test_odd_values_anywhere_are_reported(path: str, value: object) -> None:
-    assert isinstance(outcome(changed({path: value})), ConfigurationError) or isinstance(value, date)
+def test_odd_values_anywhere_are_reported(path: str) -> None:
+    for value in (math.nan, math.inf, date(2026, 1, 1), b"x", (), {1}, object(), "\ud800", 10**30):
+        assert isinstance(outcome(changed({path: value})), ConfigurationError) or isinstance(value, date), repr(value)
 
 
 def test_depth_without_end_is_reported() -> None:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from infra.config import reference, schema
+
+
+@cache
+def page() -> str:
+    """The page as it would be written."""
+    return reference.text()
 
 
 def rows(text: str) -> dict[str, list[str]]:
@@ -36,16 +43,16 @@ def keys(name: str, definitions: dict[str, Any]) -> Iterator[str]:
 
 
 def test_the_page_is_that_of_the_models() -> None:
-    assert reference.FILE.read_text(encoding="utf-8") == reference.text(), "run `make schema`"
+    assert reference.FILE.read_text(encoding="utf-8") == page(), "run `make schema`"
 
 
 def test_every_setting_is_on_the_page() -> None:
     definitions = schema.generate()["$defs"]
-    assert {path.rpartition(".")[2] for path in rows(reference.text())} == set(keys("Platform", definitions))
+    assert {path.rpartition(".")[2] for path in rows(page())} == set(keys("Platform", definitions))
 
 
 def test_no_setting_is_without_a_meaning() -> None:
-    assert [path for path, cells in rows(reference.text()).items() if not cells[2]] == []
+    assert [path for path, cells in rows(page()).items() if not cells[2]] == []
 
 
 @pytest.mark.parametrize(
@@ -63,7 +70,7 @@ def test_no_setting_is_without_a_meaning() -> None:
     ],
 )
 def test_what_a_setting_takes_and_has_is_told(path: str, value: str, default: str) -> None:
-    assert rows(reference.text())[path][:2] == [value, default]
+    assert rows(page())[path][:2] == [value, default]
 
 
 def test_it_is_written_and_checked(
