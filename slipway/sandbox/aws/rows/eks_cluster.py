@@ -132,8 +132,9 @@ def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
 
 
 def _refuse(old: Inputs, new: Inputs) -> str | None:
-    """A control plane goes up one minor version at a time, never down
-    (https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html, read 2026-11).
+    """A control plane goes up one minor version at a time
+    (https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html, read 2026-11). The way back by one, within
+    seven days of it, is not imitated: it hangs on insights that nothing here makes.
     """
     before, after = str(old.get("version", "")), str(new.get("version", ""))
     if before == after or "." not in before or "." not in after:
