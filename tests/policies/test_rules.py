@@ -230,11 +230,11 @@ def test_a_value_of_another_type_or_none_never_crashes_a_rule(rule: AnyRule) -> 
                 found_in(rule, variant)
 
 
-@rules
-def test_a_message_names_the_check_the_place_the_value_and_the_mend(rule: AnyRule) -> None:
-    for key, check in rule.checks.items():
+def test_a_message_names_the_check_the_place_the_value_and_the_mend() -> None:
+    asked = [(rule, key, check) for rule in RULES for key, check in rule.checks.items()]
+    for rule, key, check in asked:
         message = found_in(rule, check.bad[0])[0].message
-        assert message.startswith(f"[{key}] ")
-        assert check.asks in message
-        assert "; it is " in message
-        assert message.endswith(check.mend or rule.mend)
+        assert message.startswith(f"[{key}] "), (rule.name, message)
+        assert check.asks in message, (rule.name, message)
+        assert "; it is " in message, (rule.name, message)
+        assert message.endswith(check.mend or rule.mend), (rule.name, message)

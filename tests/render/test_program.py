@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,13 @@ def test_a_resource_without_a_provider_stops_the_rendering(monkeypatch: pytest.M
         record_platform(load(read_stack("dev", STACKS), stack="dev").platform, stack="dev")
 
 
+@cache
+def base() -> Recording:
+    """The tests' own stack, to which things are added; it takes a second."""
+    _, recording = of({})
+    return recording
+
+
 EXTRA = {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1b"], "efa": True}
 
 
@@ -96,7 +104,7 @@ def test_a_pool_in_the_middle_adds_its_own_resources_and_changes_no_other(
     extra: dict[str, Any], told: set[str]
 ) -> None:
     """But the agents that are to run on it too, which are told its taints, and the rules that know pools by name."""
-    _, before = of({})
+    before = base()
     _, after = of({"pools": {"b-first": extra, **changed({})["pools"]}})
     found = changes(before, after)
     assert found.added
