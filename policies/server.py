@@ -43,12 +43,14 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
     def __init__(self, name: str, version: str, policies: list[Policy], *rest: Any) -> None:
         super().__init__(name, version, policies, *rest)
         self._policies = policies
+        self._asked: dict[str, list[Policy]] = {}
 
     def ConfigureStack(  # noqa: N802 - the name of the RPC
         self, request: analyzer_pb2.AnalyzerStackConfigureRequest, context: Any
     ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
         """Takes the levels and settings of the stack's environment; the SDK holds the same list."""
         self._policies[:] = pack.policies(request.stack)
+        self._asked.clear()
         answer: analyzer_pb2.AnalyzerStackConfigureResponse = super().ConfigureStack(request, context)
         return answer
 
@@ -56,7 +58,9 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
         self, request: analyzer_pb2.AnalyzeRequest, context: Any
     ) -> analyzer_pb2.AnalyzeResponse:
         """Has the SDK read the resource once, and asks the rules that look at its type; unread where there are none."""
-        asked = [one for one in self._policies if one.name in BY_NAME and BY_NAME[one.name].looks_at(request.type)]
+        if request.type not in self._asked:
+            self._asked[request.type] = [one for one in self._policies if self._judges(one, request.type)]
+        asked = self._asked[request.type]
         if not asked:
             return analyzer_pb2.AnalyzeResponse()
         read: list[ResourceValidationArgs] = []
@@ -86,6 +90,14 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
             StackValidationPolicy,
             self._policies,
             lambda settings: StackValidationArgs(of.resources, settings, of.stack_tags),
+        )
+
+    def _judges(self, policy: Policy, type_token: str) -> bool:
+        """Whether a policy says anything of one resource of a type."""
+        return (
+            isinstance(policy, ResourceValidationPolicy)
+            and BY_NAME[policy.name].looks_at(type_token)
+            and self._get_enforcement_level(policy) is not EnforcementLevel.DISABLED
         )
 
     def _judged(
