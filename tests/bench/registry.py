@@ -7,7 +7,7 @@ from typing import Final
 
 from tests.bench.context import Bench
 from tests.bench.figure import Figure
-from tests.bench.numbers import growth, memory, order, policies, preview, refusal, render, setup, up
+from tests.bench.numbers import growth, memory, order, policies, preview, refusal, render, setup, tests, up
 
 NUMBERS: Final[Mapping[str, Callable[[Bench], list[Figure]]]] = {
     "setup": setup.measure,
@@ -18,6 +18,7 @@ NUMBERS: Final[Mapping[str, Callable[[Bench], list[Figure]]]] = {
     "up": up.measure,
     "policies": policies.measure,
     "preview": preview.measure,
-    # Last, because the stack that `preview` leaves standing will do.
+    # After `preview`, because the stack that it leaves standing will do.
     "memory": memory.measure,
+    "tests": tests.measure,
 }

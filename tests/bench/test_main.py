@@ -112,5 +112,5 @@ def test_an_unknown_name_is_refused_with_those_there_are(capsys: pytest.CaptureF
 
 def test_every_bound_of_the_design_has_a_number() -> None:
     assert list(registry.NUMBERS) == [
-        "setup", "refusal", "render", "growth", "order", "up", "policies", "preview", "memory",
+        "setup", "refusal", "render", "growth", "order", "up", "policies", "preview", "memory", "tests",
     ]  # fmt: skip

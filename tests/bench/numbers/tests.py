@@ -1,0 +1,29 @@
+"""How long the whole of `make test` takes."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Final
+
+from tests.bench.context import ROOT, Bench
+from tests.bench.figure import Figure
+from tests.bench.machine import run
+
+BOUND_SECONDS: Final = 300.0
+AT_MOST_SECONDS: Final = 3600.0
+"""Then it hangs."""
+
+
+def measure(bench: Bench) -> list[Figure]:
+    """`make test` once, by the clock: style, types, and every test, which must pass.
+
+    The clock counts however busy the machine is. The daemons that tests start are nobody's children, so they can't be
+    told from what others run.
+    """
+    bench.stopped()
+    bench.say("make test, once")
+    started = time.perf_counter()
+    run(["make", "--silent", "test"], directory=ROOT, environment=os.environ, seconds=AT_MOST_SECONDS)
+    seconds = time.perf_counter() - started
+    return [Figure(name="tests", value=seconds, unit="s", bound=BOUND_SECONDS, how="`make test`, once, by the clock")]
