@@ -1,6 +1,8 @@
 # `make up` brings up the platform in the sandbox, `make test` proves it. Both need Python 3.11-3.13 only, and Go where a
 # binary is not on PATH and its project's own installer is out of reach.
-# Outside the tree, so that a fresh checkout need not analyse the SDKs again: 63 s of CPU without, 3 s with it (2026-11).
+
+# The cache of mypy is outside the tree, so that a fresh checkout need not analyse the SDKs again: 63 s of CPU without it,
+# 3 s with it (2026-11).
 export MYPY_CACHE_DIR ?= $(or $(SLIPWAY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slipway)/mypy
 .DEFAULT_GOAL := help
 .PHONY: help setup tools scanners browser report up preview destroy test check format schema lock bench
