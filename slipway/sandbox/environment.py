@@ -25,8 +25,8 @@ def environment(state: SandboxState) -> dict[str, str]:
         "PULUMI_BACKEND_URL": f"file://{state.backend}",
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_DEBUG_PROVIDERS": ",".join(f"{name}:{port}" for name, port in providers.items()),
-        # Keeps the choice of a stack, and all else that the CLI remembers, apart from the user's own.
-        "PULUMI_HOME": str(state.home / "pulumi-home"),
+        # Apart from the user's own.
+        "PULUMI_HOME": str(state.engine_home),
         # Both providers are attached, so nothing may be looked for on the network.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",

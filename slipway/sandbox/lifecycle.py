@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from slipway.sandbox import engine_home
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
 from slipway.sandbox.errors import SandboxError
@@ -71,6 +72,7 @@ def start(
         progress("starting the sandbox: AWS (moto), etcd and the two providers")
         state = spawn_daemon(home, aws_port, account)
         install_shims(home / "bin")
+        engine_home.prepare(state.engine_home)
         return state
 
 

@@ -60,6 +60,11 @@ class SandboxState:
         """The folder of the Pulumi state."""
         return self.home / "pulumi"
 
+    @property
+    def engine_home(self) -> Path:
+        """What the Pulumi CLI takes for its home: the choice of a stack, and all else that it remembers."""
+        return self.home / "pulumi-home"
+
 
 def is_alive(state: SandboxState) -> bool:
     """Whether the daemon that wrote the state still runs; a process that has its pid by now is another one."""

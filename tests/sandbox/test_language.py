@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from slipway import toolchain
+from slipway.sandbox import engine_home
 from slipway.sandbox.language import install_shims
 
 pytestmark = pytest.mark.sandbox
@@ -42,7 +43,8 @@ class Project:
             "PULUMI_CONFIG_PASSPHRASE": "test",
             "PULUMI_SKIP_UPDATE_CHECK": "true",
         }
-        for name in ("infra", "stacks", "state", "home"):
+        engine_home.prepare(root / "home")
+        for name in ("infra", "stacks", "state"):
             (root / name).mkdir()
         (root / "Pulumi.yaml").write_text("name: tiny\nruntime: python\nmain: infra\nstackConfigDir: stacks\n")
 

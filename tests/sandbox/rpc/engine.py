@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from pulumi import automation as auto
 
+from slipway.sandbox import engine_home
+
 
 def pulumi_binary() -> Path:
     """The engine, where the project's toolchain or PATH has it; else the test is skipped."""
@@ -45,6 +47,7 @@ class Engine:
         (bin_directory / "pulumi").symlink_to(binary)
         self.state = directory / "state"
         self.state.mkdir()
+        engine_home.prepare(directory / "home")
         self.command = auto.PulumiCommand(root=str(directory), skip_version_check=True)
         self.environment = {
             "PULUMI_DEBUG_PROVIDERS": ",".join(f"{name}:{port}" for name, port in ports.items()),

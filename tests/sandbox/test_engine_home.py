@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from slipway import toolchain
+from slipway.sandbox import engine_home
+
+
+def listed(home: Path) -> None:
+    """A run of the real CLI that works on this home."""
+    cli = toolchain.find("pulumi")
+    assert cli is not None
+    environment = {**os.environ, "PULUMI_HOME": str(home), "PULUMI_SKIP_UPDATE_CHECK": "true"}
+    done = subprocess.run([cli, "plugin", "ls"], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.sandbox
+def test_the_cli_writes_logs_by_itself_and_none_into_a_home_of_ours_and_says_nothing_of_it(tmp_path: Path) -> None:
+    listed(tmp_path / "plain")
+    assert list((tmp_path / "plain" / "logs").iterdir()), "the CLI writes no logs any more: engine_home.py is of no use"
+    engine_home.prepare(tmp_path / "ours")
+    listed(tmp_path / "ours")
+    assert (tmp_path / "ours" / "logs").read_text(encoding="utf-8") == engine_home.WHY
+
+
+def test_whoever_wants_logs_keeps_them(tmp_path: Path) -> None:
+    (tmp_path / "home" / "logs").mkdir(parents=True)
+    engine_home.prepare(tmp_path / "home")
+    assert (tmp_path / "home" / "logs").is_dir()
