@@ -4,15 +4,19 @@ Tests that share one engine or API server are kept on one worker of pytest-xdist
 stacks on one (group `e2e`), the others on another (`sandbox`), so that two cores are busy and no more.
 """
 
+from __future__ import annotations
+
 import gc
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from slipway import toolchain
+from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
 
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
@@ -44,6 +48,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if missing:
             command = f"python -m slipway.toolchain ensure {' '.join(missing)}"
             item.add_marker(pytest.mark.skip(reason=f"no {', '.join(missing)} here: run `{command}`, or `make test`"))
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """The API server of all tests that need one and no more: 4 s of CPU to start (2026-11).
+
+    They keep to namespaces and names of their own; the CRDs of charts go with the module that brought them
+    (`tests.support.definitions`).
+    """
+    plane = start_plane(tmp_path_factory.mktemp("plane"))
+    try:
+        plane.pool.create(CLUSTER)
+        yield plane
+    finally:
+        plane.supervisor.stop_all()
 
 
 @pytest.fixture(scope="session")

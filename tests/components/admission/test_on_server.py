@@ -1,12 +1,11 @@
 """Every rule before a real API server: what it takes, what it refuses, and with which words.
 
-One server for all, and every rule is bound to a namespace label of its own, so that each is judged alone.
+Every rule is bound to a namespace label of its own, so that each is judged alone.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +21,6 @@ from components.workloads.training_job import TrainingJobArgs, training_job
 from components.workloads.volumes import Claim
 from infra.config import load, read_stack
 from infra.config.admission import Action
-from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from tests.components.admission.cases import REFUSED, TAKEN
@@ -39,7 +37,8 @@ from tests.components.admission.samples import (
     pod,
     spec,
 )
-from tests.sandbox.plane import CLUSTER, start_plane
+from tests.sandbox.plane import ControlPlane
+from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox
 
@@ -80,21 +79,16 @@ def until(client: KubeClient, made: Object, into: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
-    plane = start_plane(tmp_path_factory.mktemp("plane"))
-    try:
-        plane.pool.create(CLUSTER)
-        crds.install_all(plane.client, [definition(kind) for kind in CUSTOM], "test")
-        for rule in RULES.values():
-            plane.client.apply(policy(rule), "test")
-            plane.client.apply(bound(rule.name, Action.DENY), "test")
-            plane.client.apply(namespace(rule.name, **{TEAM: "vision", "rule": f"{rule.name}-deny"}), "test")
-        for name, cases in REFUSED.items():
-            made, _ = next(iter(cases.values()))
-            until(plane.client, made, name)
-        yield plane.client
-    finally:
-        plane.supervisor.stop_all()
+def client(plane: ControlPlane) -> KubeClient:
+    define(plane.client, [definition(kind) for kind in CUSTOM])
+    for rule in RULES.values():
+        plane.client.apply(policy(rule), "test")
+        plane.client.apply(bound(rule.name, Action.DENY), "test")
+        plane.client.apply(namespace(rule.name, **{TEAM: "vision", "rule": f"{rule.name}-deny"}), "test")
+    for name, cases in REFUSED.items():
+        made, _ = next(iter(cases.values()))
+        until(plane.client, made, name)
+    return plane.client
 
 
 @pytest.mark.parametrize(("rule", "case"), [(rule, case) for rule, cases in TAKEN.items() for case in cases])

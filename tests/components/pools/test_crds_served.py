@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +11,22 @@ import yaml
 from components.pools import nodeclass, nodepool, overlay
 from components.pools.manifests import ManifestKind
 from components.pools.spec import PoolSpec
-from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.unknowns import PLACEHOLDER
 from tests.components.pools.samples import spec
 from tests.components.pools.test_crds import CASES
-from tests.sandbox.plane import CLUSTER, start_plane
+from tests.sandbox.plane import ControlPlane
+from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture(scope="module")
-def client(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
-    plane = start_plane(tmp_path_factory.mktemp("plane"))
-    try:
-        plane.pool.create(CLUSTER)
-        files = sorted((shared / "charts/karpenter-crd/crds").glob("karpenter*.yaml"))
-        crds.install_all(plane.client, [yaml.safe_load(file.read_text()) for file in files], "test")
-        yield plane.client
-    finally:
-        plane.supervisor.stop_all()
+def client(shared: Path, plane: ControlPlane) -> KubeClient:
+    files = sorted((shared / "charts/karpenter-crd/crds").glob("karpenter*.yaml"))
+    define(plane.client, [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files])
+    return plane.client
 
 
 def manifest(kind: ManifestKind, body: dict[str, Any]) -> dict[str, Any]:

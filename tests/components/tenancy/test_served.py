@@ -24,13 +24,13 @@ from components.tenancy.roles import cluster_role_manifest, group, role_binding
 from components.tenancy.workload_rights import service_account_manifest
 from infra.config.platform import Platform
 from infra.config.teams import MemberRole, PriorityName
-from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
 from tests.components.pools.samples import BLOCK
 from tests.components.tenancy.samples import LANGUAGE, VISION, platform, pools
-from tests.sandbox.plane import CLUSTER, start_plane
+from tests.sandbox.plane import ControlPlane
+from tests.support.definitions import define
 from tests.support.quotas import until_refused
 
 pytestmark = pytest.mark.sandbox
@@ -61,20 +61,15 @@ def of_team(team: str) -> Iterator[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
-    plane = start_plane(tmp_path_factory.mktemp("plane"))
-    try:
-        plane.pool.create(CLUSTER)
-        for manifest in (
-            *(priority_class(name) for name in PriorityName),
-            *(cluster_role_manifest(role) for role in MemberRole),
-            *of_team("vision"),
-            *of_team("language"),
-        ):
-            plane.client.apply(manifest, MANAGER)
-        yield plane.client
-    finally:
-        plane.supervisor.stop_all()
+def client(plane: ControlPlane) -> KubeClient:
+    for manifest in (
+        *(priority_class(name) for name in PriorityName),
+        *(cluster_role_manifest(role) for role in MemberRole),
+        *of_team("vision"),
+        *of_team("language"),
+    ):
+        plane.client.apply(manifest, MANAGER)
+    return plane.client
 
 
 def pod(
@@ -200,7 +195,6 @@ def test_members_work_in_their_own_namespaces_and_see_no_other(client: KubeClien
 def test_the_real_crds_take_every_object_of_the_queues(client: KubeClient, shared: Path) -> None:
     # That of Workload alone is as large as all others, and no Workload is made here.
     files = [file for file in sorted((shared / "charts/kueue/crds").glob("*.yaml")) if "_workloads" not in file.name]
-    crds.install_all(client, [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files], MANAGER)
     ours = platform(
         {"vision": {**VISION, "gpus": {**VISION["gpus"], "block": {"nominal": 16, "lend": 8}}}, "language": LANGUAGE},
         {"block": BLOCK},
@@ -210,6 +204,7 @@ def test_the_real_crds_take_every_object_of_the_queues(client: KubeClient, share
     known = resolve_all(ours)
     local = ours.queues.model_copy(update={"workers": {}})
     queues = [cluster_queue(name, team, known, ours.queues) for name, team in ours.teams.items()]
+    define(client, [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files])
     for manifest in (
         *shared_manifests(known, local).values(),
         *shared_manifests(known, ours.queues).values(),

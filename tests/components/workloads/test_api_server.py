@@ -13,8 +13,9 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
+from components.priorities import priority_class
 from components.workloads import TrainingJob, TrainingJobArgs
-from slipway.sandbox.kubernetes import crds
+from infra.config.teams import PriorityName
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
@@ -23,31 +24,22 @@ from tests.components.workloads.examples import EXAMPLES, manifests, target
 from tests.components.workloads.samples import GOOD, TARGET, TRAINING, bodies, body
 from tests.components.workloads.test_crds import FILES, crd
 from tests.sandbox.kubernetes.hooks import make_hooks
-from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.sandbox.plane import ControlPlane
 from tests.sandbox.rpc.engine import Engine
+from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox
 
 
 @pytest.fixture(scope="module")
-def plane(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    plane = start_plane(tmp_path_factory.mktemp("plane"))
-    try:
-        plane.pool.create(CLUSTER)
-        kinds = [kind for kind in FILES if kind != "WorkflowTaskSet"]
-        crds.install_all(plane.client, [crd(shared / "charts", kind) for kind in kinds], "test")
-        for name in sorted({TARGET.namespace, *(target(name).namespace for name in EXAMPLES)}):
-            plane.client.apply(restricted(name), "test")
-            plane.client.apply(named("v1", "ServiceAccount", "workload", name), "test")
-        for value, name in enumerate(TARGET.priorities):
-            plane.client.apply({**named("scheduling.k8s.io/v1", "PriorityClass", name), "value": value}, "test")
-        yield plane
-    finally:
-        plane.supervisor.stop_all()
-
-
-@pytest.fixture
-def client(plane: ControlPlane) -> KubeClient:
+def client(shared: Path, plane: ControlPlane) -> KubeClient:
+    kinds = [kind for kind in FILES if kind != "WorkflowTaskSet"]
+    define(plane.client, [crd(shared / "charts", kind) for kind in kinds])
+    for name in sorted({TARGET.namespace, *(target(name).namespace for name in EXAMPLES)}):
+        plane.client.apply(restricted(name), "test")
+        plane.client.apply(named("v1", "ServiceAccount", "workload", name), "test")
+    for name in TARGET.priorities:
+        plane.client.apply(priority_class(PriorityName(name)), "test")
     return plane.client
 
 
@@ -108,7 +100,9 @@ def test_it_would_refuse_a_field_that_is_misspelt(client: KubeClient) -> None:
         check(client, [job])
 
 
-def test_an_update_does_not_stop_a_job_that_the_queue_has_started(plane: ControlPlane, tmp_path: Path) -> None:
+def test_an_update_does_not_stop_a_job_that_the_queue_has_started(
+    plane: ControlPlane, client: KubeClient, tmp_path: Path
+) -> None:
     """Kueue clears `suspend`; the engine, which set it, must leave it alone even when something else changes."""
     job = Ref("batch/v1", "Job", "mnist", TARGET.namespace)
 
@@ -120,10 +114,10 @@ def test_an_update_does_not_stop_a_job_that_the_queue_has_started(plane: Control
     try:
         engine = Engine(tmp_path / "engine", {"kubernetes": served.port})
         engine.stack(lambda: program(TRAINING)).up()
-        plane.client.merge(job, {"spec": {"suspend": False}})
+        client.merge(job, {"spec": {"suspend": False}})
         later = replace(TRAINING, ttl_seconds=3600)
         assert "1 updated" in engine.stack(lambda: program(later)).up(refresh=True).stdout
-        live = plane.client.get(job)
+        live = client.get(job)
     finally:
         served.stop()
     assert live is not None

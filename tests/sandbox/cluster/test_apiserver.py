@@ -58,13 +58,3 @@ def test_a_stranger_is_let_in_nowhere(plane: ControlPlane) -> None:
     with pytest.raises(ApiError) as refused:
         stranger.get_path("/api/v1/namespaces")
     assert refused.value.status == 401
-
-
-def test_a_cluster_that_was_deleted_leaves_nothing_in_the_store(plane: ControlPlane) -> None:
-    plane.pool.create("short-lived")
-    server = plane.pool.standing()["short-lived"]
-    plane.targets.client(server).apply(Ref("v1", "Namespace", "left").as_object(), "test")
-    plane.pool.delete("short-lived")
-    assert server.process.exit_code is not None
-    assert plane.etcd.wipe(server.slot) == 0
-    assert plane.client.get(Ref("v1", "Namespace", "default")) is not None

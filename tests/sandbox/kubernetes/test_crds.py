@@ -9,7 +9,7 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.removal import remove
-from tests.sandbox.plane import ControlPlane, crd
+from tests.sandbox.plane import crd
 
 GROUP = "crds.test"
 WIDGET = crd(GROUP, "Widget", {"size": {"type": "integer"}})
@@ -141,24 +141,3 @@ def test_stand_ins_go_once_nothing_uses_them(clean: KubeClient, namespace: str) 
     remove(clean, Ref.of(widget(namespace)))
     crds.remove_unused_stand_ins(clean)
     assert not crds.is_served(clean, Ref.of(widget(namespace)))
-
-
-@pytest.mark.sandbox
-def test_a_spare_that_lent_a_definition_to_a_preview_becomes_no_cluster(plane: ControlPlane) -> None:
-    spare, offered = plane.targets.spare().client, plane.targets.definitions
-    ref = Ref(f"{GROUP}/v1", "Widget", "w", "default")
-    assert not offered.install_for(spare, ref)
-    offered.offer([WIDGET])
-    assert not offered.install_for(spare, Ref(f"{GROUP}/v2", "Widget", "w"))
-    assert offered.install_for(spare, ref)
-    assert crds.is_served(spare, ref)
-    other = crd(GROUP, "Widget", {"weight": {"type": "integer"}})
-    offered.offer([other])
-    assert offered.install_for(spare, ref)
-    served = (spare.get(Ref.of(other)) or {})["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    assert "weight" in served["properties"]["spec"]["properties"]
-    assert plane.pool.create("after-preview").server != spare.server
-    created = plane.targets.of_cluster("after-preview")
-    assert created is not None
-    assert not crds.is_served(created, ref)
-    plane.pool.delete("after-preview")

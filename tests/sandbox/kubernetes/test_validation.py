@@ -4,14 +4,17 @@ from typing import Any
 
 import pytest
 
+from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
 from slipway.sandbox.rpc.wire import UNKNOWN
 from tests.sandbox.kubernetes.hooks import Hooks
-from tests.sandbox.plane import crd
+from tests.sandbox.plane import ControlPlane, crd
 
 pytestmark = pytest.mark.sandbox
 
+GROUP = "spare.test"
+WIDGET = crd(GROUP, "Widget", {"size": {"type": "integer"}})
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 
@@ -140,3 +143,31 @@ def test_a_change_that_neither_update_nor_replacement_makes_is_refused_at_previe
     _, reasons = hooks.check(token, {**inputs, "reclaimPolicy": "Retain"}, checked)
     assert 'reclaimPolicy: Invalid value: "Retain": field is immutable' in reasons[0]
     hooks.delete(token, id, outputs, checked)
+
+
+def test_a_spare_that_lent_a_definition_becomes_no_cluster_and_a_deleted_cluster_leaves_nothing(
+    plane: ControlPlane,
+) -> None:
+    """Last of the tests that want a spare, since it is used up here: to start another takes 3 s (2026-11)."""
+    spare, offered = plane.targets.spare().client, plane.targets.definitions
+    ref = Ref(f"{GROUP}/v1", "Widget", "w", "default")
+    assert not offered.install_for(spare, ref)
+    offered.offer([WIDGET])
+    assert not offered.install_for(spare, Ref(f"{GROUP}/v2", "Widget", "w"))
+    assert offered.install_for(spare, ref)
+    assert crds.is_served(spare, ref)
+    other = crd(GROUP, "Widget", {"weight": {"type": "integer"}})
+    offered.offer([other])
+    assert offered.install_for(spare, ref)
+    served = (spare.get(Ref.of(other)) or {})["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    assert "weight" in served["properties"]["spec"]["properties"]
+
+    assert plane.pool.create("after-preview").server != spare.server
+    server = plane.pool.standing()["after-preview"]
+    created = plane.targets.client(server)
+    assert not crds.is_served(created, ref)
+    created.apply(Ref("v1", "Namespace", "left").as_object(), "test")
+    plane.pool.delete("after-preview")
+    assert server.process.exit_code is not None
+    assert plane.etcd.wipe(server.slot) == 0
+    assert plane.client.get(Ref("v1", "Namespace", "default")) is not None
