@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
+from slipway.sandbox.cluster.apiserver import MEMORY_LIMIT, garbage_collection
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object, Ref
@@ -58,3 +61,9 @@ def test_a_stranger_is_let_in_nowhere(plane: ControlPlane) -> None:
     with pytest.raises(ApiError) as refused:
         stranger.get_path("/api/v1/namespaces")
     assert refused.value.status == 401
+
+
+def test_garbage_is_collected_as_the_user_says(plane: ControlPlane) -> None:
+    assert garbage_collection({}) == {"GOGC": "100", "GOMEMLIMIT": MEMORY_LIMIT}
+    assert garbage_collection({"GOGC": "50", "GOMEMLIMIT": "1GiB"}) == {"GOGC": "50", "GOMEMLIMIT": "1GiB"}
+    assert plane.pool.standing()[CLUSTER].process.spec.environment == garbage_collection(os.environ)
