@@ -10,11 +10,10 @@ code generation.
 import os
 import queue
 import signal
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import metadata
@@ -27,6 +26,8 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 
 from slipway.sandbox import language_program
+from slipway.sandbox.language_children import Child, Children
+from slipway.sandbox.language_program import Task
 from slipway.sandbox.shims import install_shims
 
 __all__ = ["LanguageHost", "install_shims", "serve"]
@@ -38,9 +39,10 @@ _MESSAGE_OPTIONS = (("grpc.max_receive_message_length", -1), ("grpc.max_send_mes
 class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     """The engine's LanguageRuntime service, as far as running programs and policy packs needs it."""
 
-    def __init__(self, engine: str) -> None:
+    def __init__(self, engine: str, children: Children) -> None:
         self._engine = engine
-        self._children: set[subprocess.Popen[bytes]] = set()
+        self._ready = children
+        self._children: set[Child] = set()
         self._lock = threading.Lock()
 
     def Handshake(
@@ -80,8 +82,8 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
 
     def Run(self, request: language_pb2.RunRequest, context: grpc.ServicerContext) -> language_pb2.RunResponse:
         """Runs the program to its end, in a process of its own; what it prints goes where the host's output goes."""
-        debug = ["--debug"] if wants_debug(_engine_arguments()) else []
-        with self._child(context, ["program", self._engine, *debug], language_program.encode(request)) as child:
+        task = language_program.program_task(self._engine, request, debug=wants_debug(_engine_arguments()))
+        with self._child(context, task) as child:
             code = child.wait()
         if code == language_program.EXIT_REPORTED:
             return language_pb2.RunResponse(bail=True)
@@ -95,8 +97,8 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
             context.abort(grpc.StatusCode.UNIMPLEMENTED, f"only policy packs run as plugins here, not a {request.kind}")
         program = Path(request.info.program_directory, request.info.entry_point or ".")
         environment = dict(entry.split("=", 1) for entry in request.env)
-        arguments = ["policy-pack", *request.args, str(program)]
-        with self._child(context, arguments, "", environment, captured=True) as child:
+        task = Task(arguments=(*request.args, str(program)), environment=environment)
+        with self._child(context, task, captured=True) as child:
             yield from _relay(child)
 
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
@@ -106,32 +108,20 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
 
     def stop(self) -> None:
         """Ends every child."""
+        self._ready.dismiss()
         with self._lock:
             for child in self._children:
                 child.terminate()
 
     @contextmanager
-    def _child(
-        self,
-        context: grpc.ServicerContext,
-        arguments: list[str],
-        first_line: str,
-        environment: Mapping[str, str] | None = None,
-        *,
-        captured: bool = False,
-    ) -> Iterator[subprocess.Popen[bytes]]:
-        """A child of `language_program`, ended when the engine gives the call up or the block is left."""
-        output = subprocess.PIPE if captured else None
-        # -P: what lies in the working directory must not shadow the packages of the environment.
-        command = [sys.executable, "-u", "-P", "-m", language_program.__name__, *arguments]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=output, stderr=output, env={**os.environ, **(environment or {})}
-        ) as child:
+    def _child(self, context: grpc.ServicerContext, task: Task, *, captured: bool = False) -> Iterator[Child]:
+        """A child that does a task, ended when the engine gives the call up or the block is left."""
+        with self._ready.take(captured=captured) as child:
             with self._lock:
                 self._children.add(child)
             context.add_callback(child.terminate)
             if child.stdin:
-                child.stdin.write(f"{first_line}\n".encode())
+                child.stdin.write(task.line)
                 child.stdin.flush()
             try:
                 yield child
@@ -154,7 +144,7 @@ def _engine_arguments() -> list[str]:
         return []
 
 
-def _relay(child: subprocess.Popen[bytes]) -> Iterator[language_pb2.RunPluginResponse]:
+def _relay(child: Child) -> Iterator[language_pb2.RunPluginResponse]:
     """What the child prints, line by line from both streams as it comes, and at the end its exit code."""
     messages: queue.Queue[language_pb2.RunPluginResponse | None] = queue.Queue()
 
@@ -177,7 +167,8 @@ def _relay(child: subprocess.Popen[bytes]) -> Iterator[language_pb2.RunPluginRes
 def serve(engine: str) -> None:
     """Serves on a free loopback port, which it prints, until the engine sends SIGINT or is no longer there."""
     parent = os.getppid()
-    host = LanguageHost(engine)
+    # Before the server, which starts threads.
+    host = LanguageHost(engine, Children.prepared())
     server = grpc.server(ThreadPoolExecutor(), options=_MESSAGE_OPTIONS)
     language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server)
     port = server.add_insecure_port("127.0.0.1:0")

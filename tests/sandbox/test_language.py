@@ -154,25 +154,30 @@ def test_a_missing_program_is_named(project: Project) -> None:
     assert "Traceback" not in output
 
 
-def test_a_policy_pack_sees_the_resources_and_can_refuse_them(project: Project) -> None:
-    pack = project.root / "policies"
-    pack.mkdir()
-    (pack / "PulumiPolicy.yaml").write_text("runtime: python\nversion: 0.0.1\n")
-    (pack / "__main__.py").write_text(
-        textwrap.dedent("""
+def test_policy_packs_see_the_resources_and_can_refuse_them(project: Project) -> None:
+    """Two at once: the host has prepared a process for one."""
+    packs = [write_pack(project.root / "first"), write_pack(project.root / "second")]
+    project.program("import pulumi")
+    code, output = project.run("preview", *(word for pack in packs for word in ("--policy-pack", str(pack))))
+    assert code != 0
+    for pack in packs:
+        assert f"{pack.name}: a stack of pulumi:pulumi:Stack" in output
+
+
+def write_pack(directory: Path) -> Path:
+    directory.mkdir()
+    (directory / "PulumiPolicy.yaml").write_text("runtime: python\nversion: 0.0.1\n")
+    program = f"""
         from pulumi_policy import EnforcementLevel, PolicyPack, StackValidationPolicy
 
         def refuse(args, report):
-            report("a stack of " + args.resources[0].resource_type)
+            report("{directory.name}: a stack of " + args.resources[0].resource_type)
 
         policy = StackValidationPolicy("no", "nothing is allowed", refuse)
-        PolicyPack("tiny-pack", policies=[policy], enforcement_level=EnforcementLevel.MANDATORY)
-    """)
-    )
-    project.program("import pulumi")
-    code, output = project.run("preview", "--policy-pack", str(pack))
-    assert code != 0
-    assert "a stack of pulumi:pulumi:Stack" in output
+        PolicyPack("{directory.name}", policies=[policy], enforcement_level=EnforcementLevel.MANDATORY)
+    """
+    (directory / "__main__.py").write_text(textwrap.dedent(program))
+    return directory
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])

@@ -1,0 +1,169 @@
+"""The processes in which the language host runs programs and policy packs.
+
+Where fork is safe one of each kind is forked as soon as the host has imported the SDK, and waits to be told what to
+run. A new interpreter would import the SDK once more, for 0.3 s of CPU (2026-11). There are no threads yet at that
+moment. Any further child is a new interpreter.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from types import TracebackType
+from typing import IO, Protocol
+
+from slipway.sandbox import language_program
+
+FORKING = sys.platform == "linux"
+"""Not on macOS, whose system libraries start threads of their own (Python's documentation of os.fork)."""
+
+
+class Child(Protocol):
+    """A process that waits on its standard input to be told what to run; `subprocess.Popen` is one."""
+
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+
+    def terminate(self) -> None:
+        """Send SIGTERM, unless it has ended."""
+
+    def wait(self) -> int:
+        """Its exit code, once it has ended; the negative number of the signal that ended it."""
+
+    def __enter__(self) -> Child:
+        """Itself."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close its streams and wait for its end."""
+
+
+class Forked:
+    """A fork of this process that runs `language_program`. In the fork itself the constructor does not return.
+
+    Args:
+        captured: Whether what it prints is read here; else it goes where the output of this process goes.
+        others: Those forked before, whose pipes the new one must not hold open.
+    """
+
+    def __init__(self, others: list[Forked], *, captured: bool) -> None:
+        self._lock = threading.Lock()
+        self._code: int | None = None
+        pipes = _pipes(captured=captured)
+        ours = self.descriptors = [ours for ours, _ in pipes]
+        theirs = [theirs for _, theirs in pipes]
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._pid = os.fork()
+        if not self._pid:
+            for descriptor in (*ours, *(descriptor for other in others for descriptor in other.descriptors)):
+                os.close(descriptor)
+            _become(theirs)
+        for descriptor in theirs:
+            os.close(descriptor)
+        self.stdin: IO[bytes] | None = os.fdopen(ours[0], "wb")
+        self.stdout: IO[bytes] | None = os.fdopen(ours[1], "rb") if captured else None
+        self.stderr: IO[bytes] | None = os.fdopen(ours[2], "rb") if captured else None
+
+    def terminate(self) -> None:
+        """Send SIGTERM, unless it has ended."""
+        with self._lock:
+            if self._code is None:
+                os.kill(self._pid, signal.SIGTERM)
+
+    def wait(self) -> int:
+        """Its exit code, once it has ended; the negative number of the signal that ended it."""
+        # Left as it is until the lock is held: its number must not be another's when a signal is sent to it.
+        with suppress(ChildProcessError):
+            os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOWAIT)
+        with self._lock:
+            if self._code is None:
+                self._code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+            return self._code
+
+    def __enter__(self) -> Forked:
+        """Itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close its streams and wait for its end."""
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream:
+                stream.close()
+        self.wait()
+
+
+class Children:
+    """Those that are ready, by whether their output is captured."""
+
+    def __init__(self) -> None:
+        self._ready: dict[bool, Child] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def prepared(cls) -> Children:
+        """One of each kind, where fork is safe. To be called before this process has threads."""
+        made = cls()
+        if FORKING:
+            # What is there now stays: collecting it would only copy its pages.
+            gc.freeze()
+            program = Forked([], captured=False)
+            made._ready = {False: program, True: Forked([program], captured=True)}
+        return made
+
+    def take(self, *, captured: bool) -> Child:
+        """One that nobody has yet."""
+        with self._lock:
+            ready = self._ready.pop(captured, None)
+        return ready or spawn(captured=captured)
+
+    def dismiss(self) -> None:
+        """End those that nobody took."""
+        with self._lock:
+            left, self._ready = list(self._ready.values()), {}
+        for child in left:
+            with child:
+                child.terminate()
+
+
+def spawn(*, captured: bool) -> Child:
+    """A new interpreter that runs `language_program`."""
+    output = subprocess.PIPE if captured else None
+    # -P: what lies in the working directory must not shadow the packages of the environment.
+    command = [sys.executable, "-u", "-P", "-m", language_program.__name__]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
+
+
+def _pipes(*, captured: bool) -> list[tuple[int, int]]:
+    """Our end and theirs of their standard input, and of their two outputs."""
+    reads, writes = os.pipe()
+    pipes = [(writes, reads)]
+    if captured:
+        pipes += [os.pipe(), os.pipe()]
+    return pipes
+
+
+def _become(theirs: list[int]) -> None:
+    """Be `language_program`, with these for standard streams."""
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(signal_number, signal.SIG_DFL)
+    for standard, descriptor in enumerate(theirs):
+        os.dup2(descriptor, standard)
+        os.close(descriptor)
+    # As `python -u`: what a program prints is seen at once.
+    sys.stdout, sys.stderr = (
+        io.TextIOWrapper(
+            io.FileIO(stream.fileno(), "w", closefd=False),
+            encoding=stream.encoding, errors=stream.errors, write_through=True,
+        )
+        for stream in (sys.stdout, sys.stderr)
+    )  # fmt: skip
+    sys.exit(language_program.main())

@@ -1,0 +1,89 @@
+"""Processes that wait for work: those forked, in a process of their own that has no threads, as the host has none."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+import psutil
+import pytest
+
+from slipway.sandbox import language_children
+
+pytestmark = pytest.mark.skipif(not language_children.FORKING, reason="children are forked on Linux only")
+
+HOST = """
+import json, sys
+from slipway.sandbox.language_children import Children
+children = Children.prepared()
+for line in sys.stdin:
+    print(json.dumps(eval(line)), flush=True)
+"""
+SECONDS = 20.0
+
+
+@contextmanager
+def host() -> Iterator[tuple[subprocess.Popen[str], list[psutil.Process]]]:
+    """A process that prepares children and then evaluates lines, and its children."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOST], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert ask(process, "'ready'") == "ready"
+            yield process, psutil.Process(process.pid).children()
+        finally:
+            process.kill()
+
+
+def ask(process: subprocess.Popen[str], expression: str) -> object:
+    pipes: list[IO[str]] = [pipe for pipe in (process.stdin, process.stdout) if pipe]
+    pipes[0].write(f"{expression}\n")
+    pipes[0].flush()
+    return json.loads(pipes[1].readline())
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    for process in processes:
+        process.wait(SECONDS)
+    return True
+
+
+def test_one_of_each_kind_is_ready_and_goes_with_a_host_that_is_killed() -> None:
+    with host() as (process, children):
+        assert len(children) == 2
+        process.send_signal(signal.SIGKILL)
+        assert gone(children)
+
+
+def test_those_that_nobody_took_are_ended() -> None:
+    with host() as (process, children):
+        assert ask(process, "children.dismiss()") is None
+        assert gone(children)
+
+
+def test_what_a_child_printed_and_how_it_ended_is_known() -> None:
+    with host() as (process, _):
+        told = "[child := children.take(captured=True), child.stdin.write(b'no task\\n'), child.stdin.flush()] and"
+        assert "JSONDecodeError" in str(ask(process, f"{told} child.stderr.read().decode()"))
+        assert ask(process, "[child.wait(), child.terminate(), child.wait()]") == [1, None, 1]
+
+
+def test_a_child_that_is_ended_tells_the_signal() -> None:
+    with host() as (process, _):
+        ended = ask(process, "[child := children.take(captured=False), child.terminate()] and child.wait()")
+        assert ended == -signal.SIGTERM
+
+
+def test_a_second_one_is_a_new_interpreter_that_does_as_it_is_told() -> None:
+    with language_children.spawn(captured=True) as child:
+        assert child.stdin is not None
+        assert child.stderr is not None
+        child.stdin.write(b"no task\n")
+        child.stdin.flush()
+        assert b"JSONDecodeError" in child.stderr.read()
+        assert child.wait() == 1
