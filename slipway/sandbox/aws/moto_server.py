@@ -9,6 +9,7 @@ import socket
 from dataclasses import dataclass
 from typing import Any
 
+from slipway.sandbox.aws import parsed_once
 from slipway.sandbox.rpc.errors import ProviderError
 
 HOST = "127.0.0.1"
@@ -44,6 +45,8 @@ def start(port: int = 0) -> MotoServer:
     _refuse_taken(port)
     os.environ.update(_ENVIRONMENT)
     os.environ.pop(_UNWANTED, None)
+    # Before moto is imported: it makes sessions of botocore's even then.
+    parsed_once.install()
     # Imported here: the environment above is read at import, which takes about a second.
     from moto.server import ThreadedMotoServer  # noqa: PLC0415
 

@@ -1,0 +1,142 @@
+"""Schemas on disk, so that only the first run on a machine imports the SDK to read them.
+
+    <cache>/schemas/<version of pulumi_aws>-<digest of the code that reads it>/<service>.<module>.<class>.json
+
+The digest covers this file, `sdk_annotations` and `kinds`: nobody has to think of a number when one of them changes.
+Files of other versions stay until the user removes them; the types that moto knows take 0.3 MB (2026-11).
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import logging
+import os
+import tempfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from slipway.sandbox.aws import kinds
+from slipway.sandbox.aws.kinds import (
+    INPUTS,
+    OUTPUTS,
+    AnyOf,
+    Anything,
+    Field,
+    Kind,
+    ListOf,
+    MapOf,
+    ObjectOf,
+    Objects,
+    Scalar,
+)
+from slipway.toolchain import cache
+
+LOG = logging.getLogger(__name__)
+
+SOURCES = (Path(__file__), Path(__file__).with_name("sdk_annotations.py"), Path(kinds.__file__))
+
+
+def place(type_token: str) -> Path:
+    """Where the schema of a type is kept, whether it is there or not."""
+    name = type_token.removeprefix("aws:").replace("/", ".").replace(":", ".")
+    return cache.root() / "schemas" / key() / f"{name}.json"
+
+
+@functools.cache
+def key() -> str:
+    """The directory's name."""
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in SOURCES)).hexdigest()
+    return f"{version('pulumi_aws')}-{digest[:12]}"
+
+
+def load(type_token: str) -> Objects | None:
+    """What `save` wrote; None where there is nothing, or something else than that."""
+    try:
+        document = json.loads(place(type_token).read_bytes())
+        if document["type"] == type_token and {INPUTS, OUTPUTS} <= set(document["objects"]):
+            return _decode(document["objects"])
+    except FileNotFoundError:
+        return None
+    # Whatever is wrong with the file, the SDK knows better. RuntimeError: there is no home directory.
+    except (OSError, RuntimeError, ValueError, LookupError, TypeError, AttributeError) as error:
+        LOG.debug("schema of %s: %r", type_token, error)
+    LOG.info("schema of %s: the file in the cache is of no use", type_token)
+    return None
+
+
+def save(type_token: str, objects: Objects) -> None:
+    """Keep the schema of a type. That it cannot be kept is no error: it is read from the SDK again next time."""
+    document = {"type": type_token, "objects": encode(objects)}
+    try:
+        _write(place(type_token), json.dumps(document, separators=(",", ":")))
+    except (OSError, RuntimeError) as error:
+        LOG.debug("schema of %s: not kept: %s", type_token, error)
+
+
+def _write(path: Path, text: str) -> None:
+    """By a temporary name, so that nobody ever reads half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def encode(objects: Objects) -> dict[str, Any]:
+    """The objects as JSON holds them: of each property whether it is required, and its kind."""
+    return {
+        name: {key: [field.required, _encoded(field.kind)] for key, field in fields.items()}
+        for name, fields in objects.items()
+    }
+
+
+def _encoded(kind: Kind) -> Any:
+    match kind:
+        case Scalar(name):
+            return name
+        case ListOf(item):
+            return {"list": _encoded(item)}
+        case MapOf(item):
+            return {"map": _encoded(item)}
+        case ObjectOf(name):
+            return {"object": name}
+        case AnyOf(options):
+            return {"any": [_encoded(option) for option in options]}
+    return None
+
+
+def _decode(document: Mapping[str, Any]) -> Objects:
+    objects: dict[str, Mapping[str, Field]] = {name: {} for name in document}
+    for name, fields in document.items():
+        decoded = {key: Field(bool(required), _decoded(kind, objects)) for key, (required, kind) in fields.items()}
+        objects[name] = MappingProxyType(decoded)
+    return objects
+
+
+def _decoded(kind: Any, objects: Objects) -> Kind:
+    if kind is None:
+        return Anything()
+    if isinstance(kind, str):
+        return _SCALARS[kind]
+    ((form, value),) = kind.items()
+    if form == "object":
+        # Looked up now, so that a name that leads nowhere is told while the SDK can still be asked.
+        objects[value]
+        return ObjectOf(value, objects)
+    if form == "any":
+        return AnyOf(tuple(_decoded(option, objects) for option in value))
+    below = _decoded(value, objects)
+    found: dict[str, Kind] = {"list": ListOf(below), "map": MapOf(below)}
+    return found[form]
+
+
+_SCALARS = MappingProxyType({name: Scalar(name) for name in ("str", "int", "float", "bool")})
