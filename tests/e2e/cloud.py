@@ -9,9 +9,15 @@ import boto3
 
 Lister = Callable[[Any], list[str]]
 
+
+def vpcs(ec2: Any) -> list[str]:
+    """Without the default one."""
+    return [vpc["VpcId"] for vpc in ec2.describe_vpcs()["Vpcs"] if not vpc["IsDefault"]]
+
+
 LISTED: Final[Mapping[str, tuple[str, Lister]]] = {
     # What every account has from the start (default VPC with its subnets, groups and routes) is not the stack's.
-    "VPCs": ("ec2", lambda c: [v["VpcId"] for v in c.describe_vpcs()["Vpcs"] if not v["IsDefault"]]),
+    "VPCs": ("ec2", vpcs),
     "subnets": ("ec2", lambda c: [s["SubnetId"] for s in c.describe_subnets()["Subnets"] if not s["DefaultForAz"]]),
     "NAT gateways": ("ec2", lambda c: _standing(c.describe_nat_gateways()["NatGateways"], "NatGatewayId", "State")),
     "addresses": ("ec2", lambda c: [a["AllocationId"] for a in c.describe_addresses()["Addresses"]]),
@@ -81,7 +87,9 @@ def client(service: str, variables: Mapping[str, str]) -> Any:
     )
 
 
-def contents(variables: Mapping[str, str]) -> dict[str, list[str]]:
-    """What stands in the account of a stack, by kind; kinds of which nothing stands are left out."""
-    found = {kind: sorted(lister(client(service, variables))) for kind, (service, lister) in LISTED.items()}
+def contents(variables: Mapping[str, str], *kinds: str) -> dict[str, list[str]]:
+    """What stands in the account of a stack, of these kinds or of all; those of which nothing stands are left out."""
+    listed = {kind: LISTED[kind] for kind in kinds or LISTED}
+    clients = {service: client(service, variables) for service in {service for service, _ in listed.values()}}
+    found = {kind: sorted(lister(clients[service])) for kind, (service, lister) in listed.items()}
     return {kind: names for kind, names in found.items() if names}

@@ -17,10 +17,6 @@ def test_up_says_what_stands_what_it_costs_and_where_the_kubeconfig_is(dev: str,
     assert f"kubeconfig: {world.home / 'kubeconfig'}" in dev
 
 
-def test_a_second_up_changes_nothing(dev: str, world: World) -> None:
-    assert counts(world.succeed("up", "dev", "--sandbox")).keys() == {"unchanged"}
-
-
 def test_the_stack_files_of_the_checkout_stay_as_they_are(dev: str, world: World) -> None:
     original = World.make.__globals__["REPOSITORY"] / "stacks" / "Pulumi.dev.yaml"
     assert (world.checkout / "stacks" / "Pulumi.dev.yaml").read_bytes() == original.read_bytes()
@@ -31,7 +27,7 @@ def test_refresh_finds_no_drift_in_what_was_just_made(dev: str, world: World) ->
 
 
 def test_the_account_holds_the_network_and_the_cluster(dev: str, world: World) -> None:
-    held = contents(world.variables("dev"))
+    held = contents(world.variables("dev"), "clusters", "VPCs", "roles")
     assert held["clusters"] == ["slipway-dev"]
     assert len(held["VPCs"]) == 1
     assert all(name.startswith("slipway-dev-") for name in held["roles"]), held["roles"]
@@ -45,8 +41,10 @@ def test_the_api_server_shows_a_node_of_every_pool_with_its_gpus(dev: str, world
     assert offered["h100"]["nvidia.com/gpu"] == "1"
 
 
-def test_the_gate_stops_a_preview_that_would_replace_the_file_system(dev: str, world: World) -> None:
-    """FSx changes the deployment type of no file system."""
+def test_the_gate_stops_a_preview_that_would_replace_the_file_system_and_all_else_is_unchanged(
+    dev: str, world: World
+) -> None:
+    """FSx changes the deployment type of no file system. Volumes name it, and claims name the volumes."""
     world.edit("stacks/Pulumi.dev.yaml", "{deployment: SCRATCH_2}", "{deployment: PERSISTENT_2}")
     try:
         done = world.run("preview", "dev", "--sandbox")
@@ -55,6 +53,9 @@ def test_the_gate_stops_a_preview_that_would_replace_the_file_system(dev: str, w
     assert done.returncode == EXIT_STATEFUL, done.stdout
     assert 'deploymentType can\'t be changed in place: "SCRATCH_2" -> "PERSISTENT_2"' in done.stdout
     assert "loses: every file on it" in done.stdout
+    found = counts(done.stdout)
+    assert found.keys() == {"to replace", "unchanged"}, done.stdout
+    assert found["unchanged"] > 400
 
 
 def test_destroy_leaves_nothing_in_the_account_and_no_api_server(dev: str, world: World) -> None:

@@ -36,6 +36,8 @@ config:
       cpu: {preset: cpu, max: 6}
 """
 """Stack small: no add-on, no team, no GPU. For what is true of any stack: a third of the resources of dev."""
+BRIEF: Final = SMALL.replace("name: small", "name: brief").replace("444455556666", "777788889999")
+"""Stack brief: the same in an account of its own. Its runs are interrupted and killed, so nothing of it is certain."""
 _COUNT: Final = re.compile(r"^\s+[+~*±-]*\s*(\d+) (created|updated|deleted|replaced|unchanged|to \w+|changes?)", re.M)
 
 
@@ -62,7 +64,8 @@ class World:
             source = REPOSITORY / name
             copy = shutil.copytree if source.is_dir() else shutil.copy2
             copy(source, checkout / name)
-        (checkout / "stacks" / "Pulumi.small.yaml").write_text(SMALL, encoding="utf-8")
+        for name, text in (("small", SMALL), ("brief", BRIEF)):
+            (checkout / "stacks" / f"Pulumi.{name}.yaml").write_text(text, encoding="utf-8")
         return cls(checkout, directory / "sandbox", charts)
 
     @cached_property
@@ -70,7 +73,7 @@ class World:
         """No credential of anybody's, and no charts but those of this world.
 
         The state is written once, at the end of a run: twice at each resource takes half of the engine's time. What
-        a run leaves that was killed is tested with stack small (tests/cli/test_in_sandbox.py).
+        a run leaves that was killed is tested with stack brief (test_runs.py).
         """
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))}
         ours = {"SLIPWAY_SANDBOX_HOME": str(self.home), "PULUMI_SKIP_CHECKPOINTS": "true"}

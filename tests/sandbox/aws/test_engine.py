@@ -105,27 +105,26 @@ def outputs_of(stack: auto.Stack) -> dict[str, dict[str, Any]]:
     return {name: {"id": item.get("id"), **item.get("outputs", {})} for name, item in resources(stack).items()}
 
 
-def test_a_platform_stands_changes_in_place_and_goes(sandbox: Sandbox, clients: Clients, account: str) -> None:
-    stack = sandbox.engine.stack(platform(account))
+def test_a_platform_stands_is_mended_changes_in_place_and_goes(
+    sandbox: Sandbox, clients: Clients, account: str
+) -> None:
+    stack, aws = sandbox.engine.stack(platform(account)), Aws(clients, "us-west-2", account)
     stack.up()
     assert CANARY not in sandbox.engine.state_text()
     state = outputs_of(stack)
-    assert account in state["role"]["arn"]
-    assert state["cluster"]["endpoint"] == "https://127.0.0.1:40000"
-    assert state["entry"]["accessEntryArn"].startswith(f"arn:aws:eks:us-west-2:{account}:access-entry/main/")
-    inputs, template = sandbox.nodes.groups["main", "gpu"]
-    assert (inputs["scalingConfig"]["desiredSize"], template) == (
-        2,
-        {**(template or {}), "InstanceType": "p5.48xlarge"},
-    )
-    assert list(sandbox.nodes.tags.values()) == ["gpu"]
+    stands(sandbox, account, state)
+    assert changes(stack.refresh()) == {}
+    spoil(aws, state)
+    assert changes(stack.refresh()) == {"updated": 3, "deleted": 1}
+    assert changes(stack.up()) == {"updated": 3, "created": 1}
+    group = aws.call("eks", "describe_nodegroup", clusterName="main", nodegroupName="gpu")["nodegroup"]
+    assert group["scalingConfig"]["desiredSize"] == 2
 
     stack = sandbox.engine.stack(platform(account, "p5e.48xlarge", team="research"))
     assert set(changes(stack.up())) == {"updated"}, "default tags and launch templates change in place"
     _, template = sandbox.nodes.groups["main", "gpu"]
     assert template is not None
     assert template["InstanceType"] == "p5e.48xlarge"
-    aws = Aws(clients, "us-west-2", account)
     tags = aws.call("ec2", "describe_vpcs", VpcIds=[state["vpc"]["id"]])["Vpcs"][0]["Tags"]
     assert {"Key": "team", "Value": "research"} in tags
 
@@ -134,21 +133,25 @@ def test_a_platform_stands_changes_in_place_and_goes(sandbox: Sandbox, clients: 
     assert (sandbox.clusters.running, sandbox.nodes.groups, sandbox.nodes.tags) == ({}, {}, {})
 
 
-def test_what_is_changed_by_hand_is_seen_and_taken_back(sandbox: Sandbox, clients: Clients, account: str) -> None:
-    stack = sandbox.engine.stack(platform(account))
-    stack.up()
-    state, aws = outputs_of(stack), Aws(clients, "us-west-2", account)
-    assert changes(stack.refresh()) == {}
+def stands(sandbox: Sandbox, account: str, state: dict[str, dict[str, Any]]) -> None:
+    assert account in state["role"]["arn"]
+    assert state["cluster"]["endpoint"] == "https://127.0.0.1:40000"
+    assert state["entry"]["accessEntryArn"].startswith(f"arn:aws:eks:us-west-2:{account}:access-entry/main/")
+    inputs, template = sandbox.nodes.groups["main", "gpu"]
+    assert inputs["scalingConfig"]["desiredSize"] == 2
+    assert template is not None
+    assert template["InstanceType"] == "p5.48xlarge"
+    assert list(sandbox.nodes.tags.values()) == ["gpu"]
+
+
+def spoil(aws: Aws, state: dict[str, dict[str, Any]]) -> None:
+    """Changes three resources by hand, and deletes one."""
     renamed = [{"Key": "Name", "Value": "changed"}]
     aws.call("ec2", "create_tags", Resources=[state["vpc"]["id"]], Tags=renamed)
     aws.call("logs", "put_retention_policy", logGroupName=state["logs"]["id"], retentionInDays=1)
     aws.call("sqs", "delete_queue", QueueUrl=state["queue"]["id"])
     sizes = {"minSize": 0, "maxSize": 4, "desiredSize": 3}
     aws.call("eks", "update_nodegroup_config", clusterName="main", nodegroupName="gpu", scalingConfig=sizes)
-    assert changes(stack.refresh()) == {"updated": 3, "deleted": 1}
-    assert changes(stack.up()) == {"updated": 3, "created": 1}
-    group = aws.call("eks", "describe_nodegroup", clusterName="main", nodegroupName="gpu")["nodegroup"]
-    assert group["scalingConfig"]["desiredSize"] == 2
 
 
 def test_instances_of_two_regions_keep_to_their_own(sandbox: Sandbox, clients: Clients, account: str) -> None:

@@ -64,7 +64,6 @@ def test_a_stack_lives_drifts_is_mended_and_goes(engine: Engine, plane: ControlP
 
     web = Ref("apps/v1", "Deployment", "web", "engine")
     client.merge(web, {"spec": {"replicas": 7}})
-    assert stack.preview(refresh=True).change_summary[auto.OpType.UPDATE] == 1
     assert "1 updated" in stack.up(refresh=True).stdout
     live = client.get(web)
     assert live is not None

@@ -1,4 +1,4 @@
-"""The command with the real engine and a real sandbox: shells, interrupts, and runs that were killed."""
+"""Shells, interrupts, and runs that were killed: with a stack of this module's own, in the sandbox of the others."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -20,18 +20,7 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 SLIPWAY = (sys.executable, "-m", "slipway")
 SECONDS = 120.0
-"""A run of stack small takes 5 to 15 s; many times that on a busy machine."""
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """A checkout and a sandbox of this module's own; the runs are those of stack small."""
-    made = World.make(tmp_path_factory.mktemp("world"))
-    try:
-        made.succeed("sandbox", "start")
-        yield made
-    finally:
-        made.run("sandbox", "stop")
+"""A run of stack brief takes 5 to 15 s; many times that on a busy machine."""
 
 
 def environment(world: World) -> dict[str, str]:
@@ -66,7 +55,7 @@ def stack_files(world: World) -> dict[str, bytes]:
 
 def test_plain_pulumi_works_in_a_shell_of_the_sandbox_and_writes_nothing_into_the_checkout(world: World) -> None:
     before = stack_files(world)
-    script = 'eval "$("$1" -m slipway sandbox env)" && pulumi preview -s small --non-interactive && pulumi stack ls'
+    script = 'eval "$("$1" -m slipway sandbox env)" && pulumi preview -s brief --non-interactive && pulumi stack ls'
     done = subprocess.run(
         ["sh", "-c", script, "sh", sys.executable], cwd=world.checkout, env=environment(world),
         capture_output=True, text=True, check=False, timeout=SECONDS,
@@ -74,34 +63,34 @@ def test_plain_pulumi_works_in_a_shell_of_the_sandbox_and_writes_nothing_into_th
     assert done.returncode == 0, done.stdout + done.stderr
     assert "to create" in done.stdout
     assert stack_files(world) == before
-    assert {"dev", "prod", "small", "staging"} <= {
+    assert {"brief", "dev", "prod", "staging"} <= {
         line.split()[0].rstrip("*") for line in done.stdout.splitlines() if line.split()
     }
 
 
 def test_an_interrupt_cancels_and_leaves_the_stack_free(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    with path.open("w") as log, begin(world, log, "up", "small", "--sandbox") as run:
+    with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox") as run:
         wait_for(lambda: " creating " in path.read_text())
         run.send_signal(signal.SIGINT)
         code = run.wait(SECONDS)
     assert code not in (0, 128 + signal.SIGKILL)
     assert path.read_text().count("^C received") == 1
     assert "Traceback" not in path.read_text()
-    assert locks(world.home / "pulumi", "slipway", "small") == ()
+    assert locks(world.home / "pulumi", "slipway", "brief") == ()
 
 
 def test_a_killed_engine_leaves_a_lock_and_the_next_run_takes_it_away(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    with path.open("w") as log, begin(world, log, "up", "small", "--sandbox") as run:
-        wait_for(lambda: locks(world.home / "pulumi", "slipway", "small"))
-        (lock,) = locks(world.home / "pulumi", "slipway", "small")
-        busy = slipway(world, "refresh", "small", "--sandbox")
+    with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox") as run:
+        wait_for(lambda: locks(world.home / "pulumi", "slipway", "brief"))
+        (lock,) = locks(world.home / "pulumi", "slipway", "brief")
+        busy = slipway(world, "refresh", "brief", "--sandbox")
         assert busy.returncode == 1
         assert f"in use by another run (process {lock.pid} " in busy.stderr
         os.kill(lock.pid, signal.SIGKILL)
         assert run.wait(SECONDS) == 128 + signal.SIGKILL
-    after = slipway(world, "refresh", "small", "--sandbox")
+    after = slipway(world, "refresh", "brief", "--sandbox")
     assert after.returncode == 0, after.stderr
     assert f"locked by a run that is gone (process {lock.pid} " in after.stderr
-    assert locks(world.home / "pulumi", "slipway", "small") == ()
+    assert locks(world.home / "pulumi", "slipway", "brief") == ()
