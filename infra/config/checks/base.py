@@ -31,6 +31,15 @@ class Context:
         entry = self.raw[collection][key]
         return entry if isinstance(entry, Mapping) else {}
 
+    def named(self, collection: str) -> tuple[str, ...]:
+        """Names of all entries of a collection, wrong ones among them: who refers to such a one makes no mistake."""
+        entries = self.raw.get(collection)
+        return tuple(map(str, entries)) if isinstance(entries, Mapping) else ()
+
+    def whole(self, collection: str) -> bool:
+        """Whether every entry of a collection is valid: else one that is looked for may be among the wrong ones."""
+        return len(self.parts[collection]) == len(self.named(collection))
+
 
 @dataclass(frozen=True)
 class Check:

@@ -88,15 +88,15 @@ def _ends(path: str, schedule: Schedule) -> Iterator[Problem]:
         yield Problem(f"{path}.start", rule, schedule.start, "Move it.")
 
 
-def scheduled_pools(_context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterator[Problem]:
+def scheduled_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterator[Problem]:
     """Pools that a schedule can and may stop, each by one schedule."""
     taken: dict[str, str] = {}
     for name, schedule in cost.schedules.items():
         path = f"cost.schedules.{name}.pools"
         for pool in schedule.pools:
-            if pool not in pools:
-                yield Problem(path, "the pool must exist", pool, f"Use {', '.join(sorted(pools))}.")
-            elif (refused := _refused(pools[pool])) is not None:
+            if pool not in context.named("pools"):
+                yield Problem(path, "the pool must exist", pool, f"Use {', '.join(sorted(context.named('pools')))}.")
+            elif pool in pools and (refused := _refused(pools[pool])) is not None:
                 rule, mend = refused
                 yield Problem(path, rule, pool, mend)
             elif pool in taken:

@@ -10,13 +10,13 @@ from infra.config.pools import Pool
 from infra.config.problems import Problem
 
 
-def limits_of_pools(_context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterator[Problem]:
+def limits_of_pools(context: Context, cost: Cost, _pools: dict[str, Pool]) -> Iterator[Problem]:
     """A bound or an approval of a pool that is not there guards nothing."""
     named = {"pools": list(cost.limits.pools), "premium": list(cost.limits.premium)}
     for key, names in named.items():
         for name in names:
-            if name not in pools:
-                mend = f"Name one of {', '.join(sorted(pools))}, or remove the entry."
+            if name not in context.named("pools"):
+                mend = f"Name one of {', '.join(sorted(context.named('pools')))}, or remove the entry."
                 yield Problem(f"cost.limits.{key}.{name}", "must be a pool of this stack", name, mend)
 
 

@@ -47,7 +47,7 @@ def settings_in_use(context: Context, pools: dict[str, Pool]) -> Iterator[Proble
 def system_pool(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
     """The pool that carries the controllers is there and never leaves."""
     systems = {name: pool for name, pool in pools.items() if pool.role is Role.SYSTEM}
-    if not systems and len(pools) == len(context.raw["pools"]):  # else an invalid pool may be the one
+    if not systems and context.whole("pools"):
         yield Problem("pools", "one pool must have the role system", sorted(pools), "Add `system: {preset: system}`.")
     for name, pool in systems.items():
         if pool.provisioner is not Provisioner.MANAGED:

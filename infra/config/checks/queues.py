@@ -27,8 +27,9 @@ def workers_managed(_context: Context, queues: Queues, addons: Addons) -> Iterat
         yield Problem("queues.remotePools", rule, list(queues.remote_pools), "Add `workers`, or remove it.")
 
 
-def remote_pools_exist(_context: Context, queues: Queues, pools: Mapping[str, Pool]) -> Iterator[Problem]:
+def remote_pools_exist(context: Context, queues: Queues, _pools: Mapping[str, Pool]) -> Iterator[Problem]:
     """Pools whose work is sent away are named."""
     for position, name in enumerate(queues.remote_pools):
-        if name not in pools:
-            yield Problem(f"queues.remotePools.{position}", "the pool must exist", name, f"Use {', '.join(pools)}.")
+        if name not in context.named("pools"):
+            mend = f"Use {', '.join(context.named('pools'))}."
+            yield Problem(f"queues.remotePools.{position}", "the pool must exist", name, mend)

@@ -21,14 +21,13 @@ Teams = Mapping[str, Team]
 
 def pools_named(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
     """Shares are of pools that there are, of the sort that the key says, and for teams."""
-    sound = len(pools) == len(context.raw["pools"])  # else an invalid pool may be the one that is meant
     for team, settings in teams.items():
         for kind, shares in (("gpus", settings.gpus), ("cpus", settings.cpus)):
             for pool in shares:
                 path = f"teams.{team}.{kind}.{pool}"
                 if pool in pools:
                     yield from _sort_of(path, kind, pool, pools[pool])
-                elif sound:
+                elif context.whole("pools"):
                     near = get_close_matches(pool, pools, n=1)
                     fitting = sorted(name for name in pools if not list(_sort_of("", kind, name, pools[name])))
                     mend = f"Did you mean `{near[0]}`?" if near else f"Use one of {', '.join(fitting)}."
@@ -75,8 +74,10 @@ def shares_fit(_context: Context, teams: Teams, pools: Pools) -> Iterator[Proble
             yield Problem(f"pools.{name}.max", rule, pool.max, f"Use {nodes}, or lower `nominal` of {shown}.")
 
 
-def borrowing_fits(_context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:
+def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:
     """What a team may borrow, others lend."""
+    if not context.whole("teams"):
+        return
     lent: dict[str, int] = {}
     for settings in teams.values():
         for pool, share in settings.shares.items():
@@ -95,9 +96,9 @@ def borrowing_fits(_context: Context, teams: Teams, addons: Addons) -> Iterator[
                 yield Problem(f"{path}.borrow", rule, share.borrow, mend)
 
 
-def pools_unshared(_context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
+def pools_unshared(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
     """A pool of which no team has a share stands idle: its flavor is in no queue."""
-    if not teams:
+    if not teams or not context.whole("teams"):
         return
     shared = set(chain.from_iterable(settings.shares for settings in teams.values()))
     for name, pool in pools.items():

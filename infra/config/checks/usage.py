@@ -13,14 +13,14 @@ from infra.config.storage import Storage
 from infra.config.usage import PoolUse
 
 
-def use_of_pools(_context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterator[Problem]:
+def use_of_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterator[Problem]:
     """A pool's use is between its minimum and its maximum, on one of its types."""
     for name, use in cost.usage.pools.items():
         path = f"cost.usage.pools.{name}"
-        if name not in pools:
-            mend = f"Name one of {', '.join(sorted(pools))}, or remove the entry."
+        if name not in context.named("pools"):
+            mend = f"Name one of {', '.join(sorted(context.named('pools')))}, or remove the entry."
             yield Problem(path, "must be a pool of this stack", name, mend)
-        else:
+        elif name in pools:
             yield from _fits(path, use, pools[name])
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from infra.config import ConfigurationError, load
+from infra.config import ConfigurationError, load, read_stack
 from tests.infra.config.stack import BASE, DELETE, TODAY, changed, loaded, problems
+from tests.support.stacks import FOLDER, NAMES
 
 
 def report(changes: dict[str, object]) -> str:
@@ -53,6 +56,16 @@ def test_a_wrong_pool_hides_no_mistake_of_another() -> None:
 def test_a_wrong_part_causes_no_mistakes_elsewhere() -> None:
     found = problems(changed({"network.cidr": "not a range", "account.region": 3}))
     assert [problem.path for problem in found] == ["account.region", "network.cidr"]
+
+
+@pytest.mark.parametrize("stack", NAMES)
+def test_a_wrong_entry_causes_no_mistakes_where_it_is_referred_to(stack: str) -> None:
+    settings: Any = read_stack(stack, FOLDER)
+    for collection in ("pools", "teams"):
+        for name, entry in settings[collection].items():
+            wrong = {**settings, collection: {**settings[collection], name: {**entry, "nonsense": 1}}}
+            found = problems(wrong, stack=stack)
+            assert [problem.path for problem in found] == [f"{collection}.{name}.nonsense"]
 
 
 def test_the_system_pool_is_not_missed_while_it_is_wrong() -> None:
