@@ -10,6 +10,7 @@ from typing import Any
 from pulumi_policy import PolicyResource, ResourceValidationArgs
 
 from policies.access import Node, tree
+from policies.reading import Unread
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,7 +43,8 @@ class Resource:
     @cached_property
     def props(self) -> Node:
         """Its properties."""
-        return tree(self.read())
+        found = self.read()
+        return Node("", found.values) if isinstance(found, Unread) else tree(found)
 
     def __getitem__(self, key: str) -> Node:
         return self.props[key]

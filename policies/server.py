@@ -9,13 +9,14 @@ looked at here, on its way to the SDK's servicer; a test holds this against the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
-from typing import Any, Final
+from typing import Any
 
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import (
     EnforcementLevel,
     Policy,
+    PolicyProviderResource,
+    PolicyResource,
     ResourceValidationArgs,
     ResourceValidationPolicy,
     StackValidationArgs,
@@ -24,20 +25,16 @@ from pulumi_policy import (
 from pulumi_policy import policy as sdk
 
 from policies import pack
+from policies.reading import Unread
 from policies.rules import BY_NAME
-
-_READING: Final[dict[str, Any]] = {
-    "name": "reading",
-    "description": "Keeps what the SDK reads",
-    "enforcement_level": EnforcementLevel.ADVISORY,
-}
 
 
 class StackServicer(sdk._PolicyAnalyzerServicer):
     """The SDK's servicer, whose policies become those of the stack's environment once the stack is known.
 
     The SDK reads all properties anew for each policy, and once more for remediations: for a hundred rules and six
-    hundred resources that is 6 s of a preview (2026-11). Here what rules look at is read once for all of them.
+    hundred resources that is 6 s of a preview (2026-11). Here what rules look at is read once for all of them, and the
+    tags of a stack, at which none looks, are not passed on.
     """
 
     def __init__(self, name: str, version: str, policies: list[Policy], *rest: Any) -> None:
@@ -55,22 +52,18 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
         return answer
 
     def Analyze(  # noqa: N802 - the name of the RPC
-        self, request: analyzer_pb2.AnalyzeRequest, context: Any
+        self, request: analyzer_pb2.AnalyzeRequest, _: Any
     ) -> analyzer_pb2.AnalyzeResponse:
-        """Has the SDK read the resource once, and asks the rules that look at its type; unread where there are none."""
+        """Asks the rules that look at the resource's type about one reading of it."""
         if request.type not in self._asked:
             self._asked[request.type] = [one for one in self._policies if self._judges(one, request.type)]
         asked = self._asked[request.type]
         if not asked:
             return analyzer_pb2.AnalyzeResponse()
-        read: list[ResourceValidationArgs] = []
-        reader = ResourceValidationPolicy(validate=lambda args, _: read.append(args), **_READING)
-        self._with([reader]).Analyze(request, context)
-        (of,) = read
-        known = (of.resource_type, of.props, of.urn, of.name, of.opts, of.provider)
-        return self._judged(
-            ResourceValidationPolicy, asked, lambda settings: ResourceValidationArgs(*known, settings, of.stack_tags)
-        )
+        properties: Any = Unread(request.properties)
+        options, provider = self._get_resource_options(request), self._provider(request)
+        known = (request.type, properties, request.urn, request.name, options, provider)
+        return self._judged(ResourceValidationPolicy, asked, lambda settings: ResourceValidationArgs(*known, settings))
 
     def Remediate(  # noqa: N802 - the name of the RPC
         self, *_: Any
@@ -79,18 +72,32 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
         return analyzer_pb2.RemediateResponse()
 
     def AnalyzeStack(  # noqa: N802 - the name of the RPC
-        self, request: analyzer_pb2.AnalyzeStackRequest, context: Any
+        self, request: analyzer_pb2.AnalyzeStackRequest, _: Any
     ) -> analyzer_pb2.AnalyzeResponse:
-        """Has the SDK read the stack once, and asks every rule about the same reading."""
-        read: list[StackValidationArgs] = []
-        reader = StackValidationPolicy(validate=lambda args, _: read.append(args), **_READING)
-        self._with([reader]).AnalyzeStack(request, context)
-        (of,) = read
+        """Asks every rule of stacks about one reading of the stack."""
+        resources = [self._resource(one) for one in request.resources]
+        by_urn = {one.urn: one for one in resources}
+        for resource, message in zip(resources, request.resources, strict=True):
+            for key, sources in message.propertyDependencies.items():
+                resource.property_dependencies[key] = [by_urn[urn] for urn in sources.urns if urn in by_urn]
         return self._judged(
-            StackValidationPolicy,
-            self._policies,
-            lambda settings: StackValidationArgs(of.resources, settings, of.stack_tags),
+            StackValidationPolicy, self._policies, lambda settings: StackValidationArgs(resources, settings)
         )
+
+    def _resource(self, message: analyzer_pb2.AnalyzerResource) -> PolicyResource:
+        """A resource of a stack, without what no rule asks for: its parent, and what it depends on without a value."""
+        properties: Any = Unread(message.properties)
+        options, provider = self._get_resource_options(message), self._provider(message)
+        return PolicyResource(message.type, properties, message.urn, message.name, options, provider, None, [], {})
+
+    @staticmethod
+    def _provider(
+        message: analyzer_pb2.AnalyzeRequest | analyzer_pb2.AnalyzerResource,
+    ) -> PolicyProviderResource | None:
+        if not message.HasField("provider"):
+            return None
+        found = message.provider
+        return PolicyProviderResource(found.type, Unread(found.properties).values, found.urn, found.name)
 
     def _judges(self, policy: Policy, type_token: str) -> bool:
         """Whether a policy says anything of one resource of a type."""
@@ -113,12 +120,6 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
                 )
                 policy.validate(arguments(self._get_policy_config(policy.name)), report)
         return response
-
-    def _with(self, policies: list[Policy]) -> Any:
-        """The SDK's own servicer with other policies: requests come in several threads, so it is a copy."""
-        view = copy(self)
-        view.__dict__["_PolicyAnalyzerServicer__policies"] = policies
-        return super(StackServicer, view)
 
 
 def policies() -> list[Policy]:

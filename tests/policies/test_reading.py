@@ -1,0 +1,54 @@
+"""Messages of the engine are read as the SDK reads them, but for its proxies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pulumi
+import pytest
+from google.protobuf import json_format, struct_pb2
+from pulumi_policy import proxy
+from pulumi_policy.deserialize import deserialize_properties
+
+from policies.access import UNKNOWN, plain
+from policies.reading import Unread
+from tests.policies.support import SECRET_SIGNATURE
+
+ASSET = {"4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17"}
+MARKS = [value for name, value in vars(proxy).items() if name.startswith("UNKNOWN_")]
+
+
+def message(properties: dict[str, Any]) -> struct_pb2.Struct:
+    return json_format.ParseDict(properties, struct_pb2.Struct())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "text", "", 3.0, True, False, None, [], {},
+        {"deep": [{"er": [None, 1.5, {"est": ""}]}]},
+        {**SECRET_SIGNATURE, "value": {"password": ["hidden"]}},
+        [{**SECRET_SIGNATURE, "value": None}],
+        *MARKS,
+        [{"beside": MARKS[0], "known": 1.0}],
+        {**SECRET_SIGNATURE, "value": MARKS[2]},
+    ],
+)  # fmt: skip
+def test_it_is_what_the_sdk_reads(value: Any) -> None:
+    given = message({"it": value, "other": 1.0})
+    by_the_sdk = plain(proxy.unknown_checking_proxy(deserialize_properties(json_format.MessageToDict(given))))
+    assert Unread(given).values == by_the_sdk
+
+
+def test_every_mark_of_the_sdk_is_unknown() -> None:
+    assert len(MARKS) == 7
+    assert all(value is UNKNOWN for value in Unread(message(dict.fromkeys(MARKS, MARKS[1]))).values.values())
+    assert all(Unread(message({"it": mark})).values["it"] is UNKNOWN for mark in MARKS)
+
+
+def test_what_has_another_mark_is_the_sdks() -> None:
+    found = Unread(message({"it": {**ASSET, "text": "hello"}})).values["it"]
+    assert isinstance(found, pulumi.StringAsset)
+    assert found.text == "hello"
+    with pytest.raises(AssertionError, match="Unrecognized signature"):
+        _ = Unread(message({"it": {next(iter(ASSET)): "new"}})).values
