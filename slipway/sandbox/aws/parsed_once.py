@@ -1,9 +1,9 @@
 """AWS's service models, read once a process: botocore has each session read them anew, and moto makes many sessions.
 
-A first stack's run parsed some of these files up to 7 times, 2 s of processor time (2026-11). The documents are shared
-here between sessions, so nobody may change them: what botocore and moto add of their own to a model goes into a copy
-of the parts concerned, and stays with the one who added it. Moto's additions would lead a client astray: they give SQS
-another protocol (moto 5.2.5, sqs/2012-11-05/service-2.moto-extras.json.gz).
+EC2's model was parsed 6 times for the first calls, which cost 0.9 s of processor time and 50 MB (2026-11). The
+documents are shared here between sessions, so nobody may change them: what botocore and moto add of their own to a
+model goes into a copy of the parts concerned, and stays with the one who added it. Moto's additions would lead a client
+astray: they give SQS another protocol (moto 5.2.5, sqs/2012-11-05/service-2.moto-extras.json.gz).
 
 Plain dicts, which keep their order, take half the time of botocore's OrderedDict.
 """
