@@ -107,9 +107,14 @@ class World:
         path.write_text(text.replace(old, new), encoding="utf-8")
 
     def variables(self, stack: str) -> dict[str, str]:
-        """What `slipway sandbox env` sets for a stack."""
-        values: dict[str, str] = json.loads(self.succeed("sandbox", "env", stack, "--json"))
-        return values
+        """What `slipway sandbox env` sets for a stack, asked once."""
+        if stack not in self._variables:
+            self._variables[stack] = json.loads(self.succeed("sandbox", "env", stack, "--json"))
+        return self._variables[stack]
+
+    @cached_property
+    def _variables(self) -> dict[str, dict[str, str]]:
+        return {}
 
     def api(self, stack: str) -> KubeClient:
         """A client of a stack's API server, past our providers: what `kubectl` would be."""
