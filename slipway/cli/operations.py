@@ -17,6 +17,7 @@ from slipway.engine.invocation import Invocation, Operation, Request, operation
 from slipway.engine.project import Project, find
 from slipway.engine.protection import refuse_protected
 from slipway.engine.state import StackState, parse
+from slipway.sandbox import IN_SANDBOX_SHELL
 
 if TYPE_CHECKING:
     from infra.config import Loaded
@@ -32,8 +33,6 @@ _GET_PULUMI: Final = (
     "the Pulumi CLI is not on PATH: install it (https://www.pulumi.com/docs/install/), "
     "or add --sandbox, which brings its own"
 )
-IN_SANDBOX_SHELL: Final = "SLIPWAY_SANDBOX_SHELL"
-"""Set in a shell of `slipway sandbox env`: every run there is one in the sandbox."""
 
 
 def add(commands: Commands) -> None:

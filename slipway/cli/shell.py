@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slipway.cli.operations import IN_SANDBOX_SHELL
 from slipway.engine import shim
 from slipway.engine.errors import SlipwayError
 from slipway.engine.invocation import leads_elsewhere, without_proxy
 from slipway.engine.project import Project
 from slipway.engine.stacks import SandboxEngine
+from slipway.sandbox import IN_SANDBOX_SHELL
 
 if TYPE_CHECKING:
     from slipway.cli.offline import Sandbox

@@ -1,1 +1,6 @@
 """The sandbox: an AWS account and its EKS clusters on loopback, so that the Pulumi program runs without a cloud."""
+
+from typing import Final
+
+IN_SANDBOX_SHELL: Final = "SLIPWAY_SANDBOX_SHELL"
+"""Set in a shell of `slipway sandbox env`: every run there is one in the sandbox."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from slipway.sandbox import bytecode
+from slipway.sandbox import IN_SANDBOX_SHELL, bytecode
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
 from slipway.sandbox.cluster.process import tail
 from slipway.sandbox.errors import SandboxError
@@ -41,8 +41,11 @@ def spawn_daemon(home: Path, aws_port: int | None, account: str | None) -> Sandb
 
 
 def daemon_environment() -> dict[str, str]:
-    """This environment without what could lead the daemon to a real account, a real cluster, or through a proxy."""
-    unwanted = ("AWS_", "PULUMI_", "MOTO_", "KUBECONFIG")
+    """This environment without what could lead the daemon to a real account, a real cluster, or through a proxy.
+
+    And without what a shell of an earlier sandbox set for the engine alone: API servers would take it for the user's.
+    """
+    unwanted = ("AWS_", "PULUMI_", "MOTO_", "KUBECONFIG", *(("GOGC",) if os.environ.get(IN_SANDBOX_SHELL) else ()))
     kept = {
         name: value
         for name, value in os.environ.items()

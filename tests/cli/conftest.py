@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from slipway.cli import offline
-from slipway.cli.operations import IN_SANDBOX_SHELL
 from slipway.engine.project import find
+from slipway.sandbox import IN_SANDBOX_SHELL
 from slipway.sandbox.aws import credentials
 from tests.engine.fake import FakePulumi
 

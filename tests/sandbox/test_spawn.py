@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.sandbox import spawn
+from slipway.sandbox import IN_SANDBOX_SHELL, spawn
 from slipway.sandbox.errors import SandboxError
 
 
@@ -57,3 +57,12 @@ def test_the_daemon_sees_no_credential_cluster_or_proxy_of_the_users(monkeypatch
     assert found["AWS_REGION"] == "eu-west-1"
     assert found["SLIPWAY_CHARTS"] == str(Path("charts").absolute())
     assert "PATH" in found
+
+
+@pytest.mark.parametrize(("shell", "expected"), [("", "30"), ("1", None)])
+def test_what_a_shell_of_a_sandbox_sets_for_the_engine_is_not_for_the_daemon(
+    shell: str, expected: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(IN_SANDBOX_SHELL, shell)
+    monkeypatch.setenv("GOGC", "30")
+    assert spawn.daemon_environment().get("GOGC") == expected
