@@ -16,12 +16,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from pulumi.runtime import run_in_stack
+from pulumi.runtime import resource, run_in_stack
 from pulumi.runtime.config import set_all_config
+from pulumi.runtime.proto import source_pb2
 from pulumi.runtime.settings import Settings, configure
 
 from slipway.render.monitor import Monitor
 from slipway.render.recording import Recording
+from slipway.settled import settled
 
 
 def record(
@@ -47,7 +49,11 @@ def record(
         Exception: Whatever the program raises, as it is.
     """
     monitor = Monitor(project, stack, preview=preview)
-    with _no_collection(), ThreadPoolExecutor(max_workers=1, thread_name_prefix="record") as executor:
+    with (
+        _no_collection(),
+        _no_stack_traces(),
+        ThreadPoolExecutor(max_workers=1, thread_name_prefix="record") as executor,
+    ):
         context = contextvars.Context()
         executor.submit(context.run, _run, program, monitor, config or {}, preview).result()
     return Recording(
@@ -75,6 +81,17 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
+@contextmanager
+def _no_stack_traces() -> Iterator[None]:
+    """Describe no call stack for each resource, as the SDK does for the engine: a fifth of the time of a run (2026-11)."""
+    described = resource._get_stack_trace
+    resource._get_stack_trace = source_pb2.StackTrace
+    try:
+        yield
+    finally:
+        resource._get_stack_trace = described
+
+
 def _run(program: Callable[[], None], monitor: Monitor, config: Mapping[str, Any], preview: bool) -> None:
     project, stack = monitor.project, monitor.stack
     configure(Settings(project, stack, monitor=monitor, engine=monitor, dry_run=preview, organization="organization"))
@@ -85,4 +102,9 @@ def _run(program: Callable[[], None], monitor: Monitor, config: Mapping[str, Any
         loop.set_exception_handler(lambda _, __: None)
         # One thread answers: registrations are taken one at a time and need no lock.
         loop.set_default_executor(ThreadPoolExecutor(max_workers=1, thread_name_prefix="monitor"))
-        runner.run(run_in_stack(program), context=contextvars.copy_context())
+        runner.run(run_in_stack(lambda: _whole(program)), context=contextvars.copy_context())
+
+
+async def _whole(program: Callable[[], None]) -> None:
+    program()
+    await settled()

@@ -26,7 +26,9 @@ from typing import Any
 import pulumi
 import pulumi.runtime
 from pulumi.runtime.proto import engine_pb2, language_pb2
-from pulumi.runtime.settings import SETTINGS, get_engine, get_root_resource
+from pulumi.runtime.settings import get_engine
+
+from slipway.settled import settled
 
 EXIT_REPORTED = 32
 """The program failed and the user has been told; the number is that of Pulumi's own host."""
@@ -143,24 +145,6 @@ def _run_in_loop(program: Path, parallel: int) -> None:
 async def _execute(program: Path) -> None:
     runpy.run_path(str(program), run_name="__main__")
     await settled()
-
-
-async def settled() -> None:
-    """Waits until all outputs are resolved, or one of them fails; then the SDK finds nothing more to wait for.
-
-    Its own wait wakes up at each output that is resolved, and then asks all others whether they are: 8 of 23 s of CPU
-    for the 430 resources of stack dev (pulumi 3.258, runtime/stack.py, wait_for_rpcs; 2026-11).
-    """
-    if getattr(get_root_resource(), "_async_program", None) is not None:
-        # `pulumi.run`: what outputs wait for may come only from there.
-        return
-    while True:
-        with SETTINGS.lock:
-            outputs = set(SETTINGS.outputs)
-        # A failed one stays there: the SDK raises its error.
-        if not outputs or any(one.done() and (one.cancelled() or one.exception()) for one in outputs):
-            return
-        await asyncio.wait(outputs, return_when=asyncio.FIRST_EXCEPTION)
 
 
 def _take_standard_input() -> str:

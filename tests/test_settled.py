@@ -1,4 +1,4 @@
-"""What `language_program.settled` waits for, and how often it wakes up for that."""
+"""What `settled` waits for, and how often it wakes up for that."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pulumi.runtime.settings import SETTINGS
 
-from slipway.sandbox import language_program
+from slipway import settled
 
 SECONDS = 10.0
 
@@ -57,7 +57,7 @@ def test_it_waits_for_all_outputs_and_wakes_up_a_few_times(monkeypatch: pytest.M
 
         for number in range(100):
             _follow(outputs, output(number))
-        await language_program.settled()
+        await settled.settled()
         assert sorted(resolved) == list(range(200))
 
     monkeypatch.setattr(asyncio, "wait", counted)
@@ -78,7 +78,7 @@ def test_a_failure_ends_the_waiting_and_is_left_to_the_sdk(monkeypatch: pytest.M
             await asyncio.Event().wait()
 
         failed, endless = _follow(outputs, fail()), _follow(outputs, never())
-        await language_program.settled()
+        await settled.settled()
         assert isinstance(failed.exception(), ValueError)
         assert outputs == {failed, endless}
         endless.cancel()
@@ -96,8 +96,8 @@ def test_a_program_that_goes_on_in_pulumi_run_is_not_waited_for(monkeypatch: pyt
 
         task = _follow(outputs, output())
         root = SimpleNamespace(_async_program=lambda: None)
-        monkeypatch.setattr(language_program, "get_root_resource", lambda: root)
-        await language_program.settled()
+        monkeypatch.setattr(settled, "get_root_resource", lambda: root)
+        await settled.settled()
         comes_later.set()
         await task
 
