@@ -1,4 +1,4 @@
-"""Waiting for a Pulumi program whose outputs are resolved one after another, without looking at all of them each time."""
+"""Waiting for the outputs of a Pulumi program, without looking at all of them each time that one is resolved."""
 
 from __future__ import annotations
 
