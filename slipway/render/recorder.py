@@ -83,7 +83,7 @@ def _no_collection() -> Iterator[None]:
 
 @contextmanager
 def _no_stack_traces() -> Iterator[None]:
-    """Describe no call stack for each resource: the SDK does so for the engine, in a fifth of a run's time (2026-11)."""
+    """Describe no call stack for each resource: the SDK does so for the engine, a fifth of a run's time (2026-11)."""
     described = resource._get_stack_trace
     resource._get_stack_trace = source_pb2.StackTrace
     try:

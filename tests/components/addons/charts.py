@@ -24,4 +24,4 @@ def unknown_keys(values: Mapping[str, Any], chart: Mapping[str, Any], path: str 
 
 def own_values(shared: Path, chart: str) -> Any:
     """The values that a chart brings."""
-    return yaml.safe_load((shared / "charts" / chart / "values.yaml").read_text())
+    return yaml.load((shared / "charts" / chart / "values.yaml").read_text(), yaml.CSafeLoader)

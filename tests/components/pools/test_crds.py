@@ -36,7 +36,7 @@ _TYPES = {"string": str, "integer": int, "boolean": bool, "object": dict, "array
 
 
 def schema(shared: Path, file: str) -> Mapping[str, Any]:
-    crd = yaml.safe_load((shared / "charts/karpenter-crd/crds" / file).read_text())
+    crd = yaml.load((shared / "charts/karpenter-crd/crds" / file).read_text(), yaml.CSafeLoader)
     (version,) = (each for each in crd["spec"]["versions"] if each["storage"])
     found: Mapping[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
     return found

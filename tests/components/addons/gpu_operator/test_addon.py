@@ -150,7 +150,7 @@ def test_the_rule_waits_for_the_chart_that_brings_its_kind_and_is_made_only_for_
 
 
 def test_the_rule_is_what_the_charts_crd_asks_for(shared: Path) -> None:
-    crds = yaml.safe_load_all((shared / "charts/gpu-operator/crds/nfd-api-crds.yaml").read_text())
+    crds = yaml.load_all((shared / "charts/gpu-operator/crds/nfd-api-crds.yaml").read_text(), yaml.CSafeLoader)
     (crd,) = (each for each in crds if each and each["spec"]["names"]["kind"] == "NodeFeatureRule")
     expected = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     rule = seen({"l4": BOTTLEROCKET}).objects["bottlerocket"]["spec"]
