@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import psutil
@@ -59,3 +60,17 @@ def test_end_leaves_a_process_alone_that_only_has_the_pid() -> None:
         assert end([other]) == ()
         assert child.poll() is None
         child.kill()
+
+
+def test_end_does_not_wait_until_somebody_reaps_what_has_ended() -> None:
+    code = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = ProcessIdentity.of("child", int(parent.stdout.readline()))
+        begun = time.monotonic()
+        assert end([child], grace_seconds=30) == (child,)
+        assert time.monotonic() - begun < 15
+        assert psutil.Process(child.pid).status() == psutil.STATUS_ZOMBIE
+        parent.communicate("")
