@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.isolation import isolated
 from tests.e2e.world import World
 
 
@@ -19,10 +20,14 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="session")
 def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """The same, with every chart where the shared samples are at hand. The CRDs take 20 s of CPU a stack."""
+    """The same, with every chart where the shared samples are at hand, and without a network where that can be had.
+
+    The CRDs take 20 s of CPU a stack.
+    """
     samples = os.environ.get("SLIPWAY_SHARED")
     charts = Path(samples) / "charts" if samples else None
-    yield from _stopped_afterwards(World.make(tmp_path_factory.mktemp("charted"), charts))
+    with isolated() as prefix:
+        yield from _stopped_afterwards(World.make(tmp_path_factory.mktemp("charted"), charts, prefix))
 
 
 def _stopped_afterwards(made: World) -> Iterator[World]:

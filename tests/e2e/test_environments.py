@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from slipway.engine.errors import EXIT_PROTECTED
 from slipway.sandbox.notes import NoteKind, load_notes
+from tests.e2e import isolation
 from tests.e2e.world import World, counts
 
 pytestmark = pytest.mark.sandbox
@@ -24,6 +27,16 @@ def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, ch
     for kept in ("cluster-control-plane", "cluster-key", "cluster-logs", "network-vpc"):
         assert kept in done.stdout
     assert counts(charted.succeed("preview", "prod", "--sandbox")).keys() == {"unchanged"}
+
+
+@pytest.mark.skipif(not isolation.possible(), reason="a network namespace needs Linux, unshare(1), nsenter(1) and root")
+def test_prod_came_up_without_a_network_or_a_credential(prod: str, charted: World) -> None:
+    assert "resources stand:" in prod
+    assert not [name for name in charted.environment if name.startswith(("AWS_", "PULUMI_ACCESS"))]
+    # An address for documentation (RFC 5737): with any way out this would time out, and not be refused at once.
+    code = "import socket; socket.create_connection(('192.0.2.1', 80), 5)"
+    tried = subprocess.run([*charted.prefix, sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Network is unreachable" in tried.stderr
 
 
 def test_nothing_was_a_stand_in_or_unchecked(shared: Path, prod: str, charted: World) -> None:

@@ -49,14 +49,16 @@ class World:
         checkout: Copy of the program, whose stack files a test may change.
         home: Sandbox home.
         charts: Directory of charts, for a sandbox that has them at hand.
+        prefix: What stands before each command.
     """
 
     checkout: Path
     home: Path
     charts: Path | None = None
+    prefix: tuple[str, ...] = ()
 
     @classmethod
-    def make(cls, directory: Path, charts: Path | None = None) -> World:
+    def make(cls, directory: Path, charts: Path | None = None, prefix: tuple[str, ...] = ()) -> World:
         """Copy what is needed of the checkout into a new directory."""
         checkout = directory / "checkout"
         checkout.mkdir()
@@ -66,7 +68,7 @@ class World:
             copy(source, checkout / name)
         for name, text in (("small", SMALL), ("brief", BRIEF)):
             (checkout / "stacks" / f"Pulumi.{name}.yaml").write_text(text, encoding="utf-8")
-        return cls(checkout, directory / "sandbox", charts)
+        return cls(checkout, directory / "sandbox", charts, prefix)
 
     @cached_property
     def environment(self) -> Mapping[str, str]:
@@ -82,7 +84,7 @@ class World:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `slipway` with these arguments; what it printed, on both streams, is `stdout`."""
         return subprocess.run(
-            [sys.executable, "-m", "slipway", *arguments],
+            [*self.prefix, sys.executable, "-m", "slipway", *arguments],
             cwd=self.checkout,
             env=self.environment,
             text=True,
