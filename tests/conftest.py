@@ -61,8 +61,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """The API server of all tests that need one and no more: 4 s of CPU to start (2026-11).
 
-    They keep to namespaces and names of their own; the CRDs of charts go with the module that brought them
-    (`tests.support.definitions`).
+    They keep to namespaces and names of their own; the CRDs of charts stay, and a module that needs others
+    replaces them (`tests.support.definitions`).
     """
     plane = start_plane(tmp_path_factory.mktemp("plane"))
     try:

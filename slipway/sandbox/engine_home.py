@@ -1,9 +1,9 @@
 """The engine's own directory in a sandbox, PULUMI_HOME: without the log that each run of the CLI writes there.
 
-The CLI writes all that `-v=9` would show into `$PULUMI_HOME/logs`, compressed and encrypted, and has
-no setting for it (v3.258.0, pkg/logging/encrypted.go, StartLogging): 1.3 of 8.2 s of CPU for a preview of stack prod,
-and 1.4 MB a run (2 cores, 2026-11). Where it can't make that directory it goes on without, so a file of the name is
-put there first. `--logtostderr -v=9` shows the same on demand.
+The CLI writes all that `-v=9` would show into `$PULUMI_HOME/logs`, compressed and encrypted, and has no setting for it
+(v3.258.0, pkg/logging/encrypted.go, StartLogging): 1.3 of 8.2 s of CPU for a preview of stack prod, and 1.4 MB a run
+(2 cores, 2026-11). Where it can't make that directory it goes on without, so a file of the name is put there first.
+`--logtostderr -v=9` shows the same on demand.
 """
 
 from __future__ import annotations

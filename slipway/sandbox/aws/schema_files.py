@@ -12,8 +12,6 @@ import functools
 import hashlib
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -34,6 +32,7 @@ from slipway.sandbox.aws.kinds import (
     Objects,
     Scalar,
 )
+from slipway.sandbox.files import write_atomically
 from slipway.toolchain import cache
 
 LOG = logging.getLogger(__name__)
@@ -73,22 +72,11 @@ def save(type_token: str, objects: Objects) -> None:
     """Keep the schema of a type. That it cannot be kept is no error: it is read from the SDK again next time."""
     document = {"type": type_token, "objects": encode(objects)}
     try:
-        _write(place(type_token), json.dumps(document, separators=(",", ":")))
+        path = place(type_token)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, json.dumps(document, separators=(",", ":")))
     except (OSError, RuntimeError) as error:
         LOG.debug("schema of %s: not kept: %s", type_token, error)
-
-
-def _write(path: Path, text: str) -> None:
-    """By a temporary name, so that nobody ever reads half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(text)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def encode(objects: Objects) -> dict[str, Any]:
