@@ -14,6 +14,7 @@ from pathlib import Path
 from slipway.sandbox.aws import moto_server
 from slipway.sandbox.aws.client import Clients
 from slipway.sandbox.aws.configuration import World
+from slipway.sandbox.aws.in_process import send_to
 from slipway.sandbox.aws.moto_server import MotoServer
 from slipway.sandbox.aws.provider import AwsProvider
 from slipway.sandbox.aws.warm import warm
@@ -116,7 +117,7 @@ class Sandbox:
         self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove)
 
     def _serve_aws(self, moto: MotoServer) -> Served:
-        self._clients = Clients(moto.endpoint)
+        self._clients = Clients(moto.endpoint, send_to(moto.application))
         world = World(self._clients, self._settings.account, self.pool, self.registry)
         return self._served("the aws provider", serve(AwsProvider(world)))
 

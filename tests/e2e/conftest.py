@@ -44,12 +44,6 @@ def dev(world: World) -> str:
 
 
 @pytest.fixture(scope="session")
-def small(world: World) -> str:
-    """Stack small, up; what `slipway up` printed."""
-    return world.succeed("up", "small", "--sandbox")
-
-
-@pytest.fixture(scope="session")
 def prod(charted: World) -> str:
     """Stack prod, up; what `slipway up` printed."""
     return charted.succeed("up", "prod", "--sandbox")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.engine.errors import EXIT_STATEFUL
-from tests.e2e.cloud import contents
+from tests.e2e.cloud import client, contents, vpcs
 from tests.e2e.world import World, counts
 
 pytestmark = pytest.mark.sandbox
@@ -20,10 +20,6 @@ def test_up_says_what_stands_what_it_costs_and_where_the_kubeconfig_is(dev: str,
 def test_the_stack_files_of_the_checkout_stay_as_they_are(dev: str, world: World) -> None:
     original = World.make.__globals__["REPOSITORY"] / "stacks" / "Pulumi.dev.yaml"
     assert (world.checkout / "stacks" / "Pulumi.dev.yaml").read_bytes() == original.read_bytes()
-
-
-def test_refresh_finds_no_drift_in_what_was_just_made(dev: str, world: World) -> None:
-    assert counts(world.succeed("refresh", "dev", "--sandbox")).keys() == {"unchanged"}
 
 
 def test_the_account_holds_the_network_and_the_cluster(dev: str, world: World) -> None:
@@ -41,8 +37,27 @@ def test_the_api_server_shows_a_node_of_every_pool_with_its_gpus(dev: str, world
     assert offered["h100"]["nvidia.com/gpu"] == "1"
 
 
-def test_the_gate_stops_a_preview_that_would_replace_the_file_system_and_all_else_is_unchanged(
-    dev: str, world: World
+@pytest.fixture(scope="module")
+def drifted(dev: str, world: World) -> None:
+    """The VPC and a pool of stack dev are changed by somebody else."""
+    ec2 = client("ec2", world.variables("dev"))
+    (vpc,) = vpcs(ec2)
+    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "owner", "Value": "somebody-else"}])
+    patch = {"spec": {"limits": {"cpu": "1"}}}
+    path = "/apis/karpenter.sh/v1/nodepools/cpu"
+    world.api("dev").call("PATCH", path, patch, content_type="application/merge-patch+json")
+
+
+def test_a_refresh_finds_the_drift_and_no_other(drifted: None, world: World) -> None:
+    found = world.succeed("refresh", "dev", "--sandbox", "--", "--preview-only")
+    assert "network-vpc" in found
+    assert "pool-cpu-node-pool" in found
+    assert counts(found).keys() == {"to update", "unchanged"}
+    assert counts(found)["to update"] == 2
+
+
+def test_the_gate_stops_a_preview_that_would_replace_the_file_system_and_nothing_else_is_replaced(
+    drifted: None, world: World
 ) -> None:
     """FSx changes the deployment type of no file system. Volumes name it, and claims name the volumes."""
     world.edit("stacks/Pulumi.dev.yaml", "{deployment: SCRATCH_2}", "{deployment: PERSISTENT_2}")
@@ -54,8 +69,18 @@ def test_the_gate_stops_a_preview_that_would_replace_the_file_system_and_all_els
     assert 'deploymentType can\'t be changed in place: "SCRATCH_2" -> "PERSISTENT_2"' in done.stdout
     assert "loses: every file on it" in done.stdout
     found = counts(done.stdout)
-    assert found.keys() == {"to replace", "unchanged"}, done.stdout
+    assert found.keys() == {"to replace", "to update", "unchanged"}, done.stdout
     assert found["unchanged"] > 400
+    # What drifted is reported by any preview.
+    assert found["to update"] == 2
+    assert "network-vpc" in done.stdout
+    assert "pool-cpu-node-pool" in done.stdout
+
+
+def test_the_next_up_mends_the_drift_and_nothing_else_changes(drifted: None, world: World) -> None:
+    mended = counts(world.succeed("up", "dev", "--sandbox"))
+    assert mended.pop("updated") == 2
+    assert mended.keys() == {"unchanged"}
 
 
 def test_destroy_leaves_nothing_in_the_account_and_no_api_server(dev: str, world: World) -> None:

@@ -22,22 +22,21 @@ from slipway.sandbox.kubernetes.client import KubeClient
 REPOSITORY: Final = Path(__file__).parents[2]
 COPIED: Final = ("Pulumi.yaml", "infra", "stacks")
 """What the engine reads of a checkout; the packages themselves come from the environment that runs the tests."""
-SMALL: Final = """\
+BRIEF: Final = """\
 config:
   slipway:platform:
-    environment: {name: small, owner: ml-platform, costCenter: ml-research}
-    account: {id: "444455556666", region: us-east-1}
+    environment: {name: brief, owner: ml-platform, costCenter: ml-research}
+    account: {id: "777788889999", region: us-east-1}
     network: {cidr: 10.16.0.0/16, zones: [us-east-1a, us-east-1b]}
     cluster:
       access:
-        admins: {principalArn: "arn:aws:iam::444455556666:role/admin", policy: AmazonEKSClusterAdminPolicy}
+        admins: {principalArn: "arn:aws:iam::777788889999:role/admin", policy: AmazonEKSClusterAdminPolicy}
     pools:
       system: {preset: system}
       cpu: {preset: cpu, max: 6}
 """
-"""Stack small: no add-on, no team, no GPU. For what is true of any stack: a third of the resources of dev."""
-BRIEF: Final = SMALL.replace("name: small", "name: brief").replace("444455556666", "777788889999")
-"""Stack brief: the same in an account of its own. Its runs are interrupted and killed, so nothing of it is certain."""
+"""Stack brief: no add-on, no team, no GPU; a third of the resources of dev. Its runs are interrupted and killed, so
+nothing of it is certain."""
 _COUNT: Final = re.compile(r"^\s+[+~*±-]*\s*(\d+) (created|updated|deleted|replaced|unchanged|to \w+|changes?)", re.M)
 
 
@@ -66,8 +65,7 @@ class World:
             source = REPOSITORY / name
             copy = shutil.copytree if source.is_dir() else shutil.copy2
             copy(source, checkout / name)
-        for name, text in (("small", SMALL), ("brief", BRIEF)):
-            (checkout / "stacks" / f"Pulumi.{name}.yaml").write_text(text, encoding="utf-8")
+        (checkout / "stacks" / "Pulumi.brief.yaml").write_text(BRIEF, encoding="utf-8")
         return cls(checkout, directory / "sandbox", charts, prefix)
 
     @cached_property

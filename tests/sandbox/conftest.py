@@ -1,16 +1,44 @@
-"""Each test has a namespace of its own on the API server that all share."""
+"""One moto server and one API server for all tests; each has an account and a namespace of its own."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 
 import pytest
 
+from slipway.sandbox.aws import moto_server
+from slipway.sandbox.aws.client import Aws, Clients
+from slipway.sandbox.aws.in_process import send_to
+from slipway.sandbox.aws.moto_server import MotoServer
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
 from tests.sandbox.plane import ControlPlane
 
 _NAMESPACES = itertools.count(1)
+_ACCOUNTS = itertools.count(100000000001)
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[MotoServer]:
+    server = moto_server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def clients(moto: MotoServer) -> Clients:
+    return Clients(moto.endpoint, send_to(moto.application))
+
+
+@pytest.fixture
+def account() -> str:
+    return str(next(_ACCOUNTS))
+
+
+@pytest.fixture
+def aws(clients: Clients, account: str) -> Aws:
+    return Aws(clients, "us-west-2", account)
 
 
 @pytest.fixture

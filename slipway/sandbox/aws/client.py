@@ -17,6 +17,7 @@ import botocore.config
 import botocore.exceptions
 from botocore.model import StructureShape
 
+from slipway.sandbox.aws.in_process import Send
 from slipway.sandbox.ports import Clusters, NodeObserver
 from slipway.sandbox.rpc.errors import ProviderError
 
@@ -46,10 +47,16 @@ _ACCOUNT: ContextVar[str] = ContextVar("account", default=DEFAULT_ACCOUNT)
 
 
 class Clients:
-    """boto3 clients of one moto server, made once per service and region."""
+    """boto3 clients of one moto server, made once per service and region.
 
-    def __init__(self, endpoint: str) -> None:
+    Args:
+        endpoint: Address of the server.
+        send: What answers in its place where the server is of this process (`in_process.send_to`).
+    """
+
+    def __init__(self, endpoint: str, send: Send | None = None) -> None:
         self.endpoint = endpoint
+        self._send = send
         # Moto takes any credential; without one boto3 would look for a real one on this machine.
         self._session: Any = boto3.Session(aws_access_key_id="sandbox", aws_secret_access_key="sandbox")  # noqa: S106
         self._made: dict[tuple[str, str], Any] = {}
@@ -72,6 +79,8 @@ class Clients:
         config = botocore.config.Config(retries={"total_max_attempts": 1}, max_pool_connections=32, proxies={})
         client = self._session.client(service, region_name=region, endpoint_url=self.endpoint, config=config)
         client.meta.events.register("before-sign.*.*", _name_account)
+        if self._send:
+            client.meta.events.register("before-send.*.*", self._send)
         return client
 
 

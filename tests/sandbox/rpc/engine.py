@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import datetime
 import importlib
 import json
 import re
 import shutil
+import tempfile
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +42,25 @@ def changes(result: auto.UpResult | auto.RefreshResult | auto.PreviewResult) -> 
     return {verb: int(count) for count, verb in _CHANGE.findall(result.stdout.split("Resources:")[-1])}
 
 
+@cache
+def _command(binary: Path) -> auto.PulumiCommand:
+    """Made once: each asks the CLI for its version."""
+    # The SDK looks for `bin/pulumi` in a directory and nowhere else.
+    root = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, root)
+    (root / "bin").mkdir()
+    (root / "bin" / "pulumi").symlink_to(binary)
+    return auto.PulumiCommand(root=str(root), skip_version_check=True)
+
+
 class Engine:
     """One Pulumi backend and the providers it attaches to."""
 
     def __init__(self, directory: Path, ports: Mapping[str, int]) -> None:
-        binary = pulumi_binary()
-        bin_directory = directory / "bin"
-        bin_directory.mkdir(parents=True)
-        (bin_directory / "pulumi").symlink_to(binary)
+        self.command = _command(pulumi_binary())
         self.state = directory / "state"
-        self.state.mkdir()
+        self.state.mkdir(parents=True)
         engine_home.prepare(directory / "home")
-        self.command = auto.PulumiCommand(root=str(directory), skip_version_check=True)
         self.environment = {
             "PULUMI_DEBUG_PROVIDERS": ",".join(f"{name}:{port}" for name, port in ports.items()),
             "PULUMI_BACKEND_URL": f"file://{self.state}",
