@@ -12,7 +12,9 @@ BIN := .venv/bin
 # What the sandbox of a stack needs; the tests also render charts.
 TOOLS := pulumi kube-apiserver etcd
 TEST_TOOLS := $(TOOLS) helm
-PYTEST := -n auto --dist loadgroup
+# In the order of tests/conftest.py, which knows what takes long; by itself pytest-xdist begins with the groups of most
+# tests.
+PYTEST := -n auto --dist loadgroup --no-loadscope-reorder
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

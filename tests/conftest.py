@@ -1,11 +1,13 @@
 """What every test may use: the marker `sandbox`, and the directory of shared samples.
 
 Tests that share one engine or API server are kept on one worker of pytest-xdist (`--dist loadgroup`): those of whole
-stacks on one (group `e2e`), the others on another (`sandbox`), so that two cores are busy and no more.
+stacks on one (group `e2e`), the others on another (`sandbox`), so that two cores are busy and no more. Any other module
+is kept together, too.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -31,7 +33,10 @@ gc.set_threshold(50_000, 20, 50)
 # (tests/sandbox/cluster, admission, workloads) take 41 s of CPU instead of 44 (2 cores, 2026-11). With the CRDs of all
 # of prod's charts an API server takes 15 s instead of 22, and 0.9 GB instead of 0.65; without a limit it would take 2.
 os.environ.setdefault("GOGC", "400")
-os.environ.setdefault("GOMEMLIMIT", "900MiB")
+os.environ.setdefault("GOMEMLIMIT", "1500MiB")
+
+# At the end of a worker the interpreter looks through a million objects that end with it: 2 s and more (2026-11).
+atexit.register(gc.freeze)
 
 # A shell that starts a job in the background has it ignore Ctrl-C, and every child inherits that: tests that press it
 # would wait for ever.
@@ -42,14 +47,24 @@ SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "etcd")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Groups the tests marked `sandbox`: here, because pytest-xdist reads the groups as soon as all are collected."""
+    """Groups the tests marked `sandbox`, and others by module, so that what a module makes is made on one worker.
+
+    Here, because pytest-xdist reads the groups as soon as all are collected.
+    """
     if item.get_closest_marker("sandbox"):
         item.add_marker(pytest.mark.xdist_group("e2e" if "e2e" in item.path.parts else "sandbox"))
+    elif not item.get_closest_marker("xdist_group"):
+        item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(Path(__file__).parent))))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips the tests marked `sandbox`, with the way out, where a binary they need is missing."""
+    """Skips the tests marked `sandbox`, with the way out, where a binary they need is missing; begins with them.
+
+    They are two groups that take minutes, and a worker that begins with one late ends late: the last half minute of
+    four had one of two processors idle (2026-11).
+    """
     marked = [item for item in items if item.get_closest_marker("sandbox")]
+    items.sort(key=lambda item: item.get_closest_marker("sandbox") is None)
     missing = [name for name in SANDBOX_TOOLS if toolchain.find(name) is None] if marked else []
     for item in marked:
         if missing:

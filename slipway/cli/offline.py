@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -33,6 +33,8 @@ class Sandbox:
     variables: Mapping[str, str]
     """What the engine must have in its environment to work on it."""
     kubeconfig: Path
+    in_moto: Collection[str] = ()
+    """Types of pulumi_aws that live in moto; any other is a record."""
 
     def engine(self, user: Mapping[str, str]) -> SandboxEngine:
         """The CLI, turned to this sandbox.
@@ -98,7 +100,7 @@ def status() -> Status:
 
 
 def _sandbox(state: SandboxState) -> Sandbox:
-    return Sandbox(state.home, environment(state), state.kubeconfig)
+    return Sandbox(state.home, environment(state), state.kubeconfig, frozenset(state.in_moto))
 
 
 def _status(found: lifecycle.SandboxStatus) -> Status:

@@ -121,7 +121,11 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Seq
         # A preview takes no lock and minds none (pulumi v3.258.0, pkg/backend/diy/backend.go).
         engine.free(request.stack, say)
     settings = engine.prepare(project.stacks, request.stack)
-    refuse_protected(request, lambda: engine.state(request.stack))
+
+    def state() -> StackState:
+        return engine.state(request.stack)
+
+    refuse_protected(request, state)
 
     def call(request: Request) -> Invocation:
         return operation(
@@ -131,7 +135,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Seq
             environment=engine.environment,
         )
 
-    code = Gate(call=call, state=lambda: engine.state(request.stack), allowed=allowed, ask=ask).run(request)
+    code = Gate(call=call, state=state, allowed=allowed, ask=ask).run(request)
     if code == 0:
-        print(summary.after(request, loaded.platform, engine.state(request.stack), sandbox))
+        print(summary.after(request, loaded.platform, state, sandbox))
     return code

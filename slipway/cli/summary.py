@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +13,6 @@ from slipway.cli.output import table
 from slipway.cost import Estimate, estimate
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackState, counts
-from slipway.sandbox.aws.rows import ROWS
 from slipway.sandbox.notes import load_notes
 
 if TYPE_CHECKING:
@@ -24,14 +23,15 @@ KINDS_SHOWN: Final = 6
 """Kinds of a service that are named; `pulumi stack` and `slipway render` have them all."""
 
 
-def after(request: Request, platform: Platform, state: StackState, sandbox: Sandbox) -> str:
-    """The summary of a run that went well."""
+def after(request: Request, platform: Platform, state: Callable[[], StackState], sandbox: Sandbox) -> str:
+    """The summary of a run that went well; `state` is what it left, and takes a run of the engine to read."""
     if request.operation is Operation.PREVIEW:
         parts = [cost(estimate(platform)), "This was a preview: nothing was changed."]
     else:
-        parts = [standing(state), open_operations(state, request.stack)]
-        if state.standing and request.operation is not Operation.DESTROY:
-            parts += _in_detail(request, platform, state, sandbox)
+        left = state()
+        parts = [standing(left), open_operations(left, request.stack)]
+        if left.standing and request.operation is not Operation.DESTROY:
+            parts += _in_detail(request, platform, left, sandbox)
     return "\n" + "\n\n".join(part for part in parts if part)
 
 
@@ -39,7 +39,7 @@ def _in_detail(request: Request, platform: Platform, state: StackState, sandbox:
     return [
         nodes(read(sandbox.kubeconfig, platform.cluster_name)),
         cost(estimate(platform)),
-        coverage.of_aws(state, ROWS),
+        coverage.of_aws(state, sandbox.in_moto),
         coverage.of_charts(state, load_notes(sandbox.home)),
         coverage.of_kubernetes(state, load_notes(sandbox.home)),
         where(sandbox, platform.cluster_name, request.stack),

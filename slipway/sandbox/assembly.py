@@ -17,6 +17,7 @@ from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.in_process import send_to
 from slipway.sandbox.aws.moto_server import MotoServer
 from slipway.sandbox.aws.provider import AwsProvider
+from slipway.sandbox.aws.rows import ROWS
 from slipway.sandbox.aws.warm import warm
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig
@@ -147,6 +148,7 @@ class Sandbox:
                 "pulumi-kubernetes": KubernetesProvider.version,
                 "moto": metadata.version("moto"),
             },
+            in_moto=sorted(ROWS),
         )
         self._clusters_changed()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ class SandboxState:
     clusters: Mapping[str, str] = field(default_factory=dict)
     """URL of the API server by cluster, oldest first."""
     versions: Mapping[str, str] = field(default_factory=dict)
+    in_moto: Sequence[str] = ()
+    """Types of pulumi_aws that live in moto; any other is a record."""
 
     @property
     def kubeconfig(self) -> Path:

@@ -87,7 +87,7 @@ def test_a_wrong_stack_file_is_refused_within_a_second_without_engine_or_cloud(c
     assert after.children_user + after.children_system - before.children_user - before.children_system < 1.0
     assert done.returncode == EXIT_REFUSED
     program = (
-        "import sys; from slipway.cli import main; main(['check', 'prod'])\n"
+        "import sys; from slipway.cli import main, summary; main(['check', 'prod'])\n"
         "print(sorted({'pulumi', 'pulumi_aws', 'moto', 'boto3', 'grpc', 'botocore'} & set(sys.modules)))"
     )
     heavy = subprocess.run([sys.executable, "-c", program], cwd=checkout, capture_output=True, text=True, check=True)

@@ -37,7 +37,7 @@ config:
 """
 """Stack brief: no add-on, no team, no GPU; a third of the resources of dev. Its runs are interrupted and killed, so
 nothing of it is certain."""
-_COUNT: Final = re.compile(r"^\s+[+~*±-]*\s*(\d+) (created|updated|deleted|replaced|unchanged|to \w+|changes?)", re.M)
+_COUNT: Final = re.compile(r"\b(\d+) (created|updated|deleted|replaced|unchanged|to \w+)")
 
 
 @dataclass(frozen=True)
@@ -132,8 +132,5 @@ def _entry(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 def counts(output: str) -> dict[str, int]:
     """The engine's last summary: how many resources were created, updated, unchanged and so on."""
-    output = output[output.rindex("Resources:\n") :]
-    found: dict[str, int] = {}
-    for number, what in _COUNT.findall(output):
-        found[what] = int(number)
-    return found
+    summary = output[output.rindex("Resources:\n") :]
+    return {what: int(number) for number, what in _COUNT.findall(summary)}

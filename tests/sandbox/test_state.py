@@ -32,6 +32,7 @@ def state(tmp_path: Path) -> SandboxState:
         account="123456789012",
         clusters={"dev": "https://127.0.0.1:4", "prod": "https://127.0.0.1:5"},
         versions={"moto": "5.2.5"},
+        in_moto=["aws:ec2/vpc:Vpc"],
     )
 
 

@@ -10,16 +10,18 @@ import threading
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import boto3
 import botocore.config
 import botocore.exceptions
 from botocore.model import StructureShape
 
-from slipway.sandbox.aws.in_process import Send
 from slipway.sandbox.ports import Clusters, NodeObserver
 from slipway.sandbox.rpc.errors import ProviderError
+
+if TYPE_CHECKING:
+    from slipway.sandbox.aws.in_process import Send
 
 DEFAULT_ACCOUNT = "123456789012"
 ACCOUNT_HEADER = "x-moto-account-id"
