@@ -7,9 +7,10 @@ from typing import Final
 
 from tests.bench.context import Bench
 from tests.bench.figure import Figure
-from tests.bench.numbers import growth, memory, order, policies, preview, refusal, render, setup, tests, up
+from tests.bench.numbers import growth, memory, order, policies, preview, refusal, render, setup, speed, tests, up
 
 NUMBERS: Final[Mapping[str, Callable[[Bench], list[Figure]]]] = {
+    "speed": speed.measure,
     "setup": setup.measure,
     "refusal": refusal.measure,
     "render": render.measure,

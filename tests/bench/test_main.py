@@ -107,10 +107,10 @@ def test_an_unknown_name_is_refused_with_those_there_are(capsys: pytest.CaptureF
     with pytest.raises(SystemExit) as raised:
         command.main(["previews"])
     assert raised.value.code == 2
-    assert "choose from setup, refusal, render" in capsys.readouterr().err
+    assert "choose from speed, setup, refusal, render" in capsys.readouterr().err
 
 
 def test_every_bound_of_the_design_has_a_number() -> None:
     assert list(registry.NUMBERS) == [
-        "setup", "refusal", "render", "growth", "order", "up", "policies", "preview", "memory", "tests",
+        "speed", "setup", "refusal", "render", "growth", "order", "up", "policies", "preview", "memory", "tests",
     ]  # fmt: skip

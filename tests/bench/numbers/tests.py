@@ -9,6 +9,7 @@ from typing import Final
 from tests.bench.context import ROOT, Bench
 from tests.bench.figure import Figure
 from tests.bench.machine import run
+from tests.bench.numbers import speed
 
 BOUND_SECONDS: Final = 300.0
 AT_MOST_SECONDS: Final = 3600.0
@@ -23,7 +24,10 @@ def measure(bench: Bench) -> list[Figure]:
     """
     bench.stopped()
     bench.say("make test, once")
+    before = speed.seconds()
     started = time.perf_counter()
     run(["make", "--silent", "test"], directory=ROOT, environment=os.environ, seconds=AT_MOST_SECONDS)
     seconds = time.perf_counter() - started
-    return [Figure(name="tests", value=seconds, unit="s", bound=BOUND_SECONDS, how="`make test`, once, by the clock")]
+    note = f"`speed` was {before:.2f} s before and {speed.seconds():.2f} s after it"
+    how = "`make test`, once, by the clock"
+    return [Figure(name="tests", value=seconds, unit="s", bound=BOUND_SECONDS, how=how, notes=(note,))]

@@ -1,0 +1,38 @@
+"""How fast the machine is at the moment, for whoever compares two runs: its bounds in seconds are no ratios."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Final
+
+from tests.bench.context import Bench
+from tests.bench.figure import Figure
+
+OBJECTS: Final = 20_000
+TIMES: Final = 3
+ROUNDS: Final = 5
+
+
+def measure(bench: Bench) -> list[Figure]:
+    """A fixed piece of work that has nothing of this project in it, so that other commits can be compared, too."""
+    bench.say("the speed of the machine")
+    how = f"processor time of the interpreter for a fixed document of {OBJECTS:,} objects, least of {ROUNDS}"
+    return [Figure(name="speed", value=seconds(), unit="s", how=how)]
+
+
+def seconds() -> float:
+    """Processor time of this thread for the work, the least of a few rounds."""
+    document = [
+        {"name": f"resource-{index}", "tags": {"team": index % 7, "pool": str(index)}, "ports": list(range(8))}
+        for index in range(OBJECTS)
+    ]
+    return min(_round(document) for _ in range(ROUNDS))
+
+
+def _round(document: object) -> float:
+    started = time.thread_time()
+    for _ in range(TIMES):
+        found = json.loads(json.dumps(document, sort_keys=True))
+        assert {one["name"].upper(): sorted(one["tags"].items(), key=str) for one in found}
+    return time.thread_time() - started
