@@ -1,7 +1,7 @@
 """Requests of our own clients, answered by the moto of this process without a socket.
 
 Over loopback a call took 5.2 ms of CPU, for each connection of werkzeug's server is a thread of its own: 1.3 ms without
-(describe_vpcs, list_roles and others, 2 cores, 2026-11). A preview of stack prod makes 400 calls.
+(describe_vpcs, list_roles and others, 2 cores, 2026-11). A preview of stack prod makes 290 calls, its first `up` 560.
 """
 
 from __future__ import annotations
