@@ -12,9 +12,7 @@ its own with copies, and every run is told `--config-file COPY`:
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +20,7 @@ from typing import Final
 import yaml
 
 from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+from slipway.files import write_atomically
 
 PROJECT: Final = "slipway"
 STACKS: Final = "stacks"
@@ -72,18 +71,9 @@ class Overlay:
 
 
 def write_if_changed(path: Path, text: str, mode: int = 0o600) -> None:
-    """Replace a file as a whole, so that a reader never sees half of it; leave an equal one alone."""
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    """Replace a file as a whole; leave an equal one alone."""
+    if not (path.is_file() and path.read_text(encoding="utf-8") == text):
+        write_atomically(path, text, mode)
 
 
 def _require_block_map(text: str, path: Path) -> None:

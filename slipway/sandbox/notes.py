@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from slipway.sandbox.files import write_atomically
+from slipway.files import write_atomically
 
 FILE = "notes.json"
 

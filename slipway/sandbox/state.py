@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from slipway.files import write_atomically
 from slipway.sandbox.cluster.identity import ProcessIdentity
-from slipway.sandbox.files import write_atomically
 
 FORMAT = 1
 STATE_FILE = "sandbox.json"

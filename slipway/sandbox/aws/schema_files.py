@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from slipway.files import write_atomically
 from slipway.sandbox.aws import kinds
 from slipway.sandbox.aws.kinds import (
     INPUTS,
@@ -32,7 +33,6 @@ from slipway.sandbox.aws.kinds import (
     Objects,
     Scalar,
 )
-from slipway.sandbox.files import write_atomically
 from slipway.toolchain import cache
 
 LOG = logging.getLogger(__name__)

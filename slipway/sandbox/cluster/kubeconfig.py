@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from slipway.sandbox.files import write_atomically
+from slipway.files import write_atomically
 from slipway.sandbox.ports import ClusterEndpoint
 
 USER = "slipway-sandbox-admin"

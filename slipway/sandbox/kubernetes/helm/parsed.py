@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from slipway.sandbox.files import write_atomically
+from slipway.files import write_atomically
 from slipway.sandbox.kubernetes.crds import without_descriptions
 from slipway.sandbox.kubernetes.helm.text import documents
 from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition

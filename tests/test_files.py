@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.sandbox.files import write_atomically
+from slipway.files import write_atomically
 
 
 def test_a_file_is_replaced_as_a_whole_and_for_its_owner_alone(tmp_path: Path) -> None:
@@ -14,6 +14,12 @@ def test_a_file_is_replaced_as_a_whole_and_for_its_owner_alone(tmp_path: Path) -
     write_atomically(path, "new")
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_program_can_be_run_by_all(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    write_atomically(path, "new", mode=0o755)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o755
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: Path) -> None:
