@@ -31,7 +31,8 @@ gc.set_threshold(50_000, 20, 50)
 # Of Go, for the API servers, etcd and engines that tests start: they live for minutes on machines with memory to spare,
 # and a third of an API server's CPU goes into collecting garbage. With 400 instead of 100 the tests of one API server
 # (tests/sandbox/cluster, admission, workloads) take 41 s of CPU instead of 44. For the CRDs of all charts an API server
-# takes 18 s with the sandbox's own limits, 16 s with 400 and 900 MiB, 12 s without a limit and 1.6 GB (2 cores, 2026-11).
+# takes 18 s with the sandbox's own limits, 16 s with 400 and 900 MiB, 12 s and 1.6 GB without a limit (2 cores,
+# 2026-11).
 os.environ.setdefault("GOGC", "400")
 os.environ.setdefault("GOMEMLIMIT", "1500MiB")
 
