@@ -22,7 +22,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """The same, with every chart where the shared samples are at hand, and without a network where that can be had.
 
-    The CRDs take 20 s of CPU a stack.
+    The CRDs take some 15 s of CPU a stack.
     """
     samples = os.environ.get("SLIPWAY_SHARED")
     charts = Path(samples) / "charts" if samples else None

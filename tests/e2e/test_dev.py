@@ -6,9 +6,11 @@ import pytest
 
 from slipway.engine.errors import EXIT_STATEFUL
 from tests.e2e.cloud import client, contents, vpcs
-from tests.e2e.world import World, counts
+from tests.e2e.world import World, counts, updated
 
 pytestmark = pytest.mark.sandbox
+
+DRIFTED = {"network-vpc", "pool-cpu-node-pool"}
 
 
 def test_up_says_what_stands_what_it_costs_and_where_the_kubeconfig_is(dev: str, world: World) -> None:
@@ -50,8 +52,7 @@ def drifted(dev: str, world: World) -> None:
 
 def test_a_refresh_finds_the_drift_and_no_other(drifted: None, world: World) -> None:
     found = world.succeed("refresh", "dev", "--sandbox", "--", "--preview-only")
-    assert "network-vpc" in found
-    assert "pool-cpu-node-pool" in found
+    assert updated(found) == DRIFTED
     assert counts(found).keys() == {"to update", "unchanged"}
     assert counts(found)["to update"] == 2
 
@@ -73,12 +74,13 @@ def test_the_gate_stops_a_preview_that_would_replace_the_file_system_and_nothing
     assert found["unchanged"] > 400
     # What drifted is reported by any preview.
     assert found["to update"] == 2
-    assert "network-vpc" in done.stdout
-    assert "pool-cpu-node-pool" in done.stdout
+    assert updated(done.stdout) == DRIFTED
 
 
 def test_the_next_up_mends_the_drift_and_nothing_else_changes(drifted: None, world: World) -> None:
-    mended = counts(world.succeed("up", "dev", "--sandbox"))
+    done = world.succeed("up", "dev", "--sandbox")
+    assert updated(done) == DRIFTED
+    mended = counts(done)
     assert mended.pop("updated") == 2
     assert mended.keys() == {"unchanged"}
 

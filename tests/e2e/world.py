@@ -38,6 +38,8 @@ config:
 """Stack brief: no add-on, no team, no GPU; a third of the resources of dev. Its runs are interrupted and killed, so
 nothing of it is certain."""
 _COUNT: Final = re.compile(r"\b(\d+) (created|updated|deleted|replaced|unchanged|to \w+)")
+_UPDATED: Final = re.compile(r"^ ~ +\S+ (\S+) updated? ", re.M)
+"""A resource that is updated, or would be: other lines name each one that is only looked at."""
 
 
 @dataclass(frozen=True)
@@ -134,3 +136,8 @@ def counts(output: str) -> dict[str, int]:
     """The engine's last summary: how many resources were created, updated, unchanged and so on."""
     summary = output[output.rindex("Resources:\n") :]
     return {what: int(number) for number, what in _COUNT.findall(summary)}
+
+
+def updated(output: str) -> set[str]:
+    """Names of the resources that a run updated, or would update."""
+    return set(_UPDATED.findall(output))

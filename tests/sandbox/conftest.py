@@ -16,7 +16,6 @@ from slipway.sandbox.kubernetes.objects import Ref
 from tests.sandbox.plane import ControlPlane
 
 _NAMESPACES = itertools.count(1)
-_ACCOUNTS = itertools.count(100000000001)
 
 
 @pytest.fixture(scope="session")
@@ -31,9 +30,15 @@ def clients(moto: MotoServer) -> Clients:
     return Clients(moto.endpoint, send_to(moto.application))
 
 
+@pytest.fixture(scope="session")
+def accounts() -> Iterator[str]:
+    """Those that no test has had yet."""
+    return map(str, itertools.count(100000000001))
+
+
 @pytest.fixture
-def account() -> str:
-    return str(next(_ACCOUNTS))
+def account(accounts: Iterator[str]) -> str:
+    return next(accounts)
 
 
 @pytest.fixture

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
 
 import pytest
 
 from slipway.sandbox.aws.client import Aws, Clients
 from tests.sandbox.aws.samples import World
 
-_ACCOUNTS = itertools.count(300000000001)
-
 
 @pytest.fixture(scope="module")
-def world(clients: Clients) -> World:
+def world(clients: Clients, accounts: Iterator[str]) -> World:
     """Making an account costs moto 0.3 s (EC2's images and offers)."""
-    return World(Aws(clients, "us-west-2", str(next(_ACCOUNTS))))
+    return World(Aws(clients, "us-west-2", next(accounts)))
