@@ -66,8 +66,8 @@ format: setup ## rewrite the source as `make check` wants it
 	$(BIN)/ruff format
 
 schema: setup ## write stacks/schema.json and docs/settings.md anew from the settings' models
-	$(BIN)/python -m infra.config.schema
-	$(BIN)/python -m infra.config.reference
+	$(BIN)/python -m spec.settings.schema
+	$(BIN)/python -m spec.settings.reference
 
 lock: setup ## write requirements.lock anew from pyproject.toml
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tools/lock.py

@@ -2,8 +2,8 @@
 
 import pulumi
 
-from infra.config import KEY, PROJECT, ConfigurationError, Loaded, load
 from infra.program import build
+from spec.settings import KEY, PROJECT, ConfigurationError, Loaded, load
 
 
 def _settings() -> Loaded:

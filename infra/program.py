@@ -13,25 +13,25 @@ from typing import Any
 import pulumi
 
 from components.addons import software
-from components.addons.contract import Site
 from components.admission import Admission, AdmissionArgs
+from components.base.addon import Site
+from components.base.outputs import ClusterHandle, NetworkHandle, StorageHandle
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
+from components.composition.cost_guards import GuardsArgs, guards
+from components.composition.node_pools import Ground, elastic_fleet, managed_fleet
 from components.cost.bill import Bill
-from components.cost.guards import GuardsArgs, guards
-from components.handles import ClusterHandle, NetworkHandle, StorageHandle
 from components.network import Network, NetworkArgs
-from components.pools import resolve_all
-from components.pools.fleet import Ground, elastic_fleet, managed_fleet
-from components.priorities import Priorities, PrioritiesArgs
 from components.queues import QueuesArgs, queues
 from components.storage import Drivers, DriversArgs, Storage, StorageArgs
 from components.tenancy import TeamGround, TeamHandle, teams
-from infra.config import PROJECT
-from infra.config.addons.batch import ArgoWorkflows, Kueue
-from infra.config.network import Nat
-from infra.config.platform import Platform
+from components.tenancy.priorities import Priorities, PrioritiesArgs
 from infra.providers import aws_provider, kubernetes_provider, tags_of
-from slipway.cost import bounds
+from spec.pools import resolve_all
+from spec.pricing.bill import bill_of
+from spec.settings import PROJECT
+from spec.settings.addons.batch import ArgoWorkflows, Kueue
+from spec.settings.network import Nat
+from spec.settings.platform import Platform
 
 
 def build(platform: Platform) -> Mapping[str, Any]:
@@ -62,7 +62,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
     installed = software.install(site, inside)
     handles = _tenancy(site, installed, inside)
     guards(GuardsArgs(platform=platform, cluster=cluster, pools=managed.pools, teams=handles), cloud, inside)
-    Bill("bill", bounds.facts(platform, specs))
+    Bill("bill", bill_of(platform, specs))
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": cluster.endpoint,

@@ -6,9 +6,9 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
-from components.handles import ClusterHandle
-from infra.config.platform import Platform
-from infra.tags import platform_tags
+from components.base.outputs import ClusterHandle
+from spec.settings.platform import Platform
+from spec.tags import platform_tags
 
 
 def tags_of(platform: Platform) -> dict[str, str]:

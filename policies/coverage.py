@@ -11,7 +11,7 @@ import yaml
 
 from policies.rules import RULES
 
-FILE: Final = Path(__file__).with_name("anchors.yaml")
+FILE: Final = Path(__file__).with_name("external_checks.yaml")
 NOT_APPLICABLE: Final = "n/a: "
 
 
@@ -50,12 +50,12 @@ def coverage() -> dict[str, str]:
     ]
     wrong += [f"{anchor}: a reason is given, and {found[anchor]} name it" for anchor in reasons if anchor in found]
     wrong += [
-        f"{anchor}: {where} name it, and anchors.yaml does not"
+        f"{anchor}: {where} name it, and external_checks.yaml does not"
         for anchor, where in found.items()
         if anchor not in known
     ]
     if wrong:
-        raise ValueError("policies/anchors.yaml: " + "; ".join(wrong))
+        raise ValueError("policies/external_checks.yaml: " + "; ".join(wrong))
     return {
         anchor: ", ".join(found[anchor]) if anchor in found else f"{NOT_APPLICABLE}{reasons[anchor]}"
         for anchor in known

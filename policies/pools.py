@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from infra.catalog import instances
-from infra.catalog.instances import InstanceType
 from policies.access import Node
 from policies.resource import Resource, Stack
 from policies.tokens import NODE_GROUP, NODE_POOL, POOLS
+from spec.catalog import instances
+from spec.catalog.instances import InstanceType
 
 GPU: Final = "nvidia.com/gpu"
 ROLE: Final = "platform.slipway/role"
-"""Label that says what a pool is for (`components.pools.keys`)."""
+"""Label that says what a pool is for (`spec.pools.keys`)."""
 TYPE: Final = "node.kubernetes.io/instance-type"
 ZONE: Final = "topology.kubernetes.io/zone"
 CAPACITY: Final = "karpenter.sh/capacity-type"

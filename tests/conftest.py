@@ -18,21 +18,21 @@ import pytest
 from hypothesis import settings
 
 from slipway import toolchain
-from tests.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
 
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
 settings.load_profile("slipway")
 
 # The collector looks again and again at what imports and collection left, none of it garbage: it took 12 of the 49 s
-# of CPU of tests/policies and tests/infra (2026-11).
+# of CPU of tests/policies and tests/spec (2026-11).
 gc.set_threshold(50_000, 20, 50)
 
 # Of Go, for the API servers, etcd and engines that tests start: they live for minutes on machines with memory to spare,
 # and a third of an API server's CPU goes into collecting garbage. With 400 instead of 100 the tests of one API server
-# (tests/sandbox/cluster, admission, workloads) take 41 s of CPU instead of 44. For the CRDs of all charts an API server
-# takes 18 s with the sandbox's own limits, 16 s with 400 and 900 MiB, 12 s and 1.6 GB without a limit (2 cores,
-# 2026-11).
+# (tests/slipway/sandbox/cluster, admission, workloads) take 41 s of CPU instead of 44. For the CRDs of all charts an
+# API server takes 18 s with the sandbox's own limits, 16 s with 400 and 900 MiB, 12 s and 1.6 GB without a limit (2
+# cores, 2026-11).
 os.environ.setdefault("GOGC", "400")
 os.environ.setdefault("GOMEMLIMIT", "1500MiB")
 

@@ -1,4 +1,4 @@
-"""Make those files of `infra/catalog/data` anew that come from installed packages.
+"""Make those files of `spec/catalog/data` anew that come from installed packages.
 
     python tools/refresh_catalog.py          # write them
     python tools/refresh_catalog.py --check  # only tell whether they are as the packages have it; exit code 1 if not
@@ -24,9 +24,9 @@ import botocore.session
 from moto.ec2.models.availability_zones_and_regions import RegionsAndZonesBackend
 from moto.iam.aws_managed_policies import aws_managed_policies_data
 
-from infra.catalog import document, gpus
+from spec.catalog import document, gpus
 
-DATA: Final = Path(__file__).resolve().parents[1] / "infra" / "catalog" / "data"
+DATA: Final = Path(__file__).resolve().parents[1] / "spec" / "catalog" / "data"
 EXTRA: Final = ("p5e.48xlarge",)
 """Types worth having that are not sold on-demand in us-east-1, so that the price list has none of them."""
 

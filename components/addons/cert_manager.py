@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
-from components.addons.placement import system_placement
-from components.addons.sizing import keeps_one, sized
-from components.addons.versions import CERT_MANAGER
-from infra.config.addons.ingress import CertManager as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import system_placement
+from components.base.sizing import keeps_one, sized
+from spec.catalog.charts import CERT_MANAGER
+from spec.settings.addons.ingress import CertManager as Settings
 
 NAMESPACE: Final = "cert-manager"
 

@@ -14,13 +14,13 @@ import pulumi
 import pulumi_aws as aws
 from pulumi_kubernetes.helm.v3 import Release
 
-from components.addons.release import release
-from components.addons.versions import CLUSTER_AUTOSCALER, CLUSTER_AUTOSCALER_IMAGES
-from components.handles import ClusterHandle
-from components.iam import Inline, Statement, document, pod_identity_role
-from components.pools import keys
+from components.base.iam import Inline, Statement, document, pod_identity_role
+from components.base.outputs import ClusterHandle
+from components.base.release import release
 from components.pools.autoscaling import ENABLED, discovery_tag
-from infra.config.pools import Role
+from spec.catalog.charts import CLUSTER_AUTOSCALER, CLUSTER_AUTOSCALER_IMAGES
+from spec.pools import keys
+from spec.settings.pools import Role
 
 NAMESPACE: Final = "kube-system"
 SERVICE_ACCOUNT: Final = "cluster-autoscaler"

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.addons.contract import AddOn, Site
-from components.pools import keys
-from components.pools.room import rooms
-from infra.config.pools import Role
-from infra.quantities import mebibytes, parse
+from components.base.addon import AddOn, Site
+from spec.pools import keys
+from spec.pools.allocatable import rooms
+from spec.quantities import parse, to_mebibytes
+from spec.settings.pools import Role
 
 _OF_EKS: Final = (1000, 2048)
 """vCPU in thousandths and MiB for CoreDNS, metrics-server and the CSI controllers, each twice: 100m and 70Mi to 200Mi
@@ -99,7 +99,7 @@ def _parts(value: Any, *, system: bool, replicas: int) -> Iterator[Demand]:
     replicas = count if isinstance(count, int) else replicas
     requests = value.get("resources", {}).get("requests") if isinstance(value.get("resources"), Mapping) else None
     if system and isinstance(requests, Mapping) and "storage" not in requests:
-        one = int(mebibytes(requests.get("memory", 0)))
+        one = int(to_mebibytes(requests.get("memory", 0)))
         cpu = int(replicas * parse(requests.get("cpu", 0)) * 1000)
         yield Demand(cpu_millis=cpu, memory_mib=replicas * one, largest_mib=one)
     for key, item in value.items():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
-from components.addons.placement import pool_tolerations
-from components.addons.sizing import sized
-from components.addons.versions import EFA_DEVICE_PLUGIN
-from components.pools import keys
-from components.pools.spec import PoolSpec
-from infra.catalog.registries import eks_registry
-from infra.config.addons.gpu import EfaDevicePlugin as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import pool_tolerations
+from components.base.sizing import sized
+from spec.catalog.charts import EFA_DEVICE_PLUGIN
+from spec.catalog.registries import eks_registry
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.addons.gpu import EfaDevicePlugin as Settings
 
 
 class EfaDevicePlugin(AddOn[Settings]):

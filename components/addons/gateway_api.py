@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
-from components.addons.versions import GATEWAY_CRDS
-from infra.config.addons.ingress import GatewayApi as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from spec.catalog.charts import GATEWAY_CRDS
+from spec.settings.addons.ingress import GatewayApi as Settings
 
 CLASS: Final = "alb"
 CONTROLLER: Final = "gateway.k8s.aws/alb"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
-from components.addons.placement import system_placement
-from components.addons.sizing import keeps_one, scraped, sized
-from components.addons.versions import KEDA
-from infra.config.addons.serving import Keda as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import system_placement
+from components.base.sizing import keeps_one, scraped, sized
+from spec.catalog.charts import KEDA
+from spec.settings.addons.serving import Keda as Settings
 
 
 class Keda(AddOn[Settings]):

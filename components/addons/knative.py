@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
-from components.addons.placement import system_placement
-from components.addons.versions import KNATIVE_OPERATOR
-from infra.config.addons.serving import Knative as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import system_placement
+from spec.catalog.charts import KNATIVE_OPERATOR
+from spec.settings.addons.serving import Knative as Settings
 
 NAMESPACE: Final = "knative-serving"
 SERVING: Final = "1.21.1"

@@ -12,16 +12,16 @@ from typing import Any, ClassVar, Final
 
 import pulumi
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
-from components.addons.placement import system_placement
-from components.addons.sizing import sized
-from components.addons.versions import KUBECOST
-from components.iam import Inline, Statement, document
-from components.storage.places import COSTS
-from components.storage.rights import data_key_use_on
-from infra.catalog import regions
-from infra.config.addons.cost import Kubecost as Settings
-from infra.config.platform import Platform
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.iam import Inline, Statement, document
+from components.base.placement import system_placement
+from components.base.sizing import sized
+from components.storage.permissions import data_key_use_on
+from components.storage.prefixes import COSTS
+from spec.catalog import regions
+from spec.catalog.charts import KUBECOST
+from spec.settings.addons.cost import Kubecost as Settings
+from spec.settings.platform import Platform
 
 NAMESPACE: Final = "kubecost"
 ACCOUNTS: Final = ("kubecost", "kubecost-finops-agent")

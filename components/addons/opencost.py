@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
 from components.addons.kube_prometheus_stack.addon import NAMESPACE as PROMETHEUS_NAMESPACE
 from components.addons.kube_prometheus_stack.addon import RELEASE as PROMETHEUS_RELEASE
-from components.addons.placement import system_placement
-from components.addons.sizing import sized
-from components.addons.versions import OPENCOST
-from infra.config.addons.cost import Opencost as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import system_placement
+from components.base.sizing import sized
+from spec.catalog.charts import OPENCOST
+from spec.settings.addons.cost import Opencost as Settings
 
 NAMESPACE: Final = "opencost"
 

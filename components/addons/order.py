@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 
-from infra.config.addons import AddonSettings
+from spec.settings.addons import AddonSettings
 
 Kinds = Mapping[str, type[AddonSettings]]
 

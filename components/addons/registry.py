@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from components.addons.argo_workflows import ArgoWorkflows
 from components.addons.cert_manager import CertManager
-from components.addons.contract import AddOn
 from components.addons.efa_device_plugin import EfaDevicePlugin
 from components.addons.gateway_api import GatewayApi
 from components.addons.gpu_operator import GpuOperator
@@ -24,7 +23,8 @@ from components.addons.opencost import Opencost
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
 from components.addons.volcano import Volcano
-from infra.config.addons import Addons, AddonSettings, batch, cost, gpu, ingress, observability, serving, tracking
+from components.base.addon import AddOn
+from spec.settings.addons import Addons, AddonSettings, batch, cost, gpu, ingress, observability, serving, tracking
 
 REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     gpu.GpuOperator: GpuOperator,

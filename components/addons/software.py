@@ -14,12 +14,12 @@ import pulumi
 import pulumi_aws as aws
 
 from components.addons import demand, order, registry
-from components.addons.contract import AddOn, ChartRelease, Parts, Site
-from components.addons.namespaces import Namespaces, NamespacesArgs
-from components.addons.release import release
-from components.iam import pod_identity_role
-from components.kubernetes import declare
-from infra.config.addons import AddonSettings
+from components.base.addon import AddOn, ChartRelease, Parts, Site
+from components.base.iam import pod_identity_role
+from components.base.kubernetes import declare
+from components.base.namespaces import Namespaces, NamespacesArgs
+from components.base.release import release
+from spec.settings.addons import AddonSettings
 
 
 @dataclass(frozen=True, kw_only=True)

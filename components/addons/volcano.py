@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
-from components.addons.placement import system_placement
-from components.addons.sizing import sized
-from components.addons.versions import VOLCANO
-from infra.config.addons.batch import Volcano as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import system_placement
+from components.base.sizing import sized
+from spec.catalog.charts import VOLCANO
+from spec.settings.addons.batch import Volcano as Settings
 
 TEAM_LABEL: Final = "platform.slipway/team"
 

@@ -8,14 +8,14 @@ from typing import Final
 
 import pulumi
 
+from components.admission.context import Stand
 from components.admission.manifests import binding, policy
 from components.admission.rules import rules
-from components.admission.stand import Stand
-from components.handles import ClusterHandle
-from components.kubernetes import declare
-from components.pools.spec import PoolSpec
-from infra.config.admission import Action
-from infra.config.admission import Admission as Settings
+from components.base.kubernetes import declare
+from components.base.outputs import ClusterHandle
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.admission import Action
+from spec.settings.admission import Admission as Settings
 
 
 @dataclass(frozen=True, kw_only=True)

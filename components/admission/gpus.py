@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from components.admission import kinds, placing
+from components.admission import kinds, placement
+from components.admission.context import Stand
 from components.admission.kinds import CONTAINERS, JOINED, SPECS
 from components.admission.rule import Message, Rule
-from components.admission.stand import Stand
-from components.pools import keys
-from components.pools.spec import PoolSpec
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
 
 MOST_TOLD: Final = 40
 """Pools that a message lists: one of more than 5 KiB is not shown at all (k8s.io/apiserver, maxMessageLength)."""
@@ -19,14 +19,16 @@ def gpu_pool(stand: Stand) -> Rule:
     """A pod that some pool of the stack takes."""
     offers = [_offer(spec) for _, spec in sorted(stand.pools.items()) if spec.gpu is not None]
     told = "; ".join(offers[:MOST_TOLD]) + (f"; and {len(offers) - MOST_TOLD} more" if len(offers) > MOST_TOLD else "")
-    fits = f"({placing.OFFERS}) && ({placing.SELECTED}) && ({placing.TOLERATED})"
+    fits = f"({placement.OFFERS}) && ({placement.SELECTED}) && ({placement.TOLERATED})"
     return Rule(
         name="gpu-pool",
         kinds=kinds.WITH_PODS,
         what="a pod that asks for GPUs fits on a node of a pool that it may select, and tolerates the pool's taints",
         why="the scheduler would leave it pending for ever, without an error",
-        variables={**stand.variables, "devices": placing.DEVICES},
-        expression=f"variables.specs.all(s, !s.containers.exists({placing.ASKS}) || variables.pools.exists(p, {fits}))",
+        variables={**stand.variables, "devices": placement.DEVICES},
+        expression=(
+            f"variables.specs.all(s, !s.containers.exists({placement.ASKS}) || variables.pools.exists(p, {fits}))"
+        ),
         message=Message(
             wrong="no pool takes this pod, it would be pending for ever: it asks for ",
             found="variables.devices",

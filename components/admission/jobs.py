@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from components.admission import kinds, placing
+from components.admission import kinds, placement
+from components.admission.context import Stand
 from components.admission.kinds import KIND, LABELS, O
 from components.admission.rule import Message, Rule, literal
-from components.admission.stand import Stand
-from components.pools import keys
 from components.workloads.checks.bounds import DAY, MOST_RETRIES
 from components.workloads.metadata import QUEUE
+from spec.pools import keys
 
 _NO_DEADLINE: Final = "(has(j.activeDeadlineSeconds) ? [] : ['activeDeadlineSeconds'])"
 _NO_RETRIES: Final = (
@@ -55,9 +55,9 @@ _WRITES: Final = (
 
 def spot_checkpoint(stand: Stand) -> Rule:
     """A job that loses nothing when its node goes."""
-    named = f"{placing.NAMED} && ({placing.SELECTED})"
+    named = f"{placement.NAMED} && ({placement.SELECTED})"
     # A queued job that names no pool goes where the queue puts it, and a spot pool may be the first that has room.
-    left = f"variables.queued && !{placing.NAMED} && s.containers.exists({placing.ASKS}) && ({placing.OFFERS})"
+    left = f"variables.queued && !{placement.NAMED} && s.containers.exists({placement.ASKS}) && ({placement.OFFERS})"
     spot = (
         "variables.pools.filter(p, p.spot && "
         f"variables.specs.exists(s, (({named}) || ({left})) && !({_WRITES}))).map(p, string(p.name))"

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from components.admission.kinds import CHANGED, POD, UNOWNED
 from components.admission.rule import Kind, Rule
-from components.tenancy.labels import TEAM
-from infra.config.admission import Action
+from spec.settings.admission import Action
+from spec.teams.labels import TEAM
 
 API: Final = "admissionregistration.k8s.io/v1"
 DOMAIN: Final = "platform.slipway"

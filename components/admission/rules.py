@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from components.admission.context import Stand
 from components.admission.gpus import GPU_LIMITS, gpu_pool
 from components.admission.jobs import JOB_BOUNDS, QUEUE_NAME, spot_checkpoint
 from components.admission.pods import HOST_ACCESS, IMAGE_TAG
 from components.admission.rule import Rule
 from components.admission.scale import scale_bounds
-from components.admission.stand import Stand
 
 
 def rules(stand: Stand) -> tuple[Rule, ...]:

@@ -12,7 +12,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from infra.config.cluster import Access, AccessPolicy
+from spec.settings.cluster import Access, AccessPolicy
 
 
 @dataclass(frozen=True, kw_only=True)

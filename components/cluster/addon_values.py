@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from infra.addresses import WARM_PREFIXES
-from infra.config.cluster import AddonName
+from spec.addresses import WARM_PREFIXES
+from spec.settings.cluster import AddonName
 
 
 def configuration(addon: AddonName, tags: Mapping[str, str]) -> str | None:

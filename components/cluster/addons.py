@@ -2,7 +2,7 @@
 
 There are two sets, because an add-on with a Deployment is not ACTIVE before a node takes its pods (EKS waits for it up
 to 20 minutes, terraform-aws-modules/terraform-aws-eks#3001), and nodes are not Ready before the network add-on runs.
-The catalog tells which add-on is in which set (`infra.catalog.addons`).
+The catalog tells which add-on is in which set (`spec.catalog.addons`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.cluster.addon_rights import Scope, rights
+from components.base.iam import PodRole, pod_identity_role
+from components.base.outputs import ClusterHandle
+from components.cluster.addon_permissions import Scope, rights
 from components.cluster.addon_values import configuration
-from components.handles import ClusterHandle
-from components.iam import PodRole, pod_identity_role
-from infra.catalog import addons as catalog
-from infra.config.cluster import Addon, AddonName
+from spec.catalog import addons as catalog
+from spec.settings.cluster import Addon, AddonName
 
 DRIVERS: Final = frozenset({AddonName.EBS_CSI, AddonName.EFS_CSI, AddonName.FSX_CSI, AddonName.S3_CSI})
 """Add-ons that make and mount volumes."""

@@ -14,13 +14,13 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
+from components.base.iam import account_administration, document, log_encryption, service_trust
+from components.base.outputs import ClusterHandle, NetworkHandle
 from components.cluster.access import AccessEntries, AccessEntriesArgs
 from components.cluster.kubeconfig import kubeconfig
-from components.handles import ClusterHandle, NetworkHandle
-from components.iam import account_administration, document, log_encryption, service_trust
-from infra.catalog import regions
-from infra.config import cluster as settings
-from infra.config.environment import Account
+from spec.catalog import regions
+from spec.settings import cluster as settings
+from spec.settings.environment import Account
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """All that EKS has (EKS User Guide, "Send control plane logs to CloudWatch Logs")."""

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.cost.notices import Notices
-from infra.config.cost import Cost
-from infra.config.teams import Team
+from components.observability.notifications import Notices
+from spec.settings.cost import Cost
+from spec.settings.teams import Team
 
 # A budget has ten notifications at most, each with one topic (botocore 1.44.5, budgets `Notification`): the settings
 # allow nine thresholds, and the forecast is the tenth.

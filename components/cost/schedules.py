@@ -14,8 +14,8 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from infra.config.cost import Schedule
-from infra.config.pools import Pool
+from spec.settings.cost import Schedule
+from spec.settings.pools import Pool
 
 
 @dataclass(frozen=True, kw_only=True)

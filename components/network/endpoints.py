@@ -13,7 +13,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from infra.config.network import Endpoint
+from spec.settings.network import Endpoint
 
 HTTPS: Final = 443
 

@@ -12,10 +12,10 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.iam import Statement, account_administration, document, log_encryption, service_trust
-from infra.catalog import regions
-from infra.config import network as settings
-from infra.config.environment import Account
+from components.base.iam import Statement, account_administration, document, log_encryption, service_trust
+from spec.catalog import regions
+from spec.settings import network as settings
+from spec.settings.environment import Account
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The VPC and what is in it, by zone letter.
 
-Ranges and names follow from each zone's letter alone (`infra.subnets`), so adding or removing a zone touches no other
+Ranges and names follow from each zone's letter alone (`spec.subnets`), so adding or removing a zone touches no other
 zone. Nothing here takes a public address by itself; what leaves goes through NAT or endpoints.
 """
 
@@ -12,15 +12,15 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import NetworkHandle
+from components.base.outputs import NetworkHandle
 from components.network.endpoints import Endpoints, EndpointsArgs
 from components.network.flow_logs import FlowLogs, FlowLogsArgs
 from components.network.routing import Routing, RoutingArgs
 from components.network.subnets import Subnets, SubnetsArgs
-from infra.config import network as settings
-from infra.config.environment import Account
-from infra.naming import zone_letter
-from infra.subnets import layout
+from spec.naming import zone_letter
+from spec.settings import network as settings
+from spec.settings.environment import Account
+from spec.subnets import layout
 
 
 @dataclass(frozen=True, kw_only=True)

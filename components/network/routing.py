@@ -14,7 +14,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.network.subnets import Subnets
-from infra.config.network import Nat
+from spec.settings.network import Nat
 
 ANYWHERE: Final = "0.0.0.0/0"
 

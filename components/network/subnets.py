@@ -17,7 +17,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from infra.subnets import ZoneRanges
+from spec.subnets import ZoneRanges
 
 CNI_TAG: Final = "kubernetes.io/role/cni"
 DISCOVERY_TAG: Final = "karpenter.sh/discovery"

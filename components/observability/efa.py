@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.addons.placement import pool_tolerations
-from components.addons.sizing import sized
-from components.pools import keys
-from components.pools.spec import PoolSpec
+from components.base.placement import pool_tolerations
+from components.base.sizing import sized
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
 
 NAME: Final = "efa-exporter"
 IMAGE: Final = "public.ecr.aws/docker/library/busybox:1.37.0"

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from components.observability.promql import NAMESPACE_TEAM, NODE, POD_JOB, of_team, relabelled, renamed
-from components.pools.spec import PoolSpec
+from spec.pools.pool_spec import PoolSpec
 
 GPU_ACTIVE: Final = "slipway:gpu:active"
 """Share of time, 0 to 1, that a GPU or a MIG instance computes: `node`, `UUID`, `GPU_I_ID`, `namespace`, `pod`."""

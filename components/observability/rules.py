@@ -8,8 +8,8 @@ from typing import Any, Final
 from components.observability import recording, spend
 from components.observability.alerts import Alert, all_alerts
 from components.observability.recording import Record
-from components.pools.spec import PoolSpec
-from infra.config.addons.observability import Alerts
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.addons.observability import Alerts
 
 API: Final = "monitoring.coreos.com/v1"
 INTERVAL: Final = "1m"

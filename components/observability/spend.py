@@ -13,8 +13,8 @@ from typing import Final
 
 from components.observability.promql import NAMESPACE_TEAM, NODE
 from components.observability.recording import GPU_RESOURCES, Record, constants, record
-from components.pools.spec import PoolSpec
-from infra.catalog import prices
+from spec.catalog import prices
+from spec.pools.pool_spec import PoolSpec
 
 LIST_PRICE: Final = "slipway:instance:usd_per_hour"
 """On-demand price of an instance type, from the catalog: `instance_type`."""

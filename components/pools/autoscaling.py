@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from components.pools import keys
-from components.pools.spec import PoolSpec
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
 
 ENABLED: Final = "k8s.io/cluster-autoscaler/enabled"
 ONLY_EMPTY: Final = "0.01"

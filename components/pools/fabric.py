@@ -8,7 +8,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.pools import keys
+from spec.pools import keys
 
 ALL_PROTOCOLS: Final = "-1"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from infra.catalog.instances import InstanceType
+from spec.catalog.instances import InstanceType
 
 InterfaceType = Literal["interface", "efa", "efa-only"]
 

@@ -10,14 +10,15 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 from pulumi_kubernetes.apiextensions import CustomResource
 
-from components.handles import ClusterHandle, NetworkHandle
-from components.pools import keys, nodeclass, nodepool, overlay
+from components.base.kubernetes import ManifestKind
+from components.base.outputs import ClusterHandle, NetworkHandle
+from components.pools import nodeclass, nodepool, overlay
 from components.pools.fabric import Fabric, FabricArgs
-from components.pools.facts import facts
-from components.pools.manifests import ManifestKind
 from components.pools.roles import NodeRoleHandle
-from components.pools.spec import PoolSpec
 from components.pools.tags import machine_tags
+from spec.pools import keys
+from spec.pools.facts import facts
+from spec.pools.pool_spec import PoolSpec
 
 DELETE_TIMEOUT: Final = "2h"
 """Deleting a NodePool drains and terminates every node of it."""

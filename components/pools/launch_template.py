@@ -10,9 +10,9 @@ import pulumi
 import pulumi_aws as aws
 
 from components.pools import interfaces
-from components.pools.spec import PoolSpec
 from components.pools.user_data import user_data
-from components.pools.volumes import Volume, volumes
+from spec.pools.pool_spec import PoolSpec
+from spec.pools.volumes import Volume, volumes
 
 TAGGED: Final = ("instance", "network-interface", "volume")
 """What EC2 makes from a template and default tags of the provider don't reach."""

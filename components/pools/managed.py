@@ -9,16 +9,16 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import ClusterHandle, NetworkHandle
+from components.base.outputs import ClusterHandle, NetworkHandle
 from components.pools.autoscaling import group_tags
 from components.pools.fabric import Fabric, FabricArgs
-from components.pools.facts import facts
 from components.pools.launch_template import TemplateArgs, launch_template
 from components.pools.roles import NodeRoleHandle
-from components.pools.spec import PoolSpec
 from components.pools.tags import machine_tags
-from infra.catalog import amis
-from infra.config.capacity import Market
+from spec.catalog import amis
+from spec.pools.facts import facts
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.capacity import Market
 
 TIMEOUTS: Final = pulumi.CustomTimeouts(create="30m", update="3h", delete="1h")
 """A group without a node after half an hour finds no capacity, and says so then instead of after the provider's hour.

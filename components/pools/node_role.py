@@ -15,10 +15,10 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import ClusterHandle
-from components.iam import Statement, document, service_trust
+from components.base.iam import Statement, document, service_trust
+from components.base.outputs import ClusterHandle
 from components.pools.roles import NodeRoleHandle
-from infra.catalog import regions
+from spec.catalog import regions
 
 POLICIES: Final[Mapping[str, str]] = {
     "ecr": "AmazonEC2ContainerRegistryPullOnly",

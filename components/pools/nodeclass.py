@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pulumi
 
+from components.base.kubernetes import ManifestKind
 from components.pools import interfaces
 from components.pools.fabric import security_group_tags
-from components.pools.manifests import ManifestKind
-from components.pools.spec import PoolSpec
 from components.pools.user_data import karpenter_user_data
-from components.pools.volumes import Volume, volumes
-from infra.catalog import amis
+from spec.catalog import amis
+from spec.pools.pool_spec import PoolSpec
+from spec.pools.volumes import Volume, volumes
 
 KIND: Final = ManifestKind("karpenter.k8s.aws/v1", "EC2NodeClass")
 SUBNET_TAG: Final = "karpenter.sh/discovery"

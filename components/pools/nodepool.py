@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from components.pools import keys
-from components.pools.manifests import ManifestKind
-from components.pools.spec import PoolSpec
-from infra.config.capacity import Budget, Market
+from components.base.kubernetes import ManifestKind
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.capacity import Budget, Market
 
 KIND: Final = ManifestKind("karpenter.sh/v1", "NodePool")
 NODE_CLASS_GROUP: Final = "karpenter.k8s.aws"

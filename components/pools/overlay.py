@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from components.pools import keys
-from components.pools.manifests import ManifestKind
-from components.pools.spec import PoolSpec
+from components.base.kubernetes import ManifestKind
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
 
 KIND: Final = ManifestKind("karpenter.sh/v1alpha1", "NodeOverlay")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components.pools import keys
+from spec.pools import keys
 
 
 def machine_tags(pool: str, cluster: str, tags: Mapping[str, str]) -> dict[str, str]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import yaml
 
-from components.pools.spec import PoolSpec
+from spec.pools.pool_spec import PoolSpec
 
 BOUNDARY: Final = "==slipway=="
 """Fixed, because a random one would be a new launch template version, and so new nodes, at every run."""

@@ -14,11 +14,11 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Final
 
-from components.pools import keys
-from components.pools.spec import PoolSpec
-from components.tenancy.shares import shareable
-from infra.config.capacity import Market
-from infra.config.queues import Queues
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.capacity import Market
+from spec.settings.queues import Queues
+from spec.teams.shares import shareable
 
 API: Final = "kueue.x-k8s.io/v1beta2"
 _RANK: Final = (Market.RESERVED, Market.ON_DEMAND, Market.SPOT)

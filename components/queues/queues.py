@@ -8,16 +8,16 @@ from typing import Any, Final
 
 import pulumi
 
-from components.handles import ClusterHandle
-from components.kubernetes import declare
-from components.pools.spec import PoolSpec
-from components.priorities import workload_priority_class
+from components.base.kubernetes import declare
+from components.base.outputs import ClusterHandle
 from components.queues.flavors import API, by_topology, ordered, resource_flavor, topology
 from components.queues.remote import remote_manifests
 from components.queues.team_queue import TeamQueue, TeamQueueArgs
+from components.tenancy.priorities import workload_priority_class
 from components.tenancy.team import TeamHandle
-from infra.config.queues import Queues as Settings
-from infra.config.teams import PriorityName
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.queues import Queues as Settings
+from spec.settings.teams import PriorityName
 
 
 def cohort(settings: Settings) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from infra.config.queues import Queues
+from spec.settings.queues import Queues
 
 API: Final = "kueue.x-k8s.io/v1beta2"
 NAME: Final = "multikueue"

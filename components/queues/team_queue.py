@@ -14,17 +14,17 @@ from typing import Any, Final
 import pulumi
 
 from components.addons.kueue.configuration import NOT_COUNTED
-from components.handles import ClusterHandle
-from components.kubernetes import declare
-from components.pools.spec import PoolSpec
+from components.base.kubernetes import declare
+from components.base.outputs import ClusterHandle
 from components.queues.flavors import API, ordered
 from components.queues.remote import admission_checks
-from components.tenancy import labels
-from components.tenancy.quantities import CPU, MEMORY, quantity
-from components.tenancy.shares import amounts, resources_of
 from components.tenancy.team import TeamHandle
-from infra.config.queues import Queues
-from infra.config.teams import Share, Team
+from spec.pools.pool_spec import PoolSpec
+from spec.quantities import CPU, MEMORY, quantity
+from spec.settings.queues import Queues
+from spec.settings.teams import Share, Team
+from spec.teams import labels
+from spec.teams.shares import amounts, resources_of
 
 LOCAL_QUEUE: Final = "default"
 """Jobs that name no queue go to the one of this name."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from components.iam import Statement, document
-from components.storage.places import ARTIFACTS
-from infra.config.storage import Buckets
+from components.base.iam import Statement, document
+from components.storage.prefixes import ARTIFACTS
+from spec.settings.storage import Buckets
 
 DATA: Final = ("checkpoints", "models", "raw", "state")
 """Buckets whose objects are encrypted with our key, and whose requests are logged."""

@@ -14,9 +14,9 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import BucketHandle
+from components.base.outputs import BucketHandle
 from components.storage.bucket_rules import DATA, LOGS, access_policy, lifecycle, log_policy
-from infra.config import storage as settings
+from spec.settings import storage as settings
 
 
 @dataclass(frozen=True, kw_only=True)

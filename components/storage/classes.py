@@ -15,7 +15,7 @@ import pulumi
 
 from components.storage.lustre import THROUGHPUT, VERSION
 from components.storage.volumes import EFS_DRIVER, LUSTRE_DRIVER
-from infra.config.storage import Lustre
+from spec.settings.storage import Lustre
 
 BLOCK, SHARED, LUSTRE = "gp3", "efs", "lustre"
 EBS_DRIVER: Final = "ebs.csi.aws.com"

@@ -16,10 +16,10 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import ClusterHandle, DatabaseHandle, NetworkHandle
-from components.iam import service_trust
+from components.base.iam import service_trust
+from components.base.outputs import ClusterHandle, DatabaseHandle, NetworkHandle
 from components.storage.firewall import allow_in, make_group
-from infra.config import database as settings
+from spec.settings import database as settings
 
 PORT: Final = 5432
 VERSION: Final = "17"

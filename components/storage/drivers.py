@@ -9,10 +9,10 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import ClusterHandle
-from components.iam import PodRole, Statement, document
-from components.storage.rights import data_key_use, volume_key_use
-from infra.config.cluster import AddonName
+from components.base.iam import PodRole, Statement, document
+from components.base.outputs import ClusterHandle
+from components.storage.permissions import data_key_use, volume_key_use
+from spec.settings.cluster import AddonName
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import ClusterHandle, EfsHandle, NetworkHandle
-from components.iam import Statement, document
+from components.base.iam import Statement, document
+from components.base.outputs import ClusterHandle, EfsHandle, NetworkHandle
 from components.storage.firewall import allow_in, make_group
-from infra.config.storage import Efs
+from spec.settings.storage import Efs
 
 NFS: Final = (2049, 2049)
 """EFS User Guide, "Using VPC security groups" (read 2026-11)."""

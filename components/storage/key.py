@@ -5,9 +5,9 @@ from __future__ import annotations
 import pulumi
 import pulumi_aws as aws
 
-from components.iam import Statement, account_administration, document, log_encryption
-from components.storage.rights import key_alias
-from infra.catalog.regions import Region
+from components.base.iam import Statement, account_administration, document, log_encryption
+from components.storage.permissions import key_alias
+from spec.catalog.regions import Region
 
 
 def make_key(

@@ -14,10 +14,10 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import BucketHandle, ClusterHandle, LustreHandle, NetworkHandle
+from components.base.outputs import BucketHandle, ClusterHandle, LustreHandle, NetworkHandle
 from components.storage.firewall import allow_in, allow_out, by_letter, make_group
 from components.storage.volumes import CHECKPOINT_FILESET, RAW_FILESET
-from infra.config.storage import Lustre
+from spec.settings.storage import Lustre
 
 PORTS: Final[Mapping[str, tuple[int, int]]] = {"lustre": (988, 988), "servers": (1018, 1023)}
 """FSx for Lustre User Guide, "File system access control with Amazon VPC" (read 2026-11): between file servers, and

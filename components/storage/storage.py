@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import pulumi
 
-from components.handles import (
+from components.base.kubernetes import declare
+from components.base.outputs import (
     BucketHandle,
     ClusterHandle,
     DatabaseHandle,
@@ -16,7 +17,6 @@ from components.handles import (
     NetworkHandle,
     StorageHandle,
 )
-from components.kubernetes import declare
 from components.storage import classes
 from components.storage.buckets import Buckets, BucketsArgs
 from components.storage.database import Database, DatabaseArgs, log_groups
@@ -24,9 +24,9 @@ from components.storage.efs import SharedFiles, SharedFilesArgs
 from components.storage.key import key_policy, make_key
 from components.storage.lustre import ParallelFiles, ParallelFilesArgs
 from components.storage.registry import Images, ImagesArgs
-from infra.catalog import regions
-from infra.config.platform import Platform
-from infra.lustre import zone_of
+from spec.catalog import regions
+from spec.settings.lustre import zone_of
+from spec.settings.platform import Platform
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.handles import EfsHandle, LustreHandle, StorageHandle
+from components.base.outputs import EfsHandle, LustreHandle, StorageHandle
 
 Manifest = Mapping[str, Any]
 

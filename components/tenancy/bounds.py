@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.pools.spec import PoolSpec
-from components.tenancy import labels
-from components.tenancy.quantities import CPU, MEMORY, mebibytes, percent, quantity, total
-from components.tenancy.shares import largest_node, most
-from infra.config.teams import PriorityName, Team, TeamNamespace
+from spec.pools.pool_spec import PoolSpec
+from spec.quantities import CPU, MEMORY, format_mebibytes, percent, quantity, total
+from spec.settings.teams import PriorityName, Team, TeamNamespace
+from spec.teams import labels
+from spec.teams.shares import largest_node, most
 
 _MIB_PER_GIB: Final = 1024
 _GPUS: Final = "nvidia.com/"
@@ -48,7 +48,7 @@ def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapp
     machines = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
     hard = {
         **machines,
-        "requests.storage": mebibytes(storage),
+        "requests.storage": format_mebibytes(storage),
         "pods": str(team.pods),
         **{name: str(count) for name, count in OBJECTS.items()},
     }

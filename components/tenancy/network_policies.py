@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.tenancy import labels
-from infra.config.network import Network
-from infra.config.teams import TeamNamespace
+from spec.settings.network import Network
+from spec.settings.teams import TeamNamespace
+from spec.teams import labels
 
 LINK_LOCAL: Final = "169.254.0.0/16"
 POD_IDENTITY_AGENT: Final = "169.254.170.23/32"

@@ -14,9 +14,9 @@ from typing import Any, Final
 
 import pulumi
 
-from components.handles import ClusterHandle
-from components.kubernetes import declare
-from infra.config.teams import MemberRole, Team
+from components.base.kubernetes import declare
+from components.base.outputs import ClusterHandle
+from spec.settings.teams import MemberRole, Team
 
 RBAC: Final = "rbac.authorization.k8s.io"
 _READ: Final = ("get", "list", "watch")

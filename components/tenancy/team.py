@@ -9,10 +9,10 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
+from components.tenancy.namespace import Space, SpaceArgs, TeamGround
 from components.tenancy.roles import TeamRoles, TeamRolesArgs, group
-from components.tenancy.space import Space, SpaceArgs, TeamGround
-from infra.config.platform import Platform
-from infra.config.teams import Team as Settings
+from spec.settings.platform import Platform
+from spec.settings.teams import Team as Settings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pulumi
 
-from components.kubernetes import declare
+from components.base.kubernetes import declare
 from components.workloads.target import Target
 
 

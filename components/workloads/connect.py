@@ -19,7 +19,7 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 from components.workloads.target import Target
-from infra.config import ConfigurationError
+from spec.settings import ConfigurationError
 
 STACKS: Final = Path("../../stacks")
 """Folder of the stack files, seen from the folder of a program."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.tenancy.labels import JOB
 from components.workloads.pods import Pod
 from components.workloads.target import Target
+from spec.teams.labels import JOB
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY: Final = "kueue.x-k8s.io/priority-class"

@@ -20,8 +20,8 @@ from components.workloads.pods import Pod, SecretKey, container, pod_spec
 from components.workloads.refusal import name_problems, refuse_if_any
 from components.workloads.target import Target
 from components.workloads.volumes import Claim
-from infra.config.problems import Problem
-from infra.quantities import is_amount
+from spec.quantities import is_amount
+from spec.settings.problems import Problem
 
 CONTAINER: Final = "notebook"
 PORT: Final = 8888

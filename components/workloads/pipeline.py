@@ -26,8 +26,8 @@ from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_m
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import name_problems, refuse_if_any
 from components.workloads.target import Target
-from infra.config.addons.batch import ArgoWorkflows
-from infra.config.problems import Problem
+from spec.settings.addons.batch import ArgoWorkflows
+from spec.settings.problems import Problem
 
 API: Final = "argoproj.io/v1alpha1"
 ENTRY: Final = "pipeline"

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from components.pools import keys
 from components.workloads.resources import Resources
 from components.workloads.target import Target
 from components.workloads.volumes import Scratch, Volume, volumes
+from spec.pools import keys
 
 USER: Final = 1000
 """User and group of containers, and owner of volumes; images of Jupyter, PyTorch and vLLM run with any."""

@@ -8,7 +8,7 @@ from typing import Final
 
 import pulumi
 
-from infra.config.problems import ConfigurationError, Problem
+from spec.settings.problems import ConfigurationError, Problem
 
 NAME_LENGTH: Final = 45
 """Letters of a workload's name. The host name of a pod ends with what controllers add (`-predictor-`, `-node-0-15`, a

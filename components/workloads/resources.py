@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from components.pools import keys
-from components.pools.room import HUGEPAGES
-from infra.catalog import mig
+from spec.catalog import mig
+from spec.pools import keys
+from spec.pools.allocatable import HUGEPAGES
 
 EFA_HUGEPAGES: Final = "5120Mi"
 """Huge pages of a pod with EFA: libfabric keeps its buffers in them (EKS User Guide, "Run machine learning training on

@@ -22,7 +22,7 @@ from components.workloads.refusal import refuse_if_any
 from components.workloads.target import Target
 from components.workloads.training_job import CONTAINER, FATAL_EXIT_CODES, failure_policy
 from components.workloads.volumes import Files
-from infra.config.problems import Problem
+from spec.settings.problems import Problem
 
 Value: TypeAlias = str | int | float | bool
 INDEX: Final = "batch.kubernetes.io/job-completion-index"

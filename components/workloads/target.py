@@ -10,13 +10,13 @@ from typing import Final
 import pulumi
 
 from components.addons.kserve.runtimes import runtimes
-from components.pools import PoolSpec, resolve_all
-from components.tenancy import labels
 from components.tenancy.network_policies import SERVES
-from infra.config import Platform, load, read_stack
-from infra.config.addons import AddonSettings
-from infra.config.problems import ConfigurationError, Problem
-from infra.config.teams import PriorityName
+from spec.pools import PoolSpec, resolve_all
+from spec.settings import Platform, load, read_stack
+from spec.settings.addons import AddonSettings
+from spec.settings.problems import ConfigurationError, Problem
+from spec.settings.teams import PriorityName
+from spec.teams import labels
 
 PRIORITIES: Final = tuple(str(name) for name in PriorityName)
 """Priority classes of the platform, the highest first. Each exists as PriorityClass (which pod is evicted from a node)

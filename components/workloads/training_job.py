@@ -18,7 +18,7 @@ from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_m
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
 from components.workloads.target import Target
-from infra.config.problems import Problem
+from spec.settings.problems import Problem
 
 CONTAINER: Final = "train"
 FATAL_EXIT_CODES: Final = (2, 126, 127)

@@ -23,7 +23,7 @@ from policies.rules import (
     gpu_pools,
     helm,
     helm_values,
-    iam_rights,
+    iam_permissions,
     iam_trust,
     jobs,
     keys,
@@ -63,7 +63,7 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
     "Storage": (s3_access, s3_data, efs, fsx, databases, registries, protection),
     "Pods": (pod_isolation, pod_restriction, pod_hygiene, gpu_pods, jobs, serving),
     "Teams": (namespaces, rbac, kueue, kueue_tenancy),
-    "Keys, rights and secrets": (keys, iam_rights, iam_trust, plaintext, secret_stores, queues),
+    "Keys, rights and secrets": (keys, iam_permissions, iam_trust, plaintext, secret_stores, queues),
     "Network": (vpc, security_groups, vpc_shape, load_balancers),
     "Helm": (helm, helm_values),
 }

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from infra.catalog import kubernetes
 from policies.access import Node
 from policies.fixtures import Fixture, Made, one, with_
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
 from policies.tokens import ADDON, CLUSTER, NODE_GROUP
+from spec.catalog import kubernetes
 
 MAXIMUM_SKEW: Final = 3
 """Minor versions that a kubelet may be older than its API server (kubernetes.io, "Version Skew Policy")."""
@@ -54,7 +54,7 @@ SUPPORTED_VERSION = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="After standard support there are no more patches without a surcharge; an unset version changes under one.",
-    mend="Set cluster.version to a later version of infra/catalog/data/kubernetes.yaml.",
+    mend="Set cluster.version to a later version of spec/catalog/data/kubernetes.yaml.",
     settings={
         "daysLeft": Setting(
             asks="days of standard support that must be left",

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from infra.catalog import instances
 from policies.access import Node
 from policies.fixtures import Fixture, Made, with_, without
 from policies.levels import Levels
@@ -25,6 +24,7 @@ from policies.tokens import (
     PLACEMENT_GROUP,
     SECURITY_GROUP,
 )
+from spec.catalog import instances
 
 _EFA: Final = ("efa", "efa-only")
 

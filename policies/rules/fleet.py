@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from infra.catalog import instances
 from policies.access import Node
 from policies.documents import parsed
 from policies.fixtures import Fixture, Made, with_, without
@@ -19,6 +18,7 @@ from policies.pools import facts, gpus_of, node_pools
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
 from policies.tokens import ADDON, KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL, RELEASE, SUBNET
+from spec.catalog import instances
 
 _CNI_TAG: Final = "kubernetes.io/role/cni"
 _NODE_TAG: Final = "karpenter.sh/discovery"

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from infra.catalog import gpus, mig
 from policies.fixtures import Fixture, Made, edited, one, with_
 from policies.levels import Levels
 from policies.pools import GPU, facts, gpus_of, label, machines, node_pools, taints
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
 from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL
+from spec.catalog import gpus, mig
 
 _GROUP: Final[dict[str, Any]] = {
     "instanceTypes": ["p4d.24xlarge"],

@@ -101,7 +101,7 @@ TRUST_SCOPED = ResourceRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="A trust policy that names an issuer and no subject is a role for whoever can get a token there.",
-    mend="Name the principal, and pin its subject by conditions (components.iam has the forms).",
+    mend="Name the principal, and pin its subject by conditions (components.base.iam has the forms).",
     checks={
         "anybody": Check(
             asks="must name who is trusted",

@@ -17,7 +17,7 @@ from policies.tokens import LIMIT_RANGE, NAMESPACE, NETWORK_POLICY, RESOURCE_QUO
 
 _LABEL: Final = "pod-security.kubernetes.io/"
 TEAM: Final = "platform.slipway/team"
-"""Label of namespaces in which a team works (`components.tenancy.labels`)."""
+"""Label of namespaces in which a team works (`spec.teams.labels`)."""
 DNS: Final = 53
 _LEVELS: Final = ("restricted", "baseline", "privileged")
 

@@ -78,7 +78,7 @@ NODE_ROLE_MINIMAL = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Whoever gets out of a container has the node's role (EKS Best Practices, Identity and Access Management).",
-    mend="Give the right to the pod that needs it: a role for its service account (components.iam.pod_identity_role).",
+    mend="Give the right to the pod that needs it: a role for its service account, through EKS Pod Identity.",
     settings={
         "policies": Setting(
             asks="AWS's policies that a node role may have",

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from infra.catalog import instances
 from policies.access import Node
 from policies.fixtures import edited, one
 from policies.levels import Levels
@@ -17,6 +16,7 @@ from policies.pools import TYPE, machines
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
 from policies.tokens import NODE_GROUP, NODE_POOL
+from spec.catalog import instances
 
 _REGION: Final = {"region": "us-east-1"}
 _GROUP: Final[dict[str, Any]] = {

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from infra.catalog import instances
 from policies.fixtures import Fixture, Made, edited, one, with_
 from policies.levels import Levels
 from policies.pools import ROLE, facts, label
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
 from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
+from spec.catalog import instances
 
 _TRAINING: Final = "training"
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}

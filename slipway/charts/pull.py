@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from components.addons import versions
-from components.addons.chart_ref import ChartRef
 from slipway.sandbox.kubernetes.helm.chart import SOURCE_FILE
+from spec.catalog import charts
+from spec.catalog.charts import ChartRef
 
 SECONDS: Final = 120
 """The largest chart, kube-prometheus-stack, has 1 MB packed; a mirror may be slow."""
@@ -29,7 +29,7 @@ class Pulled:
 
 def pinned() -> tuple[ChartRef, ...]:
     """Every pin of the platform, by name."""
-    found = {each.name: each for each in vars(versions).values() if isinstance(each, ChartRef)}
+    found = {each.name: each for each in vars(charts).values() if isinstance(each, ChartRef)}
     return tuple(found[name] for name in sorted(found))
 
 

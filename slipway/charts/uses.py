@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from infra.config import Platform
 from slipway.render.program import record_platform
+from spec.settings import Platform
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 

@@ -16,8 +16,8 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from infra.config import Platform
-from infra.config.addons import Addons, AddonSettings
+from spec.settings import Platform
+from spec.settings.addons import Addons, AddonSettings
 
 
 def variants(platform: Platform) -> Iterator[Platform]:

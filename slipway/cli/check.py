@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from slipway.engine.project import find
 
 if TYPE_CHECKING:
-    from infra.config import Loaded
     from slipway.cli.parser import Commands
+    from spec.settings import Loaded
 
 
 def add(commands: Commands) -> None:

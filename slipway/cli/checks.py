@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from infra.config import ConfigurationError, load, read_stack
 from slipway.cli.status import Condition, Status
 from slipway.engine.project import Project
+from spec.settings import ConfigurationError, load, read_stack
 
 
 class Level(Enum):

@@ -14,9 +14,9 @@ from slipway.engine.errors import SlipwayError
 from slipway.engine.project import Project, find
 
 if TYPE_CHECKING:
-    from infra.config import Platform
     from slipway.cli.parser import Commands
-    from slipway.cost import Estimate
+    from spec.pricing import Estimate
+    from spec.settings import Platform
 
 EPILOG: Final = """\
   slipway cost prod                       every line, and sums by service, pool and team
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
     project = find(Path.cwd())
     platform = checked(project, options.stack, strict=options.strict).platform
-    from slipway.cost import estimate  # noqa: PLC0415 - reads the catalog; a wrong file needs none of it
+    from spec.pricing import estimate  # noqa: PLC0415 - reads the catalog; a wrong file needs none of it
 
     priced = estimate(platform)
     if options.verify:
@@ -72,10 +72,11 @@ def _show(priced: Estimate, *, as_json: bool) -> None:
 
 
 def _compare(options: argparse.Namespace, project: Project, priced: Estimate) -> None:
-    from slipway.cost import changes, difference, document, estimate, former  # noqa: PLC0415
+    from slipway.cost import baseline, changes, difference, document  # noqa: PLC0415
+    from spec.pricing import estimate  # noqa: PLC0415
 
     if options.against:
-        name, before = options.against, former.at_commit(project, options.stack, options.against)
+        name, before = options.against, baseline.at_commit(project, options.stack, options.against)
     else:
         name, before = "what is deployed", _deployed(project, options.stack, sandbox=options.sandbox)
     found = difference(_empty(priced) if before is None else estimate(before), _comparable(priced))
@@ -99,18 +100,18 @@ def _comparable(priced: Estimate) -> Estimate:
 
 def _against_program(priced: Estimate, platform: Platform, stack: str) -> Estimate:
     """Run the program, and say where its resources and the lines do not agree."""
-    from slipway.cost import census  # noqa: PLC0415
+    from slipway.cost import reconciliation  # noqa: PLC0415
     from slipway.render.program import record_platform  # noqa: PLC0415 - imports the SDK, 1 s
 
     resources = [(each.type, each.inputs.plain) for each in record_platform(platform, stack=stack)]
-    for line in census.disagreements(priced, resources):
+    for line in reconciliation.disagreements(priced, resources):
         print(f"warning: {line}", file=sys.stderr)
-    unpriced = (*priced.unpriced, *census.strangers(resources))
+    unpriced = (*priced.unpriced, *reconciliation.strangers(resources))
     return type(priced)(region=priced.region, lines=priced.lines, unpriced=unpriced)
 
 
 def _deployed(project: Project, stack: str, *, sandbox: bool) -> Platform | None:
-    from slipway.cost import former  # noqa: PLC0415
+    from slipway.cost import baseline  # noqa: PLC0415
     from slipway.engine import history  # noqa: PLC0415
 
     found = history.settings(history_in_sandbox(stack) if sandbox else history_on_aws(project, stack))
@@ -118,7 +119,7 @@ def _deployed(project: Project, stack: str, *, sandbox: bool) -> Platform | None
         return None
     if not found.settled:
         print(f"warning: the last update of {stack} failed: only a part of it stands", file=sys.stderr)
-    return former.as_deployed(found.settings, stack)
+    return baseline.as_deployed(found.settings, stack)
 
 
 def history_in_sandbox(stack: str) -> str:

@@ -70,9 +70,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _of_stack(stack: str) -> tuple[Place, ...]:
-    from components.pools.spec import resolve_all  # noqa: PLC0415
     from slipway.cli.settings import checked  # noqa: PLC0415
     from slipway.fit import places  # noqa: PLC0415
+    from spec.pools.resolution import resolve_all  # noqa: PLC0415
 
     return places.of_stack(resolve_all(checked(find(Path.cwd()), stack).platform))
 

@@ -11,7 +11,7 @@ _MESSAGES = (
     ("slipway.sandbox.errors", "SandboxError"),
     ("slipway.render.errors", "RenderError"),
 )
-_CONFIGURATION = ("infra.config.problems", "ConfigurationError")
+_CONFIGURATION = ("spec.settings.problems", "ConfigurationError")
 
 
 def is_configuration(error: BaseException) -> bool:

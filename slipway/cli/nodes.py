@@ -10,11 +10,11 @@ from typing import Any
 
 import yaml
 
-from components.pools.keys import POOL
 from slipway.engine.errors import SlipwayError
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
 from slipway.sandbox.nodes.spec import SPECIMEN
+from spec.pools.keys import POOL
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 

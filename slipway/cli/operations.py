@@ -20,8 +20,8 @@ from slipway.engine.state import StackState, parse
 from slipway.sandbox import IN_SANDBOX_SHELL
 
 if TYPE_CHECKING:
-    from infra.config import Loaded
     from slipway.cli.parser import Commands
+    from spec.settings import Loaded
 
 _HELP: Final = {
     Operation.UP: "create or change what a stack describes",

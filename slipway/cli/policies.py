@@ -38,12 +38,13 @@ def run(options: argparse.Namespace) -> int:
 
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
-    from policies import manifests, pack, recorded  # noqa: PLC0415 - imports the SDK
+    from policies import manifests, pack  # noqa: PLC0415 - imports the SDK
+    from slipway.render import evaluation  # noqa: PLC0415 - as above
     from slipway.render.program import record_platform  # noqa: PLC0415 - as above
 
     today = pack.today()
     recording = record_platform(loaded.platform, stack=options.stack, preview=True)
-    found = recorded.check(recording, today)
+    found = evaluation.check(recording, today)
     for folder in options.manifests:
         found += manifests.findings_for_manifests(manifests.read(folder), stack=options.stack, today=today)
     return report(options, found, today, len(recording))

@@ -38,8 +38,8 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write a file for each region, and say what the list did not tell."""
-    from infra.catalog import prices, regions  # noqa: PLC0415 - `slipway --help` needs none of it
     from slipway.prices.refresh import refresh  # noqa: PLC0415
+    from spec.catalog import prices, regions  # noqa: PLC0415 - `slipway --help` needs none of it
 
     wanted = options.region or [prices.REGION]
     for region in wanted:

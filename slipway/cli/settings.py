@@ -9,7 +9,7 @@ from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.project import Project
 
 if TYPE_CHECKING:
-    from infra.config import Loaded
+    from spec.settings import Loaded
 
 
 def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
@@ -20,7 +20,7 @@ def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
         SlipwayError: There are warnings, and `strict` makes them errors.
     """
     # Not at the top: pydantic takes 0.2 s, and `slipway --help` or `sandbox status` need none of it.
-    from infra.config import load, read_stack  # noqa: PLC0415
+    from spec.settings import load, read_stack  # noqa: PLC0415
 
     loaded = load(read_stack(stack, project.stacks), stack=stack)
     for warning in loaded.warnings:

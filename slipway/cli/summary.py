@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from slipway.cli import coverage
 from slipway.cli.nodes import PoolNodes, read
 from slipway.cli.output import table
-from slipway.cost import Estimate, estimate
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackState, counts
 from slipway.sandbox.notes import load_notes
+from spec.pricing import Estimate, estimate
 
 if TYPE_CHECKING:
-    from infra.config import Platform
     from slipway.cli.offline import Sandbox
+    from spec.settings import Platform
 
 KINDS_SHOWN: Final = 6
 """Kinds of a service that are named; `pulumi stack` and `slipway render` have them all."""

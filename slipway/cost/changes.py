@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Final
 
 from slipway.cost.difference import Change, Difference
-from slipway.cost.model import Amounts, Line
 from slipway.cost.table import Row, aligned, elsewhere, money, titled
+from spec.pricing.model import Amounts, Line
 
 _HEAD: Final = ("service", "what", "before", "after", "least USD/month", "expected", "most")
 _TEXT: Final = 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slipway.cost.model import Amounts, Estimate, Line, Unpriced
+from spec.pricing.model import Amounts, Estimate, Line, Unpriced
 
 
 @dataclass(frozen=True, kw_only=True)

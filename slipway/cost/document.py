@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.cost.difference import Change, Difference
-from slipway.cost.model import Amounts, Estimate, Line, Unpriced
 from slipway.cost.table import money
+from spec.pricing.model import Amounts, Estimate, Line, Unpriced
 
 
 def of_estimate(estimate: Estimate) -> dict[str, Any]:

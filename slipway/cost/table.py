@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from infra.catalog import prices
-from slipway.cost.model import Amounts, Estimate, Line
+from spec.catalog import prices
+from spec.pricing.model import Amounts, Estimate, Line
 
 Row = Sequence[str]
 _HEAD: Final = ("service", "what", "count", "USD/h each", "price of", "least USD/h", "expected", "most")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 ROLE: Final = "platform.slipway/role"
-"""Label that says what a pool is for (`components.pools.keys`)."""
+"""Label that says what a pool is for (`spec.pools.keys`)."""
 _KEEP: Final = "put the former value back"
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final
 
-from infra.catalog.document import load
+from spec.catalog.document import load
 
 FILE: Final = "architectures.yaml"
 

@@ -8,12 +8,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from components.pools import keys
-from components.pools.spec import PoolSpec
-from infra.catalog import gpus, instances, mig
-from infra.catalog.gpus import GpuModel
-from slipway.cost.model import Line
-from slipway.cost.pools import machines
+from spec.catalog import gpus, instances, mig
+from spec.catalog.gpus import GpuModel
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.pricing.model import Line
+from spec.pricing.pools import machines
 
 MIB: Final = 2**20
 USABLE: Final = Fraction(9, 10)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
-from infra.config.problems import ConfigurationError, Problem
 from slipway.fit.architectures import Architecture, architectures, nearest
 from slipway.fit.workload import Workload, problems
+from spec.settings.problems import ConfigurationError, Problem
 
 SOURCE: Final = "slipway fit"
 NEAR: Final = 1.2

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
-from infra.catalog.prices import REGION, SPOT
 from slipway.fit.choose import Answer, Choice
 from slipway.fit.memory import GIB, Memory
 from slipway.fit.workload import Workload
+from spec.catalog.prices import REGION, SPOT
 
 CENTS = Decimal("0.01")
 TENTHS = Decimal("0.001")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from infra.config.problems import Problem
 from slipway.fit.architectures import Architecture
 from slipway.fit.formats import OPTIMIZERS, PRECISIONS, Mode, Optimizer, Precision
+from spec.settings.problems import Problem
 
 Checkpointing = Literal["none", "selective", "full"]
 Loss = Literal["whole", "chunked"]

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import yaml
 
-from infra.catalog import instances, prices
-from infra.catalog.prices import Book, Price
 from slipway.prices import pricelist, queries, spot
 from slipway.prices.pricelist import Found, Pricing
+from spec.catalog import instances, prices
+from spec.catalog.prices import Book, Price
 
 HEAD: Final = """\
 # Prices in USD for `per` units (one where not given), on-demand, without free tiers and taxes; the first tier where

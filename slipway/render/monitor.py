@@ -84,7 +84,7 @@ class Monitor:
 
     def Invoke(self, request: resource_pb2.ResourceInvokeRequest) -> NoReturn:  # noqa: N802
         """Refuse: an invoke asks a cloud."""
-        _refuse(request.tok, "a rendering asks no cloud: take the value from the settings or from infra.catalog")
+        _refuse(request.tok, "a rendering asks no cloud: take the value from the settings or from spec.catalog")
 
     def Call(self, request: resource_pb2.ResourceCallRequest) -> NoReturn:  # noqa: N802
         """Refuse: a method of a resource runs in its provider."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pulumi
 
-from infra.config import PROJECT, Platform
 from infra.program import build
 from slipway.render.errors import RenderError
 from slipway.render.recorder import record
 from slipway.render.recording import Recording
+from spec.settings import PROJECT, Platform
 
 
 def record_platform(platform: Platform, *, stack: str, preview: bool = False) -> Recording:

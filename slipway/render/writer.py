@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from infra.config import Problem, load, read_stack
 from slipway.render import folder
+from spec.settings import Problem, load, read_stack
 
 if TYPE_CHECKING:
     from slipway.render.recording import Recording

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from components.pools.spec import resolve_all
-from infra.config import Loaded
 from policies.runner import Finding
-from slipway.cost import Estimate, difference
+from slipway.cost import difference
 from slipway.render.recording import Recording
 from slipway.report.model import Report
 from slipway.report.plan import NOTHING, Plan
-from slipway.report.views import bill, doubts, ground, judged, machines, software, stores, tenants
+from slipway.report.views import bill, caveats, findings, network, pools, software, storage, teams
+from spec.pools.resolution import resolve_all
+from spec.pricing import Estimate
+from spec.settings import Loaded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +27,7 @@ class Findings:
         recording: Its program, run without an engine.
         estimate: What it costs.
         violations: What the policy pack found, suppressed or not.
-        today: Day on which suppressions are judged.
+        today: Day on which suppressions are findings.
         plan: What a change does to it.
         before: What it cost at the commit that it is compared with; None where that is not known.
         before_problem: Why it is not known, where it was asked for.
@@ -60,15 +61,15 @@ def report(found: Findings) -> Report:
         protected=platform.environment.protect,
         commit=found.commit,
         resources=sum(one.custom for one in recording),
-        pools=machines.pools(specs.values(), cost),
-        quotas=tenants.quotas(platform, specs),
-        teams=tenants.teams(platform, cost),
-        network=ground.network(platform.network),
-        stores=stores.stores(platform, recording),
+        pools=pools.pools(specs.values(), cost),
+        quotas=teams.quotas(platform, specs),
+        teams=teams.teams(platform, cost),
+        network=network.network(platform.network),
+        stores=storage.stores(platform, recording),
         software=software.releases(recording),
         addons=software.addons(recording),
         bill=bill.bill(platform, cost, change, found.before_problem),
-        judgement=judged.judgement(found.violations, found.stack, found.today),
+        judgement=findings.judgement(found.violations, found.stack, found.today),
         plan=found.plan,
-        doubts=doubts.doubts(recording, cost, found.plan, found.loaded.warnings),
+        doubts=caveats.doubts(recording, cost, found.plan, found.loaded.warnings),
     )

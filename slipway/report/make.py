@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from infra.config import Loaded
-from policies import pack, recorded
-from slipway.cost import Estimate, estimate
+from policies import pack
 from slipway.engine.project import Project
+from slipway.render import evaluation
 from slipway.render.layout import as_data
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
@@ -22,6 +21,8 @@ from slipway.report.page import page
 from slipway.report.plan import NOTHING, Plan, engine
 from slipway.report.plan.against import Former, former
 from slipway.report.plan.compare import compare
+from spec.pricing import Estimate, estimate
+from spec.settings import Loaded
 
 PAGE: Final = "index.html"
 COMMENT: Final = "report.md"
@@ -61,7 +62,7 @@ def make(project: Project, loaded: Loaded, wanted: Wanted) -> Report:
         loaded=loaded,
         recording=recording,
         estimate=estimate(loaded.platform, today),
-        violations=recorded.check(recording, today),
+        violations=evaluation.check(recording, today),
         today=today,
         plan=plan,
         before=before,

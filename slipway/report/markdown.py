@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
-from slipway.cost import Amounts
 from slipway.report.model import FindingView, Report
 from slipway.report.numbers import cents, counted, signed
 from slipway.report.plan import Plan, ResourceChange, Verb, kind
+from spec.pricing import Amounts
 
 KINDS: Final = 12
 TAKEN: Final = 10

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from slipway.cost import Amounts
 from slipway.report.plan import Plan
+from spec.pricing import Amounts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,10 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from slipway.cost import Amounts
 from slipway.report import numbers
 from slipway.report.model import PoolView, Report
 from slipway.report.plan import Verb, kind
+from spec.pricing import Amounts
 
 SECTIONS: Final = {
     "changes": "Changes",

@@ -15,9 +15,9 @@ from slipway.sandbox.aws import moto_server
 from slipway.sandbox.aws.client import Clients
 from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.in_process import send_to
+from slipway.sandbox.aws.mappings import ROWS
 from slipway.sandbox.aws.moto_server import MotoServer
 from slipway.sandbox.aws.provider import AwsProvider
-from slipway.sandbox.aws.rows import ROWS
 from slipway.sandbox.aws.warm import warm
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig

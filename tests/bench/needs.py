@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from infra.catalog import addons
 from slipway.render.recording import RecordedResource, Recording
+from spec.catalog import addons
 from tests.bench.durations import ADDON, NODE_GROUP, RELEASE, chart_of, duration_of, holds_definitions
 from tests.bench.waits import Graph
 

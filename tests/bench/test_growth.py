@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from infra.config import load, read_stack
+from spec.settings import load, read_stack
 from tests.bench.context import ROOT
 from tests.bench.figure import Verdict
 from tests.bench.numbers.growth import POOLS, STACK, TEAMS, TIMES, figures, settings, team_settings

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.config import ConfigurationError, load, read_stack
+from spec.settings import ConfigurationError, load, read_stack
 from tests.bench.machine import BenchError
 from tests.bench.numbers.refusal import STACK, make_checkout, without_zones_of_efa
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from infra.config.addons import Addons
+from spec.settings.addons import Addons
 from tests.docs.pages import ROOT
 
 FOLDER = ROOT / "docs" / "addons"

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from slipway.sandbox.aws.rows import ROWS
+from slipway.sandbox.aws.mappings import ROWS
 from slipway.toolchain.tools import KUBERNETES_VERSION
 from tests.docs.pages import ROOT
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from infra.config import schema
+from spec.settings import schema
 from tests.docs.pages import ROOT, code, pages
 
 DEFINITIONS: dict[str, Any] = schema.generate()["$defs"]

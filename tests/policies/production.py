@@ -11,12 +11,12 @@ from policies import pack
 from policies.access import MISSING, tree
 from policies.fixtures import Made
 from policies.levels import STRICTEST
-from policies.recorded import resources
 from policies.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import findings
 from policies.suppressions import load as load_suppressions
+from slipway.render.evaluation import resources
 from tests.policies.support import DAY
 from tests.support.stacks import recorded
 

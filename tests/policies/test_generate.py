@@ -45,7 +45,7 @@ def test_every_question_in_scope_is_answered_by_a_check_that_exists_or_by_a_reas
     [
         ({"checkov": {"CKV_AWS_9999": "new"}}, "CKV_AWS_9999: no check names it"),
         ({"reasons": {"CKV_AWS_38": "why not"}}, "CKV_AWS_38: a reason is given"),
-        ({"trivy": {}}, "and anchors.yaml does not"),
+        ({"trivy": {}}, "and external_checks.yaml does not"),
     ],
 )
 def test_a_gap_in_the_inventory_is_refused(

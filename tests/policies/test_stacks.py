@@ -9,10 +9,10 @@ import pytest
 
 from policies import pack
 from policies.levels import ENVIRONMENTS
-from policies.recorded import check
 from policies.rules import RULES
 from policies.runner import Finding
 from policies.suppressions import load as load_suppressions
+from slipway.render.evaluation import check
 from tests.policies.support import BY_NAME, DAY
 from tests.support.stacks import recorded
 

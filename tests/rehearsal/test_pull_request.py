@@ -29,7 +29,7 @@ def test_the_figures_are_those_of_a_pocket_calculator() -> None:
     [
         (STACK_FILE, {"max: 2": "max: 3"}, ["dev"]),
         ("stacks/Pulumi.prod.yaml", {"preset: cpu": "preset: cpu  "}, ["prod"]),
-        ("components/handles.py", {'"""\n': '"""\n\n'}, ["dev", "prod", "staging"]),
+        ("components/base/outputs.py", {'"""\n': '"""\n\n'}, ["dev", "prod", "staging"]),
         ("docs/new.md", {}, []),
         ("stacks/Pulumi.$(touch broken).yaml", {}, None),
     ],

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from policies import coverage, pack
-from policies.recorded import check
 from policies.suppressions import Suppressions
 from policies.suppressions import load as load_suppressions
+from slipway.render.evaluation import check
 from slipway.render.recording import Recording
 from slipway.render.terraform import document
 from slipway.render.terraform.references import local_name
@@ -187,7 +187,7 @@ def unexplained(stack: str, failed: set[Verdict], today: date) -> list[str]:
         excused |= verdict.check in NOT_FOR.get(verdict.name, ())
         excused |= any(advised(stack, one.strip()) for one in answer.split(","))
         if not excused and not answer.startswith(coverage.NOT_APPLICABLE):
-            found.append(f"{verdict.check} {verdict.name}: {answer or 'not in policies/anchors.yaml'}")
+            found.append(f"{verdict.check} {verdict.name}: {answer or 'not in policies/external_checks.yaml'}")
     return found
 
 

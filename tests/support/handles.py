@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import ClusterHandle, NetworkHandle
+from components.base.outputs import ClusterHandle, NetworkHandle
 from tests.support.mocks import ACCOUNT, REGION
 
 TAGS: Mapping[str, str] = {"environment": "test", "owner": "ml-platform"}

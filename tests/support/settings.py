@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from infra.config.cluster import Cluster
-from infra.config.environment import Account
-from infra.config.network import Network
+from spec.settings.cluster import Cluster
+from spec.settings.environment import Account
+from spec.settings.network import Network
 from tests.support.mocks import ACCOUNT, REGION
 
 CLUSTER_NAME: Final = "slipway-test"

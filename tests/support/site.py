@@ -14,10 +14,10 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.addons.contract import AddOn, Parts, Site
 from components.addons.software import Software, SoftwareArgs
-from components.handles import BucketHandle, DatabaseHandle, EfsHandle, LustreHandle, StorageHandle
-from components.pools import resolve_all
+from components.base.addon import AddOn, Parts, Site
+from components.base.outputs import BucketHandle, DatabaseHandle, EfsHandle, LustreHandle, StorageHandle
+from spec.pools import resolve_all
 from tests.components.pools.samples import platform
 from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run

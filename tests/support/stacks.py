@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from infra.config import Platform, load, read_stack, stacks_in
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
+from spec.settings import Platform, load, read_stack, stacks_in
 from tests.support import mocks
 
 assert mocks  # it silences what the SDK says of itself when it is first touched

@@ -14,7 +14,7 @@ while IFS= read -r -d '' file; do
         stack=${file#stacks/Pulumi.}
         touched[${stack%.yaml}]=yes
         ;;
-    infra/* | components/* | policies/* | slipway/* | Pulumi.yaml | pyproject.toml | requirements.lock) all=yes ;;
+    spec/* | infra/* | components/* | policies/* | slipway/* | Pulumi.yaml | pyproject.toml | requirements.lock) all=yes ;;
     esac
 done < <(git diff --name-only --no-renames -z "$base" HEAD)
 

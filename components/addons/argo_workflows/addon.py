@@ -6,17 +6,17 @@ from typing import Any, ClassVar, Final
 
 import pulumi
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
-from components.addons.placement import system_placement
-from components.addons.sizing import keeps_one, scraped, sized
-from components.addons.versions import ARGO_WORKFLOWS
-from components.iam import Inline, Statement, document
-from components.storage.places import ARTIFACTS, artifacts_of
-from infra.config.addons.batch import ArgoWorkflows as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.iam import Inline, Statement, document
+from components.base.placement import system_placement
+from components.base.sizing import keeps_one, scraped, sized
+from components.storage.prefixes import ARTIFACTS, artifacts_of
+from spec.catalog.charts import ARGO_WORKFLOWS
+from spec.settings.addons.batch import ArgoWorkflows as Settings
 
 KEYS: Final = artifacts_of("{{workflow.namespace}}") + "{{workflow.name}}/{{pod.name}}"
 """Where in the bucket artifacts are: below the place of the namespace, which its pods alone may write to (see
-`components.tenancy.workload_rights`)."""
+`components.tenancy.workload_permissions`)."""
 SERVER: Final = "argo-workflows-server"
 WORKLOAD: Final = "workload"
 """Service account of work in the namespaces of teams; steps run as it and write their artifacts by its rights."""

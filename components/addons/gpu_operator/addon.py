@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
 from components.addons.gpu_operator import mig, plugin
 from components.addons.gpu_operator.configs import config_map
 from components.addons.gpu_operator.rules import bottlerocket_rule
-from components.addons.placement import gpu_tolerations, system_placement
-from components.addons.sizing import scraped, sized
-from components.addons.versions import GPU_OPERATOR
-from components.pools import keys
-from components.pools.spec import PoolSpec
-from infra.catalog.mig import DISABLED
-from infra.config.addons.gpu import GpuOperator as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import gpu_tolerations, system_placement
+from components.base.sizing import scraped, sized
+from spec.catalog.charts import GPU_OPERATOR
+from spec.catalog.mig import DISABLED
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.addons.gpu import GpuOperator as Settings
 
 
 class GpuOperator(AddOn[Settings]):

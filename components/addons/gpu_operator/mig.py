@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from components.pools.spec import PoolSpec
-from infra.catalog import mig
-from infra.catalog.gpus import GpuModel
+from spec.catalog import mig
+from spec.catalog.gpus import GpuModel
+from spec.pools.pool_spec import PoolSpec
 
 Profiles = tuple[tuple[str, int], ...]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from components.pools import keys
-from components.pools.spec import GpuSharing, PoolSpec
+from spec.pools import keys
+from spec.pools.pool_spec import GpuSharing, PoolSpec
 
 EXCLUSIVE: Final = "exclusive"
 """For nodes without the label: each GPU, or each MIG instance, to one pod."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from components.pools.spec import PoolSpec
+from spec.pools.pool_spec import PoolSpec
 
 RULE: Final = "slipway-bottlerocket"
 OWN: Final = ("device-plugin", "mig-manager")

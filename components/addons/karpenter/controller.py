@@ -13,12 +13,12 @@ from pulumi_kubernetes.helm.v3 import Release
 from components.addons.karpenter.interruption import interruption_queue
 from components.addons.karpenter.policy import Scope, controller_policy
 from components.addons.karpenter.values import NAMESPACE, SERVICE_ACCOUNT, Gates, values
-from components.addons.release import release
-from components.addons.versions import KARPENTER, KARPENTER_CRD
-from components.handles import ClusterHandle
-from components.iam import Inline, PodRole, pod_identity_role
+from components.base.iam import Inline, PodRole, pod_identity_role
+from components.base.outputs import ClusterHandle
+from components.base.release import release
 from components.pools.roles import NodeRoleHandle
-from components.pools.spec import PoolSpec
+from spec.catalog.charts import KARPENTER, KARPENTER_CRD
+from spec.pools.pool_spec import PoolSpec
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.handles import ClusterHandle
-from components.iam import Statement, document
+from components.base.iam import Statement, document
+from components.base.outputs import ClusterHandle
 
 RETENTION_SECONDS: Final = 300
 """Older news is of no use: a Spot machine has two minutes (Karpenter v1.14.1, CloudFormation template)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from components.iam import Conditions, Statement, document
+from components.base.iam import Conditions, Statement, document
 
 OWNED: Final = "owned"
 _LAUNCH: Final = ("ec2:CreateFleet", "ec2:RunInstances")

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import pulumi
 
-from components.pools import keys
 from components.pools.overlay import wants_overlay
-from components.pools.spec import PoolSpec
-from infra.config.pools import Role
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.pools import Role
 
 NAMESPACE: Final = "kube-system"
 SERVICE_ACCOUNT: Final = "karpenter"

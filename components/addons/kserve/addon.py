@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
 from components.addons.gateway_api import CLASS as GATEWAY_CLASS
 from components.addons.kserve.runtimes import runtimes
-from components.addons.placement import system_placement
-from components.addons.sizing import sized
-from components.addons.versions import KSERVE, KSERVE_CRD
-from infra.config.addons.serving import Kserve as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import system_placement
+from components.base.sizing import sized
+from spec.catalog.charts import KSERVE, KSERVE_CRD
+from spec.settings.addons.serving import Kserve as Settings
 
 NAMESPACE: Final = "kserve"
 GATEWAY: Final = "models"

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from components.addons.kserve.servers import SERVERS, ServerImage
-from components.pools import keys
-from components.pools.spec import PoolSpec
-from infra.config.pools import Role
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.pools import Role
 
 _CPU: Final = {"requests": {"cpu": "1", "memory": "2Gi"}, "limits": {"memory": "2Gi"}}
 _GPU: Final = {"requests": {"cpu": "2", "memory": "12Gi"}, "limits": {"memory": "12Gi"}}

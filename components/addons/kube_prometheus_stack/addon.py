@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
 from components.addons.kube_prometheus_stack.alertmanager import SERVICE_ACCOUNT, publish
 from components.addons.kube_prometheus_stack.values import DEFINITIONS, values
-from components.addons.versions import KUBE_PROMETHEUS_STACK
-from components.cost.notices import topic_arn
-from components.iam import Inline
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.iam import Inline
 from components.observability import dashboards, efa, monitors, rules
-from infra.config.addons.cost import Opencost
-from infra.config.addons.observability import KubePrometheusStack as Settings
+from components.observability.notifications import topic_arn
+from spec.catalog.charts import KUBE_PROMETHEUS_STACK
+from spec.settings.addons.cost import Opencost
+from spec.settings.addons.observability import KubePrometheusStack as Settings
 
 NAMESPACE: Final = "monitoring"
 RELEASE: Final = "kube-prometheus-stack"

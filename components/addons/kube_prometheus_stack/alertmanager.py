@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from components.addons.contract import Site
-from components.cost.notices import topic_name
-from components.iam import Statement, document
-from infra.catalog import regions
+from components.base.addon import Site
+from components.base.iam import Statement, document
+from components.observability.notifications import topic_name
+from spec.catalog import regions
 
 SERVICE_ACCOUNT: Final = "kube-prometheus-stack-alertmanager"
 """As the chart names it after the release (88.5.3, templates/_helpers.tpl)."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from components.addons.contract import Site
 from components.addons.kube_prometheus_stack.alertmanager import configuration
-from components.addons.placement import every_toleration, system_placement
-from components.addons.sizing import keeps_one, sized
-from components.pools import keys
-from infra.config.addons.observability import Grafana, KubePrometheusStack
+from components.base.addon import Site
+from components.base.placement import every_toleration, system_placement
+from components.base.sizing import keeps_one, sized
+from spec.pools import keys
+from spec.settings.addons.observability import Grafana, KubePrometheusStack
 
 LABELS: Final = {
     "namespaces": ("platform.slipway/team", "platform.slipway/project"),

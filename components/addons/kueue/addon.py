@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Final
 
 import yaml
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
 from components.addons.kueue.configuration import configuration, frameworks
-from components.addons.placement import system_placement
-from components.addons.sizing import keeps_one, scraped, sized
-from components.addons.versions import KUEUE
-from infra.config.addons.batch import Kueue as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import system_placement
+from components.base.sizing import keeps_one, scraped, sized
+from spec.catalog.charts import KUEUE
+from spec.settings.addons.batch import Kueue as Settings
 
 NAMESPACE: Final = "kueue-system"
 

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from components.pools import keys
-from infra.config.addons import Addons
-from infra.config.addons.base import AddonSettings
-from infra.config.addons.batch import Jobset, Kueue, LeaderWorkerSet, Trainer
+from spec.pools import keys
+from spec.settings.addons import Addons
+from spec.settings.addons.base import AddonSettings
+from spec.settings.addons.batch import Jobset, Kueue, LeaderWorkerSet, Trainer
 
 TEAM_LABEL: Final = "platform.slipway/team"
 """Label of the namespaces of teams, the only ones in which Kueue manages anything."""

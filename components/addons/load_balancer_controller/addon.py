@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Final
 
 import pulumi
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
 from components.addons.load_balancer_controller.policy import policy
-from components.addons.placement import system_placement
-from components.addons.sizing import keeps_one, scraped, sized
-from components.addons.versions import LOAD_BALANCER_CONTROLLER
-from components.iam import Inline
-from infra.config.addons.ingress import LoadBalancerController as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.iam import Inline
+from components.base.placement import system_placement
+from components.base.sizing import keeps_one, scraped, sized
+from spec.catalog.charts import LOAD_BALANCER_CONTROLLER
+from spec.settings.addons.ingress import LoadBalancerController as Settings
 
 SERVICE_ACCOUNT: Final = "aws-load-balancer-controller"
 INGRESS_CLASS: Final = "alb"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from components.iam import Conditions, Statement, document
+from components.base.iam import Conditions, Statement, document
 
 TAG: Final = "elbv2.k8s.aws/cluster"
 """Tag of everything that the controller makes; its value is the name of the cluster."""

@@ -6,15 +6,15 @@ from typing import ClassVar
 
 import pulumi
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Rights, Site
 from components.addons.mlflow.values import ARTIFACTS, NAME, before, budget, values
-from components.addons.placement import system_placement
-from components.addons.sizing import keeps_one
-from components.addons.versions import MLFLOW
-from components.handles import ClusterHandle
-from components.iam import Inline, Statement, document
-from components.storage.rights import data_key_use_on, secret_key_use_on
-from infra.config.addons.tracking import Mlflow as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.iam import Inline, Statement, document
+from components.base.outputs import ClusterHandle
+from components.base.placement import system_placement
+from components.base.sizing import keeps_one
+from components.storage.permissions import data_key_use_on, secret_key_use_on
+from spec.catalog.charts import MLFLOW
+from spec.settings.addons.tracking import Mlflow as Settings
 
 
 class Mlflow(AddOn[Settings]):

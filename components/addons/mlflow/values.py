@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pulumi
 
-from components.addons.sizing import sized
-from components.handles import DatabaseHandle
+from components.base.outputs import DatabaseHandle
+from components.base.sizing import sized
 from components.storage.database import USER
 
 NAME: Final = "mlflow"

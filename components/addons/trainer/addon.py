@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
-from components.addons.placement import system_placement
-from components.addons.sizing import sized
 from components.addons.trainer.runtimes import IMAGE, runtimes
-from components.addons.versions import TRAINER
-from infra.config.addons.batch import Trainer as Settings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.placement import system_placement
+from components.base.sizing import sized
+from spec.catalog.charts import TRAINER
+from spec.settings.addons.batch import Trainer as Settings
 
 
 class Trainer(AddOn[Settings]):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.pools import keys
-from components.pools.spec import PoolSpec
-from infra.config.pools import Role
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.pools import Role
 
 NAME: Final = "torch-distributed"
 IMAGE: Final = "pytorch/pytorch:2.7.1-cuda12.6-cudnn9-runtime"

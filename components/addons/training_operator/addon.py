@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from components.addons.contract import AddOn, Namespace, Parts, Site
-from components.addons.placement import system_placement
 from components.addons.training_operator.crds import definition
 from components.addons.training_operator.kinds import KINDS
 from components.addons.training_operator.manifests import NAMESPACE, deployment, rights, service, webhooks
-from infra.config.addons.batch import TrainingOperator as Settings
+from components.base.addon import AddOn, Namespace, Parts, Site
+from components.base.placement import system_placement
+from spec.settings.addons.batch import TrainingOperator as Settings
 
 
 class TrainingOperator(AddOn[Settings]):

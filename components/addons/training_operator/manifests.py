@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from components.addons.sizing import sized
 from components.addons.training_operator.crds import GROUP
 from components.addons.training_operator.kinds import JobKind
+from components.base.sizing import sized
 
 NAMESPACE: Final = "kubeflow"
 NAME: Final = "training-operator"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from components.observability.alerts import gpus, jobs, platform, queues
 from components.observability.alerts.alert import Alert
-from infra.config.addons.observability import Alerts
+from spec.settings.addons.observability import Alerts
 
 __all__ = ["Alert", "all_alerts"]
 

@@ -7,7 +7,7 @@ from typing import Final
 from components.observability.alerts.alert import Alert
 from components.observability.promql import of_team, with_team
 from components.observability.recording import EFA_RATIO, GPU_ACTIVE, GPU_LABELS, GPU_XID
-from infra.config.addons.observability import Alerts
+from spec.settings.addons.observability import Alerts
 
 IDLE: Final = 0.05
 """Share of time below which a GPU does nothing worth its price."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from components.observability.alerts.alert import Alert
 from components.observability.promql import NODE, POD_JOB, of_team, with_team
-from infra.config.addons.observability import Alerts
+from spec.settings.addons.observability import Alerts
 
 MEMORY: Final = 0.9
 CHECKPOINT: Final = "slipway_checkpoint_timestamp_seconds"

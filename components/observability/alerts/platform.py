@@ -7,7 +7,7 @@ from typing import Final
 from components.observability.alerts.alert import Alert
 from components.observability.promql import with_team
 from components.observability.spend import TEAM_BUDGET, TEAM_COST
-from infra.catalog import prices
+from spec.catalog import prices
 
 CERTIFICATE_SECONDS: Final = 14 * 24 * 3600
 """cert-manager renews when a third of the lifetime is left: 30 days of its usual 90 (cert-manager.io, "Certificate

@@ -9,7 +9,7 @@ from typing import Final
 
 from components.observability.alerts.alert import Alert
 from components.observability.promql import renamed
-from infra.config.addons.observability import Alerts
+from spec.settings.addons.observability import Alerts
 
 WAITING: Final = "sum by (cluster_queue) (kueue_pending_workloads)"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from components.workloads.target import Target
-from infra.config.addons import AddonSettings
-from infra.config.problems import Problem
+from spec.settings.addons import AddonSettings
+from spec.settings.problems import Problem
 
 DAY: Final = 86400
 LONGEST: Final = 14 * DAY

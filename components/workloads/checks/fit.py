@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
-from components.pools import PoolSpec, keys
-from components.pools.room import HUGEPAGES, Room, rooms
-from components.tenancy.quantities import CPU, MEMORY
-from components.tenancy.shares import amounts
 from components.workloads.checks.need import Spec, choice, need
 from components.workloads.target import Target
-from infra.config.pools import Role
-from infra.config.problems import Problem
-from infra.quantities import MI, is_amount, parse, readable
+from spec.pools import PoolSpec, keys
+from spec.pools.allocatable import HUGEPAGES, Room, rooms
+from spec.quantities import CPU, MEMORY, MI, is_amount, parse, readable
+from spec.settings.pools import Role
+from spec.settings.problems import Problem
+from spec.teams.shares import amounts
 
 _MIG = "nvidia.com/mig-"
 DISK_KEPT_PERCENT = 15

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from components.pools import PoolSpec, keys
-from components.pools.room import HUGEPAGES
 from components.workloads.target import Target
-from infra.quantities import is_amount, parse
+from spec.pools import PoolSpec, keys
+from spec.pools.allocatable import HUGEPAGES
+from spec.quantities import is_amount, parse
 
 Spec = Mapping[str, Any]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from components.pools import keys
 from components.workloads.checks.fit import fit_problems
 from components.workloads.checks.need import Spec, choice, need
 from components.workloads.target import Target
-from infra.config.capacity import Market
-from infra.config.problems import Problem
-from infra.quantities import is_amount, parse
+from spec.pools import keys
+from spec.quantities import is_amount, parse
+from spec.settings.capacity import Market
+from spec.settings.problems import Problem
 
 _MIG = "nvidia.com/mig-"
 _TAGGED = re.compile(r"(?P<name>[^@\s]+?)(:(?P<tag>[\w][\w.-]*))?(?P<digest>@sha256:[0-9a-f]{64})?")

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import pulumi
 
-from components.pools import keys
 from components.workloads.checks.bounds import (
     DAY,
     bounds_problems,
@@ -26,9 +25,10 @@ from components.workloads.distributed.jobset import jobset, train_job, training_
 from components.workloads.distributed.operator import mpi_job, pytorch_job
 from components.workloads.pods import container, pod_spec
 from components.workloads.refusal import refuse_if_any
-from infra.config.addons import AddonSettings
-from infra.config.addons.batch import Jobset, Trainer, TrainingOperator
-from infra.config.problems import Problem
+from spec.pools import keys
+from spec.settings.addons import AddonSettings
+from spec.settings.addons.batch import Jobset, Trainer, TrainingOperator
+from spec.settings.problems import Problem
 
 SERVED_BY: Final[dict[Kind, type[AddonSettings]]] = {
     "TrainJob": Trainer,

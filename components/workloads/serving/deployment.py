@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import pulumi
 
-from components.tenancy.labels import SERVING
 from components.workloads.checks.bounds import count_problems
 from components.workloads.checks.pods import pod_problems
 from components.workloads.component import Piece, Pieces, Workload
@@ -24,7 +23,8 @@ from components.workloads.serving.scaling import Autoscaling, autoscaler, scaled
 from components.workloads.serving.server import probes, server_problems, uri_problems
 from components.workloads.target import Target
 from components.workloads.volumes import Scratch
-from infra.config.problems import Problem
+from spec.settings.problems import Problem
+from spec.teams.labels import SERVING
 
 CONTAINER: Final = "server"
 MODEL_PATH: Final = "/models"

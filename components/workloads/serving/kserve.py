@@ -23,8 +23,8 @@ from components.workloads.refusal import refuse_if_any
 from components.workloads.serving.scaling import BEHAVIOUR, Autoscaling, queries, scaling_problems
 from components.workloads.serving.server import HOST_LABEL, probes, server_problems, uri_problems
 from components.workloads.target import Target
-from infra.config.addons.serving import Knative, Kserve
-from infra.config.problems import Problem
+from spec.settings.addons.serving import Knative, Kserve
+from spec.settings.problems import Problem
 
 API: Final = "serving.kserve.io/v1beta1"
 CONTAINER: Final = "kserve-container"

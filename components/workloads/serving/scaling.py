@@ -12,9 +12,9 @@ from typing import Any, Final, Literal
 from components.workloads.checks.bounds import count_problems, served_problems
 from components.workloads.resources import Resources
 from components.workloads.target import Target
-from infra.config.addons.observability import KubePrometheusStack
-from infra.config.addons.serving import Keda
-from infra.config.problems import Problem
+from spec.settings.addons.observability import KubePrometheusStack
+from spec.settings.addons.serving import Keda
+from spec.settings.problems import Problem
 
 PROMETHEUS: Final = "http://kube-prometheus-stack-prometheus.monitoring:9090"
 BEHAVIOUR: Final[dict[str, Any]] = {

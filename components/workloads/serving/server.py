@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from components.tenancy.network_policies import SERVING_PORTS
 from components.workloads.target import Target
-from infra.config.problems import Problem
+from spec.settings.problems import Problem
 
 STARTUP_PERIOD: Final = 10
 HOST_LABEL: Final = 63

@@ -1,7 +1,7 @@
 """The stack as it is at another commit: its tree taken out of git, and rendered there by its own program.
 
-A change of the program then shows as well as one of the settings; `slipway.cost.former` reads the settings alone, with
-today's program.
+A change of the program then shows as well as one of the settings; `slipway.cost.baseline` reads the settings alone,
+with today's program.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from infra.config import ConfigurationError, load, read_stack
-from slipway.cost import Estimate, estimate
 from slipway.engine.commits import take_out
 from slipway.engine.errors import SlipwayError
 from slipway.engine.project import Project, is_ours
+from spec.pricing import Estimate, estimate
+from spec.settings import ConfigurationError, load, read_stack
 
 _MINUTES: Final = 10
 _LINES: Final = 6

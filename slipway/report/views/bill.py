@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
-from infra.catalog.prices import HOURS_PER_MONTH
-from infra.config.platform import Platform
-from slipway.cost import Amounts, Difference, Estimate
+from slipway.cost import Difference
 from slipway.report.model import Bar, Bill
+from spec.catalog.prices import HOURS_PER_MONTH
+from spec.pricing import Amounts, Estimate
+from spec.settings.platform import Platform
 
 MOVERS: Final = 6
 """Lines of a difference that are shown."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slipway.sandbox.aws.rows import ROWS
+from slipway.sandbox.aws.mappings import ROWS
 from slipway.sandbox.aws.schema import schema, tokens
 
 

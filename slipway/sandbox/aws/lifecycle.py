@@ -10,7 +10,7 @@ from typing import Any
 
 from slipway.sandbox.aws import drift, outputs, tags
 from slipway.sandbox.aws.client import Aws, AwsError
-from slipway.sandbox.aws.row import ANY, Call, Inputs, Item, Row, Setting, fill, find, pick
+from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, Row, Setting, fill, find, pick
 from slipway.sandbox.aws.schema import Schema
 from slipway.sandbox.rpc.diff import DEFAULTS_KEY
 from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError

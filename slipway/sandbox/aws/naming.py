@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from slipway.sandbox.aws.row import Row
+from slipway.sandbox.aws.mapping import Row
 from slipway.sandbox.aws.schema import Schema
 from slipway.sandbox.rpc.diff import DEFAULTS_KEY
 from slipway.sandbox.rpc.hooks import Resource

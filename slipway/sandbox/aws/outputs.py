@@ -9,7 +9,7 @@ from typing import Any
 from slipway.sandbox.aws import tags
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.kinds import AnyOf, Kind, ObjectOf, Scalar
-from slipway.sandbox.aws.row import Inputs, Item, Row, fill, pick
+from slipway.sandbox.aws.mapping import Inputs, Item, Row, fill, pick
 from slipway.sandbox.aws.schema import Schema
 from slipway.sandbox.aws.shapes import from_api, from_api_value
 

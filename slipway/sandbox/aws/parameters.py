@@ -15,7 +15,7 @@ from botocore.validate import ParamValidator
 
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.lifecycle import Lifecycle
-from slipway.sandbox.aws.row import Call, Inputs, Row
+from slipway.sandbox.aws.mapping import Call, Inputs, Row
 from slipway.sandbox.aws.schema import Schema
 from slipway.sandbox.aws.shapes import normal
 from slipway.sandbox.rpc.hooks import Failure

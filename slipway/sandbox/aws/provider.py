@@ -11,9 +11,9 @@ from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.kinds import ListOf, MapOf, ObjectOf
 from slipway.sandbox.aws.lifecycle import Lifecycle
+from slipway.sandbox.aws.mapping import Row
+from slipway.sandbox.aws.mappings import ROWS
 from slipway.sandbox.aws.replacement import forces_new
-from slipway.sandbox.aws.row import Row
-from slipway.sandbox.aws.rows import ROWS
 from slipway.sandbox.aws.schema import Schema, schema
 from slipway.sandbox.rpc import diff, wire
 from slipway.sandbox.rpc.diff import Change, Diff

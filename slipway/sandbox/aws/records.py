@@ -17,7 +17,7 @@ from typing import Any
 
 from slipway.sandbox.aws import outputs
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.row import Call, Inputs, fill
+from slipway.sandbox.aws.mapping import Call, Inputs, fill
 from slipway.sandbox.aws.schema import Schema
 
 DIGITS = 17

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.sandbox.aws import records
-from slipway.sandbox.aws.rows import ROWS
+from slipway.sandbox.aws.mappings import ROWS
 from slipway.sandbox.rpc import paths
 from slipway.sandbox.rpc.paths import Path
 

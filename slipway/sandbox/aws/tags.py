@@ -7,7 +7,7 @@ from typing import Any
 
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.kinds import MapOf, Scalar
-from slipway.sandbox.aws.row import Inputs, Item, Row, fill, find
+from slipway.sandbox.aws.mapping import Inputs, Item, Row, fill, find
 from slipway.sandbox.aws.shapes import from_api_value, normal, to_api
 
 RESERVED = "aws:"

@@ -10,7 +10,7 @@ import logging
 import threading
 
 from slipway.sandbox.aws.client import Aws, Clients
-from slipway.sandbox.aws.rows import ROWS
+from slipway.sandbox.aws.mappings import ROWS
 from slipway.sandbox.aws.schema import schema
 from slipway.sandbox.rpc.errors import ProviderError
 

@@ -12,11 +12,11 @@ from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
-from infra.quantities import written
 from slipway.sandbox.kubernetes.client import METADATA_LIST, KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.quota_amounts import OF_CLASS, claimed, covers, of_pod, ports
+from spec.quantities import written
 
 MANAGER = "kube-controller-manager"
 ATTEMPTS = 10

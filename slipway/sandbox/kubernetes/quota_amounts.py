@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from infra.quantities import parse
 from slipway.sandbox.kubernetes.objects import Object
+from spec.quantities import parse
 
 OF_CLASS = ".storageclass.storage.k8s.io/"
 

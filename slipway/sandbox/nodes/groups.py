@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from infra.catalog import kubernetes
 from slipway.sandbox.nodes.launch_template import read_template
 from slipway.sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine
 from slipway.sandbox.nodes.spec import NodeSpec, Taint
+from spec.catalog import kubernetes
 
 RESOURCE_TAG = "k8s.io/cluster-autoscaler/node-template/resources/"
 DEFAULT_INSTANCE_TYPE = "t3.medium"

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from infra.catalog import instances, kubernetes
-from infra.catalog.instances import InstanceType
 from slipway.sandbox.nodes.groups import node_name
 from slipway.sandbox.nodes.launch_template import EFA_KINDS
 from slipway.sandbox.nodes.machine import DEFAULT_DISK_GIB, Machine, is_about_type, karpenter_labels
 from slipway.sandbox.nodes.requirements import matches, values
 from slipway.sandbox.nodes.spec import NodeSpec, Taint
+from spec.catalog import instances, kubernetes
+from spec.catalog.instances import InstanceType
 
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"

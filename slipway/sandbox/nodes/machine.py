@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from infra.catalog import gpus, instances, mig
-from infra.catalog.instances import InstanceType
-from infra.sharing import CONFIG_LABEL, replicas_of
+from spec.catalog import gpus, instances, mig
+from spec.catalog.instances import InstanceType
+from spec.pools.sharing import CONFIG_LABEL, replicas_of
 
 ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
 GPU = "nvidia.com/gpu"

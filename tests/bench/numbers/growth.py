@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from statistics import median
 from typing import Any, Final
 
-from infra.config import load, read_stack
 from slipway.render.layout import files_of
 from slipway.render.program import record_platform
+from spec.settings import load, read_stack
 from tests.bench.context import ROOT, Bench
 from tests.bench.figure import Figure
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from infra.config import load, read_stack
 from slipway.render.program import record_platform
 from slipway.render.recording import Recording
+from spec.settings import load, read_stack
 from tests.bench.context import ROOT, Bench
 from tests.bench.durations import SOURCES, duration_of
 from tests.bench.figure import Figure

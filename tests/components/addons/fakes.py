@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, ClassVar, Final
 
-from components.addons.chart_ref import ChartRef
-from components.addons.contract import AddOn, ChartRelease, Namespace, Parts, Site
-from infra.config.addons import AddonSettings
+from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from spec.catalog.charts import ChartRef
+from spec.settings.addons import AddonSettings
 
 CHART: Final = ChartRef(
     chart="oci://registry.example/thing", version="1.2.3", released=date(2026, 9, 1), source="github.com/example/thing"

@@ -11,10 +11,10 @@ import yaml
 
 from components.addons.kubecost import ACCOUNTS, Kubecost, access, sanitized
 from components.addons.opencost import Opencost
-from components.iam import Statement
-from components.storage.places import ARTIFACTS, COSTS
-from infra.config.addons import cost
-from infra.config.addons.observability import KubePrometheusStack
+from components.base.iam import Statement
+from components.storage.prefixes import ARTIFACTS, COSTS
+from spec.settings.addons import cost
+from spec.settings.addons.observability import KubePrometheusStack
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.support.site import Seen, seen_parts
 

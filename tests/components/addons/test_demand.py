@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from components.addons.demand import NOTHING, Demand, of_values
-from components.pools import keys
-from infra.config import load, read_stack
 from slipway.render.program import record_platform
+from spec.pools import keys
+from spec.settings import load, read_stack
 from tests.support.stacks import FOLDER, NAMES, recorded
 
 SYSTEM = {"nodeSelector": {keys.ROLE: "system"}}

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from components.addons.efa_device_plugin import EfaDevicePlugin, values
-from components.pools import resolve_all
-from infra.config.addons.gpu import EfaDevicePlugin as Settings
+from spec.pools import resolve_all
+from spec.settings.addons.gpu import EfaDevicePlugin as Settings
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import ONE_ZONE, platform
 from tests.support.site import POOLS, seen_parts

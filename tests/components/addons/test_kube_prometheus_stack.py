@@ -13,8 +13,8 @@ import yaml
 from components.addons.kube_prometheus_stack import KubePrometheusStack
 from components.addons.kube_prometheus_stack.alertmanager import configuration
 from components.addons.kube_prometheus_stack.values import LABELS
-from components.pools import keys
-from infra.config.addons.observability import KubePrometheusStack as Settings
+from spec.pools import keys
+from spec.settings.addons.observability import KubePrometheusStack as Settings
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.support.site import Seen, seen_parts
 

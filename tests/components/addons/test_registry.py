@@ -9,10 +9,10 @@ from typing import Final, get_args
 
 import pytest
 
-from components.addons.contract import AddOn
 from components.addons.order import sequence
 from components.addons.registry import REGISTRY, wanted
-from infra.config.addons import Addons, AddonSettings
+from components.base.addon import AddOn
+from spec.settings.addons import Addons, AddonSettings
 
 ROOT: Final = Path(__file__).parents[3]
 KINDS: Final = {

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from components.addons.cert_manager import CertManager
-from components.addons.contract import AddOn
 from components.addons.gateway_api import GatewayApi
 from components.addons.jobset import Jobset
 from components.addons.keda import Keda
@@ -18,10 +17,11 @@ from components.addons.kueue import Kueue
 from components.addons.leader_worker_set import LeaderWorkerSet
 from components.addons.trainer import Trainer
 from components.addons.volcano import TEAM_LABEL, Volcano
+from components.base.addon import AddOn
 from components.observability import monitors
-from components.tenancy import labels
-from infra.config.addons import batch, ingress, serving
-from infra.config.addons.observability import KubePrometheusStack
+from spec.settings.addons import batch, ingress, serving
+from spec.settings.addons.observability import KubePrometheusStack
+from spec.teams import labels
 from tests.support.site import Seen, seen_parts
 
 CONTROLLERS: dict[str, Callable[[], AddOn[Any]]] = {

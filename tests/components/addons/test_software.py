@@ -11,9 +11,9 @@ import pytest
 from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons import registry, software
-from components.addons.contract import AddOn, ChartRelease, Parts, Rights
-from components.iam import Inline, Statement, document
-from components.kubernetes import declare
+from components.base.addon import AddOn, ChartRelease, Parts, Rights
+from components.base.iam import Inline, Statement, document
+from components.base.kubernetes import declare
 from tests.components.addons.fakes import CHART, addon, config_map, settings
 from tests.support.mocks import Recording, Registered, providers, run
 from tests.support.site import site

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from components.admission import Stand
-from components.pools import resolve_all
+from spec.pools import resolve_all
 from tests.components.pools.samples import platform
 
 Object = dict[str, Any]

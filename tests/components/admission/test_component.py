@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 
 from components.admission import Admission, AdmissionArgs
-from infra.config.admission import Action
-from infra.config.admission import Admission as Settings
+from spec.settings.admission import Action
+from spec.settings.admission import Admission as Settings
 from tests.components.admission.samples import STAND
 from tests.support.handles import cluster_handle
 from tests.support.mocks import Recording, providers, run

@@ -13,16 +13,16 @@ import pytest
 
 from components.admission import Stand, rules
 from components.admission.manifests import binding, policy
-from components.pools import resolve_all
 from components.workloads.pods import Pod
 from components.workloads.resources import Resources
 from components.workloads.target import Target
 from components.workloads.training_job import TrainingJobArgs, training_job
 from components.workloads.volumes import Claim
-from infra.config import load, read_stack
-from infra.config.admission import Action
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
+from spec.pools import resolve_all
+from spec.settings import load, read_stack
+from spec.settings.admission import Action
 from tests.components.admission.cases import REFUSED, TAKEN
 from tests.components.admission.samples import (
     CUSTOM,
@@ -37,7 +37,7 @@ from tests.components.admission.samples import (
     pod,
     spec,
 )
-from tests.sandbox.plane import ControlPlane
+from tests.slipway.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox

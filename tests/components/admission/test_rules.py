@@ -7,9 +7,9 @@ import pytest
 
 from components.admission import Rule, Stand, rules
 from components.admission.manifests import ACTIONS, binding, policy
-from components.admission.placing import pools
+from components.admission.placement import pools
 from components.admission.rule import Message, literal
-from infra.config.admission import Action, Admission
+from spec.settings.admission import Action, Admission
 from tests.components.admission.guide import listing
 from tests.components.admission.samples import STAND
 

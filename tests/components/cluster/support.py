@@ -7,8 +7,8 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
+from components.base.outputs import ClusterHandle
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
-from components.handles import ClusterHandle
 from tests.support.handles import TAGS, network_handle
 from tests.support.mocks import Recording, providers, run
 from tests.support.settings import CLUSTER_NAME, account, cluster

@@ -9,8 +9,8 @@ import pulumi_aws as aws
 import pytest
 
 from components.cluster.addons import Phase, chosen, key_of
-from infra.catalog import addons as catalog
-from infra.config.cluster import Addon, AddonName
+from spec.catalog import addons as catalog
+from spec.settings.cluster import Addon, AddonName
 from tests.components.cluster.support import CONTROL_PLANE, record_cluster
 from tests.support.mocks import Recording, Registered
 

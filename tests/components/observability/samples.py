@@ -9,8 +9,8 @@ import yaml
 
 from components.observability import rules
 from components.observability.alerts import all_alerts
-from components.pools import resolve_all
-from infra.config.addons.observability import Alerts
+from spec.pools import resolve_all
+from spec.settings.addons.observability import Alerts
 from tests.components.pools.samples import platform
 from tests.support.mocks import REGION
 

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pulumi
 
-from components.pools import PoolSpec, resolve_all
-from components.pools.fleet import Ground, elastic_fleet, managed_fleet
-from infra.config import load
-from infra.config.network import Nat
-from infra.config.platform import Platform
+from components.composition.node_pools import Ground, elastic_fleet, managed_fleet
+from spec.pools import PoolSpec, resolve_all
+from spec.settings import load
+from spec.settings.network import Nat
+from spec.settings.platform import Platform
 from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from infra.catalog import instances, mig
-from infra.catalog.instances import InstanceType
+from spec.catalog import instances, mig
+from spec.catalog.instances import InstanceType
 from tests.components.pools.samples import ZONES
 from tests.support.mocks import REGION
 

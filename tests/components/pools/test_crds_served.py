@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import yaml
 
+from components.base.kubernetes import ManifestKind
 from components.pools import nodeclass, nodepool, overlay
-from components.pools.manifests import ManifestKind
-from components.pools.spec import PoolSpec
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.unknowns import PLACEHOLDER
+from spec.pools.pool_spec import PoolSpec
 from tests.components.pools.samples import spec
 from tests.components.pools.test_crds import CASES
-from tests.sandbox.plane import ControlPlane
+from tests.slipway.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 
 pytestmark = pytest.mark.sandbox

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.pools.interfaces import Interface, karpenter, managed
-from infra.catalog import instances
+from spec.catalog import instances
 
 EFA_TYPES = [kind for kind in instances.ALL.values() if kind.efa_interfaces]
 

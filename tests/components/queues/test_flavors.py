@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from components.pools import resolve_all
 from components.queues.flavors import LEVELS, by_topology, ordered, resource_flavor, topology
 from components.queues.queues import shared_manifests
-from infra.config.queues import Queues, Worker
+from spec.pools import resolve_all
+from spec.settings.queues import Queues, Worker
 from tests.components.pools.samples import BLOCK, ONE_ZONE, platform, spec
 from tests.components.tenancy.samples import pools
 

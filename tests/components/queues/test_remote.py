@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.queues.remote import admission_checks, remote_manifests
-from infra.config.queues import Queues
+from spec.settings.queues import Queues
 from tests.components.tenancy.samples import record
 
 WORKERS = {"west": {"secret": "kubeconfig-west"}, "east": {"secret": "kubeconfig-east"}}

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from components.queues.team_queue import cluster_queue, local_queue, quotas
-from components.tenancy.labels import TEAM
-from infra.config.teams import Team
+from spec.settings.teams import Team
+from spec.teams.labels import TEAM
 from tests.components.tenancy.samples import LANGUAGE, TEAMS, VISION, platform, pools, record
 
 KNOWN: Final = pools()

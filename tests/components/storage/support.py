@@ -9,8 +9,8 @@ from typing import Any
 import pulumi
 
 from components.storage import Storage, StorageArgs
-from infra.config import Platform
-from tests.infra.config.stack import loaded
+from spec.settings import Platform
+from tests.spec.settings.stack import loaded
 from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import Recording, providers, run
 

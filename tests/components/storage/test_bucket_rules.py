@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from components.storage.bucket_rules import access_policy, lifecycle, log_policy
-from components.storage.places import COSTS, artifacts_of
-from infra.config.storage import Buckets
+from components.storage.prefixes import COSTS, artifacts_of
+from spec.settings.storage import Buckets
 from tests.components.storage.support import statements
 
 ARN = "arn:aws:s3:::bucket"

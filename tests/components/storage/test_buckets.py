@@ -5,8 +5,8 @@ from __future__ import annotations
 import pulumi_aws as aws
 import pytest
 
-from infra.config import PROJECT
-from infra.naming import physical_length
+from spec.naming import physical_length
+from spec.settings import PROJECT
 from tests.components.storage.support import record, statements
 
 PURPOSES = {"checkpoints", "logs", "models", "raw", "state"}

@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 from components.storage import classes
-from infra.catalog import names as limits
-from infra.config.checks.teams import WORKLOAD_ROLE
-from infra.config.storage import Lustre
-from infra.naming import physical_length
+from spec.catalog import names as limits
+from spec.naming import physical_length
+from spec.settings.checks.teams import WORKLOAD_ROLE
+from spec.settings.storage import Lustre
 
 DEFAULT = "storageclass.kubernetes.io/is-default-class"
 

@@ -7,8 +7,8 @@ import json
 import pulumi_aws as aws
 
 from components.storage.key import key_policy
-from components.storage.rights import data_key_use, key_alias, volume_key_use
-from infra.catalog import regions
+from components.storage.permissions import data_key_use, key_alias, volume_key_use
+from spec.catalog import regions
 from tests.components.storage.support import record, statements
 
 PLACE = {"cluster": "slipway-test", "region": "us-east-1", "account_id": "111122223333"}

@@ -8,8 +8,8 @@ from typing import Any
 import pulumi_aws as aws
 
 from components.storage.registry import UPSTREAMS, expiry
-from infra.config.checks.storage import WITH_CREDENTIALS
-from infra.config.registry import Upstream
+from spec.settings.checks.storage import WITH_CREDENTIALS
+from spec.settings.registry import Upstream
 from tests.components.storage.support import record
 
 IMAGES: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.handles import BucketHandle, EfsHandle, LustreHandle, StorageHandle
+from components.base.outputs import BucketHandle, EfsHandle, LustreHandle, StorageHandle
 from components.storage.volumes import VolumeSettings, team_volumes
 from tests.support.mocks import run
 

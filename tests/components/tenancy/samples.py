@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import pulumi
 
-from components.pools import resolve_all
-from components.pools.spec import PoolSpec
 from components.queues import QueuesArgs, queues
 from components.tenancy import TeamGround, teams
-from infra.config.platform import Platform
+from spec.pools import resolve_all
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.platform import Platform
 from tests.components.pools.samples import platform as any_platform
 from tests.support.mocks import ACCOUNT, Recording, providers, run
 from tests.support.site import POOLS, site

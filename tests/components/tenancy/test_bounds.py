@@ -4,7 +4,7 @@ from typing import Any
 
 from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
-from infra.config.teams import CLAIMS_GIB, Team
+from spec.settings.teams import CLAIMS_GIB, Team
 from tests.components.tenancy.samples import VISION, platform, pools
 from tests.support.mocks import REGION, run
 from tests.support.site import storage_handle

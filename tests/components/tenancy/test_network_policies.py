@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from components.tenancy.network_policies import SERVERS, SERVES, Policies, network_policies
-from infra.config.network import Network
-from infra.config.teams import TeamNamespace
+from spec.settings.network import Network
+from spec.settings.teams import TeamNamespace
 from tests.support import settings
 
 PURPOSES = ("general", "training", "serving", "interactive")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from components.tenancy.roles import cluster_role_manifest, group, role_binding, roles_in_use
-from infra.config.teams import MemberRole
+from spec.settings.teams import MemberRole
 from tests.components.tenancy.samples import platform
 
 Right = tuple[str, str, str]

@@ -14,22 +14,22 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from components.pools import resolve_all
-from components.priorities import priority_class
 from components.queues.queues import shared_manifests
 from components.queues.team_queue import cluster_queue, local_queue
 from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
 from components.tenancy.network_policies import network_policies
+from components.tenancy.priorities import priority_class
 from components.tenancy.roles import cluster_role_manifest, group, role_binding
-from components.tenancy.workload_rights import service_account_manifest
-from infra.config.platform import Platform
-from infra.config.teams import MemberRole, PriorityName
+from components.tenancy.workload_permissions import service_account_manifest
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
+from spec.pools import resolve_all
+from spec.settings.platform import Platform
+from spec.settings.teams import MemberRole, PriorityName
 from tests.components.pools.samples import BLOCK
 from tests.components.tenancy.samples import LANGUAGE, VISION, platform, pools
-from tests.sandbox.plane import ControlPlane
+from tests.slipway.sandbox.plane import ControlPlane
 from tests.support.definitions import define
 from tests.support.quotas import until_refused
 

@@ -6,8 +6,8 @@ import pulumi_aws as aws
 import pytest
 
 from components.addons import registry
-from infra.config.checks.names import PROJECT
-from infra.config.checks.teams import RESERVED, WORKLOAD_ROLE
+from spec.settings.checks.names import PROJECT
+from spec.settings.checks.teams import RESERVED, WORKLOAD_ROLE
 from tests.components.tenancy.samples import LANGUAGE, TEAMS, VISION, platform, record
 from tests.support.mocks import STACK, Recording, Registered
 

@@ -31,7 +31,7 @@ from components.workloads import (
     sweep,
     training_job,
 )
-from infra.config.platform import Platform
+from spec.settings.platform import Platform
 from tests.components.pools.samples import BLOCK, platform
 
 POOLS: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -25,7 +25,7 @@ from components.workloads import (
     sweep,
     training_job,
 )
-from infra.config.addons.batch import Kueue
+from spec.settings.addons.batch import Kueue
 from tests.components.workloads.samples import (
     CPU,
     DEPLOYMENT,

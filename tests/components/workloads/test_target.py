@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from components.workloads import Target
-from infra.config import ConfigurationError
-from infra.config.addons.batch import Kueue
+from spec.settings import ConfigurationError
+from spec.settings.addons.batch import Kueue
 from tests.components.pools.samples import platform
 from tests.components.workloads.examples import ROOT
 

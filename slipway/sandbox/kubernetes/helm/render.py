@@ -14,13 +14,13 @@ from typing import Any
 
 import yaml
 
-from infra.catalog import kubernetes
 from slipway import toolchain
 from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.kubernetes.crds import without_descriptions
 from slipway.sandbox.kubernetes.helm.chart import Chart
 from slipway.sandbox.kubernetes.helm.text import documents
 from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition
+from spec.catalog import kubernetes
 
 KUBE_VERSION = f"{kubernetes.DEFAULT}.0"
 """What templates see as the cluster's version: the platform's default. Helm alone would take that of its own build."""

@@ -9,7 +9,7 @@ import pulumi_aws as aws
 
 from components.addons.argo_workflows import ArgoWorkflows
 from components.addons.argo_workflows.addon import reading_policy
-from infra.config.addons.batch import ArgoWorkflows as Settings
+from spec.settings.addons.batch import ArgoWorkflows as Settings
 from tests.support.site import seen_parts
 
 

@@ -11,8 +11,8 @@ import yaml
 
 from components.addons.gpu_operator import GpuOperator
 from components.addons.gpu_operator import values as values_of
-from components.pools import resolve_all
-from infra.config.addons.gpu import GpuOperator as Settings
+from spec.pools import resolve_all
+from spec.settings.addons.gpu import GpuOperator as Settings
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import platform
 from tests.components.pools.test_crds import complaints

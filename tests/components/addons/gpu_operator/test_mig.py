@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from components.addons.gpu_operator.mig import configuration
-from components.pools import resolve_all
-from infra.catalog import gpus, mig
+from spec.catalog import gpus, mig
+from spec.pools import resolve_all
 from tests.components.pools.samples import platform
 
 A40 = {"preset": "a100"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from components.addons.gpu_operator.plugin import EXCLUSIVE, configurations
-from components.pools import resolve_all
+from spec.pools import resolve_all
 from tests.components.pools.samples import platform
 
 L4 = {"preset": "gpu-spot"}

@@ -10,7 +10,7 @@ import pulumi_aws as aws
 import pytest
 
 from components.addons.karpenter.interruption import EVENTS, event_pattern, queue_policy
-from infra.config.checks import names
+from spec.settings.checks import names
 from tests.components.pools.samples import record_fleet
 from tests.support.mocks import Recording
 

@@ -8,8 +8,8 @@ import pytest
 
 from components.addons.kserve import Kserve
 from components.addons.kserve.addon import gateway, values
-from components.addons.versions import KSERVE, KSERVE_CRD
-from infra.config.addons.serving import Kserve as Settings
+from spec.catalog.charts import KSERVE, KSERVE_CRD
+from spec.settings.addons.serving import Kserve as Settings
 from tests.support.site import seen_parts
 
 PLACEMENT = {"nodeSelector": {"x": "y"}, "tolerations": []}

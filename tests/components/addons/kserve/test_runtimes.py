@@ -11,9 +11,9 @@ import pytest
 
 from components.addons.kserve.runtimes import places, runtimes
 from components.addons.kserve.servers import SERVERS
-from components.pools import PoolSpec, resolve_all
-from components.pools.taints import Toleration
-from infra.config.addons.serving import Server
+from spec.pools import PoolSpec, resolve_all
+from spec.pools.taints import Toleration
+from spec.settings.addons.serving import Server
 from tests.components.pools.samples import platform
 from tests.support.site import POOLS
 from tests.support.structural import complaints, definition, schema

@@ -9,9 +9,9 @@ import yaml
 
 from components.addons.kueue import Kueue, configuration
 from components.addons.kueue.configuration import TEAM_LABEL, frameworks
-from components.tenancy import labels
-from infra.config.addons import Addons
-from infra.config.addons.batch import Kueue as Settings
+from spec.settings.addons import Addons
+from spec.settings.addons.batch import Kueue as Settings
+from spec.teams import labels
 from tests.support.site import seen_parts
 
 FIELDS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi_aws as aws
 
 from components.addons.load_balancer_controller import LoadBalancerController
-from infra.config.addons.ingress import LoadBalancerController as Settings
+from spec.settings.addons.ingress import LoadBalancerController as Settings
 from tests.support.site import seen_parts
 
 RELEASE = "aws-load-balancer-controller"

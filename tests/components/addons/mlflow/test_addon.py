@@ -14,9 +14,9 @@ import pytest
 
 from components.addons.mlflow import Mlflow
 from components.addons.mlflow.values import IMAGE, PASSWORD_FILE
-from components.addons.versions import MLFLOW
-from infra.config.addons.tracking import Mlflow as Settings
-from infra.config.shape import overlay
+from spec.catalog.charts import MLFLOW
+from spec.settings.addons.tracking import Mlflow as Settings
+from spec.settings.shape import overlay
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.storage.support import statements
 from tests.support.site import Seen, seen_parts

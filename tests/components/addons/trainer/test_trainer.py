@@ -9,8 +9,8 @@ import pytest
 
 from components.addons.trainer import Trainer
 from components.addons.trainer.runtimes import IMAGE, runtimes
-from components.pools import resolve_all
-from infra.config.addons.batch import Trainer as Settings
+from spec.pools import resolve_all
+from spec.settings.addons.batch import Trainer as Settings
 from tests.components.pools.samples import platform
 from tests.support.site import POOLS, seen_parts
 from tests.support.structural import complaints, definition, schema

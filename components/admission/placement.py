@@ -1,0 +1,87 @@
+"""Where the scheduler could put a pod, as CEL: the pools of the stack, what it asks for, selects and tolerates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from components.admission.kinds import KIND
+from components.admission.rule import literal
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.capacity import Market
+
+DEVICE: Final = f"(r.startsWith('nvidia.com/') || r == '{keys.EFA}')"
+"""Whether resource `r` is a device, which a node has or has not."""
+_LIMITS: Final = "(has(c.resources) && has(c.resources.limits))"
+
+ASKS: Final = f"c, {_LIMITS} && c.resources.limits.exists(r, r.startsWith('nvidia.com/'))"
+"""Arguments of `containers.exists`: whether a container asks for GPUs or parts of them."""
+ASKS_WHOLE: Final = f"c, {_LIMITS} && '{keys.GPU}' in c.resources.limits"
+DEVICES: Final = (
+    f"variables.specs.map(s, s.containers.filter(c, {_LIMITS})"
+    f".map(c, c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r])).join(', '))"
+    ".filter(t, t != '').join(', ')).filter(t, t != '').join('; ')"
+)
+"""What all pods of an object ask for, as text."""
+
+_COUNT: Final = "quantity(string(c.resources.limits[r])).asInteger()"
+OFFERS: Final = (
+    f"s.containers.all(c, !{_LIMITS} || c.resources.limits.all(r, !{DEVICE} || "
+    f"(r in p.resources && (!p.shared || {_COUNT} <= 1))))"
+    " && p.resources.all(r, s.containers.filter(c, "
+    f"{_LIMITS} && r in c.resources.limits).map(c, {_COUNT}).sum() <= p.resources[r])"
+)
+"""Whether a node of pool `p` has all devices that pod `s` asks for. Of a shared GPU a container gets one part: a second
+is no second GPU, and the device plugin refuses it (`failRequestsGreaterThanOne`)."""
+
+_POOL: Final = f"'{keys.POOL}'"
+_TERMS: Final = "s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+_HAS_TERMS: Final = (
+    "(has(s.affinity) && has(s.affinity.nodeAffinity) && "
+    "has(s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution))"
+)
+_ALLOWS: Final = f"e.key != {_POOL} || e.operator != 'In' || p.name in e.values"
+SELECTED: Final = (
+    f"(!has(s.nodeSelector) || !({_POOL} in s.nodeSelector) || s.nodeSelector[{_POOL}] == p.name)"
+    f" && (!{_HAS_TERMS} || {_TERMS}.nodeSelectorTerms.exists(t, "
+    f"!has(t.matchExpressions) || t.matchExpressions.all(e, {_ALLOWS})))"
+)
+"""Whether neither selector nor affinity of pod `s` leaves pool `p` out."""
+NAMED: Final = (
+    f"((has(s.nodeSelector) && {_POOL} in s.nodeSelector) || ({_HAS_TERMS} && {_TERMS}.nodeSelectorTerms.exists(t, "
+    f"has(t.matchExpressions) && t.matchExpressions.exists(e, e.key == {_POOL} && e.operator == 'In'))))"
+)
+"""Whether pod `s` names its pools."""
+
+_ANY: Final = "(has(o.operator) && o.operator == 'Exists')"
+_TOLERATES: Final = (
+    "s.tolerations.exists(o, (!has(o.effect) || o.effect == '' || o.effect == t.effect) && "
+    f"((!has(o.key) || o.key == '') ? {_ANY} : "
+    f"(o.key == t.key && ({_ANY} || (has(o.value) ? o.value : '') == t.value))))"
+)
+_GIVEN: Final = (
+    # Kueue gives a job the tolerations of its flavor, which are all but that of the GPU; the API server gives a pod
+    # that asks for whole GPUs just that one (admission plugin ExtendedResourceToleration), before it asks the rules.
+    f"(variables.queued ? t.key != '{keys.GPU}' : "
+    f"({KIND} != 'Pod' && t.key == '{keys.GPU}' && s.containers.exists({ASKS_WHOLE})))"
+)
+TOLERATED: Final = f"p.taints.all(t, {_GIVEN} || (has(s.tolerations) && {_TOLERATES}))"
+"""Whether pod `s` tolerates every taint of pool `p`, or will be given what it lacks (kubernetes.io, "Taints and
+Tolerations")."""
+
+
+def pools(specs: Mapping[str, PoolSpec]) -> str:
+    """The pools of a stack as a list of CEL: devices of a node, taints that keep pods away, whether they are spot."""
+    return literal([_pool(spec) for _, spec in sorted(specs.items())])
+
+
+def _pool(spec: PoolSpec) -> dict[str, Any]:
+    kept = [taint for taint in spec.taints if taint.effect != "PreferNoSchedule"]
+    return {
+        "name": spec.name,
+        "resources": dict(spec.resources),
+        "taints": [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in kept],
+        "shared": spec.sharing is not None,
+        "spot": spec.market is Market.SPOT,
+    }

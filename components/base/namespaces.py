@@ -1,0 +1,73 @@
+"""Namespaces of the add-ons, each made once however many share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from components.base.addon import AddOn, Namespace
+from components.base.kubernetes import declare
+from components.base.outputs import ClusterHandle
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamespacesArgs:
+    """Inputs of the namespaces.
+
+    Attributes:
+        addons: Add-ons that are on, by name.
+        cluster: The cluster.
+    """
+
+    addons: Mapping[str, AddOn[Any]]
+    cluster: ClusterHandle
+
+
+class Namespaces(pulumi.ComponentResource):
+    """The namespaces that are ours; `kube-system` and the like are EKS's."""
+
+    TOKEN: Final = "slipway:addons:Namespaces"  # noqa: S105 - a type, not a secret
+
+    made: Mapping[str, pulumi.Resource]
+
+    def __init__(self, name: str, args: NamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        child = pulumi.ResourceOptions(
+            parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
+        )
+        spaces = agreed(addon.namespace for addon in args.addons.values())
+        self.made = {key: declare(f"{name}-{key}", manifest(space), child) for key, space in spaces.items()}
+        self.register_outputs({})
+
+    def of(self, namespace: str) -> tuple[pulumi.Resource, ...]:
+        """What to wait for before something is put into a namespace."""
+        return (self.made[namespace],) if namespace in self.made else ()
+
+
+def agreed(spaces: Iterable[Namespace]) -> dict[str, Namespace]:
+    """Namespaces that are ours, by name, sorted.
+
+    Raises:
+        ValueError: Where add-ons that share one do not agree on its level or labels.
+    """
+    ours: dict[str, Namespace] = {}
+    for space in spaces:
+        if space.enforce is None:
+            continue
+        if ours.setdefault(space.name, space) != space:
+            msg = f"two add-ons share the namespace {space.name} and do not agree: {ours[space.name]} and {space}"
+            raise ValueError(msg)
+    return dict(sorted(ours.items()))
+
+
+def manifest(space: Namespace) -> dict[str, Any]:
+    """A Namespace; `warn` and `audit` follow `enforce`, so that a refusal is announced where it is decided."""
+    levels = {f"pod-security.kubernetes.io/{mode}": space.enforce for mode in ("enforce", "warn", "audit")}
+    return {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": space.name, "labels": {**space.labels, **levels}},
+    }

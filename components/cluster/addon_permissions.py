@@ -1,0 +1,96 @@
+"""What each managed add-on may do in AWS: the narrowest policy that AWS keeps for it, or a narrower one of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from components.base.iam import Inline, Managed, Statement, document
+from spec.catalog import addons
+from spec.settings.cluster import AddonName
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """Where the rights hold.
+
+    Attributes:
+        partition: AWS partition.
+        region: AWS Region.
+        account_id: AWS account, 12 digits.
+        buckets: Names of S3 buckets, or patterns of names with `*`, that pods may mount.
+    """
+
+    partition: str
+    region: str
+    account_id: str
+    buckets: Sequence[str] = ()
+
+
+def rights(addon: AddonName, scope: Scope) -> Managed | Inline | None:
+    """Rights of an add-on; None where it calls nothing in AWS, or nothing that is there."""
+    if addon in _OWN:
+        return _OWN[addon](scope)
+    arn = addons.get(addon).policy_arn(scope.partition)
+    return Managed(arn=arn) if arn else None
+
+
+def _fsx(scope: Scope) -> Inline:
+    """Make file systems, and change or remove those that the driver itself made, which carry its tag.
+
+    AWS's guide names AmazonFSxFullAccess. The driver calls only what is here (kubernetes-sigs/aws-fsx-csi-driver,
+    docs/install.md), and tags what it makes with `CSIVolumeName` (pkg/cloud/cloud.go, VolumeNameTagKey; v1.9.0).
+    """
+    file_systems = [f"arn:{scope.partition}:fsx:{scope.region}:{scope.account_id}:file-system/*"]
+    asked = {"Null": {"aws:RequestTag/CSIVolumeName": ["false"]}}
+    owned = {"Null": {"aws:ResourceTag/CSIVolumeName": ["false"]}}
+    linked = f"arn:{scope.partition}:iam::{scope.account_id}:role/aws-service-role/fsx.amazonaws.com/*"
+    return Inline(
+        document=document(
+            Statement(sid="Find", actions=["fsx:DescribeFileSystems"], resources=["*"]),
+            Statement(
+                sid="Make",
+                actions=["fsx:CreateFileSystem", "fsx:TagResource"],
+                resources=file_systems,
+                conditions=asked,
+            ),
+            Statement(
+                sid="ChangeOwn",
+                actions=["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"],
+                resources=file_systems,
+                conditions=owned,
+            ),
+            Statement(
+                sid="ServiceRole",
+                actions=["iam:CreateServiceLinkedRole"],
+                resources=[linked],
+                conditions={"StringEquals": {"iam:AWSServiceName": ["fsx.amazonaws.com"]}},
+            ),
+        )
+    )
+
+
+def _s3(scope: Scope) -> Inline | None:
+    """Read and write objects of the named buckets (S3 User Guide, "Mountpoint: IAM permissions")."""
+    if not scope.buckets:
+        return None
+    buckets = [f"arn:{scope.partition}:s3:::{name}" for name in scope.buckets]
+    own_account = {"StringEquals": {"aws:ResourceAccount": [scope.account_id]}}
+    return Inline(
+        document=document(
+            Statement(sid="List", actions=["s3:ListBucket"], resources=buckets, conditions=own_account),
+            Statement(
+                sid="ReadAndWrite",
+                actions=["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+                resources=[f"{bucket}/*" for bucket in buckets],
+                conditions=own_account,
+            ),
+        )
+    )
+
+
+_OWN: Final[Mapping[AddonName, Callable[[Scope], Inline | None]]] = {
+    AddonName.FSX_CSI: _fsx,
+    AddonName.S3_CSI: _s3,
+}

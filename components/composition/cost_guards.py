@@ -1,0 +1,62 @@
+"""All cost guards of a stack: each only where its settings ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pulumi
+
+from components.base.outputs import ClusterHandle
+from components.composition.notebook_shutdown import Evenings, EveningsArgs
+from components.cost.budgets import Budgets, BudgetsArgs
+from components.cost.schedules import Schedules, SchedulesArgs
+from components.observability.notifications import Notices, NoticesArgs
+from components.pools.managed import ManagedPool
+from components.tenancy import TeamHandle
+from spec.settings.platform import Platform
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuardsArgs:
+    """What guards stand on.
+
+    Attributes:
+        platform: All settings.
+        cluster: The cluster.
+        pools: Managed pools by name.
+        teams: Teams by name.
+    """
+
+    platform: Platform
+    cluster: ClusterHandle
+    pools: Mapping[str, ManagedPool]
+    teams: Mapping[str, TeamHandle]
+
+
+def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.ResourceOptions) -> None:
+    """Make the topic, budgets, schedules of pools, and evenings of notebooks.
+
+    Args:
+        args: What they stand on.
+        cloud: Options of what is in AWS alone.
+        inside: Options of what is in the cluster.
+    """
+    platform, cost = args.platform, args.platform.cost
+    notices = Notices("notices", NoticesArgs(platform=platform), cloud) if platform.notices.wanted else None
+    if notices is not None or cost.allocation_tags:
+        budgets = BudgetsArgs(
+            settings=cost,
+            environment=platform.environment.name,
+            teams=platform.teams,
+            notices=notices,
+            account_id=platform.account.id,
+        )
+        Budgets("budgets", budgets, cloud)
+    if any(schedule.pools for schedule in cost.schedules.values()):
+        groups = {name: pool.node_group for name, pool in args.pools.items()}
+        Schedules("schedules", SchedulesArgs(schedules=cost.schedules, pools=platform.pools, groups=groups), cloud)
+    ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
+    spaces = {space: waits for team in args.teams.values() for space, waits in team.namespaces.items()}
+    if ending and spaces:
+        Evenings("evenings", EveningsArgs(schedules=ending, namespaces=spaces, cluster=args.cluster), inside)

@@ -1,0 +1,148 @@
+"""Notebook sessions end in the evening, on schedules of the stack.
+
+A session is the pod of a Job that is not tried again (`components.workloads.notebook`): once its pod is deleted it is
+over, its GPU is free, and Karpenter removes the node. A CronJob for each schedule and team namespace does it with a
+role that can list and delete pods there and nothing else; RBAC can't tell pods by their labels, so the selector is all
+that keeps it to notebooks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from components.base.addon import Namespace
+from components.base.kubernetes import declare
+from components.base.namespaces import manifest as namespace_manifest
+from components.base.outputs import ClusterHandle
+from components.base.placement import CRITICAL
+from components.base.sizing import sized
+from components.workloads.notebook import LABEL
+from spec.pools import keys
+from spec.settings.cost import Schedule
+from spec.settings.pools import Role
+
+NAMESPACE: Final = Namespace(name="slipway-schedules", enforce="restricted")
+ACCOUNT: Final = "schedules"
+IMAGE: Final = "registry.k8s.io/kubectl"
+"""Published with every release of Kubernetes since 1.28 (kubernetes/kubernetes, build/server-image/kubectl)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EveningsArgs:
+    """Inputs of evenings.
+
+    Attributes:
+        schedules: Schedules that end notebooks, by name.
+        namespaces: What must stand before something is put into a team's namespace, by the namespace.
+        cluster: The cluster.
+    """
+
+    schedules: Mapping[str, Schedule]
+    namespaces: Mapping[str, Sequence[pulumi.Resource]]
+    cluster: ClusterHandle
+
+
+class Evenings(pulumi.ComponentResource):
+    """The CronJobs, and the right to delete pods in each team namespace."""
+
+    TOKEN: Final = "slipway:cost:Evenings"  # noqa: S105 - a type, not a secret
+
+    def __init__(self, name: str, args: EveningsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        cluster = args.cluster
+
+        def after(*waits: pulumi.Resource) -> pulumi.ResourceOptions:
+            return pulumi.ResourceOptions(parent=self, depends_on=list(waits), deleted_with=cluster.resource)
+
+        home = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
+        declare(f"{name}-account", account(), after(home))
+        for space, waits in sorted(args.namespaces.items()):
+            for kind, manifest in rights(space).items():
+                declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
+            for key, schedule in sorted(args.schedules.items()):
+                declare(f"{name}-{space}-{key}", evening(key, schedule, space, cluster.version), after(home))
+        self.register_outputs({})
+
+
+def account() -> dict[str, Any]:
+    """The service account of all of them."""
+    meta = {"name": ACCOUNT, "namespace": NAMESPACE.name}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta, "automountServiceAccountToken": False}
+
+
+def rights(space: str) -> dict[str, dict[str, Any]]:
+    """Role and binding in a team's namespace, by kind."""
+    api = "rbac.authorization.k8s.io"
+    meta = {"name": f"slipway-{ACCOUNT}", "namespace": space}
+    subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE.name}
+    role = {"apiGroup": api, "kind": "Role", "name": meta["name"]}
+    return {
+        "role": {
+            "apiVersion": f"{api}/v1",
+            "kind": "Role",
+            "metadata": meta,
+            "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "get", "list"]}],
+        },
+        "binding": {
+            "apiVersion": f"{api}/v1",
+            "kind": "RoleBinding",
+            "metadata": meta,
+            "roleRef": role,
+            "subjects": [subject],
+        },
+    }
+
+
+def evening(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
+    """A CronJob that deletes the pods of notebook sessions in one namespace. With none there, it succeeds too."""
+    command = ["delete", "pods", f"--namespace={space}", f"--selector={LABEL}", "--wait=false"]
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": f"{space}-{key}", "namespace": NAMESPACE.name},
+        "spec": {
+            "schedule": schedule.stop,
+            "timeZone": schedule.timezone,
+            "concurrencyPolicy": "Forbid",
+            # A controller that was away at eight has an hour to make up for it; at nine people work late on purpose.
+            "startingDeadlineSeconds": 3600,
+            "successfulJobsHistoryLimit": 1,
+            "failedJobsHistoryLimit": 1,
+            "jobTemplate": {
+                "spec": {"backoffLimit": 3, "activeDeadlineSeconds": 600, "template": {"spec": _pod(command, version)}}
+            },
+        },
+    }
+
+
+def _pod(command: Sequence[str], version: str) -> dict[str, Any]:
+    return {
+        "restartPolicy": "OnFailure",
+        "serviceAccountName": ACCOUNT,
+        "automountServiceAccountToken": True,
+        "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
+        "tolerations": [dict(CRITICAL)],
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": 65532,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [
+            {
+                "name": "kubectl",
+                # The first patch release of a minor version is always there, and any will do.
+                "image": f"{IMAGE}:v{version}.0",
+                "args": list(command),
+                "resources": sized("10m", "64Mi"),
+                "securityContext": {
+                    "allowPrivilegeEscalation": False,
+                    "readOnlyRootFilesystem": True,
+                    "capabilities": {"drop": ["ALL"]},
+                },
+            }
+        ],
+    }

@@ -1,0 +1,128 @@
+"""The topic of the environment: one place to which alerts, budgets and anomalies are told, and who listens.
+
+Its name is fixed: Alertmanager's configuration and rights name it, and are text that is checked before AWS knows of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.base.iam import Statement, account_administration, document
+from spec.catalog import regions
+from spec.settings.notifications import Notices as Settings
+from spec.settings.platform import Platform
+
+SERVICES: Final = ("budgets.amazonaws.com", "costalerts.amazonaws.com")
+"""AWS Budgets and Cost Anomaly Detection (Cost Management User Guide, "Creating an Amazon SNS topic for budget
+notifications" and "... for anomaly notifications"; read 2026-11)."""
+
+
+def topic_name(platform: Platform) -> str:
+    """Name of the topic, and of the alias of its key."""
+    return f"slipway-{platform.environment.name}-notices"
+
+
+def topic_arn(platform: Platform) -> str | None:
+    """ARN of the topic; None where nobody is to be told."""
+    if not platform.notices.wanted:
+        return None
+    account = platform.account
+    partition = regions.REGIONS[account.region].partition
+    return f"arn:{partition}:sns:{account.region}:{account.id}:{topic_name(platform)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoticesArgs:
+    """Inputs of the topic.
+
+    Attributes:
+        platform: Settings; `notices.wanted` holds.
+    """
+
+    platform: Platform
+
+
+class Notices(pulumi.ComponentResource):
+    """The topic with its key, who may publish, and who listens."""
+
+    TOKEN: Final = "slipway:cost:Notices"  # noqa: S105 - a type, not a secret
+
+    topic: aws.sns.Topic
+    ready: tuple[pulumi.Resource, ...]
+    """What must stand before a service is told to publish: it tries at once, and refuses a topic that it can't."""
+
+    def __init__(self, name: str, args: NoticesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        platform = args.platform
+        child = pulumi.ResourceOptions(parent=self)
+        key = aws.kms.Key(
+            f"{name}-key",
+            description=f"Notices of {platform.cluster_name}",
+            enable_key_rotation=True,
+            deletion_window_in_days=platform.cluster.key_deletion_days,
+            policy=key_policy(platform),
+            opts=child,
+        )
+        aws.kms.Alias(f"{name}-alias", name=f"alias/{topic_name(platform)}", target_key_id=key.key_id, opts=child)
+        self.topic = aws.sns.Topic(f"{name}-topic", name=topic_name(platform), kms_master_key_id=key.arn, opts=child)
+        policy = aws.sns.TopicPolicy(
+            f"{name}-topic-policy", arn=self.topic.arn, policy=topic_policy(platform), opts=child
+        )
+        for logical, (protocol, endpoint) in subscribers(platform.notices).items():
+            aws.sns.TopicSubscription(
+                f"{name}-{logical}", topic=self.topic.arn, protocol=protocol, endpoint=endpoint, opts=child
+            )
+        self.ready = (self.topic, policy)
+        self.register_outputs({"topicArn": self.topic.arn})
+
+
+def subscribers(settings: Settings) -> dict[str, tuple[str, str]]:
+    """Protocol and endpoint of each subscriber, by the end of its logical name."""
+    given = [("email", address) for address in settings.emails] + [("https", url) for url in settings.https]
+    return {f"{protocol}-{_slug(endpoint)}": (protocol, endpoint) for protocol, endpoint in given}
+
+
+def _slug(endpoint: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", endpoint.removeprefix("https://").lower()).strip("-")
+
+
+def key_policy(platform: Platform) -> str:
+    """The account manages the key, and the services encrypt with it what they publish."""
+    partition = regions.REGIONS[platform.account.region].partition
+    return document(
+        account_administration(partition, platform.account.id),
+        Statement(
+            sid="Services",
+            actions=["kms:Decrypt", "kms:GenerateDataKey*"],
+            resources=["*"],
+            principals={"Service": SERVICES},
+            conditions={"StringEquals": {"aws:SourceAccount": [platform.account.id]}},
+        ),
+    )
+
+
+def topic_policy(platform: Platform) -> str:
+    """The services publish for this account alone, and nobody publishes or subscribes in clear text."""
+    arn = topic_arn(platform) or ""
+    return document(
+        Statement(
+            sid="Services",
+            actions=["sns:Publish"],
+            resources=[arn],
+            principals={"Service": SERVICES},
+            conditions={"StringEquals": {"aws:SourceAccount": [platform.account.id]}},
+        ),
+        Statement(
+            sid="TlsOnly",
+            effect="Deny",
+            actions=["sns:Publish", "sns:Subscribe"],
+            resources=[arn],
+            principals={"AWS": ["*"]},
+            conditions={"Bool": {"aws:SecureTransport": ["false"]}},
+        ),
+    )

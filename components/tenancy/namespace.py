@@ -1,0 +1,162 @@
+"""One namespace of a team with all that belongs to it: bounds, rights, network policies, identity in AWS, volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.base.iam import Inline, pod_identity_role
+from components.base.kubernetes import declare
+from components.base.outputs import ClusterHandle, StorageHandle
+from components.storage.volumes import VolumeSettings, team_volumes
+from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
+from components.tenancy.network_policies import network_policies
+from components.tenancy.roles import role_binding, roles_in_use, workflow_binding
+from components.tenancy.workload_permissions import SERVICE_ACCOUNT, service_account_manifest, workload_policy
+from spec.catalog import regions
+from spec.pools.pool_spec import PoolSpec
+from spec.settings.network import Network
+from spec.settings.teams import MemberRole, Team, TeamNamespace
+from spec.teams import labels
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamGround:
+    """What all teams stand on.
+
+    Attributes:
+        cluster: The cluster.
+        network: Settings of the network, for the ranges in network policies.
+        pools: Pools by name.
+        storage: Buckets and file systems.
+        protect: Refuse to remove data of teams that do not say otherwise.
+        workflows: Whether Argo runs workflows with the service account of a namespace.
+    """
+
+    cluster: ClusterHandle
+    network: Network
+    pools: Mapping[str, PoolSpec]
+    storage: StorageHandle
+    protect: bool
+    workflows: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpaceArgs:
+    """Inputs of `Space`.
+
+    Attributes:
+        namespace: Full name of the namespace.
+        settings: Its settings.
+        team: Name of its team.
+        team_settings: The team's settings.
+        ground: What all teams stand on.
+    """
+
+    namespace: str
+    settings: TeamNamespace
+    team: str
+    team_settings: Team
+    ground: TeamGround
+
+    @property
+    def protect(self) -> bool:
+        """Whether the engine refuses to remove what holds data. A retired team has given it free."""
+        asked = self.team_settings.retain
+        return (self.ground.protect if asked is None else asked) and not self.team_settings.retired
+
+
+class Space(pulumi.ComponentResource):
+    """A namespace. Deleting it deletes every volume claim in it, so it is protected as they are.
+
+    Attributes:
+        namespace: The namespace itself.
+        ready: What must stand before a workload is put into it.
+    """
+
+    TOKEN: Final = "slipway:tenancy:Space"  # noqa: S105 - a type, not a secret
+
+    namespace: pulumi.Resource
+    ready: Sequence[pulumi.Resource]
+
+    def __init__(self, name: str, args: SpaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__(self.TOKEN, name, None, opts)
+        self._name, self._args = name, args
+        cluster = args.ground.cluster
+        self.namespace = declare(
+            f"{name}-namespace",
+            namespace_manifest(args.namespace, args.team, args.team_settings, args.settings),
+            pulumi.ResourceOptions(
+                parent=self, depends_on=list(cluster.access), deleted_with=cluster.resource, protect=args.protect
+            ),
+        )
+        inside = pulumi.ResourceOptions(parent=self, depends_on=[self.namespace], deleted_with=cluster.resource)
+        made = [declare(f"{name}-{key}", manifest, inside) for key, manifest in manifests(args)]
+        self.ready = (self.namespace, *made, *self._identity(), *self._volumes())
+        self.register_outputs({})
+
+    def _identity(self) -> list[pulumi.Resource]:
+        name, args = self._name, self._args
+        cluster = args.ground.cluster
+        region = regions.get(cluster.region)
+        policy = workload_policy(
+            args.team,
+            args.ground.storage,
+            f"s3.{region.name}.{region.dns_suffix}",
+            workflows_in=args.namespace if args.ground.workflows else None,
+        )
+        role = pod_identity_role(
+            f"{name}-role",
+            cluster_arn=cluster.arn,
+            namespace=args.namespace,
+            service_account=SERVICE_ACCOUNT,
+            policy=Inline(document=policy),
+            parent=self,
+        )
+        association = aws.eks.PodIdentityAssociation(
+            f"{name}-association",
+            cluster_name=cluster.resource.name,
+            namespace=args.namespace,
+            service_account=SERVICE_ACCOUNT,
+            role_arn=role.arn,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return [*role.ready, association]
+
+    def _volumes(self) -> list[pulumi.Resource]:
+        """Volumes and claims; a claim waits for its volume, and both for what makes and mounts them."""
+        args, storage = self._args, self._args.ground.storage
+        cluster = args.ground.cluster
+        settings = VolumeSettings(
+            team=args.team, region=cluster.region, labels=labels.of_team(args.team, args.team_settings)
+        )
+        made: dict[str, pulumi.Resource] = {}
+        for key, manifest in team_volumes(args.namespace, storage, settings).items():
+            volume = made.get(f"{key}-volume")
+            before = [self.namespace, *storage.ready, *([volume] if volume else [])]
+            opts = pulumi.ResourceOptions(
+                parent=self, depends_on=before, deleted_with=cluster.resource, protect=args.protect
+            )
+            made[key] = declare(f"{self._name}-{key}", manifest, opts)
+        return list(made.values())
+
+
+def manifests(args: SpaceArgs) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Everything in the namespace that bounds it or gives rights in it, by the end of its logical name."""
+    namespace, team, pools = args.namespace, args.team_settings, args.ground.pools
+    yield "quota", resource_quota(namespace, args.settings, team, pools)
+    if priorities := priority_quota(namespace, team):
+        yield "priorities", priorities
+    yield "limits", limit_range(namespace, team, pools)
+    yield "account", service_account_manifest(namespace)
+    if args.ground.workflows:
+        yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
+    for role in roles_in_use(team):
+        bound = MemberRole.VIEW if team.retired else role
+        yield f"binding-{role}", role_binding(namespace, args.team, role, bound=bound)
+    for policy, manifest in network_policies(namespace, args.team, args.settings, args.ground.network).items():
+        yield f"network-{policy}", manifest

@@ -1,0 +1,102 @@
+"""What the pods of a team may do in AWS: read its raw data, read and write its checkpoints and models, and, where
+workflows run, the artifacts of the namespace; nothing else.
+
+A team's place in a bucket is the prefix that is called like it. Listing is bound to that prefix too, so no team learns
+what others are called by looking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import pulumi
+
+from components.base.iam import Statement, document
+from components.base.outputs import StorageHandle
+from components.storage.prefixes import artifacts_of
+
+SERVICE_ACCOUNT: Final = "workload"
+"""Service account of workloads in every namespace of a team."""
+READ: Final = ("raw",)
+WRITTEN: Final = ("checkpoints", "models")
+ARTIFACTS: Final = "state"
+"""Bucket of what steps of workflows hand to one another."""
+_READ_ACTIONS: Final = ("s3:GetObject", "s3:GetObjectTagging")
+_WRITE_ACTIONS: Final = (
+    *_READ_ACTIONS,
+    "s3:AbortMultipartUpload",
+    "s3:DeleteObject",
+    "s3:ListMultipartUploadParts",
+    "s3:PutObject",
+    "s3:PutObjectTagging",
+)
+
+
+def workload_document(
+    team: str, buckets: Mapping[str, str], key: str, s3: str, *, workflows_in: str | None = None
+) -> str:
+    """The policy of a team's pods.
+
+    Args:
+        team: The team, which its prefix is called like.
+        buckets: ARNs of buckets by purpose.
+        key: ARN of the key that they are encrypted with.
+        s3: The service that alone may use the key for the pods: `s3.us-east-1.amazonaws.com`.
+        workflows_in: The namespace, where Argo runs workflows in it: its artifacts are not other namespaces', be they
+            of the same team.
+    """
+    own = [buckets[purpose] for purpose in (*READ, *WRITTEN)]
+    prefixes = {"StringLike": {"s3:prefix": [f"{team}/*", f"{team}/"]}}
+    return document(
+        Statement(sid="ListOwn", actions=["s3:ListBucket"], resources=own, conditions=prefixes),
+        Statement(sid="ReadOwn", actions=_READ_ACTIONS, resources=_objects(team, buckets, READ)),
+        Statement(sid="WriteOwn", actions=_WRITE_ACTIONS, resources=_objects(team, buckets, WRITTEN)),
+        Statement(
+            sid="KeyThroughS3",
+            actions=["kms:Decrypt", "kms:GenerateDataKey"],
+            resources=[key],
+            conditions={"StringEquals": {"kms:ViaService": [s3]}},
+        ),
+        *(_artifacts(workflows_in, buckets[ARTIFACTS]) if workflows_in else ()),
+    )
+
+
+def _artifacts(namespace: str, bucket: str) -> tuple[Statement, Statement]:
+    """Steps put, get and find their artifacts (argo-workflows, "Configuring Your Artifact Repository", AWS S3 IAM
+    roles, v4): a directory is listed before it is fetched."""
+    place = artifacts_of(namespace)
+    listing = {"StringLike": {"s3:prefix": [f"{place}*"]}}
+    return (
+        Statement(sid="ListArtifacts", actions=["s3:ListBucket"], resources=[bucket], conditions=listing),
+        Statement(sid="WriteArtifacts", actions=_WRITE_ACTIONS, resources=[f"{bucket}/{place}*"]),
+    )
+
+
+def _objects(team: str, buckets: Mapping[str, str], purposes: Sequence[str]) -> list[str]:
+    return [f"{buckets[purpose]}/{team}/*" for purpose in purposes]
+
+
+def workload_policy(
+    team: str, storage: StorageHandle, s3: str, *, workflows_in: str | None = None
+) -> pulumi.Output[str]:
+    """The same, of buckets that are made in the same run."""
+    purposes = (*READ, *WRITTEN, *([ARTIFACTS] if workflows_in else []))
+    arns = {purpose: storage.buckets[purpose].arn for purpose in purposes}
+    known = pulumi.Output.all(key=storage.key_arn, **arns)
+    return known.apply(
+        lambda found: workload_document(
+            team, {name: found[name] for name in arns}, found["key"], s3, workflows_in=workflows_in
+        )
+    )
+
+
+def service_account_manifest(namespace: str) -> dict[str, object]:
+    """The service account. EKS Pod Identity brings its own token, so none of the API's is mounted; a workload that
+    talks to the API asks for it in its pod."""
+    return {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": SERVICE_ACCOUNT, "namespace": namespace},
+        "automountServiceAccountToken": False,
+    }

@@ -1,0 +1,115 @@
+"""An estimate held against resources: those that the program asks for, or those that a state holds.
+
+Lines come from settings, because that takes milliseconds and the program itself says its bill. Nothing makes them true
+but this: what can be counted in resources is counted there as well, and what no table of types knows is named.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from spec.pools import keys
+from spec.pricing import services
+from spec.pricing.model import Estimate, Unpriced
+from spec.pricing.resource_types import unknown
+
+Key = tuple[str, str, str]
+"""Service, pool and item of a line (`spec.pricing.model.Line.key`)."""
+Found = Iterator[tuple[Key, int]]
+Resource = tuple[str, Mapping[str, Any]]
+"""Type and inputs, in the provider's spelling."""
+
+
+def strangers(resources: Iterable[Resource]) -> tuple[Unpriced, ...]:
+    """Types that nobody has said the price of."""
+    return unknown(token for token, _ in resources)
+
+
+def disagreements(estimate: Estimate, resources: Iterable[Resource]) -> tuple[str, ...]:
+    """Lines whose greatest count is not what the resources make; empty where all agree."""
+    counted: Counter[Key] = Counter()
+    for token, inputs in resources:
+        for key, count in _COUNTS.get(token, _nothing)(inputs):
+            counted[key] += count
+    lines = {line.key: line.most for line in estimate.lines if line.key in counted or _countable(line.key)}
+    # A pool whose nodes have no price has no line to agree with, and is named as such.
+    for pool in {key[1] for key in counted if key[1] and key not in lines}:
+        if any(item.what.startswith(f"pool {pool}:") for item in estimate.unpriced):
+            del counted[services.EC2, pool, "nodes"]
+    return tuple(
+        f"{_named(key)}: {_said(lines.get(key, Decimal(0)))} in the estimate, {counted[key]} in the resources"
+        for key in sorted({*counted, *lines})
+        if lines.get(key, Decimal(0)) != counted[key]
+    )
+
+
+def _countable(key: Key) -> bool:
+    return key in _FIXED or (key[0] == services.EC2 and key[2] == "nodes") or key[2].startswith(_DATABASE)
+
+
+def _named(key: Key) -> str:
+    return ": ".join(part for part in key if part)
+
+
+def _said(count: Decimal) -> str:
+    return f"{count.normalize():f}"
+
+
+def _nothing(_: Mapping[str, Any]) -> Found:
+    yield from ()
+
+
+_CLUSTER: Final = (services.EKS, "", "control plane")
+_NAT: Final = (services.NAT, "", "gateways")
+_ADDRESS: Final = (services.ADDRESSES, "", "of NAT gateways")
+_ENDPOINT: Final = (services.ENDPOINTS, "", "interface endpoints")
+_KEY: Final = (services.KMS, "", "keys")
+_LUSTRE: Final = (services.FSX, "", "Lustre file system")
+_FIXED: Final = frozenset({_CLUSTER, _NAT, _ADDRESS, _ENDPOINT, _KEY, _LUSTRE})
+_DATABASE: Final = "database "
+
+
+def _one(key: Key) -> Callable[[Mapping[str, Any]], Found]:
+    def count(_: Mapping[str, Any]) -> Found:
+        yield key, 1
+
+    return count
+
+
+def _endpoints(inputs: Mapping[str, Any]) -> Found:
+    if inputs.get("vpcEndpointType") == "Interface":
+        yield _ENDPOINT, len(inputs["subnetIds"])
+
+
+def _lustre(inputs: Mapping[str, Any]) -> Found:
+    yield _LUSTRE, int(inputs["storageCapacity"])
+
+
+def _database(inputs: Mapping[str, Any]) -> Found:
+    yield (services.RDS, "", f"{_DATABASE}{inputs['dbName']}"), 2 if inputs.get("multiAz") else 1
+
+
+def _node_group(inputs: Mapping[str, Any]) -> Found:
+    yield (services.EC2, inputs["labels"][keys.POOL], "nodes"), int(inputs["scalingConfig"]["maxSize"])
+
+
+def _node_pool(inputs: Mapping[str, Any]) -> Found:
+    spec = inputs["spec"]
+    yield (services.EC2, spec["template"]["metadata"]["labels"][keys.POOL], "nodes"), int(spec["limits"]["nodes"])
+
+
+_COUNTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Found]]] = {
+    "aws:eks/cluster:Cluster": _one(_CLUSTER),
+    "aws:ec2/natGateway:NatGateway": _one(_NAT),
+    "aws:ec2/eip:Eip": _one(_ADDRESS),
+    "aws:kms/key:Key": _one(_KEY),
+    "aws:ec2/vpcEndpoint:VpcEndpoint": _endpoints,
+    "aws:fsx/lustreFileSystem:LustreFileSystem": _lustre,
+    "aws:rds/instance:Instance": _database,
+    "aws:eks/nodeGroup:NodeGroup": _node_group,
+    "kubernetes:karpenter.sh/v1:NodePool": _node_pool,
+}
+"""How each type says how much of a line it is."""

@@ -1,0 +1,95 @@
+"""Pools as they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from typing import Final
+
+from slipway.report.model import PoolView, Slice
+from spec.catalog import mig
+from spec.pools.pool_spec import PoolSpec
+from spec.pricing import Estimate
+from spec.settings.pools import Role
+
+_ORDER: Final = (Role.TRAINING, Role.INFERENCE, Role.INTERACTIVE, Role.GENERAL, Role.SYSTEM)
+
+
+_MACHINES: Final = "EC2"
+_NODE: Final = "node"
+"""Service and unit of the lines of an estimate that price machines."""
+
+
+def pools(specs: Iterable[PoolSpec], bill: Estimate) -> tuple[PoolView, ...]:
+    """Every pool: GPU pools first, those with more GPUs before others, then by role and name."""
+
+    def rank(spec: PoolSpec) -> tuple[bool, int, int, str]:
+        return (not spec.gpu_count, -spec.gpu_count * spec.settings.max, _ORDER.index(spec.role), spec.name)
+
+    return tuple(_pool(spec, bill) for spec in sorted(specs, key=rank))
+
+
+def _pool(spec: PoolSpec, bill: Estimate) -> PoolView:
+    low, high = _price(spec.name, bill)
+    slices = tuple(_slices(spec))
+    return PoolView(
+        name=spec.name,
+        role=str(spec.role),
+        market=str(spec.market),
+        provisioner="managed node group" if spec.managed else "Karpenter",
+        types=tuple(kind.name for kind in spec.instance_types),
+        zones=spec.zones,
+        least=spec.settings.min,
+        most=spec.settings.max,
+        gpus=spec.gpu_count,
+        gpu=spec.gpu.name if spec.gpu else "",
+        slices=slices,
+        slack=mig.COMPUTE_SLICES - sum(one.compute for one in slices) if slices else 0,
+        shared=f"{spec.sharing.replicas} pods each, by {spec.sharing.mode}" if spec.sharing else "",
+        taints=tuple(f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for taint in spec.taints),
+        facts=tuple(_facts(spec)),
+        low=low,
+        high=high,
+    )
+
+
+def _slices(spec: PoolSpec) -> Iterator[Slice]:
+    """Instances of one GPU, the largest first."""
+    if spec.mig is None or spec.gpu is None:
+        return
+    shapes = mig.PROFILES[spec.gpu.name]
+    for profile, count in sorted(spec.mig.profiles.items(), key=lambda one: (-shapes[one[0]].compute, one[0])):
+        for _ in range(count):
+            yield Slice(profile=profile, compute=shapes[profile].compute)
+
+
+def _facts(spec: PoolSpec) -> Iterator[tuple[str, str]]:
+    yield "Machine", _range([kind.vcpus for kind in spec.instance_types], "vCPU")
+    yield "Memory", _range([kind.memory_mib // 1024 for kind in spec.instance_types], "GiB")
+    if spec.gpu is not None:
+        yield "GPU memory", _range([kind.gpu_memory_mib // 1024 for kind in spec.instance_types], "GiB each")
+    if spec.efa_count:
+        yield "EFA", f"{spec.efa_count} adapters a node"
+    if spec.mig is not None:
+        yield "MIG layout", spec.mig.config
+    if spec.sharing is not None:
+        yield "Sharing", f"{spec.sharing.mode}, {spec.sharing.replicas} pods each"
+    reservation = spec.settings.capacity.reservation
+    if reservation is not None:
+        kind = "Capacity Block" if spec.capacity_block else "Capacity Reservation"
+        yield kind, reservation.id
+    disk = spec.settings.disk
+    yield "Disk", f"{disk.size_gib} GiB gp3" + (", local NVMe as RAID0" if spec.settings.local_nvme == "raid0" else "")
+    yield "System", "Amazon Linux 2023" if spec.settings.os == "al2023" else "Bottlerocket"
+
+
+def _range(numbers: Iterable[int], unit: str) -> str:
+    found = sorted(set(numbers))
+    text = f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
+    return f"{text} {unit}"
+
+
+def _price(name: str, bill: Estimate) -> tuple[Decimal | None, Decimal | None]:
+    """Lowest and highest price of a node an hour, as the estimate has it; none where it has none."""
+    lines = [line for line in bill.lines if line.pool == name and line.unit == _NODE and line.service == _MACHINES]
+    return min((line.low for line in lines), default=None), max((line.high for line in lines), default=None)

@@ -1,0 +1,38 @@
+"""All rows: the types of pulumi_aws that live in moto."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from slipway.sandbox.aws.mapping import Row
+from slipway.sandbox.aws.mappings import (
+    capacity,
+    ecr,
+    efs,
+    eks_cluster,
+    eks_node_group,
+    endpoints,
+    events,
+    fsx,
+    iam_policies,
+    iam_roles,
+    kms,
+    launch_templates,
+    logs,
+    nat,
+    rds,
+    routes,
+    s3,
+    security_groups,
+    sns,
+    sqs,
+    vpc,
+)
+
+_FAMILIES = (
+    vpc, nat, routes, security_groups, endpoints, launch_templates, iam_roles, iam_policies, kms, logs, sqs, events,
+    eks_cluster, eks_node_group, s3, efs, fsx, sns, ecr, rds, capacity,
+)  # fmt: skip
+
+ROWS: Mapping[str, Row] = MappingProxyType({row.type: row for family in _FAMILIES for row in family.ROWS})

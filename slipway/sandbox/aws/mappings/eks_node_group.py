@@ -1,0 +1,153 @@
+"""EKS node groups; after each change the observer makes Node objects of them.
+
+Which changes force a new group: hashicorp/terraform-provider-aws internal/service/eks/node_group.go, read 2026-11.
+Moto 5.2.5 has UpdateNodegroupConfig; a new version of Kubernetes, of the AMI or of the launch template and new tags are
+recorded.
+"""
+
+# The functions of rows all take the same arguments, used or not.
+# ruff: noqa: ARG001
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.sandbox.aws.client import Aws, AwsError
+from slipway.sandbox.aws.mapping import ALWAYS, Call, Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.mappings.eks_cluster import SERVICE
+from slipway.sandbox.aws.shapes import to_api
+
+_CREATE = "eks create_nodegroup"
+_GROUP = {"clusterName": "{clusterName}", "nodegroupName": "{nodeGroupName}"}
+_DESCRIBE = Call("describe_nodegroup", target=_GROUP, item="nodegroup")
+
+
+def _launch_template(aws: Aws, inputs: Inputs) -> Mapping[str, Any] | None:
+    """The data of the version in use. AWS refuses a group whose template or version does not exist."""
+    wanted = inputs.get("launchTemplate")
+    if not wanted:
+        return None
+    key = {"LaunchTemplateId": wanted["id"]} if wanted.get("id") else {"LaunchTemplateName": wanted["name"]}
+    versions = [str(wanted.get("version", "$Default"))]
+    answer = aws.call("ec2", "describe_launch_template_versions", **key, Versions=versions)
+    if not answer["LaunchTemplateVersions"]:
+        msg = f"launch template {wanted} has no version {versions[0]}"
+        raise AwsError(_CREATE, "InvalidRequestException", msg)
+    data: Mapping[str, Any] = answer["LaunchTemplateVersions"][0]["LaunchTemplateData"]
+    return data
+
+
+def _check(aws: Aws, id: str, inputs: Inputs) -> None:
+    """What EKS checks before it makes a group: its subnets, its template, its sizes."""
+    aws.call("ec2", "describe_subnets", SubnetIds=list(inputs["subnetIds"]))
+    _launch_template(aws, inputs)
+    sizes = inputs["scalingConfig"]
+    low, wanted, high = (int(sizes[name]) for name in ("minSize", "desiredSize", "maxSize"))
+    if not low <= wanted <= high:
+        msg = f"desired capacity {wanted} must be between the minimum {low} and the maximum {high}"
+        raise AwsError(_CREATE, "InvalidParameterException", msg)
+
+
+def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
+    group = find(aws, SERVICE, _DESCRIBE, names)
+    if group is None:
+        return None
+    # Moto's defaults for these are of 2021; AWS takes the cluster's version.
+    found = {key: value for key, value in group.items() if key not in ("releaseVersion", "remoteAccess")}
+    found["version"] = names.get("version")
+    if found["version"] is None:
+        cluster = find(aws, SERVICE, Call("describe_cluster", {"name": "{clusterName}"}, item="cluster"), names)
+        found["version"] = (cluster or {}).get("version")
+    resources = {"autoscalingGroups": group["resources"]["autoScalingGroups"]}
+    return {**found, "resources": [resources], "nodeRoleArn": group["nodeRole"], "subnetIds": group["subnets"]}
+
+
+def _configure(aws: Aws, id: str, inputs: Inputs) -> None:
+    """Sizes and update settings as they are; of labels and taints AWS takes what to set and what to remove."""
+    names = {**inputs, "id": id}
+    live = find(aws, SERVICE, _DESCRIBE, names) or {}
+    shape = aws.input_shape(SERVICE, "update_nodegroup_config")
+    kept = ("scalingConfig", "updateConfig", "nodeRepairConfig")
+    parameters = to_api(shape, {name: inputs[name] for name in kept if name in inputs})
+    parameters["labels"] = _label_changes(live.get("labels") or {}, inputs.get("labels") or {})
+    wanted = to_api(shape, {"taints": {"addOrUpdateTaints": inputs.get("taints") or []}})["taints"]
+    parameters["taints"] = _taint_changes(live.get("taints") or [], wanted["addOrUpdateTaints"])
+    group = {"clusterName": inputs["clusterName"], "nodegroupName": inputs["nodeGroupName"]}
+    aws.call(SERVICE, "update_nodegroup_config", **group, **{k: v for k, v in parameters.items() if v})
+
+
+def _label_changes(live: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, Any]:
+    changes = {"addOrUpdateLabels": dict(wanted), "removeLabels": sorted(set(live) - set(wanted))}
+    return {key: value for key, value in changes.items() if value}
+
+
+def _taint_changes(live: list[dict[str, str]], wanted: list[dict[str, str]]) -> dict[str, Any]:
+    """A taint is known by its key and effect."""
+    kept = {(taint["key"], taint["effect"]) for taint in wanted}
+    gone = [taint for taint in live if (taint["key"], taint["effect"]) not in kept]
+    return {key: value for key, value in {"addOrUpdateTaints": wanted, "removeTaints": gone}.items() if value}
+
+
+def _observe(aws: Aws, id: str, inputs: Inputs) -> None:
+    if aws.nodes is not None:
+        template = _launch_template(aws, inputs)
+        aws.nodes.node_group_changed(inputs["clusterName"], inputs["nodeGroupName"], inputs, template)
+
+
+def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
+    cluster, group = outputs["clusterName"], outputs["nodeGroupName"]
+    try:
+        aws.call(SERVICE, "delete_nodegroup", clusterName=cluster, nodegroupName=group)
+    finally:
+        if aws.nodes is not None:
+            aws.nodes.node_group_deleted(cluster, group)
+
+
+def _template_comes_or_goes(path: str, old: Inputs, new: Inputs) -> bool:
+    return path == "launchTemplate" and ("launchTemplate" in old) != ("launchTemplate" in new)
+
+
+NODE_GROUP = Row(
+    "aws:eks/nodeGroup:NodeGroup",
+    SERVICE,
+    create=Call(
+        "create_nodegroup",
+        rename={"nodeGroupName": "nodegroupName", "nodeRoleArn": "nodeRole", "subnetIds": "subnets"},
+        omit=frozenset({"forceUpdateVersion", "nodeGroupNamePrefix"}),
+    ),
+    id="{clusterName}:{nodeGroupName}",
+    read=_read,
+    delete=_delete,
+    before=_check,
+    force_new=frozenset(
+        {
+            "amiType",
+            "capacityType",
+            "clusterName",
+            "diskSize",
+            "instanceTypes",
+            "launchTemplate.id",
+            "launchTemplate.name",
+            "nodeGroupName",
+            "nodeGroupNamePrefix",
+            "nodeRoleArn",
+            "remoteAccess",
+            "subnetIds",
+        }
+    ),
+    # A group keeps to having a template, or none.
+    replace_if=_template_comes_or_goes,
+    settings=(
+        # At creation too: moto's CreateNodegroup passes over the update settings.
+        Setting(("scalingConfig", "updateConfig", "nodeRepairConfig", "labels", "taints"), _configure),
+        Setting((ALWAYS,), _observe),
+    ),
+    name="nodeGroupName",
+    name_limit=63,
+    from_item={"arn": "nodegroupArn"},
+    defaults={"labels": {}, "taints": []},
+    drift=("scalingConfig", "labels", "taints", "updateConfig", "instanceTypes", "amiType", "capacityType"),
+)
+
+ROWS = (NODE_GROUP,)

@@ -1,0 +1,138 @@
+"""RDS subnet groups, parameter groups and database instances: enough for an experiment tracker's database.
+
+Which changes force a new instance: what ModifyDBInstance has no parameter for
+(API Reference, 2014-10-31), and the engine.
+"""
+
+# The functions of rows all take the same arguments, used or not.
+# ruff: noqa: ARG001
+
+from __future__ import annotations
+
+from slipway.sandbox.aws.client import Aws
+from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, Row, Setting, Tags, find
+
+SERVICE = "rds"
+_TAGS = Tags(
+    "add_tags_to_resource",
+    "remove_tags_from_resource",
+    {"ResourceName": "{arn}"},
+    read=Call("list_tags_for_resource", target={"ResourceName": "{arn}"}, item="TagList"),
+)
+
+SUBNET_GROUP = Row(
+    "aws:rds/subnetGroup:SubnetGroup",
+    SERVICE,
+    create=Call(
+        "create_db_subnet_group",
+        rename={"name": "DBSubnetGroupName", "description": "DBSubnetGroupDescription"},
+        adapt=lambda inputs: {"description": "Managed by Pulumi", **inputs},
+        omit=frozenset({"namePrefix"}),
+    ),
+    id="DBSubnetGroup.DBSubnetGroupName",
+    read=Call("describe_db_subnet_groups", target={"DBSubnetGroupName": "{id}"}, item="DBSubnetGroups[0]"),
+    delete=Call("delete_db_subnet_group", target={"DBSubnetGroupName": "{id}"}),
+    force_new=frozenset({"name", "namePrefix"}),
+    settings=(
+        Setting(("subnetIds",), Call("modify_db_subnet_group", target={"DBSubnetGroupName": "{id}"}), at_create=False),
+    ),
+    tags=_TAGS,
+    from_item={
+        "arn": "DBSubnetGroupArn", "name": "DBSubnetGroupName", "subnetIds": "Subnets[].SubnetIdentifier",
+        "description": "DBSubnetGroupDescription",
+    },
+    drift=("subnetIds",),
+)  # fmt: skip
+
+
+def _set_parameters(aws: Aws, id: str, inputs: Inputs) -> None:
+    """AWS takes twenty at a time, and has another word for each of their parts."""
+    given = [
+        {
+            "ParameterName": one["name"],
+            "ParameterValue": str(one["value"]),
+            "ApplyMethod": one.get("applyMethod") or "immediate",
+        }
+        for one in inputs.get("parameters") or []
+    ]
+    for first in range(0, len(given), 20):
+        part = given[first : first + 20]
+        aws.call(SERVICE, "modify_db_parameter_group", DBParameterGroupName=id, Parameters=part)
+
+
+PARAMETER_GROUP = Row(
+    "aws:rds/parameterGroup:ParameterGroup",
+    SERVICE,
+    create=Call(
+        "create_db_parameter_group",
+        rename={"name": "DBParameterGroupName", "family": "DBParameterGroupFamily"},
+        adapt=lambda inputs: {"description": "Managed by Pulumi", **inputs},
+        omit=frozenset({"namePrefix", "parameters", "skipDestroy"}),
+    ),
+    id="DBParameterGroup.DBParameterGroupName",
+    read=Call("describe_db_parameter_groups", target={"DBParameterGroupName": "{id}"}, item="DBParameterGroups[0]"),
+    delete=Call("delete_db_parameter_group", target={"DBParameterGroupName": "{id}"}),
+    force_new=frozenset({"description", "family", "name", "namePrefix"}),
+    settings=(Setting(("parameters",), _set_parameters),),
+    tags=_TAGS,
+    from_item={"arn": "DBParameterGroupArn", "name": "DBParameterGroupName", "family": "DBParameterGroupFamily"},
+    drift=("family",),
+)
+
+_RENAMED = {
+    "identifier": "DBInstanceIdentifier", "instanceClass": "DBInstanceClass", "username": "MasterUsername",
+    "password": "MasterUserPassword", "backupWindow": "PreferredBackupWindow", "parameterGroupName":
+    "DBParameterGroupName", "maintenanceWindow": "PreferredMaintenanceWindow",
+    "iamDatabaseAuthenticationEnabled": "EnableIAMDatabaseAuthentication",
+}  # fmt: skip
+_OMITTED = frozenset({"finalSnapshotIdentifier", "identifierPrefix", "skipFinalSnapshot"})
+
+
+def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
+    skip = outputs.get("skipFinalSnapshot") in (True, "true")
+    last = outputs.get("finalSnapshotIdentifier")
+    snapshot = {"FinalDBSnapshotIdentifier": last} if last and not skip else {}
+    aws.call(SERVICE, "delete_db_instance", DBInstanceIdentifier=id, SkipFinalSnapshot=skip, **snapshot)
+
+
+def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
+    """Without the time up to which it can be restored: that moves by itself."""
+    describe = Call("describe_db_instances", target={"DBInstanceIdentifier": "{id}"}, item="DBInstances[0]")
+    found = find(aws, SERVICE, describe, {"id": id}) or {}
+    return {key: value for key, value in found.items() if key != "LatestRestorableTime"} or None
+
+
+INSTANCE = Row(
+    "aws:rds/instance:Instance",
+    SERVICE,
+    create=Call("create_db_instance", rename=_RENAMED, omit=_OMITTED),
+    id="DBInstance.DBInstanceIdentifier",
+    read=_read,
+    delete=_delete,
+    force_new=frozenset(
+        {
+            "availabilityZone", "backupTarget", "characterSetName", "customIamInstanceProfile", "dbName", "engine",
+            "kmsKeyId", "ncharCharacterSetName", "snapshotIdentifier", "storageEncrypted", "timezone", "username",
+        }
+    ),
+    settings=(
+        Setting(
+            (ANY,),
+            Call("modify_db_instance", {"DBInstanceIdentifier": "{id}"}, rename=_RENAMED,
+                 omit=_OMITTED | {"identifier", "tags"}),
+            at_create=False,
+        ),
+    ),
+    tags=_TAGS,
+    name="identifier",
+    name_limit=63,
+    from_item={
+        "arn": "DBInstanceArn", "address": "Endpoint.Address", "port": "Endpoint.Port", "status": "DBInstanceStatus",
+        "instanceClass": "DBInstanceClass", "identifier": "DBInstanceIdentifier", "resourceId": "DbiResourceId",
+        "endpoint": "Endpoint.join(':', [Address, to_string(Port)])",
+        "masterUserSecrets": "MasterUserSecret && [MasterUserSecret]",
+    },
+    drift=("instanceClass", "allocatedStorage", "engineVersion", "multiAz"),
+)  # fmt: skip
+
+ROWS = (SUBNET_GROUP, PARAMETER_GROUP, INSTANCE)

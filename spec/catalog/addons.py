@@ -1,0 +1,89 @@
+"""EKS managed add-ons: pinned versions, service accounts, policies, and when to install them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from spec.catalog.document import Source, load, source
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A version for one Kubernetes version, and how sure it is."""
+
+    version: str
+    source: Source
+    confidence: Literal["observed", "configured"]
+    """`observed`: seen active on such a cluster, or offered for it by the EKS API; `configured`: others wrote it so."""
+
+
+@dataclass(frozen=True)
+class AddonFacts:
+    """What is known of one add-on."""
+
+    name: str
+    """As EKS calls it."""
+    namespace: str
+    service_accounts: tuple[str, ...]
+    """Accounts of its pods; the first is the one that calls AWS."""
+    policy: str | None
+    """Path and name of AWS's managed policy for it; None where it calls nothing or AWS has none."""
+    calls_aws: bool
+    """Whether its pods call AWS with a role of their own."""
+    before_compute: bool
+    """Nodes or pods can't start well without it: install it before the first node group."""
+    needs_nodes: bool
+    """It becomes ACTIVE only when a node takes its pods: install it after the first node group."""
+    why: str
+    """Reason for the order."""
+    pins: Mapping[str, Pin]
+    """Pinned version by Kubernetes version; AWS's default where it has none."""
+
+    def version(self, kubernetes: str) -> str | None:
+        """Pinned version for a Kubernetes version; None where AWS's default is to be taken."""
+        pin = self.pins.get(kubernetes)
+        return pin.version if pin else None
+
+    def policy_arn(self, partition: str) -> str | None:
+        """ARN of the managed policy in a partition."""
+        return f"arn:{partition}:iam::aws:policy/{self.policy}" if self.policy else None
+
+
+_DOCUMENT: Final = load("addons.yaml")
+SOURCE: Final[Source] = source(_DOCUMENT)
+
+
+def _pin(entry: Mapping[str, Any]) -> Pin:
+    by = _DOCUMENT["sources"][entry["by"]]
+    return Pin(entry["version"], Source(by["text"], by["date"]), by["confidence"])
+
+
+def _facts(name: str, entry: Mapping[str, Any]) -> AddonFacts:
+    return AddonFacts(
+        name=name,
+        namespace="kube-system",  # of all of these (EKS User Guide)
+        service_accounts=tuple(entry["service_accounts"]),
+        policy=entry["policy"],
+        calls_aws=entry.get("calls_aws", entry["policy"] is not None),
+        before_compute=entry["before_compute"],
+        needs_nodes=entry["needs_nodes"],
+        why=entry["why"],
+        pins=MappingProxyType({k8s: _pin(pin) for k8s, pin in entry["pins"].items() if pin["version"]}),
+    )
+
+
+ADDONS: Final[Mapping[str, AddonFacts]] = MappingProxyType(
+    {name: _facts(name, entry) for name, entry in _DOCUMENT["addons"].items()}
+)
+"""Add-ons by name, in the order in which they may be installed."""
+
+
+def get(name: str) -> AddonFacts:
+    """Return the add-on of that name; a KeyError lists those there are."""
+    if name not in ADDONS:
+        message = f"the catalog has no add-on {name!r}: it has {', '.join(ADDONS)}"
+        raise KeyError(message)
+    return ADDONS[name]

@@ -1,0 +1,41 @@
+"""Operating systems of nodes, as managed node groups, Karpenter and Systems Manager name them."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from spec.catalog.document import Source, load, source
+
+Os = Literal["al2023", "bottlerocket"]
+Arch = Literal["x86_64", "arm64"]
+
+_DOCUMENT: Final = load("amis.yaml")
+SOURCE: Final[Source] = source(_DOCUMENT)
+
+
+def _family(os: Os) -> Any:
+    return _DOCUMENT["families"][os]
+
+
+def _variant(*, gpu: bool) -> str:
+    return "nvidia" if gpu else "standard"
+
+
+def ami_type(os: Os, *, gpu: bool, arch: Arch = "x86_64") -> str:
+    """`amiType` of a managed node group (eks:CreateNodegroup): `AL2023_x86_64_NVIDIA`."""
+    name: str = _family(os)["types"][_variant(gpu=gpu)][arch]
+    return name
+
+
+def karpenter_alias(os: Os, release: str | None = None) -> str:
+    """Alias for `amiSelectorTerms` of an EC2NodeClass: `al2023@v20261101`, or `@latest`.
+
+    Karpenter picks the NVIDIA variant by itself for GPU types, and drifts nodes when `latest` moves.
+    """
+    return f"{_family(os)['karpenter']}@{release or 'latest'}"
+
+
+def release_parameter(os: Os, version: str, *, gpu: bool, arch: Arch = "x86_64") -> str:
+    """Public Systems Manager parameter that holds the newest AMI release for a Kubernetes version."""
+    path: str = _family(os)["parameters"][_variant(gpu=gpu)]
+    return path.format(version=version, arch=arch)

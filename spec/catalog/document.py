@@ -1,0 +1,41 @@
+"""Reading of the catalog's data files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+
+# libyaml's loader where PyYAML was built with it: about ten times faster, and the catalog is read at every command.
+_LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a fact comes from, and the day on which it was so."""
+
+    text: str
+    day: date
+
+
+@cache
+def load(file: str) -> Mapping[str, Any]:
+    """Read `data/<file>`, JSON or YAML by its suffix; the result is shared, so it is not to be changed."""
+    text = (files("spec.catalog") / "data" / file).read_text(encoding="utf-8")
+    if file.endswith(".json"):
+        document: Mapping[str, Any] = json.loads(text)
+    else:
+        document = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both loaders are safe ones
+    return document
+
+
+def source(entry: Mapping[str, Any]) -> Source:
+    """Take `source` and `date` of a file or of one entry in it."""
+    day = entry["date"]
+    return Source(entry["source"], day if isinstance(day, date) else date.fromisoformat(day))

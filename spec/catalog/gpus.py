@@ -1,0 +1,70 @@
+"""GPU models of the catalog's instance types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal
+
+from spec.catalog.document import Source, load, source
+
+
+@dataclass(frozen=True)
+class GpuModel:
+    """One model of GPU, in the variant that EC2 has."""
+
+    name: str
+    """Key of the model, with its memory where there are variants: `A100-40GB`."""
+    ec2_name: str
+    """Name in EC2's DescribeInstanceTypes: `A100`."""
+    memory_mib: int
+    """Memory as EC2 reports it, in MiB; the driver leaves a little less to programs."""
+    architecture: Literal["turing", "ampere", "ada", "hopper", "blackwell"]
+    accelerator: str
+    """Value of the node label `accelerator`: `nvidia-a100` for both variants of the A100."""
+    mig: Literal["none", "reboot", "live"]
+    """Whether it can be cut by Multi-Instance GPU, and whether the node must reboot for that."""
+    pci_ids: tuple[str, ...]
+    """Device and vendor id as in mig-parted's `device-filter`."""
+
+    @property
+    def mig_capable(self) -> bool:
+        """Whether the GPU can be cut by MIG."""
+        return self.mig != "none"
+
+
+_DOCUMENT: Final = load("gpus.yaml")
+SOURCE: Final[Source] = source(_DOCUMENT)
+GPUS: Final[Mapping[str, GpuModel]] = MappingProxyType(
+    {
+        name: GpuModel(
+            name=name,
+            ec2_name=entry["ec2"],
+            memory_mib=entry["memory_mib"],
+            architecture=entry["architecture"],
+            accelerator=entry["accelerator"],
+            mig=entry["mig"],
+            pci_ids=tuple(entry["pci"]),
+        )
+        for name, entry in _DOCUMENT["gpus"].items()
+    }
+)
+"""All models by name."""
+
+
+def get(name: str) -> GpuModel:
+    """Return the model of that name; a KeyError lists those there are."""
+    if name not in GPUS:
+        message = f"the catalog has no GPU {name!r}: it has {', '.join(GPUS)}"
+        raise KeyError(message)
+    return GPUS[name]
+
+
+def by_ec2(ec2_name: str, memory_mib: int) -> GpuModel:
+    """Return the model that EC2 reports under this name with this memory; KeyError where the catalog has none."""
+    for model in GPUS.values():
+        if (model.ec2_name, model.memory_mib) == (ec2_name, memory_mib):
+            return model
+    message = f"the catalog has no GPU that EC2 calls {ec2_name!r} with {memory_mib} MiB: add it to data/gpus.yaml"
+    raise KeyError(message)

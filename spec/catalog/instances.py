@@ -1,0 +1,160 @@
+"""EC2 instance types that Slipway's pools may use."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from spec.catalog.document import Source, load, source
+
+_EC2: Final = load("ec2-types.json")
+_KARPENTER: Final = load("karpenter.json")
+SOURCES: Final[tuple[Source, ...]] = (source(_EC2), source(_KARPENTER))
+OFFERING_REGIONS: Final = frozenset(_EC2["regions"])
+"""Regions of which it is known which types they offer; of other regions nothing is known."""
+
+# What Karpenter keeps back on every node (karpenter-provider-aws v1.14.1, pkg/providers/instancetype/types.go): 7.5
+# percent of memory for the hypervisor and the operating system, 100 MiB before the kubelet evicts, and kube-reserved of
+# 255 MiB and 11 MiB a pod. It gives what the pages of Karpenter's documentation list, for all 18 types compared.
+_VM_OVERHEAD_PERMILLE: Final = 75
+_EVICTION_MIB: Final = 100
+_RESERVED_MIB: Final = 255
+_RESERVED_MIB_PER_POD: Final = 11
+# Millicores kept back of the first, the second, the third and fourth, and each further vCPU (same source).
+_CPU_STEPS: Final = ((1, 60.0), (1, 10.0), (2, 5.0))
+_CPU_REST: Final = 2.5
+
+
+@dataclass(frozen=True)
+class InstanceType:
+    """One instance type. Sizes are those of EC2's DescribeInstanceTypes."""
+
+    name: str
+    family: str
+    """Part of the name before the dot: `p4d`."""
+    vcpus: int
+    memory_mib: int
+    arch: Literal["x86_64", "arm64"]
+    gpus: int
+    gpu_name: str | None
+    """Key into `spec.catalog.gpus`: `A100-40GB`."""
+    gpu_memory_mib: int
+    """Memory of one GPU."""
+    efa_interfaces: int
+    """Elastic Fabric Adapters that it takes at most, one on each of `efa_cards`."""
+    efa_cards: tuple[int, ...]
+    """Network cards that take an EFA; all but card 0 on p6-b300."""
+    network_cards: int
+    network_mbps: int
+    """Sustained bandwidth of all cards together, as in Karpenter's generated table; for p5e.48xlarge as EC2 has it."""
+    enis: int
+    """Network interfaces on all cards together."""
+    primary_card_enis: int
+    """Network interfaces on card 0, the only ones from which the VPC CNI gives addresses to pods."""
+    ipv4_per_eni: int
+    nvme_gb: int
+    """Local NVMe in GB (10^9 bytes); 0 where there is none."""
+    max_pods: int
+    """Pods a node holds without prefix delegation, as EKS and Karpenter compute it."""
+    markets: frozenset[str]
+    """How EC2 sells it: `on-demand`, `spot`, `capacity-block`."""
+    usd_per_hour: Decimal | None
+    """On-demand, Linux, us-east-1; None where that is not sold."""
+    zone_ids: Mapping[str, tuple[str, ...]] = field(hash=False)
+    """IDs of the zones that offer it, by region, for `OFFERING_REGIONS`."""
+
+    @property
+    def regions(self) -> frozenset[str]:
+        """Regions known to offer it. A region outside `OFFERING_REGIONS` may offer it as well: ask `offered_in`."""
+        return frozenset(self.zone_ids)
+
+    def offered_in(self, region: str) -> bool | None:
+        """Tell whether a region offers the type; None where nothing is known of the region."""
+        return region in self.zone_ids if region in OFFERING_REGIONS else None
+
+    @property
+    def allocatable_cpu_millis(self) -> int:
+        """Millicores that pods can have, as Karpenter reckons."""
+        rest, kept = self.vcpus, 0.0
+        for count, millis in _CPU_STEPS:
+            step = min(rest, count)
+            kept, rest = kept + step * millis, rest - step
+        return int(self.vcpus * 1000 - kept - rest * _CPU_REST)
+
+    @property
+    def allocatable_memory_mib(self) -> int:
+        """MiB that pods can have, as Karpenter reckons at `max_pods`."""
+        return self.allocatable_memory_at(self.max_pods)
+
+    def allocatable_memory_at(self, max_pods: int) -> int:
+        """MiB that pods can have on a node set up for that many pods."""
+        usable = self.memory_mib * (1000 - _VM_OVERHEAD_PERMILLE) // 1000
+        return usable - _EVICTION_MIB - _RESERVED_MIB - _RESERVED_MIB_PER_POD * max_pods
+
+
+def _instance(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[str]]) -> InstanceType:
+    karpenter = _KARPENTER["types"].get(name, {})
+    price = karpenter.get("usd_per_hour")
+    without_efa = shape.get("cards_without_efa", ())
+    return InstanceType(
+        name=name,
+        family=name.partition(".")[0],
+        vcpus=shape["vcpus"],
+        memory_mib=shape["memory_mib"],
+        arch=shape["arch"],
+        gpus=shape.get("gpus", 0),
+        gpu_name=shape.get("gpu_name"),
+        gpu_memory_mib=shape.get("gpu_memory_mib", 0),
+        efa_interfaces=shape["efa_interfaces"],
+        efa_cards=tuple(c for c in range(shape["network_cards"]) if shape["efa_interfaces"] and c not in without_efa),
+        network_cards=shape["network_cards"],
+        network_mbps=karpenter.get("network_mbps", shape["network_mbps"]),
+        enis=shape["enis"],
+        primary_card_enis=shape["primary_card_enis"],
+        ipv4_per_eni=shape["ipv4_per_eni"],
+        nvme_gb=shape["nvme_gb"],
+        # One address of each interface is its own; two pods on the host's network need none (EKS User Guide, "Choose an
+        # optimal Amazon EC2 node instance type").
+        max_pods=shape["primary_card_enis"] * (shape["ipv4_per_eni"] - 1) + 2,
+        markets=frozenset(shape["markets"]),
+        usd_per_hour=None if price is None else Decimal(price),
+        zone_ids=MappingProxyType({region: tuple(ids) for region, ids in zone_ids.items()}),
+    )
+
+
+_PLACES: Final = {name: group["zone_ids"] for group in _EC2["offerings"].values() for name in group["types"]}
+ALL: Final[Mapping[str, InstanceType]] = MappingProxyType(
+    {name: _instance(name, shape, _PLACES[name]) for name, shape in _EC2["types"].items()}
+)
+"""All types by name, sorted."""
+
+
+def names() -> tuple[str, ...]:
+    """Names of all types, sorted."""
+    return tuple(ALL)
+
+
+def find(name: str) -> InstanceType | None:
+    """Return the type of that name, or None."""
+    return ALL.get(name)
+
+
+def closest(name: str) -> str | None:
+    """Return the name most like a mistyped one, or None where none is near."""
+    near = get_close_matches(name.lower(), ALL, n=1, cutoff=0.6)
+    return near[0] if near else None
+
+
+def get(name: str) -> InstanceType:
+    """Return the type of that name; a KeyError says which name is nearest."""
+    found = find(name)
+    if found is None:
+        near = closest(name)
+        hint = f"did you mean {near!r}?" if near else f"it has {', '.join(names())}"
+        message = f"the catalog has no instance type {name!r}: {hint}"
+        raise KeyError(message)
+    return found

@@ -1,0 +1,70 @@
+"""Kubernetes versions of EKS: how long each is supported, and which may go with which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from types import MappingProxyType
+from typing import Final, Literal
+
+from spec.catalog.document import Source, load, source
+
+Support = Literal["standard", "extended", "ended", "unknown"]
+
+WARN_DAYS: Final = 90
+"""Days before the end of standard support at which to warn: the 60 days' notice that AWS gives (EKS User Guide, version
+FAQs) and a month to take the upgrade through three environments."""
+_MINOR: Final = re.compile(r"1\.(\d{1,3})")
+
+
+@dataclass(frozen=True)
+class EksVersion:
+    """A minor version, and the days on which its support changes; from that day (UTC) on, the next stage holds."""
+
+    name: str
+    released: date
+    standard_until: date
+    extended_until: date
+
+
+_DOCUMENT: Final = load("kubernetes.yaml")
+SOURCE: Final[Source] = source(_DOCUMENT)
+DEFAULT: Final[str] = _DOCUMENT["default"]
+"""Version for stacks that name none."""
+VERSIONS: Final[Mapping[str, EksVersion]] = MappingProxyType(
+    {name: EksVersion(name, **days) for name, days in _DOCUMENT["versions"].items()}
+)
+"""Versions that the catalog knows, oldest first."""
+
+
+def support(version: str, today: date) -> Support:
+    """Stage of support of a version on a day; `unknown` where the catalog lacks it or EKS has not released it yet."""
+    known = VERSIONS.get(version)
+    if known is None or today < known.released:
+        return "unknown"
+    if today < known.standard_until:
+        return "standard"
+    return "extended" if today < known.extended_until else "ended"
+
+
+def minor(version: str) -> int | None:
+    """Return the 35 of `1.35`; None for what is not a minor version of Kubernetes 1."""
+    match = _MINOR.fullmatch(version)
+    return int(match[1]) if match else None
+
+
+def next_minor(version: str) -> str:
+    """Version after this one; EKS upgrades a control plane by one minor version at a time (EKS User Guide)."""
+    number = minor(version)
+    if number is None:
+        message = f"{version!r} is not a Kubernetes minor version: write it like 1.35"
+        raise ValueError(message)
+    return f"1.{number + 1}"
+
+
+def skew(node: str, control_plane: str) -> int | None:
+    """Minor versions that nodes are behind their control plane, negative when ahead; None if either is no version."""
+    of_node, of_plane = minor(node), minor(control_plane)
+    return None if of_node is None or of_plane is None else of_plane - of_node

@@ -1,0 +1,160 @@
+"""Geometry of Multi-Instance GPU: which profiles a GPU has, and which mixes of them fit on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from spec.catalog import gpus
+from spec.catalog.document import Source, load, source
+
+_DOCUMENT: Final = load("mig.yaml")
+SOURCE: Final[Source] = source(_DOCUMENT)
+COMPUTE_SLICES: Final[int] = _DOCUMENT["compute_slices"]
+"""Compute slices of a GPU that can do MIG."""
+MEMORY_SLICES: Final[int] = _DOCUMENT["memory_slices"]
+"""Memory slices of a GPU that can do MIG."""
+DISABLED: Final = "all-disabled"
+BALANCED: Final = "all-balanced"
+OWN: Final = "slipway"
+"""Begins the names of layouts that are not mig-parted's."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One way to cut an instance out of a GPU."""
+
+    name: str
+    """As NVIDIA writes it: `1g.10gb`, `1g.10gb+me` with the media engines."""
+    compute: int
+    """Compute slices it takes."""
+    memory: int
+    """Memory slices it takes."""
+    most: int
+    """Instances of it that fit on one GPU alone."""
+    starts: tuple[int, ...]
+    """Memory slices at which an instance can start."""
+
+
+def _profiles(kinds: Mapping[str, str]) -> Mapping[str, Profile]:
+    shapes = {kind: _DOCUMENT["kinds"][kind] for kind in kinds}
+    return MappingProxyType(
+        {
+            name: Profile(name, shape["compute"], shape["memory"], shape["most"], tuple(shape["starts"]))
+            for (name, shape) in zip(kinds.values(), shapes.values(), strict=True)
+        }
+    )
+
+
+PROFILES: Final[Mapping[str, Mapping[str, Profile]]] = MappingProxyType(
+    {gpu: _profiles(kinds) for gpu, kinds in _DOCUMENT["profiles"].items()}
+)
+"""Profiles by GPU model, then by name."""
+
+
+def is_capable(gpu: str) -> bool:
+    """Tell whether the GPU model can be cut by MIG."""
+    return gpus.get(gpu).mig_capable
+
+
+def resource_name(profile: str) -> str:
+    """Extended resource that the device plugin offers for a profile with `migStrategy: mixed`."""
+    return f"nvidia.com/mig-{profile.replace('+', '.')}"
+
+
+def resources(layout: Mapping[str, int], count: int) -> dict[str, int]:
+    """Extended resources of a node with `count` GPUs, each cut by `layout`; whole GPUs where the layout is empty."""
+    if not layout:
+        return {"nvidia.com/gpu": count}
+    return {resource_name(profile): instances * count for profile, instances in sorted(layout.items())}
+
+
+def uniform_layouts(gpu: str) -> dict[str, dict[str, int]]:
+    """Layouts of one profile each, as many as fit, by mig-parted's name: `all-1g.10gb`, `all-1g.10gb.me`."""
+    profiles = PROFILES.get(gpu, {})
+    return {f"all-{name.replace('+', '.')}": {name: profile.most} for name, profile in profiles.items()}
+
+
+def balanced_layout(gpu: str) -> dict[str, int] | None:
+    """Return what mig-parted makes of `all-balanced` on this GPU; None where it can't do MIG."""
+    kinds = _DOCUMENT["profiles"].get(gpu)
+    return {kinds[kind]: count for kind, count in _DOCUMENT["balanced"].items()} if kinds else None
+
+
+def layout_names(gpu: str) -> tuple[str, ...]:
+    """Names of layouts that `named_layout` knows for this GPU."""
+    return (DISABLED, BALANCED, *uniform_layouts(gpu)) if is_capable(gpu) else (DISABLED,)
+
+
+def named_layout(name: str, gpu: str) -> dict[str, int] | None:
+    """Instances by profile of a mig-parted layout on this GPU; empty for `all-disabled`, None for an unknown name."""
+    if name == DISABLED:
+        return {}
+    return balanced_layout(gpu) if name == BALANCED else uniform_layouts(gpu).get(name)
+
+
+def own_name(layout: Mapping[str, int]) -> str:
+    """Name of a layout that mig-parted has no name for: `slipway-3x1g.5gb-1x3g.20gb`.
+
+    The name tells the layout, so that a changed layout is a changed node label, on which alone the MIG manager acts,
+    and so that pools with one layout share it.
+    """
+    parts = (f"{count}x{profile.replace('+', '.')}" for profile, count in sorted(layout.items()))
+    return "-".join([OWN, *parts])
+
+
+def layout_of(name: str, gpu: str) -> dict[str, int] | None:
+    """Instances by profile of a layout by the name in a node's label, mig-parted's or one of `own_name`; None for
+    others."""
+    own, *parts = name.split("-")
+    if own != OWN:
+        return named_layout(name, gpu)
+    written = {profile.replace("+", "."): profile for profile in PROFILES.get(gpu, {})}
+    layout: dict[str, int] = {}
+    for part in parts:
+        count, _, profile = part.partition("x")
+        if not count.isdecimal() or profile not in written:
+            return None
+        layout[written[profile]] = int(count)
+    return layout or None
+
+
+def layout_problem(gpu: str, layout: Mapping[str, int]) -> str | None:
+    """Tell why one GPU can't be cut by `layout` (instances by profile), or None where it can."""
+    profiles = PROFILES.get(gpu)
+    if profiles is None:
+        return f"{gpu} can't do MIG"
+    unknown = sorted(set(layout) - set(profiles))
+    if unknown:
+        return f"{gpu} has no profile {', '.join(unknown)}: it has {', '.join(profiles)}"
+    if not layout or min(layout.values()) < 1:
+        return "a layout names at least one profile, and at least one instance of each"
+    for name, count in layout.items():
+        if count > profiles[name].most:
+            return f"one {gpu} holds at most {profiles[name].most} of {name}, and {count} were asked for"
+    wanted = [profiles[name] for name, count in layout.items() for _ in range(count)]
+    compute, memory = sum(p.compute for p in wanted), sum(p.memory for p in wanted)
+    if compute > COMPUTE_SLICES or _starts(sorted(wanted, key=lambda p: -p.memory), 0) is None:
+        return (
+            f"a GPU has {COMPUTE_SLICES} compute and {MEMORY_SLICES} memory slices, "
+            f"and these instances, which take {compute} and {memory}, do not fit"
+        )
+    return None
+
+
+def _starts(wanted: Sequence[Profile], taken: int) -> tuple[int, ...] | None:
+    """Find a start for each instance so that none overlap, or None; `taken` has a bit for each memory slice in use.
+
+    Every placement is tried: of 7 instances at most, with 7 starts at most.
+    """
+    if not wanted:
+        return ()
+    first, rest = wanted[0], wanted[1:]
+    for start in first.starts:
+        mask = ((1 << first.memory) - 1) << start
+        others = None if taken & mask else _starts(rest, taken | mask)
+        if others is not None:
+            return (start, *others)
+    return None

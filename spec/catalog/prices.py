@@ -1,0 +1,144 @@
+"""Prices of what a stack pays for besides instances, in USD; those of instances are with their types.
+
+A file for each region: `prices.yaml` is `REGION`'s and kept by hand with a source for each price; `slipway prices
+refresh` writes others beside it, `prices-<region>.yaml`, from AWS's own price list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, Final
+
+from spec.catalog import instances
+from spec.catalog.document import Source, load, source
+
+HOURS_PER_MONTH: Final = Decimal(730)
+"""Hours of a month in AWS's own calculators (365 days of 24 hours, over 12)."""
+ON_DEMAND_SOURCE: Final = next(each for each in instances.SOURCES if "karpenter" in each.text.lower())
+"""Source of the on-demand prices that are with the instance types."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one unit costs on-demand."""
+
+    usd: Decimal
+    unit: str
+    """`hour`, `zone-hour`, `LCU-hour`, `month`, `GB`, `GB-month`, `request`, `IOPS-month`, `MiBps-month`."""
+    source: Source
+    per: int = 1
+    """Units that the price is for: a million requests."""
+
+    @property
+    def monthly(self) -> Decimal:
+        """Price of one unit for a month; what is billed by the GB is as it is."""
+        return self.usd / self.per * (HOURS_PER_MONTH if self.unit.endswith("hour") else 1)
+
+    @property
+    def hourly(self) -> Decimal:
+        """Price of one unit for an hour; of what is billed by use, of one unit a month."""
+        return self.usd / self.per / (1 if self.unit.endswith("hour") else HOURS_PER_MONTH)
+
+    @property
+    def said(self) -> str:
+        """`0.045 USD a GB`, `0.40 USD for 1,000,000 requests`."""
+        return f"{self.usd} USD a {self.unit}" if self.per == 1 else f"{self.usd} USD for {self.per:,} {self.unit}s"
+
+
+@dataclass(frozen=True)
+class SpotDiscount:
+    """Share of the on-demand price that Spot saves: a range, because the price moves."""
+
+    low: Decimal
+    high: Decimal
+    types: Mapping[str, Decimal]
+    """What the source lists, by instance type."""
+    source: Source
+
+
+@dataclass(frozen=True)
+class Book:
+    """All prices of one region."""
+
+    region: str
+    prices: Mapping[str, Price]
+    """Prices by what they are for."""
+    unpriced: Mapping[str, str]
+    """What has no dated price, and why: to be shown as unpriced, never as zero."""
+    spot: SpotDiscount
+    on_demand: Mapping[str, Price] = field(default_factory=dict)
+    """Prices of instance types that the file itself has."""
+
+    def get(self, name: str) -> Price:
+        """Return the price of that name; a KeyError says why there is none."""
+        if name not in self.prices:
+            message = f"the catalog has no price for {name!r}: {self.why(name)}"
+            raise KeyError(message)
+        return self.prices[name]
+
+    def why(self, name: str) -> str:
+        """Why there is no price of that name."""
+        return self.unpriced.get(name, f"it has {', '.join(self.prices)}")
+
+    def instance(self, name: str) -> Price | None:
+        """What a type costs on demand for an hour, Linux; None where that is not sold or not known."""
+        if name in self.on_demand:
+            return self.on_demand[name]
+        known = instances.find(name)
+        if self.region != REGION or known is None or known.usd_per_hour is None:
+            return None
+        return Price(known.usd_per_hour, "hour", ON_DEMAND_SOURCE)
+
+
+def read(document: Mapping[str, Any]) -> Book:
+    """The book of a file of prices."""
+    spot = document["spot"]
+    return Book(
+        region=document["region"],
+        prices=_prices(document["prices"]),
+        unpriced=MappingProxyType(document["unpriced"]),
+        spot=SpotDiscount(
+            low=Decimal(spot["low"]),
+            high=Decimal(spot["high"]),
+            types=MappingProxyType({name: Decimal(share) for name, share in spot["types"].items()}),
+            source=source(spot),
+        ),
+        on_demand=_prices(document.get("instances", {})),
+    )
+
+
+def _prices(entries: Mapping[str, Any]) -> Mapping[str, Price]:
+    return MappingProxyType(
+        {
+            name: Price(Decimal(each["usd"]), each["unit"], source(each), each.get("per", 1))
+            for name, each in entries.items()
+        }
+    )
+
+
+HERE: Final = read(load("prices.yaml"))
+"""Prices of `REGION`."""
+REGION: Final = HERE.region
+"""The one region whose prices are always there."""
+PRICES: Final = HERE.prices
+UNPRICED: Final = HERE.unpriced
+SPOT: Final = HERE.spot
+
+
+@cache
+def book(region: str) -> Book:
+    """Prices of a region; those of `REGION` where it has no file, which `Book.region` then says."""
+    name = f"prices-{region}.yaml"
+    if region == REGION or not (files("spec.catalog") / "data" / name).is_file():
+        return HERE
+    return read(load(name))
+
+
+def get(name: str) -> Price:
+    """Return the price of that name in `REGION`; a KeyError says why there is none."""
+    return HERE.get(name)

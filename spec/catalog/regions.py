@@ -1,0 +1,71 @@
+"""AWS Regions: partition, Availability Zones by name and by ID."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import ascii_lowercase
+from types import MappingProxyType
+from typing import Final
+
+from spec.catalog.document import Source, load, source
+
+
+@dataclass(frozen=True)
+class Region:
+    """A region, and the zones that an account may find in it."""
+
+    name: str
+    partition: str
+    """First part of ARNs after `arn:`: `aws`, `aws-cn`, `aws-us-gov`, ..."""
+    dns_suffix: str
+    """Domain of the partition's endpoints: `amazonaws.com`."""
+    zones: tuple[str, ...]
+    """Names of zones, sorted: those seen in some account, and the first letters for as many zone IDs as AWS lists. An
+    account may have fewer. Empty where no source tells."""
+    zone_ids: tuple[str, ...]
+    """IDs of zones: the same place in every account, while which name has which ID may differ. Empty where unknown."""
+
+
+_SEEN: Final = load("regions.json")
+_IDS: Final = load("zone-ids.yaml")
+SOURCES: Final[tuple[Source, ...]] = (source(_SEEN), source(_IDS))
+
+
+def _region(name: str, partition: str, suffix: str, seen: list[str]) -> Region:
+    ids = tuple(_IDS["zone_ids"].get(name, ()))
+    named = {f"{name}{letter}" for letter in ascii_lowercase[: len(ids)]}
+    return Region(name, partition, suffix, tuple(sorted(named.union(seen))), ids)
+
+
+REGIONS: Final[Mapping[str, Region]] = MappingProxyType(
+    {
+        name: _region(name, partition, entry["dns_suffix"], seen)
+        for partition, entry in _SEEN["partitions"].items()
+        for name, seen in entry["regions"].items()
+    }
+)
+"""All regions by name."""
+
+
+def get(region: str) -> Region:
+    """Return the region of that name; KeyError where there is none."""
+    if region not in REGIONS:
+        message = f"AWS has no region {region!r} that the catalog knows: write it like us-east-1"
+        raise KeyError(message)
+    return REGIONS[region]
+
+
+def is_region(name: str) -> bool:
+    """Tell whether a region of that name exists."""
+    return name in REGIONS
+
+
+def partition(region: str) -> str:
+    """Partition of a region: `aws` for us-east-1."""
+    return get(region).partition
+
+
+def zones(region: str) -> tuple[str, ...]:
+    """Names of zones that an account may have in a region; empty where no source tells."""
+    return get(region).zones

@@ -1,0 +1,35 @@
+"""What a pool's component says of itself: plain values that are known before anything is made.
+
+Policies over several pools (GPUs in all, worst-case price, quotas that fit) read these and never an unknown output,
+which would switch them off at the first preview.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spec.pools.pool_spec import PoolSpec
+
+
+def facts(spec: PoolSpec) -> dict[str, Any]:
+    """A pool in plain values, keys in camel case as everything that leaves a component."""
+    settings = spec.settings
+    return {
+        "name": spec.name,
+        "role": str(spec.role),
+        "provisioner": str(settings.provisioner),
+        "market": str(spec.market),
+        "instanceTypes": [kind.name for kind in spec.instance_types],
+        "zones": list(spec.zones),
+        "min": settings.min,
+        "max": settings.max,
+        "maxPods": settings.max_pods,
+        "gpu": spec.gpu.name if spec.gpu else None,
+        "gpuCount": spec.gpu_count,
+        "mig": dict(spec.mig.profiles) if spec.mig else {},
+        "sharing": {"mode": spec.sharing.mode, "replicas": spec.sharing.replicas} if spec.sharing else None,
+        "efaCount": spec.efa_count,
+        "labels": dict(spec.labels),
+        "taints": [taint.manifest for taint in spec.taints],
+        "resources": dict(spec.resources),
+    }

@@ -1,0 +1,117 @@
+"""How a pool is resolved: its settings, the platform and the catalog put together into a `PoolSpec`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, TypeVar
+
+from spec.catalog import gpus, instances, mig
+from spec.catalog.gpus import GpuModel
+from spec.pools import keys
+from spec.pools.pool_spec import GpuSharing, MigGeometry, PoolSpec
+from spec.pools.sharing import config_name
+from spec.pools.taints import Taint
+from spec.settings.capacity import Mig, Sharing
+from spec.settings.platform import Platform
+from spec.settings.pools import Pool, Provisioner
+
+NO_SCHEDULE: Final = "NoSchedule"
+_T = TypeVar("_T")
+
+
+def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
+    """Put one pool together. The settings must have passed their checks: all types exist and have the same GPUs."""
+    kinds = tuple(instances.get(kind) for kind in pool.instance_types)
+    gpu = gpus.get(kinds[0].gpu_name) if kinds[0].gpu_name else None
+    gpu_count = kinds[0].gpus
+    geometry = _geometry(name, pool.mig, gpu)
+    sharing = _sharing(pool.sharing) if gpu else None
+    efa_count = min(kind.efa_interfaces for kind in kinds) if pool.efa else 0
+    return PoolSpec(
+        name=name,
+        settings=pool,
+        instance_types=kinds,
+        gpu=gpu,
+        gpu_count=gpu_count,
+        mig=geometry,
+        sharing=sharing,
+        efa_count=efa_count,
+        zones=tuple(sorted(pool.zones or platform.network.zones)),
+        kubernetes=pool.version or platform.cluster.version,
+        labels=_sorted(_labels(name, pool, gpu, gpu_count, geometry, sharing)),
+        taints=tuple(sorted(_taints(name, pool, gpu))),
+        resources=_sorted(_resources(gpu, gpu_count, geometry, sharing, efa_count)),
+    )
+
+
+def resolve_all(platform: Platform) -> dict[str, PoolSpec]:
+    """Every pool of the platform by name, sorted, so that the order of the stack file means nothing."""
+    return {name: resolve(name, pool, platform) for name, pool in sorted(platform.pools.items())}
+
+
+def _geometry(name: str, setting: Mig | None, gpu: GpuModel | None) -> MigGeometry | None:
+    if setting is None or gpu is None:
+        return None
+    if setting.layout is None:
+        return MigGeometry(config=mig.own_name(setting.profiles), profiles=_sorted(setting.profiles), own=True)
+    profiles = mig.named_layout(setting.layout, gpu.name)
+    if profiles is None:
+        known = ", ".join(mig.layout_names(gpu.name))
+        msg = f"pools.{name}.mig.layout: {gpu.name} has no layout {setting.layout!r}: use one of {known}"
+        raise ValueError(msg)
+    return MigGeometry(config=setting.layout, profiles=_sorted(profiles), own=False)
+
+
+def _sharing(setting: Sharing | None) -> GpuSharing | None:
+    if setting is None:
+        return None
+    config = config_name(setting.mode, setting.replicas)
+    return GpuSharing(mode=setting.mode, replicas=setting.replicas, config=config)
+
+
+def _labels(
+    name: str,
+    pool: Pool,
+    gpu: GpuModel | None,
+    gpu_count: int,
+    geometry: MigGeometry | None,
+    sharing: GpuSharing | None,
+) -> dict[str, str]:
+    labels = {**pool.labels, keys.POOL: name, keys.ROLE: str(pool.role)}
+    if gpu is None:
+        return labels
+    labels |= {keys.GPU: "true", keys.ACCELERATOR: gpu.accelerator, keys.GPU_COUNT: str(gpu_count)}
+    if geometry is not None:
+        labels[keys.MIG_CONFIG] = geometry.config
+    if sharing is not None:
+        labels[keys.DEVICE_PLUGIN_CONFIG] = sharing.config
+    if pool.provisioner is Provisioner.MANAGED and not (geometry and geometry.profiles):
+        # Not on nodes whose GPUs are cut: they offer no whole GPU, and Cluster Autoscaler takes a node with this label
+        # and without `nvidia.com/gpu` for one that is still starting (kubernetes/autoscaler#8095, open in 2026-04).
+        labels[keys.AUTOSCALER_GPU] = gpu.accelerator
+    return labels
+
+
+def _taints(name: str, pool: Pool, gpu: GpuModel | None) -> list[Taint]:
+    # The system pool has no taint of its own: the controller of the Mountpoint for S3 add-on can't be given a
+    # toleration (aws/containers-roadmap#2676, open in 2025-09), and metrics-server and most charts bring none for
+    # CriticalAddonsOnly. Who wants that taint names it in `taints` of the pool.
+    taints = [Taint(key, taint.value, taint.effect) for key, taint in pool.taints.items()]
+    if gpu is not None:
+        taints += [Taint(keys.GPU, "true", NO_SCHEDULE), Taint(keys.POOL, name, NO_SCHEDULE)]
+    if pool.dedicated:
+        taints.append(Taint(keys.DEDICATED, keys.DEDICATED_VALUE, NO_SCHEDULE))
+    return taints
+
+
+def _resources(
+    gpu: GpuModel | None, gpu_count: int, geometry: MigGeometry | None, sharing: GpuSharing | None, efa_count: int
+) -> dict[str, int]:
+    devices = mig.resources(geometry.profiles if geometry else {}, gpu_count) if gpu else {}
+    times = sharing.replicas if sharing else 1
+    return {name: count * times for name, count in devices.items()} | ({keys.EFA: efa_count} if efa_count else {})
+
+
+def _sorted(values: Mapping[str, _T]) -> Mapping[str, _T]:
+    return MappingProxyType(dict(sorted(values.items())))

@@ -1,0 +1,113 @@
+"""What keeps data: file systems, buckets, databases, images, claimed volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.pricing import services
+from spec.pricing.model import Unpriced
+from spec.pricing.pricer import Item, Pricer
+from spec.pricing.teams import of_claims, shared
+from spec.settings.database import Database
+from spec.settings.platform import Platform
+from spec.settings.storage import Lustre
+
+BUCKETS = ("checkpoints", "logs", "models", "raw", "state")
+LUSTRE_MBPS = 250
+"""Throughput of PERSISTENT_2 where none is given (`spec.settings.storage.Lustre`)."""
+ALERTMANAGER_GIB = 1
+"""Volume of each Alertmanager (`components.addons.kube_prometheus_stack`)."""
+
+
+def data(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    """Everything that keeps data."""
+    shares = of_claims(platform)
+    for item in (*_lustre(platform.storage.lustre, pricer), *_efs(platform, pricer), *_claims(platform, pricer)):
+        yield shared(item, shares)
+    yield from _volumes_of_addons(platform, pricer)
+    yield from _buckets(platform, pricer)
+    yield from _images(platform, pricer)
+    if platform.addons.mlflow is not None:
+        yield from database("mlflow", platform.addons.mlflow.database, pricer)
+
+
+def _lustre(settings: Lustre | None, pricer: Pricer) -> Iterator[Item]:
+    if settings is None:
+        return
+    scratch = settings.deployment == "SCRATCH_2"
+    throughput = settings.throughput or LUSTRE_MBPS
+    name = "fsx-lustre-scratch-2" if scratch else f"fsx-lustre-persistent-2-{throughput}"
+    note = "SCRATCH_2" if scratch else f"PERSISTENT_2, {throughput} MB/s for each TiB"
+    yield pricer.line(services.FSX, "Lustre file system", name, "GB", least=settings.capacity_gib, note=note)
+
+
+def _efs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    if platform.storage.efs is None:
+        return
+    use = platform.cost.usage.efs
+    amounts = {
+        "efs-standard": ("in use", use.standard_gib if use else None, "standardGib"),
+        "efs-infrequent": ("in Infrequent Access", use.infrequent_gib if use else None, "infrequentGib"),
+        "efs-read": ("read", use.read_gib if use else None, "readGib"),
+        "efs-written": ("written", use.written_gib if use else None, "writtenGib"),
+    }
+    for name, (item, amount, key) in amounts.items():
+        yield pricer.used(services.EFS, f"shared files: {item}", name, "GB", amount, f"cost.usage.efs.{key}")
+    if platform.storage.efs.backup:
+        whole = None if use is None else use.standard_gib + use.infrequent_gib
+        note = "one copy of what is declared; changes over 35 days come on top"
+        setting = "cost.usage.efs"
+        yield pricer.used(services.BACKUP, "of shared files", "backup-efs", "GB", whole, setting, note)
+
+
+def _claims(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    amount = platform.cost.usage.claims_gib
+    yield pricer.used(services.EBS, "volumes of teams' claims", "ebs-gp3", "GB", amount, "cost.usage.claimsGib")
+
+
+def _volumes_of_addons(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    addons = platform.addons
+    sizes: dict[str, int] = {}
+    if (monitoring := addons.kube_prometheus_stack) is not None:
+        sizes["of Prometheus"] = monitoring.replicas * monitoring.storage_gib
+        sizes["of Alertmanager"] = monitoring.replicas * ALERTMANAGER_GIB
+    if addons.kubecost is not None:
+        sizes["of Kubecost"] = addons.kubecost.storage_gib
+    for whose, size in sizes.items():
+        yield pricer.line(services.EBS, f"volumes {whose}", "ebs-gp3", "GB", least=size)
+
+
+def _buckets(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    usage = platform.cost.usage
+    for purpose in BUCKETS:
+        amount, setting = usage.buckets.get(purpose), f"cost.usage.buckets.{purpose}"  # type: ignore[call-overload]
+        # Raw data that goes to Intelligent-Tiering costs the same until it has rested for 30 days, and less after.
+        yield pricer.used(services.S3, f"bucket {purpose}", "s3-standard", "GB", amount, setting)
+    for kind, item in {"s3-write": "writes and lists", "s3-read": "reads"}.items():
+        count = usage.requests.get(kind)  # type: ignore[call-overload]
+        yield pricer.used(services.S3, item, kind, "request", count, f"cost.usage.requests.{kind}")
+
+
+def _images(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    registry = platform.storage.registry
+    if registry.repositories or registry.caches:
+        amount = platform.cost.usage.images_gib
+        yield pricer.used(services.ECR, "images", "ecr-storage", "GB", amount, "cost.usage.imagesGib")
+
+
+def database(name: str, settings: Database, pricer: Pricer) -> Iterator[Item]:
+    """One PostgreSQL instance with its standby, storage and master password."""
+    zones = "two zones" if settings.multi_az else "one zone"
+    copies = 2 if settings.multi_az else 1
+    note = f"{settings.instance_class} in {zones}"
+    key = f"rds-postgres-{settings.instance_class}"
+    yield pricer.line(services.RDS, f"database {name}", key, "instance", least=copies, note=note)
+    low, high = settings.storage_gib, max(settings.storage_gib, settings.max_storage_gib)
+    note = f"{low} to {high} GiB in {zones}; it grows by itself"
+    what = f"storage of database {name}"
+    yield pricer.line(services.RDS, what, "rds-gp3", "GB", least=copies * low, most=copies * high, note=note)
+    yield pricer.line(services.SECRETS, f"password of database {name}", "secret", "secret", least=1)
+    price = pricer.book.prices.get("rds-backup")
+    beyond = f"by use: {price.said}" if price else pricer.book.why("rds-backup")
+    why = f"{beyond}; as much as the database's own size is free"
+    yield Unpriced(f"{services.RDS}: backups of database {name} beyond its size", why)

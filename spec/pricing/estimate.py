@@ -1,0 +1,97 @@
+"""Floor, expectation and ceiling of a stack, part by part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Final
+
+from spec.catalog import kubernetes, prices
+from spec.pools.resolution import resolve
+from spec.pricing import services
+from spec.pricing.data import data
+from spec.pricing.model import Estimate, Line, Unpriced
+from spec.pricing.network import network
+from spec.pricing.pools import machines, metrics, running, storage
+from spec.pricing.pricer import Item, Pricer
+from spec.pricing.teams import of_pool, shared
+from spec.settings.platform import Platform
+
+KEY_ROTATIONS: Final = 2
+"""Rotations of a KMS key that are billed, a dollar each (price list, see `spec.catalog.prices`)."""
+
+
+def estimate(platform: Platform, today: date | None = None) -> Estimate:
+    """Price everything of a stack that costs money.
+
+    Args:
+        platform: Valid settings.
+        today: Day that decides whether a Kubernetes version is in extended support; today where not given.
+    """
+    book = prices.book(platform.account.region)
+    pricer = Pricer(book)
+    found: list[Item] = [
+        *_control_plane(platform, pricer, today or date.today()),
+        *_pools(platform, pricer),
+        *network(platform, pricer),
+        *data(platform, pricer),
+        *_keys(platform, pricer),
+        *_logs(platform, pricer),
+        *_messages(platform, pricer),
+    ]
+    return Estimate(
+        region=platform.account.region,
+        lines=tuple(item for item in found if isinstance(item, Line)),
+        unpriced=tuple(item for item in found if isinstance(item, Unpriced)),
+    )
+
+
+def _control_plane(platform: Platform, pricer: Pricer, today: date) -> Iterator[Item]:
+    cluster = platform.cluster
+    extended = cluster.support == "extended" and kubernetes.support(cluster.version, today) == "extended"
+    name = "eks-cluster-extended" if extended else "eks-cluster"
+    note = f"Kubernetes {cluster.version}, {'extended' if extended else 'standard'} support"
+    yield pricer.line(services.EKS, "control plane", name, "cluster", least=1, note=note)
+
+
+def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    for name, pool in platform.pools.items():
+        spec = resolve(name, pool, platform)
+        nodes, shares = running(spec, platform), of_pool(name, platform)
+        for item in (*machines(spec, nodes, pricer), *storage(spec, nodes, pricer), *metrics(spec, nodes, pricer)):
+            yield shared(item, shares)
+
+
+def _keys(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    """Keys of the cluster and of the storage, and where there are some, of flow logs and of notices."""
+    keys = 2 + platform.network.flow_logs.enabled + platform.notices.wanted
+    yield pricer.line(services.KMS, "keys", "kms-key", "key", least=keys)
+    note = "the first two yearly rotations of each are billed"
+    yield pricer.line(
+        services.KMS, "rotated keys", "kms-key", "rotation", least=0, most=keys * KEY_ROTATIONS, note=note
+    )
+    count = platform.cost.usage.requests.get("kms")
+    yield pricer.used(services.KMS, "requests", "kms-request", "request", count, "cost.usage.requests.kms")
+
+
+def _logs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    usage, logs = platform.cost.usage, services.CLOUDWATCH
+    yield pricer.used(logs, "logs written", "logs-ingested", "GB", usage.logs_gib, "cost.usage.logsGib")
+    if platform.network.flow_logs.enabled:
+        setting = "cost.usage.flowLogsGib"
+        yield pricer.used(logs, "flow logs written", "logs-vended", "GB", usage.flow_logs_gib, setting)
+    yield pricer.used(logs, "logs kept", "logs-stored", "GB", usage.logs_kept_gib, "cost.usage.logsKeptGib")
+
+
+def _messages(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    requests = platform.cost.usage.requests
+    if platform.karpenter_pools:
+        item, setting = "interruption notices", "cost.usage.requests.sqs"
+        yield pricer.used(services.MESSAGES, item, "sqs-request", "request", requests.get("sqs"), setting)
+    if platform.notices.wanted:
+        item, setting = "notices", "cost.usage.requests.sns"
+        yield pricer.used(services.MESSAGES, item, "sns-request", "request", requests.get("sns"), setting)
+    if platform.addons.mlflow is not None:
+        item, setting = "reads of secrets", "cost.usage.requests.secrets"
+        count = requests.get("secrets")
+        yield pricer.used(services.SECRETS, item, "secret-request", "request", count, setting)

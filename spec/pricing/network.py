@@ -1,0 +1,64 @@
+"""What a VPC costs: gateways, endpoints, addresses, load balancers, and data that moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.pricing import services
+from spec.pricing.model import Unpriced
+from spec.pricing.pricer import Item, Pricer, exact
+from spec.settings.network import Nat
+from spec.settings.platform import Platform
+
+_BALANCERS = {"application": ("alb", "LCU"), "network": ("nlb", "NLCU")}
+
+
+def network(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    """Everything of the network."""
+    settings, usage = platform.network, platform.cost.usage
+    gateways = {Nat.SINGLE: 1, Nat.PER_ZONE: len(settings.zones), Nat.NONE: 0}[settings.nat]
+    if gateways:
+        yield pricer.line(services.NAT, "gateways", "nat-gateway", "gateway", least=gateways)
+        yield pricer.line(services.ADDRESSES, "of NAT gateways", "public-ipv4", "address", least=gateways)
+        setting = "cost.usage.natGib"
+        yield pricer.used(services.NAT, "data through NAT gateways", "nat-gateway-data", "GB", usage.nat_gib, setting)
+    if settings.endpoints:
+        interfaces = len(settings.endpoints) * len(settings.zones)
+        note = f"{len(settings.endpoints)} in {len(settings.zones)} zones"
+        what = "interface endpoints"
+        yield pricer.line(services.ENDPOINTS, what, "interface-endpoint", "interface", least=interfaces, note=note)
+        item, setting = "data through interface endpoints", "cost.usage.endpointsGib"
+        yield pricer.used(services.ENDPOINTS, item, "interface-endpoint-data", "GB", usage.endpoints_gib, setting)
+    yield from _transfer(platform, pricer)
+    yield from _balancers(platform, pricer)
+
+
+def _transfer(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    use = platform.cost.usage.transfer
+    # Both ends of traffic between zones are billed (aws.amazon.com/ec2/pricing/on-demand, "Data Transfer").
+    kinds = {
+        "transfer-internet": ("to the internet", use.internet_gib if use else None, "internetGib"),
+        "transfer-zones": ("between zones", 2 * exact(use.between_zones_gib) if use else None, "betweenZonesGib"),
+        "transfer-regions": ("to other regions", use.other_regions_gib if use else None, "otherRegionsGib"),
+    }
+    for name, (item, amount, key) in kinds.items():
+        yield pricer.used(services.TRANSFER, item, name, "GB", amount, f"cost.usage.transfer.{key}")
+
+
+def _balancers(platform: Platform, pricer: Pricer) -> Iterator[Item]:
+    """Load balancers that the cluster makes; the stack itself makes none."""
+    declared = platform.cost.usage.load_balancers
+    for name, each in sorted(declared.items()):
+        key, unit = _BALANCERS[each.kind]
+        item = f"{each.kind} load balancer {name}"
+        yield pricer.line(services.BALANCERS, item, key, "balancer", least=0, typical=1, note="declared use")
+        units = f"capacity units of {name}"
+        typical = each.capacity_units
+        yield pricer.line(services.BALANCERS, units, f"{key}-unit", unit, least=0, typical=typical, note="declared use")
+        if each.public:
+            zones = len(platform.network.zones)
+            what = f"of load balancer {name}"
+            yield pricer.line(services.ADDRESSES, what, "public-ipv4", "address", least=0, typical=zones)
+    if platform.addons.load_balancer_controller is not None and not declared:
+        why = "Ingresses, Services and Gateways make them; declare cost.usage.loadBalancers"
+        yield Unpriced("load balancers", why)

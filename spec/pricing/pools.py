@@ -1,0 +1,200 @@
+"""Machines and volumes of the pools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from typing import Final
+
+from spec.catalog import prices
+from spec.catalog.document import Source
+from spec.catalog.instances import InstanceType
+from spec.pools.pool_spec import PoolSpec
+from spec.pools.volumes import GP3_IOPS, GP3_MIBPS, volumes
+from spec.pricing import services
+from spec.pricing.hours import average, share_on, to_decimal
+from spec.pricing.model import Line, Unpriced
+from spec.pricing.pricer import Item, Pricer, exact
+from spec.settings.capacity import Market
+from spec.settings.platform import Platform
+from spec.settings.usage import PoolUse
+
+METRICS: Final = 7
+"""Metrics of an instance with detailed monitoring that are billed (aws.amazon.com/cloudwatch/pricing, example 1)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Running:
+    """How many nodes of a pool run.
+
+    Attributes:
+        least: At the least, on average over a week.
+        typical: On average, as declared.
+        most: At the most, at any time.
+        declared: Whether its use was declared.
+        use: Its use, where it was.
+        spot: What Spot saves on average, as a share; None for the middle of the catalog's range.
+    """
+
+    least: Decimal
+    typical: Decimal
+    most: Decimal
+    declared: bool = False
+    use: PoolUse | None = None
+    spot: Decimal | None = None
+
+
+def running(spec: PoolSpec, platform: Platform | None = None) -> Running:
+    """How many nodes run; without a platform, those of the pool's own settings."""
+    low, high = spec.settings.min, spec.settings.max
+    if platform is None:
+        return Running(least=Decimal(low), typical=Decimal(low), most=Decimal(high))
+    usage = platform.cost.usage
+    on = share_on(spec.name, platform.cost.schedules)
+    use = usage.pools.get(spec.name)
+    least = to_decimal(on * low)
+    percent = usage.spot_discount_percent
+    return Running(
+        least=least,
+        typical=least if use is None else average(low, use, on),
+        most=Decimal(high),
+        declared=use is not None,
+        use=use,
+        spot=None if percent is None else Decimal(percent) / 100,
+    )
+
+
+def machines(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None = None) -> Iterator[Item]:
+    """Nodes of a pool: at their cheapest type, at the one that mostly runs, at their dearest.
+
+    Managed groups and NodePools may run any of their types: the floor takes the cheapest and the ceiling the dearest.
+    """
+    nodes, book = nodes or running(spec), (pricer or Pricer(prices.HERE)).book
+    what = f"pool {spec.name}"
+    contract = nodes.use.usd_per_node_hour if nodes.use else None
+    if contract is not None:
+        yield _by_contract(spec, nodes, exact(contract))
+        return
+    if spec.capacity_block:
+        why = f"{prices.UNPRICED['capacity-block']}; declare cost.usage.pools.{spec.name}.usdPerNodeHour"
+        yield Unpriced(f"{what}: {spec.settings.max} nodes of a Capacity Block", why)
+        return
+    if spec.market is Market.RESERVED:
+        why = "a Capacity Reservation is billed in full, used or not, and its size is not in the settings"
+        yield Unpriced(f"{what}: reserved nodes that do not run", why)
+    known = {kind: price for kind in spec.instance_types if (price := book.instance(kind.name)) is not None}
+    for kind in spec.instance_types:
+        if kind not in known:
+            yield Unpriced(f"{what}: up to {spec.settings.max} nodes of {kind.name}", "no dated on-demand price found")
+    if known:
+        # A pool with a type of unknown price may run that type alone: no floor can be promised for its other types.
+        least = nodes.least if len(known) == len(spec.instance_types) else Decimal(0)
+        yield _nodes(spec, nodes, known, least, book)
+
+
+def storage(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None = None) -> Iterator[Item]:
+    """Root volumes of a pool: size, and what is above the IOPS and throughput that gp3 has for nothing."""
+    nodes, pricer = nodes or running(spec), pricer or Pricer(prices.HERE)
+    found = volumes(spec)
+    amounts = {
+        "ebs-gp3": (sum(volume.size_gib for volume in found), "GB", "volumes of nodes"),
+        "ebs-gp3-iops": (sum(max(0, volume.iops - GP3_IOPS) for volume in found), "IOPS", "IOPS above 3000"),
+        "ebs-gp3-throughput": (
+            sum(max(0, volume.throughput_mibps - GP3_MIBPS) for volume in found),
+            "MiB/s",
+            "throughput above 125 MiB/s",
+        ),
+    }
+    for name, (amount, unit, item) in amounts.items():
+        if amount:
+            note = f"{amount} {unit} a node"
+            yield _with_nodes(
+                pricer.line(services.EBS, item, name, unit, least=amount, pool=spec.name, note=note), nodes
+            )
+
+
+def metrics(spec: PoolSpec, nodes: Running, pricer: Pricer) -> Iterator[Item]:
+    """Detailed monitoring, which machines with GPUs have."""
+    if spec.gpu is not None:
+        item, name = "detailed monitoring of nodes", "cloudwatch-metric"
+        found = pricer.line(services.CLOUDWATCH, item, name, "metric", least=METRICS, pool=spec.name)
+        yield _with_nodes(found, nodes)
+
+
+def _with_nodes(item: Item, nodes: Running) -> Item:
+    """What every node has, for as many as run."""
+    if not isinstance(item, Line):
+        return item
+    each = item.least
+    return replace(item, least=each * nodes.least, typical=each * nodes.typical, most=each * nodes.most)
+
+
+def _by_contract(spec: PoolSpec, nodes: Running, hourly: Decimal) -> Line:
+    # A Capacity Block is paid for whether its nodes run or not.
+    count = nodes.most if spec.capacity_block else None
+    return Line(
+        service=services.EC2,
+        item="nodes",
+        pool=spec.name,
+        unit="node",
+        least=count or nodes.least,
+        typical=count or nodes.typical,
+        most=nodes.most,
+        low=hourly,
+        usual=hourly,
+        high=hourly,
+        source=Source(f"cost.usage.pools.{spec.name}.usdPerNodeHour of the stack file", date.today()),
+        note=f"{spec.market}, {spec.instance_types[0].name}, at your own contract's price",
+    )
+
+
+def _nodes(
+    spec: PoolSpec, nodes: Running, known: dict[InstanceType, prices.Price], least: Decimal, book: prices.Book
+) -> Line:
+    ranges = {kind: _range(price.usd, spec.market, nodes, book) for kind, price in known.items()}
+    usual = _mostly(spec, nodes, known)
+    spot = spec.market is Market.SPOT
+    note = f"{spec.market}, {_named(known)}"
+    return Line(
+        service=services.EC2,
+        item="nodes",
+        pool=spec.name,
+        unit="node",
+        least=least,
+        typical=max(nodes.typical, least),
+        most=nodes.most,
+        low=min(low for low, _, _ in ranges.values()),
+        usual=ranges[usual][1],
+        high=max(high for _, _, high in ranges.values()),
+        source=book.spot.source if spot else known[usual].source,
+        note=note if nodes.declared or not spec.scales else f"{note}; no use declared: expected at its minimum",
+    )
+
+
+def _mostly(spec: PoolSpec, nodes: Running, known: dict[InstanceType, prices.Price]) -> InstanceType:
+    """The type that mostly runs: the declared one; else the first of a managed group, whose on-demand machines EKS
+    takes in that order; else the cheapest, which Karpenter takes where pods fit."""
+    declared = nodes.use.instance_type if nodes.use else None
+    for kind in known:
+        if kind.name == declared:
+            return kind
+    if spec.managed and spec.market is Market.ON_DEMAND:
+        return next(iter(known))
+    return min(known, key=lambda kind: (known[kind].usd, kind.name))
+
+
+def _range(on_demand: Decimal, market: Market, nodes: Running, book: prices.Book) -> tuple[Decimal, Decimal, Decimal]:
+    if market is not Market.SPOT:
+        return on_demand, on_demand, on_demand
+    # A type's own discount is one day's; the range of all of them is what its price moves in.
+    low, high = book.spot.low, book.spot.high
+    usual = (low + high) / 2 if nodes.spot is None else nodes.spot
+    return on_demand * (1 - max(high, usual)), on_demand * (1 - usual), on_demand * (1 - min(low, usual))
+
+
+def _named(known: dict[InstanceType, prices.Price]) -> str:
+    by_price: Sequence[InstanceType] = sorted(known, key=lambda kind: (known[kind].usd, kind.name))
+    cheapest, dearest = by_price[0].name, by_price[-1].name
+    return cheapest if cheapest == dearest else f"{cheapest} to {dearest}"

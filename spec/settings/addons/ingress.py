@@ -1,0 +1,37 @@
+"""Settings of what lets requests in: certificates, load balancers, the Gateway API."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from spec.settings.addons.base import AddonSettings
+from spec.settings.addons.observability import KubePrometheusStack
+
+Replicas = Annotated[int, Field(ge=1, le=5)]
+"""Pods of a controller; with two, one node may go at any time."""
+
+
+class CertManager(AddonSettings):
+    """Certificates for webhooks and endpoints, renewed before they end (chart cert-manager)."""
+
+    replicas: Replicas = 2
+    """Pods of its webhook, which fails closed: while none is there, no certificate can be asked for."""
+
+
+class LoadBalancerController(AddonSettings):
+    """AWS load balancers for Ingresses, Services and Gateways (chart aws-load-balancer-controller)."""
+
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
+
+    replicas: Replicas = 2
+    """Pods of the controller; its webhooks fail closed for Ingresses."""
+    web_acl: bool = False
+    """Let Ingresses name a web ACL of AWS WAF; adds the rights for it."""
+
+
+class GatewayApi(AddonSettings):
+    """The CRDs of the Kubernetes Gateway API, standard channel (chart gateway-crds-helm), and a class `alb`."""
+
+    requires: ClassVar[tuple[type[AddonSettings], ...]] = (LoadBalancerController,)

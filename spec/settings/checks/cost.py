@@ -1,0 +1,142 @@
+"""Checks of budgets and schedules, and of who is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+from zoneinfo import available_timezones
+
+from spec.settings.capacity import Market
+from spec.settings.checks.base import Context
+from spec.settings.cost import Cost, Schedule
+from spec.settings.notifications import Notices
+from spec.settings.pools import Pool, Provisioner, Role
+from spec.settings.problems import Problem
+from spec.settings.teams import Team
+
+_FIELDS: Final = (
+    ("minute", 0, 59, ()),
+    ("hour", 0, 23, ()),
+    ("day of month", 1, 31, ()),
+    ("month", 1, 12, ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")),
+    ("day of week", 0, 6, ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")),
+)
+"""Fields of cron as both EC2 Auto Scaling and Kubernetes take them (botocore 1.44.5, autoscaling `Recurrence`;
+kubernetes.io, "CronJob"). Sunday is 0 alone: Kubernetes has no 7."""
+_SUBSCRIBE: Final = "Add `notices: {emails: [...]}`."
+_PART: Final = re.compile(r"^(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?$")
+
+
+def thresholds(_context: Context, cost: Cost) -> Iterator[Problem]:
+    """Thresholds rise."""
+    if any(later <= earlier for earlier, later in pairwise(cost.thresholds)):
+        mend = f"Use {sorted(set(cost.thresholds))}."
+        yield Problem("cost.thresholds", "each threshold must be above the one before", list(cost.thresholds), mend)
+
+
+def somebody_told(_context: Context, cost: Cost, notices: Notices) -> Iterator[Problem]:
+    """A budget or a watch that nobody hears of guards nothing."""
+    guards = {"cost.monthlyBudgetUsd": cost.monthly_budget_usd, "cost.anomalyUsd": cost.anomaly_usd}
+    for path, value in guards.items():
+        if value is not None and not notices.wanted:
+            yield Problem(path, "somebody must be told of it", value, _SUBSCRIBE)
+
+
+def teams_told(_context: Context, notices: Notices, teams: dict[str, Team]) -> Iterator[Problem]:
+    """The budget of a team is shown on a dashboard, and that is all (a warning)."""
+    for name, team in teams.items():
+        if team.budget_usd is not None and not notices.wanted:
+            yield Problem(f"teams.{name}.budgetUsd", "nobody is told when it is passed", team.budget_usd, _SUBSCRIBE)
+
+
+def budgets_fit(_context: Context, cost: Cost, teams: dict[str, Team]) -> Iterator[Problem]:
+    """Teams that spend all of their budgets pass the environment's (a warning: not all do)."""
+    promised = sum(team.budget_usd or 0 for team in teams.values())
+    if cost.monthly_budget_usd is not None and promised > cost.monthly_budget_usd:
+        rule = f"teams may spend {promised} USD together, more than the environment"
+        yield Problem("cost.monthlyBudgetUsd", rule, cost.monthly_budget_usd, "Raise it, or lower theirs.")
+
+
+def schedules(_context: Context, cost: Cost) -> Iterator[Problem]:
+    """Each schedule by itself."""
+    for name, schedule in cost.schedules.items():
+        path = f"cost.schedules.{name}"
+        for key, expression in (("stop", schedule.stop), ("start", schedule.start)):
+            if expression is not None and (wrong := _cron(expression)) is not None:
+                mend = "Write five fields: `0 20 * * MON-FRI`."
+                yield Problem(f"{path}.{key}", wrong, expression, mend)
+        yield from _ends(path, schedule)
+        known = available_timezones()
+        if known and schedule.timezone not in known:
+            mend = "Use an IANA name: `UTC`, `Europe/Paris`."
+            yield Problem(f"{path}.timezone", "the time zone must exist", schedule.timezone, mend)
+
+
+def _ends(path: str, schedule: Schedule) -> Iterator[Problem]:
+    """What stops comes on again, later."""
+    if not schedule.pools and not schedule.notebooks:
+        yield Problem(path, "it must stop something", None, "Name pools, or say `notebooks: true`.")
+    if schedule.pools and schedule.start is None:
+        yield Problem(f"{path}.start", "pools that stop must come on again", None, "Add `start: 0 7 * * MON-FRI`.")
+    elif not schedule.pools and schedule.start is not None:
+        rule = "notebooks do not come on by themselves: people start new sessions"
+        yield Problem(f"{path}.start", rule, schedule.start, "Remove it, or name pools.")
+    elif schedule.start is not None and schedule.stop.split() == schedule.start.split():
+        rule = "it must come on at another time than it goes off"
+        yield Problem(f"{path}.start", rule, schedule.start, "Move it.")
+
+
+def scheduled_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """Pools that a schedule can and may stop, each by one schedule."""
+    taken: dict[str, str] = {}
+    for name, schedule in cost.schedules.items():
+        path = f"cost.schedules.{name}.pools"
+        for pool in schedule.pools:
+            if pool not in context.named("pools"):
+                yield Problem(path, "the pool must exist", pool, f"Use {', '.join(sorted(context.named('pools')))}.")
+            elif pool in pools and (refused := _refused(pools[pool])) is not None:
+                rule, mend = refused
+                yield Problem(path, rule, pool, mend)
+            elif pool in taken:
+                yield Problem(path, f"a pool has one schedule, and this one has {taken[pool]}", pool, "Remove one.")
+            taken.setdefault(pool, name)
+
+
+def _refused(pool: Pool) -> tuple[str, str] | None:
+    if pool.role is Role.SYSTEM:
+        return "the system pool carries the controllers and never stops", "Remove it."
+    if pool.provisioner is Provisioner.KARPENTER:
+        mend = "Remove it, and end what holds its nodes: `notebooks: true`."
+        return "a Karpenter pool has no size: its nodes go when their pods do", mend
+    if pool.capacity.market is Market.RESERVED:
+        return "reserved machines are paid for whether they run or not", "Remove it."
+    return None
+
+
+def _cron(expression: str) -> str | None:
+    """What is wrong with an expression."""
+    parts = expression.split()
+    if len(parts) != len(_FIELDS):
+        return f"cron has {len(_FIELDS)} fields, and this has {len(parts)}"
+    for text, (field, low, high, words) in zip(parts, _FIELDS, strict=True):
+        if not all(_fits(part, low, high, words) for part in text.split(",")):
+            return f"the {field} must be of {low} to {high}"
+    return None
+
+
+def _fits(part: str, low: int, high: int, words: tuple[str, ...]) -> bool:
+    found = _PART.match(part)
+    if found is None:
+        return False
+    first, last, step = found.groups()
+    numbers = [_number(text, low, words) for text in (first, last) if text is not None]
+    known = [number for number in numbers if number is not None and low <= number <= high]
+    return len(known) == len(numbers) and known == sorted(known) and (step is None or int(step) > 0)
+
+
+def _number(text: str, low: int, words: tuple[str, ...]) -> int | None:
+    if text.upper() in words:
+        return words.index(text.upper()) + low
+    return int(text) if text.isdecimal() else None

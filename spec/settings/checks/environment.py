@@ -1,0 +1,77 @@
+"""Checks of the environment and account: the guard against the wrong file, and what must not be in a file at all."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from spec.catalog import regions
+from spec.settings.checks.base import Context
+from spec.settings.environment import Account, Environment
+from spec.settings.problems import Problem
+from spec.settings.secrets import secrets_in
+from spec.tags import COMPUTED_TAGS
+
+MAX_TAGS: Final = 50
+"""User tags that one resource may have (AWS General Reference, "Tag naming limits and requirements")."""
+
+_TAG_KEY: Final = re.compile(r"^[A-Za-z0-9 _.:/=+@-]{1,128}$")
+_PLACEHOLDER: Final = re.compile(r"CHANGE[ _-]?ME|REPLACE[ _-]?ME|\bTODO\b|<[a-z][a-z -]*>", re.IGNORECASE)
+
+
+def stack_matches(context: Context, environment: Environment) -> Iterator[Problem]:
+    """A file can't be used for another stack."""
+    if environment.name != context.stack:
+        rule = f"the environment's name must be the stack's, `{context.stack}`"
+        yield Problem(
+            "environment.name", rule, environment.name, f"Write `name: {context.stack}`, or use the other stack."
+        )
+
+
+def region_known(context: Context, account: Account) -> Iterator[Problem]:
+    """The region exists."""
+    if not regions.is_region(account.region):
+        yield Problem(
+            "account.region", "the region must exist", account.region, "Use a region's name, such as us-east-1."
+        )
+
+
+def tags_allowed(context: Context, environment: Environment) -> Iterator[Problem]:
+    """Tags that AWS would refuse, or that Slipway sets itself."""
+    lowered: set[str] = set()
+    for key in environment.tags:
+        path = f"environment.tags.{key}"
+        if key.lower().startswith("aws:"):
+            yield Problem(path, "the prefix aws: belongs to AWS", key, "Name the tag differently.")
+        elif not _TAG_KEY.match(key):
+            yield Problem(path, "a tag key has letters, digits, spaces and _.:/=+-@", key, "Use those characters only.")
+        if key.lower() in COMPUTED_TAGS or key.lower() in lowered:
+            yield Problem(
+                path, "each tag is set once, whatever its case", key, "Remove it: Slipway or this file sets it."
+            )
+        lowered.add(key.lower())
+    if len(environment.tags) + len(COMPUTED_TAGS) > MAX_TAGS:
+        rule = f"a resource has at most {MAX_TAGS} tags, {len(COMPUTED_TAGS)} of them Slipway's"
+        yield Problem("environment.tags", rule, len(environment.tags), "Remove some.")
+
+
+def no_secrets(context: Context) -> Iterator[Problem]:
+    """Secrets and forgotten placeholders, anywhere in the file."""
+    for path, text in _strings(context.raw, ""):
+        for what in secrets_in(text):
+            mend = "Put it in Secrets Manager and name its ARN here; this one must be revoked."
+            yield Problem(path, f"a stack file holds no secret, and this looks like {what}", text, mend)
+        if _PLACEHOLDER.search(text):
+            yield Problem(path, "no placeholder may be left", text, "Write the real value.")
+
+
+def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _strings(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for position, inner in enumerate(value):
+            yield from _strings(inner, f"{path}.{position}")

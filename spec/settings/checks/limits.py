@@ -1,0 +1,28 @@
+"""Checks of the bounds of the bill: they are of pools that exist, and do not contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.settings.checks.base import Context
+from spec.settings.cost import Cost
+from spec.settings.pools import Pool
+from spec.settings.problems import Problem
+
+
+def limits_of_pools(context: Context, cost: Cost, _pools: dict[str, Pool]) -> Iterator[Problem]:
+    """A bound or an approval of a pool that is not there guards nothing."""
+    named = {"pools": list(cost.limits.pools), "premium": list(cost.limits.premium)}
+    for key, names in named.items():
+        for name in names:
+            if name not in context.named("pools"):
+                mend = f"Name one of {', '.join(sorted(context.named('pools')))}, or remove the entry."
+                yield Problem(f"cost.limits.{key}.{name}", "must be a pool of this stack", name, mend)
+
+
+def floor_below_ceiling(_context: Context, cost: Cost) -> Iterator[Problem]:
+    """What is spent while nobody works can't be more than everything."""
+    floor, ceiling = cost.limits.floor_usd_per_hour, cost.limits.ceiling_usd_per_hour
+    if floor is not None and ceiling is not None and floor > ceiling:
+        mend = "Lower the floor, or raise the ceiling."
+        yield Problem("cost.limits.floorUsdPerHour", f"must not be above the ceiling, {ceiling}", floor, mend)

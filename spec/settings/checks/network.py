@@ -1,0 +1,109 @@
+"""Checks of the network: ranges, zones, and room for the pods of every pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+from itertools import combinations
+from math import ceil
+from string import ascii_lowercase
+from typing import Final
+
+from spec.addresses import addresses_per_node
+from spec.catalog import regions
+from spec.naming import zone_letter
+from spec.settings.checks.base import Context
+from spec.settings.cluster import Cluster
+from spec.settings.environment import Account
+from spec.settings.network import Nat, Network
+from spec.settings.pools import Pool
+from spec.settings.problems import Problem
+from spec.subnets import PUBLIC_SLOT, layout
+
+RFC1918: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+RFC6598: Final = IPv4Network("100.64.0.0/10")
+UPGRADE_ADDRESSES: Final = 5
+"""Free addresses that a control plane upgrade may need in each subnet (EKS User Guide, "Update existing cluster")."""
+LETTERS: Final = ascii_lowercase[:PUBLIC_SLOT]
+"""Letters of zones that have a range in the VPC; the slot after them is cut up for public subnets."""
+NEEDED_WITHOUT_NAT: Final = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts")
+"""What nodes and add-ons can't do without when there is no NAT (EKS User Guide, "private clusters")."""
+
+
+def ranges_allowed(context: Context, network: Network, cluster: Cluster) -> Iterator[Problem]:
+    """Each range by itself: private, and of a size that AWS takes and the layout can cut."""
+    yield from _sized("network.cidr", network.cidr, 16, 20, RFC1918)
+    if network.pod_cidr:
+        yield from _sized("network.podCidr", network.pod_cidr, 16, 20, (*RFC1918, RFC6598))
+    # /24 to /12 (botocore, eks CreateCluster, kubernetesNetworkConfig.serviceIpv4Cidr)
+    yield from _sized("cluster.serviceCidr", cluster.service_cidr, 12, 24, RFC1918)
+
+
+def _sized(
+    path: str, cidr: IPv4Network, shortest: int, longest: int, within: tuple[IPv4Network, ...]
+) -> Iterator[Problem]:
+    if not any(cidr.subnet_of(private) for private in within):
+        names = ", ".join(str(private) for private in within)
+        yield Problem(path, f"the range must be within {names}", str(cidr), "Use a private range.")
+    if not shortest <= cidr.prefixlen <= longest:
+        rule = f"the range must be /{shortest} to /{longest}"
+        yield Problem(path, rule, str(cidr), f"Use for example {cidr.network_address}/{shortest}.")
+
+
+def ranges_apart(context: Context, network: Network, cluster: Cluster) -> Iterator[Problem]:
+    """No two ranges that packets travel between may overlap."""
+    named: list[tuple[str, IPv4Network]] = [
+        ("network.cidr", network.cidr),
+        ("cluster.serviceCidr", cluster.service_cidr),
+    ]
+    if network.pod_cidr:
+        named.append(("network.podCidr", network.pod_cidr))
+    named += [(f"network.peers.{name}", peer) for name, peer in network.peers.items()]
+    for (one, first), (other, second) in combinations(named, 2):
+        if first.overlaps(second) and not (one.startswith("network.peers") and other.startswith("network.peers")):
+            yield Problem(other, f"the range must not overlap {one} ({first})", str(second), "Choose another range.")
+
+
+def zones_of_region(context: Context, network: Network, account: Account) -> Iterator[Problem]:
+    """Zones exist, belong to the region, and are named once."""
+    known = regions.zones(account.region) if regions.is_region(account.region) else ()
+    # Where no source tells a region's zones, any letter that has a range is taken.
+    allowed = known or tuple(f"{account.region}{letter}" for letter in LETTERS)
+    for position, zone in enumerate(network.zones):
+        path = f"network.zones.{position}"
+        if zone not in allowed:
+            rule = f"the zone must be one of {account.region}'s"
+            yield Problem(path, rule, zone, f"Use {', '.join(allowed)}.")
+        if zone in network.zones[:position]:
+            yield Problem(path, "each zone is named once", zone, "Remove one of the two.")
+
+
+def way_out(context: Context, network: Network) -> Iterator[Problem]:
+    """Without NAT, nodes join only through interface endpoints."""
+    missing = [name for name in NEEDED_WITHOUT_NAT if name not in network.endpoints]
+    if network.nat is Nat.NONE and missing:
+        rule = "without NAT, nodes need endpoints for what they call"
+        yield Problem("network.endpoints", rule, list(network.endpoints), f"Add {', '.join(missing)}.")
+
+
+def room_for_pods(context: Context, network: Network, pools: dict[str, Pool]) -> Iterator[Problem]:
+    """Every pool at its maximum finds addresses in every zone, spread over the zones that it may use."""
+    if not 16 <= network.cidr.prefixlen <= 20 or (network.pod_cidr and not 16 <= network.pod_cidr.prefixlen <= 20):
+        return
+    if any(zone_letter(zone) not in LETTERS for zone in network.zones):
+        return  # such a zone has no range at all, and is refused above
+    short: dict[str, tuple[int, int]] = {}
+    for letter, ranges in layout(network.cidr, network.zones, network.pod_cidr).items():
+        needed = UPGRADE_ADDRESSES
+        for pool in pools.values():
+            zones = [zone_letter(zone) for zone in pool.zones or network.zones]
+            if letter in zones:
+                needed += ceil(pool.max / len(zones)) * addresses_per_node(pool)
+        if needed > ranges.pod_addresses:
+            short[letter] = (needed, ranges.pod_addresses)
+    if short:
+        letter, (needed, room) = max(short.items(), key=lambda item: item[1])
+        path = "network.podCidr" if network.pod_cidr else "network.cidr"
+        rule = f"zone {letter} must have room for {needed} addresses, all pools at their maximum"
+        mend = "Add a podCidr or a larger one, lower max or maxPods of the largest pools, or use more zones."
+        yield Problem(path, rule, f"room for {room}", mend)

@@ -1,0 +1,34 @@
+"""Checks of serving: what a way in and a mode need of other add-ons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spec.settings.addons import Addons
+from spec.settings.addons.serving import NEEDED_BY_INGRESS, Knative
+from spec.settings.checks.addons import key_of
+from spec.settings.checks.base import Context
+from spec.settings.problems import Problem
+
+
+def models_reachable(_context: Context, addons: Addons) -> Iterator[Problem]:
+    """What lets requests in is on."""
+    settings = addons.kserve
+    if settings is None:
+        return
+    needed = NEEDED_BY_INGRESS.get(settings.ingress)
+    if needed is not None and not addons.has(needed):
+        need = key_of(needed)
+        yield Problem(
+            "addons.kserve.ingress",
+            f"ingress {settings.ingress} needs {need}",
+            settings.ingress,
+            f"Add `{need}: {{}}` to addons, or set `ingress: none` to serve inside the cluster alone.",
+        )
+    if settings.mode == "Knative" and not addons.has(Knative):
+        yield Problem(
+            "addons.kserve.mode",
+            "mode Knative needs knative",
+            settings.mode,
+            "Add `knative: {}` to addons, or set `mode: Standard`.",
+        )

@@ -1,0 +1,137 @@
+"""Checks of teams' shares against the pools, and against one another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from itertools import chain
+from math import ceil
+
+from spec.settings.addons import Addons
+from spec.settings.addons.batch import Kueue
+from spec.settings.checks.base import Context
+from spec.settings.checks.machines import known_types
+from spec.settings.pools import Pool, Provisioner, Role
+from spec.settings.problems import Problem
+from spec.settings.teams import Share, Team
+
+Pools = Mapping[str, Pool]
+Teams = Mapping[str, Team]
+
+
+def pools_named(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
+    """Shares are of pools that there are, of the sort that the key says, and for teams."""
+    for team, settings in teams.items():
+        for kind, shares in (("gpus", settings.gpus), ("cpus", settings.cpus)):
+            for pool in shares:
+                path = f"teams.{team}.{kind}.{pool}"
+                if pool in pools:
+                    yield from _sort_of(path, kind, pool, pools[pool])
+                elif context.whole("pools"):
+                    near = get_close_matches(pool, pools, n=1)
+                    fitting = sorted(name for name in pools if not list(_sort_of("", kind, name, pools[name])))
+                    mend = f"Did you mean `{near[0]}`?" if near else f"Use one of {', '.join(fitting)}."
+                    yield Problem(path, "the pool must exist", pool, mend)
+
+
+def _sort_of(path: str, kind: str, name: str, pool: Pool) -> Iterator[Problem]:
+    if pool.role is Role.SYSTEM:
+        rule = "the system pool is for controllers, and has no flavor"
+        yield Problem(path, rule, name, "Name a pool of another role.")
+    elif _is_gpu(pool) != (kind == "gpus"):
+        other = "cpus" if kind == "gpus" else "gpus"
+        has = "GPUs" if _is_gpu(pool) else "no GPUs"
+        yield Problem(
+            path, f"`{kind}` are shares of the other sort: the pool has {has}", name, f"Move it to `{other}`."
+        )
+
+
+def something_shared(_context: Context, teams: Teams) -> Iterator[Problem]:
+    """A team has a share of some pool, and no share is of nothing."""
+    for team, settings in teams.items():
+        if not settings.shares:
+            rule = "a team has a share of at least one pool"
+            yield Problem(f"teams.{team}", rule, None, "Add `gpus:` or `cpus:` with a pool's name.")
+        for path, share in _paths(team, settings):
+            if share.most == 0:
+                yield Problem(path, "a share is of something", 0, "Give `nominal` or `borrow`, or remove it.")
+            if share.lent > share.nominal:
+                rule = f"a team lends at most what it has ({share.nominal})"
+                yield Problem(f"{path}.lend", rule, share.lend, f"Use {share.nominal} or less, or remove it.")
+
+
+def shares_fit(_context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
+    """What teams have by right exists: else Kueue admits pods that wait for a machine that never comes."""
+    for name, pool in pools.items():
+        owners = {team: settings.shares[name].nominal for team, settings in teams.items() if name in settings.shares}
+        given, most = sum(owners.values()), capacity(pool)
+        if most and given > most:
+            unit = _unit(pool)
+            rule = f"teams have {given} {unit} of it by right, and it has never more than {most}"
+            largest = sorted(owners, key=lambda team: (-owners[team], team))[:3]
+            shown = ", ".join(f"{team} ({owners[team]})" for team in largest)
+            nodes = ceil(given * pool.max / most)
+            yield Problem(f"pools.{name}.max", rule, pool.max, f"Use {nodes}, or lower `nominal` of {shown}.")
+
+
+def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:
+    """What a team may borrow, others lend."""
+    if not context.whole("teams"):
+        return
+    lent: dict[str, int] = {}
+    for settings in teams.values():
+        for pool, share in settings.shares.items():
+            lent[pool] = lent.get(pool, 0) + share.lent
+    for team, settings in teams.items():
+        for path, share in _paths(team, settings):
+            if share.borrow == 0:
+                continue
+            offered = lent[path.rpartition(".")[2]] - share.lent
+            if not addons.has(Kueue):
+                rule = "borrowing takes Kueue, which gives back what is borrowed"
+                yield Problem(f"{path}.borrow", rule, share.borrow, "Remove it, or add `kueue: {}` to addons.")
+            elif share.borrow > offered:
+                rule = f"the other teams of the cohort lend {offered} of this pool"
+                mend = f"Use {offered}, or let others lend more." if offered else "Remove it, or let others lend some."
+                yield Problem(f"{path}.borrow", rule, share.borrow, mend)
+
+
+def pools_unshared(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
+    """A pool of which no team has a share stands idle: its flavor is in no queue."""
+    if not teams or not context.whole("teams"):
+        return
+    shared = set(chain.from_iterable(settings.shares for settings in teams.values()))
+    for name, pool in pools.items():
+        if pool.role is not Role.SYSTEM and name not in shared:
+            rule = "no team has a share of the pool, so nothing that is queued runs on it"
+            mend = f"Give a team a share, or remove the pool: `{'gpus' if _is_gpu(pool) else 'cpus'}: {{{name}: ...}}`."
+            yield Problem(f"pools.{name}", rule, name, mend)
+
+
+def capacity(pool: Pool) -> int:
+    """What the pool may have at most, in the unit of shares: GPUs, or vCPUs.
+
+    A managed group gets whichever of its types there is, so its smallest counts; Karpenter finds the largest where a
+    pod asks for it.
+    """
+    kinds = known_types(pool)
+    if not kinds:
+        return 0
+    if _is_gpu(pool):
+        return pool.max * min(kind.gpus for kind in kinds)
+    sizes = [kind.vcpus for kind in kinds]
+    return pool.max * (min(sizes) if pool.provisioner is Provisioner.MANAGED else max(sizes))
+
+
+def _is_gpu(pool: Pool) -> bool:
+    return any(kind.gpus for kind in known_types(pool))
+
+
+def _unit(pool: Pool) -> str:
+    return "GPUs" if _is_gpu(pool) else "vCPUs"
+
+
+def _paths(team: str, settings: Team) -> Iterator[tuple[str, Share]]:
+    for kind, shares in (("gpus", settings.gpus), ("cpus", settings.cpus)):
+        for pool, share in shares.items():
+            yield f"teams.{team}.{kind}.{pool}", share

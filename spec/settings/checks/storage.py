@@ -1,0 +1,181 @@
+"""Checks of what keeps data: sizes that AWS takes, zones, drivers, and what a protected environment may not do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from spec.settings.addons import Addons
+from spec.settings.checks.base import Context
+from spec.settings.cluster import AddonName, Cluster
+from spec.settings.database import Database
+from spec.settings.environment import Account, Environment
+from spec.settings.lustre import training_zones, zone_of
+from spec.settings.network import Endpoint, Nat, Network
+from spec.settings.pools import Pool
+from spec.settings.problems import Problem
+from spec.settings.registry import Upstream
+from spec.settings.storage import Storage
+
+SMALLEST: Final = 1200
+STEP: Final = 2400
+"""Sizes of SCRATCH_2 and of PERSISTENT_2 on SSD, in GiB: 1200, 2400, and steps of 2400 (botocore 1.44.5, fsx
+CreateFileSystem, `StorageCapacity`)."""
+
+GROWTH: Final = 10
+"""The least part that storage must be able to grow by: a tenth (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/
+USER_PIOPS.Autoscaling.html: 1,000 GiB need a threshold of 1,100 at least; read 2026-11)."""
+
+WITH_CREDENTIALS: Final = frozenset({Upstream.DOCKER_HUB, Upstream.GITHUB, Upstream.GITLAB})
+"""Registries that ECR asks as a user of theirs (docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html,
+read 2026-11)."""
+
+PREFIX: Final = 30
+"""Characters of `ecrRepositoryPrefix` (botocore 1.44.5, ecr `PullThroughCacheRuleRepositoryPrefix`)."""
+
+
+def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
+    """FSx makes some sizes and no others."""
+    if storage.lustre is None:
+        return
+    size = storage.lustre.capacity_gib
+    if size == SMALLEST or (size > 0 and size % STEP == 0):
+        return
+    rule = f"the size must be {SMALLEST} GiB or a multiple of {STEP}"
+    below, above = max(size // STEP * STEP, SMALLEST), max((size // STEP + 1) * STEP, SMALLEST)
+    near = f"{SMALLEST}" if size < SMALLEST else f"{below} or {above}"
+    yield Problem("storage.lustre.capacityGib", rule, size, f"Use {near}.")
+
+
+def lustre_throughput(_context: Context, storage: Storage) -> Iterator[Problem]:
+    """A scratch file system has the one throughput."""
+    lustre = storage.lustre
+    if lustre and lustre.deployment == "SCRATCH_2" and lustre.throughput is not None:
+        rule = "SCRATCH_2 has 200 MB/s for each TiB, which can't be chosen"
+        mend = "Remove it, or use deployment: PERSISTENT_2."
+        yield Problem("storage.lustre.throughput", rule, lustre.throughput, mend)
+
+
+def lustre_zone(_context: Context, storage: Storage, network: Network) -> Iterator[Problem]:
+    """The file system is in one of the network's zones."""
+    if storage.lustre and storage.lustre.zone is not None and storage.lustre.zone not in network.zones:
+        rule = "the zone must be one of the network's"
+        yield Problem("storage.lustre.zone", rule, storage.lustre.zone, f"Use {', '.join(network.zones)}.")
+
+
+def lustre_far(_context: Context, storage: Storage, network: Network, pools: Mapping[str, Pool]) -> Iterator[Problem]:
+    """Training pools that pay for every byte: what is read from another zone costs and takes longer."""
+    if storage.lustre is None:
+        return
+    zone = zone_of(storage.lustre, network, pools)
+    far = sorted(name for name, zones in training_zones(network, pools).items() if zones != (zone,))
+    if far:
+        rule = f"training pools should be in the zone of the Lustre file system, {zone}, alone"
+        mend = f"Set `zones: [{zone}]` on {', '.join(far)}, or storage.lustre.zone to theirs."
+        yield Problem("storage.lustre.zone", rule, storage.lustre.zone, mend)
+
+
+def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> Iterator[Problem]:
+    """What volumes are made of has its driver."""
+    needed = {
+        AddonName.EBS_CSI: "the class gp3",
+        AddonName.S3_CSI: "volumes on buckets",
+        **({AddonName.EFS_CSI: "storage.efs"} if storage.efs else {}),
+        **({AddonName.FSX_CSI: "storage.lustre"} if storage.lustre else {}),
+    }
+    for name, use in needed.items():
+        addon = cluster.addons.get(name)
+        if addon and not addon.enabled:
+            yield Problem(f"cluster.addons.{name}.enabled", f"{use} needs this driver", False, "Remove the line.")
+
+
+def caches(_context: Context, storage: Storage, cluster: Cluster, environment: Environment) -> Iterator[Problem]:
+    """A registry that knows its users is asked as one of them, and images keep their names within ECR's bounds."""
+    prefix = cluster.name or f"slipway-{environment.name}"
+    for upstream, cache in storage.registry.caches.items():
+        path = f"storage.registry.caches.{upstream}"
+        excess = len(f"{prefix}/{upstream}") - PREFIX
+        if excess > 0:
+            rule = f"the prefix of cached images, `<cluster>/{upstream}`, has at most {PREFIX} characters"
+            mend = f"Shorten the cluster's name by {excess}, or leave the cache out."
+            yield Problem(path, rule, f"{prefix}/{upstream}", mend)
+        if upstream in WITH_CREDENTIALS and cache.credentials_arn is None:
+            rule = f"ECR caches {upstream} only with credentials"
+            yield Problem(f"{path}.credentialsArn", rule, None, "Name a secret ecr-pullthroughcache/... by its ARN.")
+        if upstream not in WITH_CREDENTIALS and cache.credentials_arn is not None:
+            rule = f"{upstream} is open to all, and ECR takes no credentials for it"
+            yield Problem(f"{path}.credentialsArn", rule, cache.credentials_arn, "Remove the line.")
+
+
+def credentials(_context: Context, storage: Storage, account: Account) -> Iterator[Problem]:
+    """ECR reads secrets of its own account and region alone (docs.aws.amazon.com/AmazonECR/latest/userguide/
+    pull-through-cache-creating-rule.html, prerequisites; read 2026-11)."""
+    for upstream, cache in storage.registry.caches.items():
+        if cache.credentials_arn is not None and cache.credentials_arn.split(":")[3:5] != [account.region, account.id]:
+            rule = f"ECR takes credentials of its own account and region, {account.id} and {account.region}"
+            path = f"storage.registry.caches.{upstream}.credentialsArn"
+            yield Problem(path, rule, cache.credentials_arn, "Make the secret there, and write its ARN.")
+
+
+def artifacts(_context: Context, storage: Storage, addons: Addons) -> Iterator[Problem]:
+    """Who looks at a finished workflow finds its logs and artifacts, which are as old as its steps."""
+    if addons.argo_workflows is None or storage.buckets.artifact_days is None:
+        return
+    shown, kept = addons.argo_workflows.keep_days, storage.buckets.artifact_days
+    if kept < shown:
+        rule = f"artifacts stay as long as finished workflows are shown, {shown} days (addons.argoWorkflows.keepDays)"
+        yield Problem("storage.buckets.artifactDays", rule, kept, f"Use {shown} or more.")
+
+
+def databases(_context: Context, addons: Addons, environment: Environment) -> Iterator[Problem]:
+    """Storage that can grow at all, and a database that a protected environment does not lose."""
+    for path, database in databases_of(addons).items():
+        least = database.storage_gib + -(-database.storage_gib // GROWTH)
+        if database.max_storage_gib < least:
+            rule = f"storage grows in steps of at least a tenth: the most must be {least} GiB or more"
+            yield Problem(f"{path}.maxStorageGib", rule, database.max_storage_gib, f"Use {least} or more.")
+        if environment.protect and not database.deletion_protection:
+            rule = "a protected environment protects its databases"
+            yield Problem(f"{path}.deletionProtection", rule, False, "Set it to true.")
+        if environment.protect and not database.final_snapshot:
+            rule = "a protected environment keeps a last snapshot of its databases"
+            yield Problem(f"{path}.finalSnapshot", rule, False, "Remove the line.")
+
+
+def names(
+    _context: Context, addons: Addons, storage: Storage, cluster: Cluster, environment: Environment
+) -> Iterator[Problem]:
+    """Names that begin with the cluster's, where RDS and ECR are stricter than EKS about dashes (botocore 1.44.5: rds
+    CreateDBInstance, `DBInstanceIdentifier`, no two in a row; ecr `RepositoryName`, none before a slash)."""
+    name = cluster.name or f"slipway-{environment.name}"
+    path = "cluster.name" if cluster.name else "environment.name"
+    if addons.mlflow and "--" in f"{name}-mlflow":
+        rule = "RDS takes no two dashes in a row in the name of mlflow's database, `<cluster>-mlflow`"
+        yield Problem(path, rule, name, "Use single dashes, with a letter or digit after each.")
+    elif name.endswith("-") and (storage.registry.repositories or storage.registry.caches):
+        rule = "ECR takes no dash before the slash in the names of repositories, `<cluster>/<name>`"
+        yield Problem(path, rule, name, "Let it end with a letter or digit.")
+
+
+def databases_of(addons: Addons) -> dict[str, Database]:
+    """Databases of the add-ons that are on, by their path in the stack file."""
+    return {"addons.mlflow.database": addons.mlflow.database} if addons.mlflow else {}
+
+
+def secrets_reached(_context: Context, addons: Addons, network: Network) -> Iterator[Problem]:
+    """Without NAT, Secrets Manager, which has the databases' passwords, is reached by its endpoint."""
+    if addons.mlflow and network.nat is Nat.NONE and Endpoint.SECRETS_MANAGER not in network.endpoints:
+        rule = "without NAT, mlflow needs the endpoint secretsmanager for its database's password"
+        yield Problem("network.endpoints", rule, list(network.endpoints), "Add secretsmanager.")
+
+
+def safe_where_protected(_context: Context, storage: Storage, environment: Environment) -> Iterator[Problem]:
+    """What a protected environment keeps is not on servers that may fail, nor emptied by a command."""
+    if not environment.protect:
+        return
+    if storage.lustre and storage.lustre.deployment == "SCRATCH_2":
+        rule = "a protected environment keeps nothing on SCRATCH_2: a server that fails takes its files with it"
+        yield Problem("storage.lustre.deployment", rule, "SCRATCH_2", "Use PERSISTENT_2.")
+    if storage.buckets.force_destroy:
+        rule = "a protected environment does not let its buckets be emptied"
+        yield Problem("storage.buckets.forceDestroy", rule, True, "Remove the line.")

@@ -1,0 +1,53 @@
+"""Second half of loading: checks across parts, and the one report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from spec.settings.checks import CHECKS, Context, run
+from spec.settings.platform import Platform
+from spec.settings.problems import ConfigurationError, Problem
+from spec.settings.secrets import without_secrets
+from spec.settings.shape import plain_map, validate_parts
+
+KEY = "platform"
+"""The one key of the project's configuration: `slipway:platform`."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Valid settings, and what is worth knowing about them all the same."""
+
+    platform: Platform
+    warnings: tuple[Problem, ...]
+
+
+def load(data: object, *, stack: str, today: date | None = None) -> Loaded:
+    """Make settings of a stack file's `slipway:platform`.
+
+    Args:
+        data: What the file or the engine gave for the key: nested maps, lists and scalars.
+        stack: Name of the stack that the settings are for.
+        today: Day that support dates are held against; today where not given.
+
+    Raises:
+        ConfigurationError: With everything that is wrong, of every part.
+    """
+    source = f"stack {stack}"
+    if not isinstance(data, Mapping):
+        problem = Problem(f"slipway:{KEY}", "the settings must be a map", data, "See stacks/README.md for a short one.")
+        raise ConfigurationError([problem], source)
+    try:
+        plain = plain_map(data)
+    except RecursionError:
+        problem = Problem(f"slipway:{KEY}", "settings nest a few levels deep", "deeper", "Mend the file.")
+        raise ConfigurationError([problem], source) from None
+    parts, problems = validate_parts(plain)
+    context = Context(stack=stack, today=today or date.today(), raw=plain, parts=parts)
+    errors, warnings = run(CHECKS, context)
+    problems += errors
+    if problems:
+        raise ConfigurationError(map(without_secrets, problems), source)
+    return Loaded(Platform.model_construct(**parts), tuple(warnings))

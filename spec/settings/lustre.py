@@ -1,0 +1,26 @@
+"""The zone of the parallel file system: data is read in the zone in which it is, or paid for between zones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from spec.settings.network import Network
+from spec.settings.pools import Pool, Role
+from spec.settings.storage import Lustre
+
+
+def training_zones(network: Network, pools: Mapping[str, Pool]) -> dict[str, tuple[str, ...]]:
+    """Zones of the training pools, by pool."""
+    return {name: pool.zones or network.zones for name, pool in pools.items() if pool.role is Role.TRAINING}
+
+
+def zone_of(lustre: Lustre, network: Network, pools: Mapping[str, Pool]) -> str:
+    """Zone of the file system: its own, else that of the training pools where they have one in common, else the first.
+
+    Where they share several, the first of them.
+    """
+    if lustre.zone is not None:
+        return lustre.zone
+    zones = training_zones(network, pools).values()
+    common = [zone for zone in network.zones if zones and all(zone in some for some in zones)]
+    return (common or list(network.zones))[0]

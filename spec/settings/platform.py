@@ -1,0 +1,58 @@
+"""The whole of a stack's settings, valid by construction, with what follows from them."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from spec.settings.addons import Addons
+from spec.settings.admission import Admission
+from spec.settings.base import Model, Name
+from spec.settings.cluster import Cluster
+from spec.settings.cost import Cost
+from spec.settings.environment import Account, Environment
+from spec.settings.network import Network
+from spec.settings.notifications import Notices
+from spec.settings.pools import Pool, Provisioner
+from spec.settings.queues import Queues
+from spec.settings.storage import Storage
+from spec.settings.teams import Team
+
+
+class Platform(Model):
+    """One environment of the platform, as `slipway:platform` of a stack file describes it."""
+
+    environment: Environment
+    account: Account
+    network: Network
+    cluster: Cluster = Field(default_factory=Cluster)
+    pools: dict[Name, Pool] = Field(min_length=1)
+    """Node pools by name. The name becomes part of node labels and logical names: renaming a pool replaces it."""
+    storage: Storage = Field(default_factory=Storage)
+    """What keeps data; the buckets are always there."""
+    addons: Addons = Field(default_factory=Addons)
+    """Software on the cluster; what is not named is not installed."""
+    teams: dict[Name, Team] = Field(default_factory=dict)
+    """Teams by name, which their namespaces, queues and places in the buckets have: renaming a team replaces it."""
+    notices: Notices = Field(default_factory=Notices)
+    """Who is told of alerts, budgets and anomalies."""
+    cost: Cost = Field(default_factory=Cost)
+    """Bounds of the bill."""
+    queues: Queues = Field(default_factory=Queues)
+    """How teams share what is idle."""
+    admission: Admission = Field(default_factory=Admission)
+    """Rules that the API server holds workloads of teams to."""
+
+    @property
+    def cluster_name(self) -> str:
+        """Name of the EKS cluster."""
+        return self.cluster.name or f"slipway-{self.environment.name}"
+
+    @property
+    def managed_pools(self) -> dict[str, Pool]:
+        """Pools that are EKS managed node groups."""
+        return {name: pool for name, pool in self.pools.items() if pool.provisioner is Provisioner.MANAGED}
+
+    @property
+    def karpenter_pools(self) -> dict[str, Pool]:
+        """Pools that Karpenter provisions."""
+        return {name: pool for name, pool in self.pools.items() if pool.provisioner is Provisioner.KARPENTER}

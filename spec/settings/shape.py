@@ -1,0 +1,133 @@
+"""First half of loading: the shape of each part, every part by itself.
+
+Parts are validated one by one, and each entry of a collection too, so that a mistake in one of them hides neither the
+mistakes in the others nor what the checks across parts would have found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from spec.settings.base import Name
+from spec.settings.platform import Platform
+from spec.settings.presets import PRESETS
+from spec.settings.problems import Problem
+from spec.settings.translate import translate, unknown
+
+Parts = dict[str, Any]
+
+
+def plain_map(data: Mapping[Any, Any]) -> dict[str, Any]:
+    """The settings as JSON would carry them, which is how the engine does: text as keys, dates and the like as text."""
+    return {str(key): _plain(value) for key, value in data.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return plain_map(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
+    """Validate every top-level part on its own; give the valid ones and what is wrong with the others."""
+    parts: Parts = {}
+    problems: list[Problem] = []
+    known = {str(field.alias): name for name, field in Platform.model_fields.items()}
+    problems += [unknown(str(key), data[key], known) for key in data if key not in known]
+    for alias, name in known.items():
+        field = Platform.model_fields[name]
+        if alias not in data:
+            if field.is_required():
+                problems.append(Problem(alias, "this part must be given", None, f"Add `{alias}:` with its settings."))
+            else:
+                parts[name] = field.get_default(call_default_factory=True)
+            continue
+        if get_origin(field.annotation) is dict:
+            entry_type = get_args(field.annotation)[1]
+            parts[name], found = _collection(data[alias], alias, entry_type, may_be_empty=not field.is_required())
+        else:
+            parts[name], found = _model(data[alias], (alias,), field.annotation)
+        problems += found
+    return {name: part for name, part in parts.items() if part is not None}, problems
+
+
+def _collection(
+    value: Any, path: str, entry_type: Any, *, may_be_empty: bool
+) -> tuple[dict[str, Any] | None, list[Problem]]:
+    """Validate each entry by itself, after its preset was laid under it; leave out the entries that are wrong."""
+    if not isinstance(value, dict) or not (value or may_be_empty):
+        least = "" if may_be_empty else " with at least one entry"
+        return None, [Problem(path, f"this must be a map{least}", value, "Give each entry a name.")]
+    entries: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for key, raw in value.items():
+        name, bad_name = _model(key, (path, str(key)), Name)
+        expanded, found = _expand(raw, f"{path}.{key}")
+        entry, wrong = _model(expanded, (path, str(key)), entry_type) if not found else (None, [])
+        problems += [*bad_name, *found, *wrong]
+        if name is not None and entry is not None:
+            entries[name] = entry
+    return entries, problems
+
+
+def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:
+    """Lay an entry's own keys over its preset's, maps by key, everything else whole."""
+    if not isinstance(raw, dict) or "preset" not in raw:
+        return raw, []
+    own = dict(raw)
+    preset = own.pop("preset")
+    if not isinstance(preset, str) or preset not in PRESETS:
+        mend = f"Use one of {', '.join(sorted(PRESETS))}."
+        return raw, [Problem(f"{path}.preset", "the preset must exist", preset, mend)]
+    return overlay(PRESETS[preset], own), []
+
+
+def overlay(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`under` with every key of `over` in place of its own; maps are merged, lists and values replaced whole."""
+    merged = dict(under)
+    for key, value in over.items():
+        below = merged.get(key)
+        both_maps = isinstance(below, Mapping) and isinstance(value, Mapping)
+        merged[key] = overlay(below, value) if both_maps else value  # type: ignore[arg-type]
+    return merged
+
+
+def _model(value: Any, path: tuple[str, ...], expected: Any) -> tuple[Any, list[Problem]]:
+    try:
+        # JSON mode of strict validation: a list may become a tuple and a string a network, "3" never becomes 3.
+        return TypeAdapter(expected).validate_json(json.dumps(value)), []
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        return None, translate(errors, path, value, lambda place: _fields_at(expected, place[:-1]))
+
+
+def _fields_at(expected: Any, loc: tuple[int | str, ...]) -> dict[str, Any]:
+    """Keys that the model at `loc` below `expected` knows."""
+    current = expected
+    for part in loc:
+        current = _step(current, part)
+    return {str(field.alias): name for name, field in current.model_fields.items()} if _is_model(current) else {}
+
+
+def _step(current: Any, part: int | str) -> Any:
+    if _is_model(current):
+        by_alias = {field.alias: field.annotation for field in current.model_fields.values()}
+        return _model_within(by_alias.get(str(part)))
+    return _model_within(current)
+
+
+def _model_within(annotation: Any) -> Any:
+    """The settings model inside `dict[..., Model]`, `tuple[Model, ...]` or `Model | None`."""
+    if _is_model(annotation):
+        return annotation
+    return next((found for arg in get_args(annotation) if (found := _model_within(arg)) is not None), None)
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

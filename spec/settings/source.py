@@ -1,0 +1,117 @@
+"""Reading a stack file without the engine: YAML, with everything refused that could mislead a reader."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import yaml
+
+from spec.settings.load import KEY
+from spec.settings.problems import ConfigurationError, Problem
+
+PROJECT: Final = "slipway"
+MAX_BYTES: Final = 256 << 10
+"""A stack file of over 256 KiB is not one: ours have 2 to 4 KiB, and this many take 0.4 s to read."""
+
+
+MAX_DEPTH: Final = 32
+"""Levels of a file; ours have 8."""
+_MERGE: Final = "tag:yaml.org,2002:merge"
+_STACK_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+"""What Pulumi takes as a stack's name (pulumi v3.258.0, sdk/go/common/tokens/stack_name.go)."""
+
+_SafeLoader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's where PyYAML was built with it: three times faster on the largest file."""
+
+
+class _Loader(_SafeLoader):  # type: ignore[misc]
+    """Safe YAML without duplicate keys."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
+                _stop("a key must be text, and no merge key", key.start_mark)
+            if key.value in seen:
+                _stop(f"the key {key.value!r} stands twice", key.start_mark)
+            seen.add(key.value)
+        found: dict[Any, Any] = super().construct_mapping(node, deep)
+        return found
+
+
+def read_stack(stack: str, directory: Path) -> object:
+    """The value of `slipway:platform` in `Pulumi.<stack>.yaml` of a directory.
+
+    Raises:
+        ConfigurationError: The name leads out of the directory, or the file is missing, unreadable, too large or not
+            the YAML of a stack file.
+    """
+    path = directory / f"Pulumi.{stack}.yaml"
+    names = ", ".join(stacks_in(directory)) or "none"
+    if not _STACK_NAME.fullmatch(stack) or path.resolve().parent != directory.resolve():
+        raise _refused(stack, "stack", "a stack is a file of the stacks folder", stack, f"There are: {names}.")
+    if not path.is_file():
+        raise _refused(stack, str(path), "the stack file must exist", None, f"There are: {names}.")
+    document = _parse(stack, path)
+    if not isinstance(document, dict) or not isinstance(document.get("config"), dict):
+        raise _refused(
+            stack, str(path), "a stack file is a map with the key `config`", document, "See stacks/README.md."
+        )
+    key = f"{PROJECT}:{KEY}"
+    if key not in document["config"]:
+        raise _refused(stack, f"config.{key}", "the settings must be given", None, f"Add `{key}:` below `config:`.")
+    return document["config"][key]
+
+
+def stacks_in(directory: Path) -> list[str]:
+    """Names of the stacks that have a file in a directory."""
+    return sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in directory.glob("Pulumi.*.yaml"))
+
+
+def _parse(stack: str, path: Path) -> object:
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise _refused(stack, str(path), f"a stack file has at most {MAX_BYTES} bytes", size, "Split or trim it.")
+        text = path.read_text(encoding="utf-8-sig")
+        _refuse_tricks(text)
+        return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader, stricter
+    except (OSError, UnicodeDecodeError) as error:
+        raise _refused(stack, str(path), "the file must be readable UTF-8 text", str(error), "Mend the file.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        reason = getattr(error, "problem", None) or str(error)
+        raise _refused(stack, where, "the file must be plain YAML", reason, "Mend that line.") from None
+    except (ValueError, KeyError, AttributeError) as error:
+        # What int, datetime and the tables of YAML's tags raise: 2026-13-45, !!bool maybe, a number of 5,000 digits.
+        reason = f"a value is none of its kind ({error})"
+        raise _refused(stack, str(path), "the file must be plain YAML", reason, "Put that value in quotes.") from None
+
+
+def _refuse_tricks(text: str) -> None:
+    """No anchors, aliases and depths, found before anything is built of them.
+
+    Nine lines of aliases can stand for a billion values, and a reader has to jump. 50,000 levels end the process:
+    libyaml's composer recurses in C (seen with PyYAML 6.0.3, segmentation fault).
+    """
+    depth = 0
+    for event in yaml.parse(text, Loader=_SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            _stop("anchors and aliases are not allowed in a stack file", event.start_mark)
+        if depth > MAX_DEPTH:
+            _stop(f"settings nest at most {MAX_DEPTH} levels deep", event.start_mark)
+
+
+def _stop(problem: str, mark: Any) -> NoReturn:
+    raise yaml.MarkedYAMLError(None, None, problem, mark)
+
+
+def _refused(stack: str, path: str, rule: str, value: object, mend: str) -> ConfigurationError:
+    return ConfigurationError([Problem(path, rule, value, mend)], f"stack {stack}")

@@ -1,0 +1,52 @@
+"""Which range each subnet gets: a pure function of the VPC's range and the zone's letter.
+
+The VPC is cut in eight equal slots. Slots 0 to 6 belong to the zones `a` to `g` by letter (us-east-1 has six, the most
+of any region), whether in use or not: adding a zone later moves nothing. Slot 7 is cut in eight again, one small
+public subnet for each zone, for NAT gateways and load balancers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+from typing import Final
+
+from spec.naming import zone_letter
+
+SLOT_BITS: Final = 3
+PUBLIC_SLOT: Final = 7
+AWS_RESERVED: Final = 5
+"""Addresses that AWS keeps in every subnet (VPC User Guide, "Subnet sizing")."""
+
+
+@dataclass(frozen=True)
+class ZoneRanges:
+    """Ranges of one zone."""
+
+    private: IPv4Network
+    public: IPv4Network
+    pods: IPv4Network | None
+
+    @property
+    def pod_addresses(self) -> int:
+        """Addresses that pods of this zone can have."""
+        return (self.pods or self.private).num_addresses - AWS_RESERVED
+
+
+def layout(cidr: IPv4Network, zones: Iterable[str], pod_cidr: IPv4Network | None = None) -> dict[str, ZoneRanges]:
+    """Ranges by zone letter.
+
+    Args:
+        cidr: Range of the VPC.
+        zones: Zone names, such as `us-east-1a`.
+        pod_cidr: Secondary range for pods, where there is one.
+    """
+    slots = list(cidr.subnets(prefixlen_diff=SLOT_BITS))
+    public = list(slots[PUBLIC_SLOT].subnets(prefixlen_diff=SLOT_BITS))
+    pods = list(pod_cidr.subnets(prefixlen_diff=SLOT_BITS)) if pod_cidr else None
+    ranges = {}
+    for zone in sorted(zones):
+        slot = ord(zone_letter(zone)) - ord("a")
+        ranges[zone_letter(zone)] = ZoneRanges(slots[slot], public[slot], pods[slot] if pods else None)
+    return ranges

@@ -1,0 +1,64 @@
+"""Namespaces of add-ons."""
+
+from __future__ import annotations
+
+import pulumi
+import pytest
+
+from components.base.addon import Namespace
+from components.base.namespaces import Namespaces, NamespacesArgs, agreed, manifest
+from tests.components.addons.fakes import addon, settings
+from tests.support.handles import cluster_handle
+from tests.support.mocks import Recording, providers, run
+
+OURS = Namespace(name="ours", enforce="restricted")
+KUBE_SYSTEM = Namespace(name="kube-system", enforce=None)
+
+
+def recorded(*spaces: Namespace) -> Recording:
+    def build() -> dict[str, int]:
+        given = providers()
+        opts = pulumi.ResourceOptions(providers=given)
+        addons = {f"a{n}": addon(settings("S"), f"a{n}", namespace=space) for n, space in enumerate(spaces)}
+        made = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=cluster_handle(given[0])), opts)
+        return {name: len(made.of(name)) for name in ("ours", "kube-system")}
+
+    return run(build)
+
+
+def test_a_shared_namespace_is_made_once() -> None:
+    found = recorded(OURS, OURS)
+    assert list(found.of("kubernetes:core/v1:Namespace")) == ["namespaces-ours"]
+    assert found.returned["ours"] == 1
+
+
+def test_a_namespace_of_eks_is_not_made_and_nothing_waits_for_it() -> None:
+    found = recorded(KUBE_SYSTEM)
+    assert not found.of("kubernetes:core/v1:Namespace")
+    assert found.returned["kube-system"] == 0
+
+
+def test_namespaces_go_with_the_cluster() -> None:
+    found = recorded(OURS)
+    cluster = found.one("aws:eks/cluster:Cluster")
+    assert found.one("kubernetes:core/v1:Namespace").deleted_with == cluster.urn
+
+
+@pytest.mark.parametrize(
+    "other",
+    [Namespace(name="ours", enforce="privileged"), Namespace(name="ours", enforce="restricted", labels={"a": "b"})],
+    ids=["level", "labels"],
+)
+def test_two_that_share_one_must_agree(other: Namespace) -> None:
+    with pytest.raises(ValueError, match=r"share the namespace ours and do not agree: .*restricted.* and "):
+        agreed([OURS, other])
+
+
+def test_a_pod_that_would_be_refused_is_warned_of_and_logged() -> None:
+    labels = manifest(Namespace(name="ours", enforce="baseline", labels={"team": "ml"}))["metadata"]["labels"]
+    assert labels == {
+        "team": "ml",
+        "pod-security.kubernetes.io/enforce": "baseline",
+        "pod-security.kubernetes.io/warn": "baseline",
+        "pod-security.kubernetes.io/audit": "baseline",
+    }

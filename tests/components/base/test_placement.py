@@ -1,0 +1,95 @@
+"""Where pods of add-ons may run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from components.base.addon import Site
+from components.base.placement import (
+    every_toleration,
+    gpu_tolerations,
+    pool_tolerations,
+    system_placement,
+    system_tolerations,
+)
+from spec.pools import PoolSpec, resolve_all
+from tests.components.pools.samples import SYSTEM, platform
+from tests.support.mocks import run
+from tests.support.site import POOLS, site
+
+CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+
+
+def resolved(pools: Mapping[str, Mapping[str, Any]] = POOLS) -> dict[str, PoolSpec]:
+    return resolve_all(platform(pools))
+
+
+def site_of(**parts: Any) -> Site:
+    found: list[Site] = []
+    run(lambda: found.append(site(**parts)))
+    return found[0]
+
+
+def tolerated(pool: PoolSpec, tolerations: list[dict[str, str]]) -> bool:
+    """As the scheduler decides it (kubernetes.io, "Taints and Tolerations")."""
+    return all(
+        any(
+            each["key"] == taint.key
+            and each.get("effect", taint.effect) == taint.effect
+            and (each["operator"] == "Exists" or each.get("value", "") == taint.value)
+            for each in tolerations
+        )
+        for taint in pool.taints
+    )
+
+
+def test_controllers_run_on_the_system_pools_and_nowhere_else() -> None:
+    found = system_placement(site_of())
+    assert found["nodeSelector"] == {"platform.slipway/role": "system"}
+    assert found["tolerations"] == [CRITICAL]
+
+
+def test_a_taint_of_the_system_pool_keeps_no_controller_away() -> None:
+    taints = {"ours.example/quiet": {"effect": "NoExecute"}, "CriticalAddonsOnly": {"effect": "NoSchedule"}}
+    found = site_of(pools={"system": {**SYSTEM, "taints": taints}})
+    assert tolerated(found.pools["system"], system_tolerations(found))
+    assert [each["key"] for each in system_tolerations(found)] == ["CriticalAddonsOnly", "ours.example/quiet"]
+
+
+def test_agents_of_gpu_nodes_reach_each_gpu_pool_and_no_other_taint() -> None:
+    pools = resolved()
+    found = gpu_tolerations(pools)
+    assert all(tolerated(spec, found) for spec in pools.values() if spec.gpu)
+    assert {each["key"] for each in found} == {"nvidia.com/gpu", "platform.slipway/pool", "dedicated"}
+
+
+def test_a_taint_of_many_pools_is_tolerated_once() -> None:
+    found = gpu_tolerations(resolved())
+    assert len(found) == len({tuple(sorted(each.items())) for each in found})
+    assert len([each for each in found if each["key"] == "nvidia.com/gpu"]) == 1
+
+
+def test_no_gpu_pool_needs_no_toleration() -> None:
+    assert gpu_tolerations(resolved({})) == []
+
+
+def test_tolerations_of_named_pools_are_theirs_alone() -> None:
+    pools = resolved()
+    found = pool_tolerations(pools, ["a100"])
+    assert tolerated(pools["a100"], found)
+    assert not tolerated(pools["gpu-spot"], found)
+    with pytest.raises(KeyError):
+        pool_tolerations(pools, ["a101"])
+
+
+def test_an_agent_of_every_node_reaches_every_node() -> None:
+    pools = resolved()
+    assert all(tolerated(spec, every_toleration(pools)) for spec in pools.values())
+
+
+def test_the_order_of_pools_means_nothing() -> None:
+    pools = resolved()
+    assert gpu_tolerations(pools) == gpu_tolerations(dict(reversed(list(pools.items()))))

@@ -1,0 +1,49 @@
+"""How charts are installed."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pulumi
+from pulumi_kubernetes.helm.v3 import Release
+
+from components.base.release import release
+from spec.catalog.charts import ChartRef
+from tests.support.mocks import providers, run
+
+DAY = date(2026, 9, 1)
+IN_REPOSITORY = ChartRef(chart="thing", repository="https://charts.example", version="1.2.3", released=DAY, source="s")
+OCI = ChartRef(chart="oci://registry.example/thing", version="v1.2.3", released=DAY, source="s")
+
+
+def installed(chart: ChartRef, **more: Any) -> Any:
+    def build() -> None:
+        opts = pulumi.ResourceOptions(provider=providers()[1])
+        release("thing", chart, namespace="kube-system", values={"replicas": 2}, opts=opts, **more)
+
+    return run(build).one(Release).inputs
+
+
+def test_a_release_stands_whole_or_is_taken_back() -> None:
+    found = installed(IN_REPOSITORY)
+    assert found["atomic"] is True
+    assert found["cleanupOnFail"] is True
+    assert found["timeout"] == 600
+
+
+def test_a_chart_of_a_repository_names_it_and_an_oci_chart_does_not() -> None:
+    assert installed(IN_REPOSITORY)["repositoryOpts"] == {"repo": "https://charts.example"}
+    found = installed(OCI)
+    assert "repositoryOpts" not in found
+    assert (found["chart"], found["version"]) == ("oci://registry.example/thing", "v1.2.3")
+
+
+def test_helm_knows_the_release_by_its_logical_name_unless_told_otherwise() -> None:
+    assert installed(OCI)["name"] == "thing"
+    assert installed(OCI, release_name="other")["name"] == "other"
+
+
+def test_crds_of_the_chart_are_skipped_where_another_brings_them() -> None:
+    assert installed(OCI)["skipCrds"] is False
+    assert installed(OCI, skip_crds=True)["skipCrds"] is True

@@ -1,0 +1,67 @@
+"""Rights of add-ons: AWS's narrowest policy, or a narrower document of our own."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from components.base.iam import Inline, Managed
+from components.cluster.addon_permissions import Scope, rights
+from spec.settings.cluster import AddonName
+
+SCOPE = Scope(partition="aws-us-gov", region="us-gov-west-1", account_id="111122223333", buckets=("team-a-data",))
+
+
+def _statements(addon: AddonName) -> dict[str, dict[str, Any]]:
+    found = rights(addon, SCOPE)
+    assert isinstance(found, Inline)
+    assert isinstance(found.document, str)
+    return {statement["Sid"]: statement for statement in json.loads(found.document)["Statement"]}
+
+
+@pytest.mark.parametrize(
+    ("addon", "policy"),
+    [
+        (AddonName.VPC_CNI, "AmazonEKS_CNI_Policy"),
+        (AddonName.EBS_CSI, "AmazonEBSCSIDriverEKSClusterScopedPolicy"),
+        (AddonName.EFS_CSI, "service-role/AmazonEFSCSIDriverPolicy"),
+    ],
+)
+def test_awss_policies_are_those_of_the_partition(addon: AddonName, policy: str) -> None:
+    assert rights(addon, SCOPE) == Managed(arn=f"arn:aws-us-gov:iam::aws:policy/{policy}")
+
+
+@pytest.mark.parametrize(
+    "addon", [AddonName.KUBE_PROXY, AddonName.POD_IDENTITY_AGENT, AddonName.COREDNS, AddonName.METRICS_SERVER]
+)
+def test_what_calls_nothing_may_nothing(addon: AddonName) -> None:
+    assert rights(addon, SCOPE) is None
+
+
+def test_the_fsx_driver_may_remove_only_what_it_made() -> None:
+    statements = _statements(AddonName.FSX_CSI)
+    change = statements["ChangeOwn"]
+    assert change["Action"] == ["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"]
+    assert change["Condition"] == {"Null": {"aws:ResourceTag/CSIVolumeName": ["false"]}}
+    assert change["Resource"] == ["arn:aws-us-gov:fsx:us-gov-west-1:111122223333:file-system/*"]
+
+
+def test_the_fsx_driver_writes_to_nothing_without_a_condition() -> None:
+    open_to_all = [s for s in _statements(AddonName.FSX_CSI).values() if "Condition" not in s]
+    assert [s["Action"] for s in open_to_all] == [["fsx:DescribeFileSystems"]]
+
+
+def test_the_s3_driver_reaches_the_named_buckets_of_this_account_alone() -> None:
+    statements = _statements(AddonName.S3_CSI)
+    assert statements["List"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data"]
+    assert statements["ReadAndWrite"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data/*"]
+    for statement in statements.values():
+        assert statement["Condition"] == {"StringEquals": {"aws:ResourceAccount": ["111122223333"]}}
+
+
+def test_no_right_is_given_to_every_action() -> None:
+    for addon in (AddonName.FSX_CSI, AddonName.S3_CSI):
+        actions = [action for statement in _statements(addon).values() for action in statement["Action"]]
+        assert not any("*" in action for action in actions)

@@ -1,0 +1,185 @@
+"""Notices, budgets, schedules and evenings: what is made, who may use it, and nothing where nothing is asked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+
+from components.base.kubernetes import type_token
+from components.composition.cost_guards import GuardsArgs, guards
+from components.composition.node_pools import Ground, managed_fleet
+from components.composition.notebook_shutdown import NAMESPACE, evening, rights
+from components.cost.budgets import budgets, notifications
+from components.cost.schedules import actions
+from components.observability.notifications import subscribers, topic_arn
+from components.tenancy import TeamHandle
+from spec.pools import resolve_all
+from spec.settings.cost import Cost, Schedule
+from spec.settings.notifications import Notices
+from tests.components.pools.samples import platform
+from tests.support.handles import cluster_handle, network_handle
+from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
+
+POOLS: Final[dict[str, dict[str, Any]]] = {
+    "a100": {"preset": "a100", "provisioner": "managed", "min": 1, "max": 4},
+    "cpu": {"preset": "cpu"},
+}
+TEAMS: Final = {"nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominal": 4}}}}
+TOLD: Final = {"emails": ["ml-platform@example.com"], "https": ["https://hooks.example/a/b"]}
+NIGHTS: Final = {"stop": "0 20 * * MON-FRI", "start": "0 7 * * MON-FRI", "timezone": "Europe/Paris"}
+TOPIC: Final = f"arn:aws:sns:{REGION}:{ACCOUNT}:slipway-test-notices"
+
+
+def guarded(**parts: Any) -> Recording:
+    def build() -> None:
+        given = providers()
+        opts = pulumi.ResourceOptions(providers=given)
+        settings = platform(POOLS, **parts)
+        cluster = cluster_handle(given[0])
+        ground = Ground(
+            specs=resolve_all(settings), cluster=cluster, network=network_handle("abc"), isolated=False, opts=opts
+        )
+        handles = {
+            name: TeamHandle(name=name, settings=team, namespaces=dict.fromkeys(team.namespaces_of(name), ()))
+            for name, team in settings.teams.items()
+        }
+        args = GuardsArgs(platform=settings, cluster=cluster, pools=managed_fleet(ground).pools, teams=handles)
+        guards(args, opts, opts)
+
+    return run(build)
+
+
+def cost(**settings: Any) -> Cost:
+    return Cost.model_validate_json(json.dumps(settings))
+
+
+def test_nothing_is_made_where_nothing_is_asked() -> None:
+    found = guarded(teams=TEAMS)
+    assert not [one for one in found if one.type.startswith(("aws:sns", "aws:budgets", "aws:costexplorer"))]
+    assert found.of(aws.autoscaling.Schedule) == {}
+    assert found.default_provider_users == ()
+
+
+def test_the_topic_has_the_name_that_alertmanager_was_told() -> None:
+    found = guarded(notices=TOLD)
+    topic = found.one(aws.sns.Topic).inputs
+    assert topic["name"] == TOPIC.rpartition(":")[2]
+    assert topic_arn(platform(POOLS, notices=TOLD)) == TOPIC
+    assert topic_arn(platform(POOLS)) is None
+
+
+def test_only_budgets_and_anomaly_detection_of_this_account_publish_besides_the_pods() -> None:
+    found = guarded(notices=TOLD)
+    services, tls = json.loads(found.one(aws.sns.TopicPolicy).inputs["policy"])["Statement"]
+    assert services["Principal"] == {"Service": ["budgets.amazonaws.com", "costalerts.amazonaws.com"]}
+    assert services["Condition"] == {"StringEquals": {"aws:SourceAccount": [ACCOUNT]}}
+    assert (services["Resource"], services["Action"]) == ([TOPIC], ["sns:Publish"])
+    assert (tls["Effect"], tls["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": ["false"]}})
+    key = found.of(aws.kms.Key)["notices-key"].inputs
+    assert key["enableKeyRotation"] is True
+    use = json.loads(key["policy"])["Statement"][1]
+    assert use["Principal"] == services["Principal"]
+    assert use["Condition"] == services["Condition"]
+
+
+def test_each_subscriber_has_a_name_of_its_own() -> None:
+    found = subscribers(Notices.model_validate_json(json.dumps(TOLD)))
+    assert found == {
+        "email-ml-platform-example-com": ("email", "ml-platform@example.com"),
+        "https-hooks-example-a-b": ("https", "https://hooks.example/a/b"),
+    }
+    assert len(guarded(notices=TOLD).of(aws.sns.TopicSubscription)) == 2
+
+
+def test_a_budget_counts_the_account_or_the_tag_and_teams_by_theirs() -> None:
+    teams = platform(POOLS, teams=TEAMS).teams
+    assert budgets(cost(), "dev", teams) == {}
+    account = budgets(cost(monthlyBudgetUsd=5000), "dev", teams)
+    assert {name: (each.usd, dict(each.filters)) for name, each in account.items()} == {"environment": (5000, {})}
+    shared = budgets(cost(monthlyBudgetUsd=5000, budgetCovers="environment", teamBudgets=True), "dev", teams)
+    assert shared["environment"].filters == {"TagKeyValue": ["user:environment$dev"]}
+    assert (shared["team-nlp"].usd, shared["team-nlp"].filters) == (100, {"TagKeyValue": ["user:team$nlp"]})
+
+
+def test_thresholds_are_told_as_money_is_spent_and_once_before() -> None:
+    found = notifications([50, 100])
+    assert [(each["notification_type"], each["threshold"]) for each in found] == [
+        ("ACTUAL", 50),
+        ("ACTUAL", 100),
+        ("FORECASTED", 100),
+    ]
+
+
+def test_budgets_and_the_watch_tell_the_topic_once_it_takes_their_word() -> None:
+    found = guarded(notices=TOLD, cost={"monthlyBudgetUsd": 5000, "anomalyUsd": 100, "allocationTags": ["team"]})
+    budget = found.one(aws.budgets.Budget)
+    assert all(len(each["subscriberSnsTopicArns"]) == 1 for each in budget.inputs["notifications"])
+    assert (budget.inputs["limitAmount"], budget.inputs["accountId"]) == ("5000", ACCOUNT)
+    watch = found.one(aws.costexplorer.AnomalySubscription)
+    assert watch.inputs["frequency"] == "IMMEDIATE"
+    assert watch.inputs["thresholdExpression"]["dimension"]["values"] == ["100"]
+    for one in (budget, watch):
+        assert found.waits(one, found.one(aws.sns.TopicPolicy))
+    assert found.one(aws.costexplorer.CostAllocationTag).inputs["tagKey"] == "team"
+
+
+def test_an_account_that_has_a_watch_keeps_it() -> None:
+    arn = f"arn:aws:ce::{ACCOUNT}:anomalymonitor/01234567-89ab-4cde-8f01-23456789abcd"
+    found = guarded(notices=TOLD, cost={"anomalyUsd": 100, "anomalyMonitorArn": arn})
+    assert found.of(aws.costexplorer.AnomalyMonitor) == {}
+    assert found.one(aws.costexplorer.AnomalySubscription).inputs["monitorArnLists"] == [arn]
+
+
+def test_a_pool_goes_to_zero_at_night_and_comes_back_with_its_own_bounds() -> None:
+    found = guarded(cost={"schedules": {"nights": {**NIGHTS, "pools": ["a100"]}}}).of(aws.autoscaling.Schedule)
+    bounds = {
+        name: tuple(one.inputs[key] for key in ("minSize", "maxSize", "desiredCapacity")) for name, one in found.items()
+    }
+    assert bounds == {"schedules-a100-start": (1, 4, 1), "schedules-a100-stop": (0, 0, 0)}
+    stop = found["schedules-a100-stop"].inputs
+    assert (stop["recurrence"], stop["timeZone"]) == ("0 20 * * MON-FRI", "Europe/Paris")
+    assert stop["autoscalingGroupName"]
+
+
+def test_actions_have_an_order_that_does_not_hang_on_the_files() -> None:
+    pools = platform({**POOLS, "b": {"preset": "cpu", "provisioner": "managed"}}).pools
+    given = {
+        name: Schedule.model_validate_json(json.dumps({**NIGHTS, "pools": [pool]}))
+        for name, pool in (("z", "a100"), ("y", "b"))
+    }
+    assert [(each.pool, each.role) for each in actions(given, pools)] == [
+        ("a100", "start"),
+        ("a100", "stop"),
+        ("b", "start"),
+        ("b", "stop"),
+    ]
+
+
+def test_evenings_end_notebooks_in_every_namespace_of_every_team() -> None:
+    evenings = {"evenings": {"stop": "0 20 * * *", "notebooks": True}}
+    found = guarded(teams=TEAMS, cost={"schedules": evenings})
+    jobs = found.of(type_token("batch/v1", "CronJob"))
+    assert set(jobs) == {"evenings-nlp-evenings"}
+    assert (
+        found.one(type_token("v1", "Namespace")).inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+        == "restricted"
+    )
+    assert guarded(cost={"schedules": evenings}).of(type_token("batch/v1", "CronJob")) == {}
+
+
+def test_an_evening_may_do_nothing_but_end_pods_and_touches_notebooks_alone() -> None:
+    schedule = Schedule.model_validate_json(json.dumps({"stop": "0 20 * * *", "notebooks": True}))
+    job = evening("evenings", schedule, "nlp", "1.35")
+    spec = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    assert container["args"][:2] == ["delete", "pods"]
+    assert {"--namespace=nlp", "--selector=platform.slipway/notebook"} <= set(container["args"])
+    assert container["image"] == "registry.k8s.io/kubectl:v1.35.0"
+    assert (job["spec"]["schedule"], job["spec"]["timeZone"]) == ("0 20 * * *", "UTC")
+    role, binding = rights("nlp")["role"], rights("nlp")["binding"]
+    assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "get", "list"]}]
+    assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "schedules", "namespace": NAMESPACE.name}]
+    assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "nlp"

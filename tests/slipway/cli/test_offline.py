@@ -1,0 +1,129 @@
+"""The sandbox as the command sees it, by what its own modules report."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from slipway.cli import main, offline
+from slipway.cli.status import Condition
+from slipway.engine.errors import SlipwayError
+from slipway.sandbox import lifecycle
+from slipway.sandbox.cluster.identity import ProcessIdentity
+from slipway.sandbox.lifecycle import SandboxStatus
+from slipway.sandbox.state import SandboxState, save
+from tests.slipway.engine.fake import FakePulumi
+
+ETCD, SERVER = ProcessIdentity("etcd", 11, 1.0), ProcessIdentity("kube-apiserver api-1", 12, 1.0)
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SandboxState:
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("SLIPWAY_SANDBOX_HOME", str(home))
+    daemon = ProcessIdentity.of("daemon", os.getpid())
+    return SandboxState(
+        home, daemon, "http://127.0.0.1:5000", 7010, 7030, clusters={"slipway-dev": "https://127.0.0.1:6443"}
+    )
+
+
+def report(monkeypatch: pytest.MonkeyPatch, **facts: object) -> None:
+    default: dict[str, object] = {"state": None, "running": False, "children": (), "dead_children": (), "memory": {}}
+    found = SandboxStatus(**{**default, **facts})  # type: ignore[arg-type]
+    monkeypatch.setattr(lifecycle, "status", lambda: found)
+
+
+def test_a_running_sandbox_shows_its_processes_and_addresses(
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(monkeypatch, state=state, running=True, children=(ETCD,), memory={"daemon": 2**20, "etcd": 2**21})
+    assert main(["sandbox", "status", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [process["name"] for process in data["processes"]] == ["daemon", "etcd"]
+    assert data["memory"] == 3 * 2**20
+    assert data["addresses"] == {"AWS (moto)": "http://127.0.0.1:5000", "slipway-dev": "https://127.0.0.1:6443"}
+
+
+def test_a_sandbox_with_a_dead_process_is_not_used(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
+    report(monkeypatch, state=state, running=True, children=(ETCD,), dead_children=(SERVER,), memory={"etcd": 1})
+    assert offline.status().condition is Condition.DAMAGED
+    with pytest.raises(SlipwayError, match=r"damaged: kube-apiserver api-1 died .*`slipway sandbox stop`"):
+        offline.find_running()
+
+
+@pytest.mark.parametrize(
+    ("with_state", "children", "condition"),
+    [(True, (), Condition.STALE), (False, (ETCD,), Condition.STALE), (False, (), Condition.STOPPED)],
+)
+def test_what_a_dead_daemon_left_is_stale(
+    with_state: bool, children: tuple[ProcessIdentity, ...], condition: Condition,
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    report(monkeypatch, state=state if with_state else None, children=children)
+    assert offline.status().condition is condition
+    assert offline.find_running() is None
+
+
+@pytest.mark.parametrize("arguments", [["env"], ["env", "--json"]])
+def test_a_sandbox_that_does_not_run_has_no_environment(
+    arguments: list[str], state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(monkeypatch)
+    assert main(["sandbox", *arguments]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "the sandbox is not running: `slipway sandbox start`" in captured.err
+
+
+def test_the_environment_makes_the_stacks_of_the_checkout(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sandbox", "env", "--json"]) == 0
+    variables = json.loads(capsys.readouterr().out)
+    assert variables["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
+    # Without a stack named, that of the first one.
+    assert variables["AWS_ACCESS_KEY_ID"] == "session of 111122223333 at http://127.0.0.1:5000"
+    made = [call["arguments"][call["arguments"].index("--stack") + 1] for call in fake.calls]
+    assert made == ["dev", "prod", "staging"]
+    assert Path(variables["PATH"].split(os.pathsep)[0], "pulumi").exists()
+
+
+def test_the_environment_can_be_that_of_another_stacks_account(
+    checkout: Path, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["sandbox", "env", "prod", "--json"]) == 0
+    assert "session of 444455556666" in json.loads(capsys.readouterr().out)["AWS_ACCESS_KEY_ID"]
+
+
+def test_a_stack_file_that_can_not_be_copied_does_not_keep_the_others_from_use(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (checkout / "stacks/Pulumi.prod.yaml").write_text("- not\n- a stack file\n")
+    assert main(["sandbox", "env"]) == 0
+    captured = capsys.readouterr()
+    assert "warning: " in captured.err
+    assert "Pulumi.prod.yaml" in captured.err
+    assert captured.out.startswith("unset ") or captured.out.startswith("export ")
+
+
+def test_a_sandbox_that_runs_is_used_as_it_is_and_never_as_another(
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report(monkeypatch, state=state, running=True)
+    save(state)
+    monkeypatch.setattr("slipway.toolchain.ensure", Path)
+    monkeypatch.setattr("slipway.sandbox.shims.install_shims", lambda _: pytest.fail("shims of a running sandbox"))
+    assert main(["sandbox", "start"]) == 0
+    assert "runs already" in capsys.readouterr().out
+    assert main(["sandbox", "start", "--aws-port", "5999"]) == 1
+    assert "already runs with AWS on port 5000, not 5999" in capsys.readouterr().err
+
+
+def test_a_sandbox_without_a_cli_says_how_to_mend_it(sandbox: offline.Sandbox) -> None:
+    broken = offline.Sandbox(sandbox.home, {**sandbox.variables, "PATH": "/nowhere"}, sandbox.kubeconfig)
+    with pytest.raises(SlipwayError, match="no `pulumi` on the sandbox's PATH"):
+        broken.engine({})

@@ -1,0 +1,188 @@
+"""`slipway up|preview|refresh|destroy` against a CLI that records its calls."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from slipway.cli import main, offline
+from slipway.engine.errors import EXIT_PROTECTED, EXIT_REFUSED
+from slipway.sandbox import IN_SANDBOX_SHELL
+from tests.slipway.engine.fake import FakePulumi, exported, resource
+from tests.slipway.engine.test_locks import dead_pid, write_lock
+
+pytestmark = pytest.mark.usefixtures("user")
+
+VPC = resource("aws:ec2/vpc:Vpc", "network-vpc", protect=True)
+
+
+def arguments(fake: FakePulumi) -> list[list[str]]:
+    return [call["arguments"] for call in fake.calls]
+
+
+def test_on_aws_the_users_own_cli_environment_and_backend_are_used(checkout: Path, fake: FakePulumi) -> None:
+    assert main(["up", "dev", "--yes", "--", "--diff"]) == 0
+    assert arguments(fake) == [
+        ["stack", "export", "--stack", "dev", "--non-interactive"],
+        ["up", "--stack", "dev", "--yes", "--refresh", "--diff"],
+    ]
+    environment = fake.calls[1]["environment"]
+    assert environment["AWS_PROFILE"] == "production"
+    assert environment["PULUMI_BACKEND_URL"] == "s3://real-state"
+    assert fake.calls[0]["directory"] == str(checkout)
+
+
+def test_in_the_sandbox_nothing_of_the_users_credentials_reaches_the_engine(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox
+) -> None:
+    assert main(["up", "dev", "--sandbox"]) == 0
+    for call in fake.calls:
+        assert "AWS_PROFILE" not in call["environment"]
+        assert call["environment"]["PULUMI_BACKEND_URL"] == f"file://{sandbox.home / 'pulumi'}"
+        assert call["environment"]["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
+
+
+def test_in_the_sandbox_the_stack_is_made_and_the_committed_file_stays_as_it_is(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    committed = checkout / "stacks/Pulumi.dev.yaml"
+    before = committed.read_bytes()
+    assert main(["up", "dev", "--sandbox"]) == 0
+    copy = sandbox.home / "project/stacks/Pulumi.dev.yaml"
+    made, up = arguments(fake)[:2]
+    assert made == ["stack", "select", "--create", "--stack", "dev", "--non-interactive"]
+    assert up[:-2] == ["up", "--stack", "dev", "--config-file", str(copy), "--yes", "--refresh", "--skip-preview"]
+    assert up[-2] == "--event-log"
+    assert committed.read_bytes() == before
+    assert fake.calls[1]["directory"] == str(checkout)
+
+
+def test_a_shell_of_the_sandbox_is_in_the_sandbox_without_the_flag(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(IN_SANDBOX_SHELL, "1")
+    assert main(["preview", "dev"]) == 0
+    assert arguments(fake)[1][:4] == ["preview", "--stack", "dev", "--config-file"]
+
+
+def test_a_sandbox_that_does_not_run_is_started(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    monkeypatch.setattr(offline, "find_running", lambda: None)
+
+    def start(say: offline.Say) -> offline.Sandbox:
+        started.append(say)
+        return sandbox
+
+    monkeypatch.setattr(offline, "start", start)
+    assert main(["preview", "dev", "--sandbox"]) == 0
+    assert len(started) == 1
+
+
+@pytest.mark.parametrize("world", [[], ["--sandbox"]])
+def test_the_engines_exit_code_is_the_commands(
+    world: list[str], checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fake.tell("exit", "255")
+    assert main(["up", "dev", "--yes", *world]) == 255
+    out = capfd.readouterr().out
+    assert "done by the engine" in out
+    assert "resources stand" not in out
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("up dev", EXIT_REFUSED),
+        ("refresh dev", EXIT_REFUSED),
+        ("destroy dev", EXIT_REFUSED),
+        ("destroy dev --sandbox", EXIT_REFUSED),
+        ("preview dev", 0),
+        ("up dev --sandbox", 0),
+        ("refresh dev --sandbox", 0),
+        ("destroy dev --sandbox --yes", 0),
+    ],
+)
+def test_without_a_terminal_a_change_wants_a_yes_unless_it_is_a_rehearsal(
+    line: str, code: int, checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    assert main(line.split()) == code
+    if code:
+        assert "add --yes" in capsys.readouterr().err
+        assert fake.calls == []
+
+
+@pytest.mark.parametrize("world", [[], ["--sandbox"]])
+def test_a_destroy_that_protected_resources_forbid_names_them_and_does_nothing(
+    world: list[str], checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.tell("export", exported(VPC, resource("aws:ec2/subnet:Subnet", "network-private-a")))
+    assert main(["destroy", "prod", "--yes", *world]) == EXIT_PROTECTED
+    error = capsys.readouterr().err
+    assert "stack prod has 1 protected resource; nothing was destroyed:\n  - ec2 Vpc network-vpc\n" in error
+    assert not [call for call in arguments(fake) if call[0] == "destroy"]
+
+
+def test_everything_but_what_is_protected_can_be_destroyed(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox
+) -> None:
+    fake.tell("export", exported(VPC))
+    assert main(["destroy", "prod", "--sandbox", "--yes", "--except-protected"]) == 0
+    (destroy,) = [call for call in arguments(fake) if call[0] == "destroy"]
+    assert destroy[-2:] == ["--yes", "--exclude-protected"]
+
+
+def test_a_stack_that_the_backend_does_not_know_is_told_in_the_engines_words(
+    checkout: Path, fake: FakePulumi, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake.tell("stack-fails", "no stack named 'dev' found")
+    assert main(["destroy", "dev", "--yes"]) == 1
+    assert "no stack named 'dev' found" in capsys.readouterr().err
+
+
+def test_without_a_cli_the_way_to_one_is_told(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(["preview", "dev"]) == 1
+    assert "install it (https://www.pulumi.com/docs/install/), or add --sandbox" in capsys.readouterr().err
+
+
+def test_the_lock_of_a_killed_run_is_taken_away_in_the_sandbox(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lock(sandbox.home / "pulumi", dead_pid(), datetime.now(UTC))
+    assert main(["preview", "dev", "--sandbox"]) == 0
+    assert "cancel" not in [call[0] for call in arguments(fake)]
+    assert main(["refresh", "dev", "--sandbox"]) == 0
+    assert "cancel" in [call[0] for call in arguments(fake)]
+    assert "was locked by a run that is gone" in capsys.readouterr().err
+
+
+def test_the_stack_of_a_run_that_lives_is_left_to_it(
+    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lock(sandbox.home / "pulumi", os.getpid(), datetime.now(UTC))
+    assert main(["up", "dev", "--sandbox"]) == 1
+    assert "is in use by another run" in capsys.readouterr().err
+    assert fake.calls == []
+
+
+def test_strict_takes_warnings_for_errors(
+    checkout: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+
+    from spec import settings  # noqa: PLC0415
+
+    loaded = settings.load(settings.read_stack("dev", checkout / "stacks"), stack="dev")
+    warning = settings.Problem("cluster.version", "the version is about to leave support", "1.30", "Plan an upgrade.")
+    monkeypatch.setattr(settings, "load", lambda *_, **__: settings.Loaded(loaded.platform, (warning,)))
+    assert main(["preview", "dev"]) == 0
+    assert "warning: cluster.version: the version is about to leave support" in capsys.readouterr().err
+    assert main(["preview", "dev", "--strict"]) == EXIT_REFUSED
+    assert len(fake.calls) == 1

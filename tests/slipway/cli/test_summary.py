@@ -1,0 +1,121 @@
+"""What is said after a run in the sandbox."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.cli import coverage, summary
+from slipway.cli.nodes import PoolNodes, by_pool, read
+from slipway.engine.project import find
+from slipway.engine.state import StackState, parse
+from slipway.sandbox.notes import Note, NoteKind
+from spec.pricing import estimate
+from spec.settings import load, read_stack
+from tests.slipway.engine.fake import exported, resource
+
+VPC, QUEUE, ADDON = "aws:ec2/vpc:Vpc", "aws:sqs/queue:Queue", "aws:eks/addon:Addon"
+POOL, TYPE = "platform.slipway/pool", "node.kubernetes.io/instance-type"
+
+
+def node(pool: str, kind: str, *, specimen: bool = False) -> dict[str, Any]:
+    annotations = {"sandbox.slipway/specimen": "true"} if specimen else {}
+    return {"metadata": {"labels": {POOL: pool, TYPE: kind}, "annotations": annotations}}
+
+
+def test_resources_are_counted_by_service() -> None:
+    state = parse(exported(resource(VPC, "a"), resource(QUEUE, "q1"), resource(QUEUE, "q2")))
+    assert summary.standing(state).splitlines() == ["3 resources stand:", "  2  sqs  2 Queue", "  1  ec2  1 Vpc"]
+
+
+def test_kinds_beyond_the_first_few_are_a_number() -> None:
+    rows = [resource(f"aws:ec2/x:Kind{index}", f"r{index}") for index in range(9)]
+    assert "3 more" in summary.standing(parse(exported(*rows)))
+
+
+def test_an_empty_stack_says_so() -> None:
+    assert summary.standing(StackState()) == "Nothing stands."
+
+
+def test_what_a_killed_run_left_open_comes_with_the_way_out() -> None:
+    pending = [{"type": "creating", "resource": resource(VPC, "network-vpc")}]
+    text = summary.open_operations(parse(exported(pending=pending)), "dev")
+    assert "creating urn:pulumi:dev::slipway::aws:ec2/vpc:Vpc::network-vpc" in text
+    assert "slipway refresh dev --sandbox -- --clear-pending-creates" in text
+    assert summary.open_operations(StackState(), "dev") == ""
+
+
+def test_a_pool_at_zero_shows_its_first_node_and_counts_none() -> None:
+    pools = by_pool(
+        [node("system", "m7i.large"), node("system", "m7i.large"), node("h100", "p5.4xlarge", specimen=True)]
+    )
+    assert pools == [PoolNodes("h100", "p5.4xlarge", 1, True), PoolNodes("system", "m7i.large", 2, False)]
+    assert summary.nodes(pools).splitlines() == [
+        "2 nodes in 2 pools:",
+        "  0  h100    p5.4xlarge (at zero)",
+        "  2  system  m7i.large",
+    ]
+
+
+def test_a_node_without_labels_is_not_lost() -> None:
+    assert by_pool([{"metadata": {}}]) == [PoolNodes("without a pool", "?", 1, False)]
+
+
+@pytest.mark.parametrize("content", [None, "clusters: []\n", "clusters: [{name: other}]\n"])
+def test_a_cluster_that_does_not_stand_has_no_nodes(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "kubeconfig"
+    if content is not None:
+        path.write_text(content)
+    assert read(path, "slipway-dev") == []
+
+
+def test_aws_types_are_told_apart_by_where_they_live() -> None:
+    state = parse(
+        exported(resource(VPC, "v"), resource(ADDON, "a"), resource(ADDON, "b"), resource("kubernetes:x:Y", "y"))
+    )
+    lines = coverage.of_aws(state, {VPC}).splitlines()
+    assert lines[1:] == ["  in moto 1: ec2 Vpc 1", "  recorded 2: eks Addon 2"]
+    assert coverage.of_aws(StackState(), {VPC}) == ""
+
+
+def urn(name: str, stack: str = "dev", kind: str = "kubernetes:helm.sh/v3:Release") -> str:
+    return f"urn:pulumi:{stack}::slipway::{kind}::{name}"
+
+
+def stack_of(*urns: str) -> StackState:
+    return parse(exported(*({"urn": each, "type": each.split("::")[2], "custom": True} for each in urns)))
+
+
+def test_releases_are_told_by_how_far_they_were_rehearsed() -> None:
+    notes = [
+        Note(urn("kueue-release"), NoteKind.CHECKED, "values checked"),
+        Note(urn("karpenter-crd"), NoteKind.CHECKED, "values checked"),
+        Note(urn("gateway-api-gateway-crds"), NoteKind.RECORDED, "the chart is not at hand"),
+        Note(urn("keda-release", "prod"), NoteKind.RENDERED, "rendered"),
+    ]
+    lines = coverage.of_charts(stack_of(*(note.urn for note in notes[:3])), notes).splitlines()
+    assert lines[1:] == ["  rendered 0", "  checked 2: kueue, karpenter-crd", "  recorded 1: gateway-api-gateway-crds"]
+    assert coverage.of_kubernetes(stack_of(*(note.urn for note in notes[:3])), notes) == ""
+    assert coverage.of_charts(StackState(), notes) == ""
+
+
+def test_remarks_are_those_on_this_stack() -> None:
+    kind = "kubernetes:x.example/v1:Thing"
+    mine, other = (urn("thing", stack, kind) for stack in ("dev", "prod"))
+    notes = [Note(mine, NoteKind.STAND_IN, "its CRD is not there"), Note(other, NoteKind.STAND_IN, "nor here")]
+    assert coverage.of_kubernetes(stack_of(mine), notes).splitlines()[1:] == [
+        "  stand-in: 1",
+        "    thing: its CRD is not there",
+    ]
+    assert coverage.of_kubernetes(stack_of(mine), notes[1:]) == ""
+
+
+def test_the_two_ends_of_the_bill_are_those_of_the_estimate() -> None:
+    platform = load(read_stack("dev", find(Path(__file__)).stacks), stack="dev").platform
+    priced = estimate(platform)
+    text = summary.cost(priced)
+    assert f"{priced.floor:.2f} USD an hour with every pool at its least" in text
+    assert f"{priced.ceiling:.2f} at its most" in text
+    assert f"{priced.amounts.month.expected:,.2f} a month is expected" in text

@@ -1,0 +1,143 @@
+"""Settings of a commit, and of what was last brought up."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from slipway.cli import cost, main
+from slipway.cost.baseline import as_deployed, at_commit
+from slipway.engine.errors import SlipwayError
+from slipway.engine.history import Remembered, settings
+from slipway.engine.project import Project
+from spec.pricing import estimate
+from spec.settings import load
+from tests.spec.settings.stack import BASE, changed
+
+
+def git(root: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True)
+
+
+def write(root: Path, data: dict[str, Any]) -> None:
+    text = yaml.safe_dump({"config": {"slipway:platform": data}})
+    (root / "stacks" / "Pulumi.test.yaml").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Project:
+    """A repository with a stack, one commit behind what is in the folder."""
+    (tmp_path / "stacks").mkdir()
+    (tmp_path / "Pulumi.yaml").write_text("name: slipway\n", encoding="utf-8")
+    write(tmp_path, BASE)
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "a stack")
+    write(tmp_path, changed({"network.nat": "per-zone"}))
+    return Project(tmp_path)
+
+
+def test_the_settings_are_those_of_the_commit_and_not_of_the_folder(checkout: Project) -> None:
+    former = at_commit(checkout, "test", "main")
+    assert former is not None
+    assert former.network.nat == "single"
+
+
+def test_a_commit_without_the_stack_has_no_settings(checkout: Project) -> None:
+    assert at_commit(checkout, "other", "main") is None
+
+
+@pytest.mark.parametrize("ref", ["nowhere", "--help", ""])
+def test_a_commit_that_is_not_there_is_named(checkout: Project, ref: str) -> None:
+    with pytest.raises(SlipwayError, match="git knows no commit"):
+        at_commit(checkout, "test", ref)
+
+
+def test_settings_that_are_none_today_are_refused_with_the_reason(checkout: Project) -> None:
+    write(checkout.root, {**BASE, "colour": "blue"})
+    git(checkout.root, "commit", "-q", "-a", "-m", "a key that no program knows")
+    with pytest.raises(SlipwayError, match=r"settings of test at main are none(.|\n)*colour"):
+        at_commit(checkout, "test", "main")
+
+
+def test_the_command_shows_the_difference_to_the_cent(
+    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(checkout.root)
+    assert main(["cost", "test", "--against", "main"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    (row,) = (line for line in shown if line.startswith("NAT gateways"))
+    assert row.split()[-3:] == ["+32.85", "+32.85", "+32.85"]
+    (total,) = (line for line in shown if line.startswith("difference"))
+    assert total.split()[-3:] == ["+36.50", "+36.50", "+36.50"]
+    assert main(["cost", "test", "--against", "main", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["usdPerMonth"]["expected"] == "36.50"
+
+
+def test_a_new_stack_is_all_difference(
+    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(checkout.root)
+    data = changed({"environment.name": "fresh"})
+    (checkout.stacks / "Pulumi.fresh.yaml").write_text(
+        yaml.safe_dump({"config": {"slipway:platform": data}}), encoding="utf-8"
+    )
+    assert main(["cost", "fresh", "--against", "main", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["before"] == {"floor": "0.00", "expected": "0.00", "ceiling": "0.00"}
+    whole = estimate(load(data, stack="fresh").platform).amounts.month
+    assert found["usdPerMonth"]["ceiling"] == f"{whole.ceiling:.2f}"
+
+
+def test_a_commit_and_what_is_deployed_are_not_asked_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["cost", "dev", "--against", "main", "--deployed"])
+    assert "not allowed with" in capsys.readouterr().err
+
+
+def update(kind: str, result: str, data: dict[str, Any] | None = None) -> dict[str, Any]:
+    config = {} if data is None else {"slipway:platform": {"value": json.dumps(data), "secret": False}}
+    return {"kind": kind, "result": result, "config": config}
+
+
+def test_what_is_deployed_is_the_last_update_that_ended_well() -> None:
+    history = [
+        update("refresh", "succeeded", {"a": 2}),
+        update("update", "succeeded", {"a": 1}),
+        update("update", "succeeded", {"a": 0}),
+    ]
+    assert settings(json.dumps(history)) == Remembered({"a": 1}, settled=True)
+    failed = update("update", "failed", {"a": 3})
+    assert settings(json.dumps([failed, *history])) == Remembered({"a": 1}, settled=False)
+    assert settings(json.dumps([failed, update("update", "failed", {"a": 4})])) == Remembered({"a": 3}, settled=False)
+    assert settings(json.dumps([update("destroy", "succeeded"), *history])) is None
+    assert settings("[]") is None
+    with pytest.raises(SlipwayError, match="not a history"):
+        settings('{"a": 1}')
+
+
+def test_what_is_deployed_is_priced_by_todays_program() -> None:
+    found = as_deployed(changed({"network.nat": "none", "network.endpoints": ENDPOINTS}), "test")
+    assert found.network.nat == "none"
+    with pytest.raises(SlipwayError, match="last brought up with are none"):
+        as_deployed({"environment": {}}, "test")
+
+
+def test_the_command_asks_the_engine_what_is_deployed(
+    checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(checkout.root)
+    monkeypatch.setattr(cost, "history_on_aws", lambda _, stack: json.dumps([update("update", "failed", BASE)]))
+    assert main(["cost", "test", "--deployed", "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["usdPerMonth"]["floor"] == "36.50"
+    assert "the last update of test failed" in said.err
+
+
+ENDPOINTS = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts", "sqs"]

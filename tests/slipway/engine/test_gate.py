@@ -1,0 +1,133 @@
+"""The gate's verdict, over a recorded plan and over every type of the table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pulumi_aws
+import pulumi_kubernetes
+import pytest
+
+from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+from slipway.engine.gate import check_names, judge, refusal
+from slipway.engine.plan import Forced, Removal, removals
+from slipway.engine.stateful import TABLE, among
+from tests.slipway.engine.test_plan import RECORDED, urn
+
+CLUSTER = "aws:eks/cluster:Cluster"
+GROUP = "aws:eks/nodeGroup:NodeGroup"
+POOL = "kubernetes:karpenter.sh/v1:NodePool"
+CUSTOM = (POOL,)
+"""Kinds that a CRD brings."""
+
+
+def removal(kind: str, operation: str = "replace", **more: Any) -> Removal:
+    return Removal(urn=urn(kind), type=kind, operation=operation, **more)
+
+
+def refused(one: Removal, *allowed: str) -> bool:
+    return bool(judge([one], allowed).refused)
+
+
+def test_of_a_recorded_plan_the_cluster_alone_is_stopped() -> None:
+    with RECORDED.open() as lines:
+        verdict = judge(removals(lines))
+    assert [one.type for one in verdict.refused] == [CLUSTER]
+
+
+@pytest.mark.parametrize("kind", sorted(set(TABLE) - {POOL}))
+@pytest.mark.parametrize("operation", ["replace", "delete"])
+def test_a_type_of_the_table_is_stopped(kind: str, operation: str) -> None:
+    assert refused(removal(kind, operation))
+
+
+@pytest.mark.parametrize("kind", ["aws:iam/role:Role", "aws:ec2/subnet:Subnet", "kubernetes:apps/v1:Deployment"])
+def test_another_type_is_let_through(kind: str) -> None:
+    assert not refused(removal(kind))
+    assert not among([kind])
+    assert among([kind, CLUSTER])
+
+
+def test_what_stays_in_the_cloud_may_leave_the_state_but_not_be_replaced_by_an_empty_one() -> None:
+    assert not refused(removal("aws:efs/fileSystem:FileSystem", "delete", retained=True))
+    assert refused(removal("aws:efs/fileSystem:FileSystem", "replace", retained=True))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "stopped"),
+    [
+        ({}, {"scalingConfig": {"desiredSize": 2}}, True),
+        ({}, {"scalingConfig": {"desiredSize": 0}}, False),
+        ({"scalingConfig": {"desiredSize": 0}}, {"scalingConfig": {"desiredSize": 3}}, True),
+        ({"scalingConfig": {"desiredSize": 0}}, {}, False),
+        ({}, {}, True),
+        ({"labels": {"platform.slipway/role": "system"}}, {"scalingConfig": {"desiredSize": 2}}, False),
+        ({"labels": {"platform.slipway/role": "training"}}, {"scalingConfig": {"desiredSize": 2}}, True),
+    ],
+)
+def test_a_node_group_counts_while_it_has_nodes_with_jobs(
+    inputs: dict[str, Any], outputs: dict[str, Any], stopped: bool
+) -> None:
+    assert refused(removal(GROUP, inputs=inputs, outputs=outputs)) is stopped
+
+
+@pytest.mark.parametrize(
+    ("outputs", "stopped"),
+    [
+        ({"status": {"resources": {"nodes": "3"}}}, True),
+        ({"status": {"resources": {"nodes": "0"}}}, False),
+        ({"status": {}}, False),
+        ({}, False),
+    ],
+)
+def test_a_node_pool_counts_while_it_has_machines(outputs: dict[str, Any], stopped: bool) -> None:
+    assert refused(removal(POOL, outputs=outputs)) is stopped
+
+
+def test_a_name_lets_one_resource_through_and_no_other() -> None:
+    bucket = removal("aws:s3/bucket:Bucket")
+    verdict = judge([bucket, removal(CLUSTER)], [bucket.urn, urn("aws:kms/key:Key")])
+    assert [one.type for one in verdict.refused] == [CLUSTER]
+    assert verdict.allowed == (bucket,)
+    assert verdict.unused == (urn("aws:kms/key:Key"),)
+
+
+@pytest.mark.parametrize("name", ["cluster", "*", "urn:pulumi:*", "urn:pulumi:dev::slipway"])
+def test_a_name_that_is_no_urn_is_refused(name: str) -> None:
+    with pytest.raises(SlipwayError, match="whole URN") as caught:
+        check_names([urn(CLUSTER), name])
+    assert caught.value.exit_code == EXIT_REFUSED
+
+
+def test_the_refusal_names_urn_operation_reason_and_mend() -> None:
+    forced = (Forced(path="encrypted", old="false", new="true"),)
+    text = refusal("prod", [removal(CLUSTER, forced=forced), removal("aws:kms/key:Key", "delete")])
+    assert "2 resources that keep state would be replaced or deleted; nothing was changed" in text
+    assert f"- replace {urn(CLUSTER)}" in text
+    assert "encrypted can't be changed in place: false -> true" in text
+    assert "the program no longer declares it" in text
+    assert TABLE["aws:kms/key:Key"].mend in text
+    assert text.endswith(f"--allow-replace '{urn('aws:kms/key:Key')}'")
+
+
+def test_a_rehearsal_is_told_what_aws_would_have_refused() -> None:
+    text = refusal("dev", [removal(CLUSTER)], done=True)
+    assert text.startswith("stack dev: on AWS this would have been refused, because 1 resource that keeps state went")
+    assert "the engine names no property" in text
+
+
+@pytest.mark.parametrize("kind", sorted(set(TABLE) - set(CUSTOM)))
+def test_every_type_of_the_table_exists_in_the_pinned_sdk(kind: str) -> None:
+    package, module, name = kind.split(":")
+    if package == "aws":
+        folder, file = module.split("/")
+        path = Path(pulumi_aws.__file__).parent / folder / f"{_snake(file)}.py"
+    else:
+        folder = module.replace(".k8s.io", "").replace("/", "/")
+        path = Path(pulumi_kubernetes.__file__).parent / folder / f"{name}.py"
+    assert f"'{kind}'" in path.read_text()
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -1,0 +1,138 @@
+"""The `pulumi` on PATH in a shell of the sandbox."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from slipway.engine import shim
+from slipway.engine.stackfiles import Overlay
+from tests.slipway.engine.fake import FakePulumi
+
+STACK_FILE = "config:\n  slipway:platform: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "concerned"),
+    [
+        ("up -s dev", True),
+        ("preview", True),
+        ("--non-interactive --color never up", True),
+        ("-v 3 destroy --yes", True),
+        ("dn", True),
+        ("stack export", False),
+        ("stack rm up", False),
+        ("config set a b", False),
+        ("up --help", False),
+        ("up --config-file x.yaml", False),
+        ("-C /elsewhere up", False),
+        ("up --cwd=/elsewhere", False),
+        ("", False),
+        ("--version", False),
+    ],
+)
+def test_only_runs_that_would_write_a_salt_are_changed(line: str, *, concerned: bool) -> None:
+    assert shim.concerns(line.split()) is concerned
+
+
+@pytest.mark.parametrize(
+    ("line", "environment", "stack"),
+    [
+        ("up -s dev", {}, "dev"),
+        ("up --stack=prod", {"PULUMI_STACK": "dev"}, "prod"),
+        ("up", {"PULUMI_STACK": "dev"}, "dev"),
+        ("up -s", {}, None),
+        ("up", {}, None),
+    ],
+)
+def test_the_stack_is_taken_from_where_the_cli_takes_it(
+    line: str, environment: dict[str, str], stack: str | None
+) -> None:
+    assert shim.named_stack(line.split(), environment) == stack
+
+
+def test_a_path_without_shims_keeps_everything_else() -> None:
+    path = os.pathsep.join(["/a", f"/home/project/{shim.DIRECTORY}", "/b"])
+    assert shim.off_path(path) == os.pathsep.join(["/a", "/b"])
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    root = tmp_path / "checkout"
+    (root / "stacks").mkdir(parents=True)
+    (root / "infra").mkdir()
+    (root / "Pulumi.yaml").write_text("name: slipway\nruntime: python\n")
+    (root / "stacks/Pulumi.dev.yaml").write_text(STACK_FILE)
+    return root
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakePulumi:
+    return FakePulumi.make(tmp_path / "real bin")
+
+
+def run(fake: FakePulumi, tmp_path: Path, directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    overlay = Overlay(tmp_path / "home" / "project")
+    overlay.make()
+    installed = shim.install(overlay, fake.path)
+    environment = {
+        "PATH": f"{installed}{os.pathsep}{os.environ['PATH']}",
+        "PULUMI_BACKEND_URL": f"file://{tmp_path / 'backend'}",
+    }
+    return subprocess.run(
+        ["pulumi", *arguments], cwd=directory, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_plain_pulumi_up_makes_the_stack_and_uses_the_copy(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:
+    done = run(fake, tmp_path, checkout / "infra", "up", "-s", "dev", "--yes")
+    assert done.returncode == 0, done.stderr
+    copy = tmp_path / "home/project/stacks/Pulumi.dev.yaml"
+    assert [call["arguments"] for call in fake.calls] == [
+        ["stack", "select", "--create", "--stack", "dev", "--non-interactive"],
+        ["up", "-s", "dev", "--yes", "--config-file", str(copy)],
+    ]
+    assert fake.calls[-1]["directory"] == str(checkout / "infra")
+    assert (checkout / "stacks/Pulumi.dev.yaml").read_text() == STACK_FILE
+    assert "encryptionsalt" in copy.read_text()
+
+
+def test_the_selected_stack_is_asked_of_the_cli(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:
+    fake.tell("selected", "dev\n")
+    assert run(fake, tmp_path, checkout, "preview").returncode == 0
+    assert fake.calls[-1]["arguments"][:2] == ["preview", "--config-file"]
+
+
+@pytest.mark.parametrize("arguments", [["stack", "export"], ["up", "-s", "unknown"], ["up"]])
+def test_anything_else_goes_to_the_cli_as_it_is(
+    fake: FakePulumi, tmp_path: Path, checkout: Path, arguments: list[str]
+) -> None:
+    run(fake, tmp_path, checkout, *arguments)
+    assert fake.calls[-1]["arguments"] == arguments
+
+
+def test_another_project_is_left_alone(fake: FakePulumi, tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("name: other\nruntime: go\n")
+    run(fake, tmp_path, tmp_path, "up", "-s", "dev")
+    assert [call["arguments"] for call in fake.calls] == [["up", "-s", "dev"]]
+
+
+def test_the_exit_code_is_the_engines(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:
+    fake.tell("exit", "255")
+    assert run(fake, tmp_path, checkout, "up", "-s", "dev").returncode == 255
+
+
+def test_after_the_sandbox_has_gone_the_shim_says_so(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:
+    overlay = Overlay(tmp_path / "home" / "project")
+    overlay.make()
+    installed = shim.install(overlay, tmp_path / "gone" / "pulumi")
+    done = subprocess.run(
+        [installed / "pulumi", "up"], cwd=checkout, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "the sandbox was stopped" in done.stderr
+    assert "Traceback" not in done.stderr

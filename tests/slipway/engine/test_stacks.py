@@ -1,0 +1,88 @@
+"""The stacks of the sandbox's backend, against a CLI that records its calls."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from slipway.engine.errors import SlipwayError
+from slipway.engine.stackfiles import Overlay
+from slipway.engine.stacks import SandboxEngine
+from tests.slipway.engine.fake import FakePulumi, exported, resource
+from tests.slipway.engine.test_locks import dead_pid, write_lock
+
+
+@pytest.fixture
+def fake(tmp_path: Path) -> FakePulumi:
+    return FakePulumi.make(tmp_path / "bin")
+
+
+@pytest.fixture
+def engine(tmp_path: Path, fake: FakePulumi) -> SandboxEngine:
+    backend = tmp_path / "backend"
+    environment = {"PATH": os.environ["PATH"], "PULUMI_BACKEND_URL": f"file://{backend}"}
+    return SandboxEngine(fake.path, environment, backend, Overlay(tmp_path / "project"))
+
+
+@pytest.fixture
+def committed(tmp_path: Path) -> Path:
+    folder = tmp_path / "stacks"
+    folder.mkdir()
+    (folder / "Pulumi.dev.yaml").write_text("config:\n  slipway:platform: {}\n")
+    return folder
+
+
+def test_a_stack_is_made_once_and_the_committed_file_stays_as_it_is(
+    engine: SandboxEngine, fake: FakePulumi, committed: Path
+) -> None:
+    before = (committed / "Pulumi.dev.yaml").read_text()
+    first = engine.prepare(committed, "dev")
+    second = engine.prepare(committed, "dev")
+    assert first == second
+    assert "encryptionsalt" in first.read_text()
+    assert (committed / "Pulumi.dev.yaml").read_text() == before
+    assert [call["arguments"][:2] for call in fake.calls] == [["stack", "select"]]
+    assert fake.calls[0]["directory"] == str(engine.overlay.root)
+
+
+def test_the_state_of_a_stack_that_is_not_there_is_empty_and_asks_nobody(
+    engine: SandboxEngine, fake: FakePulumi
+) -> None:
+    assert engine.state("dev").resources == ()
+    assert fake.calls == []
+
+
+def test_the_state_is_what_the_engine_exports(engine: SandboxEngine, fake: FakePulumi, committed: Path) -> None:
+    engine.prepare(committed, "dev")
+    fake.tell("export", exported(resource("aws:ec2/vpc:Vpc", "network-vpc")))
+    assert [found.name for found in engine.state("dev").resources] == ["network-vpc"]
+
+
+def test_a_lock_of_a_dead_run_is_taken_away_and_said(engine: SandboxEngine, fake: FakePulumi, committed: Path) -> None:
+    engine.prepare(committed, "dev")
+    write_lock(engine.backend, pid := dead_pid(), datetime.now(UTC))
+    said: list[str] = []
+    engine.free("dev", said.append)
+    assert fake.calls[-1]["arguments"][:1] == ["cancel"]
+    assert len(said) == 1
+    assert f"process {pid}" in said[0]
+    engine.free("dev", said.append)
+    assert len(said) == 1
+
+
+def test_a_stack_that_a_live_run_holds_is_left_to_it(engine: SandboxEngine, fake: FakePulumi) -> None:
+    write_lock(engine.backend, os.getpid(), datetime.now(UTC))
+    with pytest.raises(SlipwayError, match=rf"in use by another run .process {os.getpid()} "):
+        engine.free("dev", print)
+    assert fake.calls == []
+
+
+def test_one_live_lock_among_dead_ones_keeps_them_all(engine: SandboxEngine, fake: FakePulumi) -> None:
+    write_lock(engine.backend, dead_pid(), datetime.now(UTC), name="a")
+    write_lock(engine.backend, os.getpid(), datetime.now(UTC), name="b")
+    with pytest.raises(SlipwayError):
+        engine.free("dev", print)
+    assert fake.calls == []

@@ -1,0 +1,153 @@
+"""Prices from AWS's price list: the right product, the first tier that costs, the same file twice, nothing invented."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from botocore.exceptions import NoCredentialsError
+
+from slipway.cli import main
+from slipway.cli import prices as command
+from slipway.prices.queries import QUERIES, query
+from slipway.prices.refresh import Refreshed, refresh
+from spec.catalog import prices as catalog
+from tests.slipway.prices.fake import FakeEc2, FakePricing, product
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+LINUX = {
+    "operatingSystem": "Linux",
+    "tenancy": "Shared",
+    "preInstalledSw": "NA",
+    "capacitystatus": "Used",
+    "licenseModel": "No License required",
+}
+POSTGRES = {"databaseEngine": "PostgreSQL", "deploymentOption": "Single-AZ"}
+PRODUCTS = [
+    product("AmazonEC2", "EU-NatGateway-Hours", "0.048"),
+    product("AmazonEC2", "EU-EBS:VolumeUsage.gp3", "0.088"),
+    product("AmazonEC2", "EU-EBS:VolumeP-Throughput.gp3", "45.056"),
+    # The free tier first, as the list has it.
+    product("AWSQueueService", "EU-Requests", "0", "0.0000004", "0.0000003", queueType="Standard"),
+    product("AmazonEFS", "EU-ETDataAccess-Bytes", "0.033", accessType="Read"),
+    product("AmazonEFS", "EU-ETDataAccess-Bytes", "0.066", accessType="Write"),
+    product("awskms", "eu-west-1-KMS-Keys", "1.0"),
+    # Two prices where one is wanted: nobody can say which.
+    product("AmazonECR", "EU-TimedStorage-ByteHrs", "0.1"),
+    product("AmazonECR", "EU-TimedStorage-ByteHrs", "0.2"),
+    product(
+        "AmazonRDS",
+        "EU-InstanceUsage:db.t4g.medium",
+        "0.072",
+        **POSTGRES,
+    ),
+    product("AmazonEC2", "EU-BoxUsage:g6.xlarge", "0.9", instanceType="g6.xlarge", **LINUX),
+    product("AmazonEC2", "EU-BoxUsage:m7i.large", "0.1124", instanceType="m7i.large", **LINUX),
+]
+SPOT = [("g6.xlarge", "0.40"), ("g6.xlarge", "0.50"), ("m7i.large", "0.05")]
+
+
+def made(region: str = "eu-west-1", products: list[Any] | None = None) -> Refreshed:
+    kinds = ("g6.xlarge", "m7i.large", "p5.48xlarge")
+    return refresh(FakePricing(PRODUCTS if products is None else products), FakeEc2(SPOT), region, NOW, kinds)
+
+
+def test_prices_are_those_of_the_list_for_one_unit_of_the_catalog() -> None:
+    found = made().document["prices"]
+    usd = {name: Decimal(entry["usd"]) for name, entry in found.items()}
+    assert usd["nat-gateway"] == Decimal("0.048")
+    assert usd["kms-key"] == 1
+    assert usd["ebs-gp3-throughput"] == Decimal("0.044")
+    assert usd["sqs-request"] == Decimal("0.0000004")
+    assert (usd["efs-read"], usd["efs-written"]) == (Decimal("0.033"), Decimal("0.066"))
+    assert usd["rds-postgres-db.t4g.medium"] == Decimal("0.072")
+    assert found["nat-gateway"]["date"] == date(2026, 11, 1)
+    assert "EU-NatGateway-Hours, version 20261101" in found["nat-gateway"]["source"]
+
+
+def test_what_the_list_does_not_tell_is_missing_with_its_reason_and_not_invented() -> None:
+    found = made()
+    assert "no AWSSecretsManager-Secrets in eu-west-1" in found.missing["secret"]
+    assert "2 prices of TimedStorage-ByteHrs" in found.missing["ecr-storage"]
+    assert "no one place" in found.missing["transfer-regions"]
+    assert not set(found.missing) & set(found.document["prices"])
+    assert set(found.missing) <= set(found.document["unpriced"])
+    assert "p5.48xlarge" not in found.document["instances"]
+
+
+def test_a_region_that_has_a_file_keeps_what_the_list_does_not_tell() -> None:
+    found = made(catalog.REGION, [])
+    assert set(found.kept) == set(catalog.PRICES)
+    entry = found.document["prices"]["nat-gateway"]
+    assert (entry["usd"], entry["date"]) == ("0.045", catalog.PRICES["nat-gateway"].source.day)
+    assert found.document["prices"]["sqs-request"]["per"] == 1_000_000
+    assert found.name == "prices.yaml"
+
+
+def test_spot_saves_the_average_of_a_week_and_the_range_is_that_of_gpu_types() -> None:
+    spot = made().document["spot"]
+    assert spot["types"] == {"g6.xlarge": "0.50"}
+    assert spot["low"] == spot["high"] == "0.50"
+    assert spot["date"] == NOW.date()
+    assert made(products=[]).document["spot"]["source"] == catalog.SPOT.source.text
+
+
+def test_the_same_answers_give_the_same_file() -> None:
+    assert made().text == made().text
+    assert made(products=PRODUCTS[::-1]).text == made().text
+
+
+def test_a_written_file_is_a_book_of_prices(tmp_path: Path) -> None:
+    path = made().write(tmp_path)
+    assert path.name == "prices-eu-west-1.yaml"
+    book = catalog.read(yaml.safe_load(path.read_text(encoding="utf-8")))
+    assert book.region == "eu-west-1"
+    assert book.get("nat-gateway").usd == Decimal("0.048")
+    kind = book.instance("m7i.large")
+    assert kind is not None
+    assert kind.usd == Decimal("0.1124")
+    # What another region costs is no price of this one.
+    assert book.instance("p5.48xlarge") is None
+
+
+def test_every_page_is_read() -> None:
+    pricing = FakePricing(PRODUCTS)
+    refresh(pricing, FakeEc2(SPOT), "eu-west-1", NOW, ())
+    assert [asked for asked in pricing.asked if asked.get("NextToken") == "1"]
+
+
+def test_every_price_that_the_catalog_has_is_asked_for_or_known_to_have_no_place() -> None:
+    without = {name for name in catalog.PRICES if query(name) is None}
+    assert without == {"transfer-regions", "fsx-lustre-scratch-2"}
+    units = {name: (catalog.PRICES[name].unit, QUERIES[name].unit) for name in QUERIES if name in catalog.PRICES}
+    assert [name for name, (ours, theirs) in units.items() if ours != theirs] == []
+
+
+def test_without_credentials_the_command_says_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Nobody:
+        def get_products(self, **_: Any) -> None:
+            raise NoCredentialsError
+
+    monkeypatch.setattr(command, "clients", lambda _: (Nobody(), FakeEc2([])))
+    assert main(["prices", "refresh", "--out", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert "pricing:GetProducts" in said
+    assert "catalog's own dated prices are used" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_writes_a_file_for_each_region_and_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
+    assert main(["prices", "refresh", "--region", "eu-west-1", "--region", "us-east-1", "--out", str(tmp_path)]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["prices-eu-west-1.yaml", "prices.yaml"]
+    assert "without a price: secret " in capsys.readouterr().out
+    assert main(["prices", "refresh", "--region", "mars-1", "--out", str(tmp_path)]) == 1
+    assert "no region 'mars-1'" in capsys.readouterr().err

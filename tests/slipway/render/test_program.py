@@ -1,0 +1,164 @@
+"""The platform's own program as it is rendered: complete, repeatable, within AWS's limits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pulumi_aws as aws
+import pytest
+
+from slipway.render import render
+from slipway.render.diff import changes
+from slipway.render.errors import RenderError
+from slipway.render.layout import files_of
+from slipway.render.program import record_platform
+from slipway.render.recording import RecordedResource, Recording
+from spec.catalog import names
+from spec.naming import physical_length
+from spec.settings import Platform, load, read_stack, stacks_in
+from spec.settings.checks.names import LONGEST
+from tests.spec.settings.stack import TODAY, changed
+from tests.support.mocks import UNKNOWN  # touches the families of the SDK that warn of themselves
+from tests.support.stacks import recorded
+
+ROOT = Path(__file__).parents[3]
+STACKS = ROOT / "stacks"
+
+
+def of(settings: Mapping[str, Any], stack: str = "test") -> tuple[Platform, Recording]:
+    platform = load(changed({"environment.name": stack, **settings}), stack=stack, today=TODAY).platform
+    return platform, record_platform(platform, stack=stack)
+
+
+def token(kind: type) -> str:
+    return str(kind.pulumi_type)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_no_input_of_a_rendering_is_unknown(stack: str) -> None:
+    """Else a reviewer would see `[unknown]` where the value follows from the settings and a sample."""
+    assert [(found.urn, found.inputs.unknowns) for found in recorded(stack) if found.inputs.unknowns] == []
+    assert UNKNOWN not in files_of(recorded(stack))["exports.json"]
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_a_preview_has_the_same_resources(stack: str) -> None:
+    assert recorded(stack, preview=True).resources.keys() == recorded(stack).resources.keys()
+
+
+def test_two_renderings_have_the_same_files() -> None:
+    again = record_platform(load(read_stack("prod", STACKS), stack="prod").platform, stack="prod")
+    assert files_of(recorded("prod")) == files_of(again)
+
+
+def test_a_rendering_is_written_with_manifests_and_values(tmp_path: Path) -> None:
+    rendering = render("dev", tmp_path / "out", stacks=STACKS)
+    written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {*files_of(rendering.recording), ".slipway-render"} == written
+    assert {"resources.json", "values/karpenter.yaml", "manifests/_cluster/nodepool-cpu.yaml"} <= written
+
+
+def test_prod_is_rendered_by_a_process_of_less_than_ten_seconds(tmp_path: Path) -> None:
+    """Processor time, because tests share their processors; with one to itself a process takes hardly longer."""
+    code = (
+        f"from pathlib import Path; from slipway.render import render; render('prod', Path({str(tmp_path / 'out')!r}))"
+    )
+    before = os.times()
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True)
+    after = os.times()
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 10
+
+
+def test_a_resource_without_a_provider_stops_the_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(_: Platform) -> dict[str, Any]:
+        return {"id": aws.sqs.Queue("queue").id}
+
+    monkeypatch.setattr("slipway.render.program.build", build)
+    with pytest.raises(RenderError, match=r"aws:sqs/queue:Queue::queue: every resource must name its provider, and 1 "):
+        record_platform(load(read_stack("dev", STACKS), stack="dev").platform, stack="dev")
+
+
+@cache
+def base() -> Recording:
+    """The tests' own stack, to which things are added; it takes a second."""
+    _, recording = of({})
+    return recording
+
+
+EXTRA = {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1b"], "efa": True}
+
+
+@pytest.mark.parametrize(
+    ("extra", "told"),
+    [(EXTRA, {"efa-device-plugin-release", "gpu-operator-release"}), ({"preset": "cpu"}, set())],
+    ids=["managed", "karpenter"],
+)
+def test_a_pool_in_the_middle_adds_its_own_resources_and_changes_no_other(
+    extra: dict[str, Any], told: set[str]
+) -> None:
+    """But the agents that are to run on it too, which are told its taints, and the rules that know pools by name."""
+    before = base()
+    _, after = of({"pools": {"b-first": extra, **changed({})["pools"]}})
+    found = changes(before, after)
+    assert found.added
+    assert all("pool-b-first" in urn for urn in found.added), found.added
+    assert found.removed == ()
+    rules = {"admission-gpu-pool", "admission-spot-checkpoint"}
+    assert {urn.rpartition("::")[2] for urn in found.changed} - rules == told
+
+
+LIMITS = {
+    token(aws.iam.Role): "iam-role",
+    token(aws.iam.RolePolicy): "iam-policy",
+    token(aws.iam.InstanceProfile): "iam-instance-profile",
+    token(aws.eks.NodeGroup): "eks-node-group",
+    token(aws.eks.Cluster): "eks-cluster",
+    token(aws.ec2.LaunchTemplate): "launch-template",
+    token(aws.ec2.PlacementGroup): "placement-group",
+    token(aws.ec2.SecurityGroup): "security-group",
+    token(aws.cloudwatch.EventRule): "event-rule",
+    token(aws.cloudwatch.LogGroup): "log-group",
+    token(aws.sqs.Queue): "sqs-queue",
+    token(aws.kms.Alias): "kms-alias",
+}
+
+
+@dataclass(frozen=True)
+class Named:
+    resource: RecordedResource
+    kind: str
+    name: str
+
+
+def named(recording: Recording) -> Iterator[Named]:
+    for resource in recording:
+        name = resource.outputs.plain.get("nodeGroupName") or resource.outputs.plain.get("name")
+        if resource.type in LIMITS and isinstance(name, str):
+            yield Named(resource, LIMITS[resource.type], name)
+
+
+def test_the_longest_names_that_pass_the_checks_fit_into_awss_limits() -> None:
+    stack, pool = "e" * 22, "p" * 8
+    _, recording = of({f"pools.{pool}": EXTRA}, stack=stack)
+    found = list(named(recording))
+    assert {one.kind for one in found} == set(LIMITS.values()), "a kind that no resource has tests nothing"
+    for one in found:
+        assert names.problem(one.kind, one.name) is None
+
+
+@pytest.mark.parametrize("kind", sorted(LONGEST))
+def test_the_longest_logical_names_that_the_checks_know_are_the_programs(kind: str) -> None:
+    recordings = [recorded(stack) for stack in stacks_in(STACKS)]
+    logical = {one.resource.name for recording in recordings for one in named(recording) if one.kind == kind}
+    # Those of teams are as long as teams' names: `spec.settings.checks.teams` measures each.
+    logical = {name for name in logical if not name.startswith("space-")}
+    assert LONGEST[kind] in logical
+    assert len(max(logical, key=len)) == len(LONGEST[kind])
+    assert physical_length("slipway", "e" * 22, LONGEST[kind]) <= names.limit(kind).longest

@@ -1,0 +1,105 @@
+"""The report of `prod` with a change to look at: the program is run once for all tests here."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from slipway.render import evaluation
+from slipway.render.layout import as_data
+from slipway.render.program import record_platform
+from slipway.render.recording import Recording
+from slipway.report import gather
+from slipway.report.make import needs_of
+from slipway.report.model import Report
+from slipway.report.plan.compare import compare
+from spec.pricing import Estimate, estimate
+from spec.settings import Loaded, load, read_stack
+from tests.spec.settings.stack import TODAY
+from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - touches the families of the SDK that warn of themselves
+
+ROOT: Final = Path(__file__).parents[3]
+STACK: Final = "prod"
+HOSTILE: Final = '</script><img src=x onerror="alert(1)"> & <b>'
+
+
+@dataclass(frozen=True)
+class Made:
+    """A report with all that it was made from."""
+
+    found: gather.Findings
+    report: Report
+
+    @property
+    def recording(self) -> Recording:
+        return self.found.recording
+
+    @property
+    def loaded(self) -> Loaded:
+        return self.found.loaded
+
+
+@pytest.fixture(scope="session")
+def made() -> Made:
+    return _made()
+
+
+@cache
+def _made() -> Made:
+    loaded = load(read_stack(STACK, ROOT / "stacks"), stack=STACK, today=TODAY)
+    recording = record_platform(loaded.platform, stack=STACK)
+    now = [as_data(one) for one in recording]
+    found = gather.Findings(
+        stack=STACK,
+        loaded=loaded,
+        recording=recording,
+        estimate=estimate(loaded.platform, TODAY),
+        violations=evaluation.check(recording, TODAY),
+        today=TODAY,
+        plan=compare(former(now), now, needs_of(recording), against="main (0123456789)"),
+        before=smaller(loaded),
+        commit="0123456",
+    )
+    return Made(found, gather.report(found))
+
+
+def former(now: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The stack before: another EFS mode, a smaller pool, one release less, one bucket more, a hostile name."""
+    old = deepcopy([one for one in now if not one["urn"].endswith("::kueue-release")])
+    by_name = {one["urn"].rpartition("::")[2]: one for one in old}
+    by_name["storage-efs-files"]["inputs"]["performanceMode"] = "maxIO"
+    by_name["pool-a100-node-group"]["inputs"]["scalingConfig"]["maxSize"] = 2
+    by_name["storage-raw-policy"]["inputs"]["bucket"] = HOSTILE
+    gone = deepcopy(by_name["storage-raw"])
+    gone["urn"] += "-former"
+    gone["options"] = {**gone["options"], "retainOnDelete": False, "protect": False}
+    return [*old, gone]
+
+
+def smaller(loaded: Loaded) -> Estimate:
+    """What it cost with a third of the nodes of one pool."""
+    platform = loaded.platform
+    pool = platform.pools["gpu-spot"].model_copy(update={"max": 8})
+    return estimate(platform.model_copy(update={"pools": {**platform.pools, "gpu-spot": pool}}), TODAY)
+
+
+def hostile(report: Report) -> Report:
+    """The same report with markup wherever people can write something."""
+    return replace(
+        report,
+        stack=HOSTILE,
+        owner=HOSTILE,
+        pools=tuple(replace(pool, name=f"{pool.name}{HOSTILE}", taints=(HOSTILE,)) for pool in report.pools),
+        teams=tuple(replace(team, project=HOSTILE, namespaces=(HOSTILE,)) for team in report.teams),
+        stores=tuple(replace(store, name=HOSTILE, facts=(HOSTILE,)) for store in report.stores),
+        doubts=tuple(replace(doubt, why=HOSTILE, cases=(HOSTILE,)) for doubt in report.doubts),
+        judgement=replace(
+            report.judgement,
+            findings=tuple(replace(one, cases=((HOSTILE, HOSTILE),)) for one in report.judgement.findings),
+        ),
+    )

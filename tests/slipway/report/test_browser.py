@@ -1,0 +1,231 @@
+"""The page in Chromium: what a reader sees, reaches by the keyboard, and prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from slipway.report.page import SECTIONS, page
+from tests.slipway.report import browser
+from tests.slipway.report.conftest import Made
+
+CHROMIUM: Final = browser.find()
+WIDTHS: Final = (360, 768, 1280)
+
+pytestmark = [
+    pytest.mark.xdist_group("report"),
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH: `make browser` installs it on Debian and Ubuntu"),
+]
+
+# Text against the nearest painted ground behind it; WCAG 2.2 asks for 4.5 at level AA (success criterion 1.4.3).
+# Colours go through a canvas, which makes sRGB of every notation.
+CONTRAST: Final = """(() => {
+  const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1});
+  const pen = canvas.getContext("2d", {willReadFrequently: true});
+  const rgba = (colour) => {
+    pen.clearRect(0, 0, 1, 1); pen.fillStyle = colour; pen.fillRect(0, 0, 1, 1);
+    return [...pen.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255)
+    .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (let one = element; one; one = one.parentElement) {
+      const found = rgba(getComputedStyle(one).backgroundColor);
+      if (found[3] === 255) return found;
+    }
+    return [255, 255, 255, 255];
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const poor = []; let seen = 0;
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || element.closest("script, style") || !element.checkVisibility()) continue;
+    seen += 1;
+    const [a, b] = [light(rgba(getComputedStyle(element).color)), light(ground(element))];
+    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const text = walker.currentNode.data.trim().slice(0, 30);
+    if (ratio < 4.5) poor.push(`${ratio.toFixed(2)} ${element.className} ${text}`);
+  }
+  return {seen, poor};
+})()"""
+
+OPEN: Final = "for (const one of document.querySelectorAll('details')) one.open = true"
+WIDE: Final = """[...document.querySelectorAll("main *, footer *")]
+  .filter(one => one.getBoundingClientRect().right > innerWidth + 0.5)
+  .map(one => `${one.tagName} ${one.className} in ${(one.closest("section") || {}).id}`).slice(0, 5)"""
+
+
+@pytest.fixture(scope="module")
+def path(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("report") / "index.html"
+    found.write_text(page(made.report), encoding="utf-8")
+    return found
+
+
+@pytest.fixture(scope="module")
+def window(path: Path) -> Iterator[browser.Tab]:
+    assert CHROMIUM is not None
+    with browser.browser(CHROMIUM) as tab:
+        yield tab
+
+
+@pytest.fixture
+def tab(window: browser.Tab, path: Path) -> browser.Tab:
+    window.complaints.clear()
+    window.size(1280)
+    window.open(path)
+    window.ask("localStorage.clear()")
+    window.open(path)
+    return window
+
+
+def test_every_pool_is_drawn_with_all_its_gpus(tab: browser.Tab, made: Made) -> None:
+    drawn = tab.ask("""Object.fromEntries([...document.querySelectorAll("[data-pool]")].map(pool => [pool.dataset.pool,
+      [...pool.querySelectorAll("[data-nodes]")].reduce((sum, node) => {
+        const chips = [...node.querySelectorAll("[data-gpu]")].filter(one => one.getBoundingClientRect().width > 8);
+        return sum + Number(node.dataset.nodes) * chips.length;
+      }, 0)]))""")
+    assert drawn == {pool.name: pool.gpus_most for pool in made.report.pools}
+
+
+def test_every_slice_is_drawn_as_wide_as_it_is(tab: browser.Tab, made: Made) -> None:
+    cut = next(pool for pool in made.report.pools if pool.slices)
+    widths = tab.ask(f"""[...document.querySelector('[data-pool="{cut.name}"] [data-gpu]').querySelectorAll("i, u")]
+      .map(one => one.getBoundingClientRect().width)""")
+    parts = [one.compute for one in cut.slices] + ([cut.slack] if cut.slack else [])
+    assert len(widths) == len(parts)
+    assert widths[0] / widths[-1] == pytest.approx(parts[0] / parts[-1], rel=0.05)
+
+
+def test_nodes_lie_inside_their_pool_and_beside_each_other(tab: browser.Tab) -> None:
+    overlaps = tab.ask("""[...document.querySelectorAll("[data-pool]")].flatMap(pool => {
+      const outer = pool.getBoundingClientRect();
+      const all = [...pool.querySelectorAll(".node")].map(node => node.getBoundingClientRect());
+      return all.filter((a, i) => a.right > outer.right || a.left < outer.left
+        || all.some((b, j) => j > i && a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom));
+    }).length""")
+    assert overlaps == 0
+
+
+def test_every_section_shows_something(tab: browser.Tab) -> None:
+    heights = tab.ask("""Object.fromEntries([...document.querySelectorAll("main section")]
+      .map(one => [one.id, one.getBoundingClientRect().height]))""")
+    assert list(heights) == list(SECTIONS)
+    assert min(heights.values()) > 80
+
+
+def test_bars_are_as_long_as_their_amounts(tab: browser.Tab, made: Made) -> None:
+    bars = made.report.bill.by["pool"]
+    largest = max(bar.amounts.ceiling for bar in bars)
+    widths = tab.ask("""[...document.querySelectorAll('[data-by="pool"] .track')].map(track =>
+      track.querySelector(".ceiling").getBoundingClientRect().width / track.getBoundingClientRect().width)""")
+    assert widths == pytest.approx([float(bar.amounts.ceiling / largest) for bar in bars], abs=0.01)
+
+
+def test_shares_fill_their_pool(tab: browser.Tab, made: Made) -> None:
+    shown = tab.ask("""Object.fromEntries([...document.querySelectorAll("[data-quota]")].map(quota =>
+      [quota.dataset.quota, quota.querySelectorAll(".part").length]))""")
+    assert shown == {quota.pool: len(quota.parts) for quota in made.report.quotas}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_nothing_is_wider_than_the_window(tab: browser.Tab, width: int) -> None:
+    tab.size(width)
+    tab.ask(OPEN)
+    assert tab.ask(WIDE) == []
+    assert tab.ask("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_text_stands_out_from_its_ground(tab: browser.Tab, dark: bool) -> None:
+    tab.size(1280, dark=dark)
+    tab.ask(OPEN)
+    found = tab.ask(CONTRAST)
+    assert found["poor"] == []
+    assert found["seen"] > 300
+
+
+def test_the_button_changes_the_theme_and_the_page_remembers(tab: browser.Tab, path: Path) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = tab.ask(ground)
+    assert tab.ask("document.getElementById('theme').checkVisibility()")
+    tab.ask("document.getElementById('theme').click()")
+    dark = tab.ask(ground)
+    assert dark != light
+    assert tab.ask("document.getElementById('theme').getAttribute('aria-pressed')") == "true"
+    tab.open(path)
+    assert tab.ask(ground) == dark
+    tab.ask("document.getElementById('theme').click()")
+    assert tab.ask(ground) == light
+
+
+def test_the_system_decides_where_nobody_pressed_the_button(tab: browser.Tab) -> None:
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = tab.ask(ground)
+    tab.size(1280, dark=True)
+    assert tab.ask(ground) != light
+
+
+def test_the_tab_key_reaches_every_section_and_shows_where_it_is(tab: browser.Tab) -> None:
+    tab.tab()
+    assert tab.ask("document.activeElement.className") == "skip"
+    assert tab.ask("document.activeElement.getBoundingClientRect().left >= 0")
+    reached = []
+    for _ in SECTIONS:
+        tab.tab()
+        reached.append(tab.ask("document.activeElement.getAttribute('href')"))
+        assert tab.ask("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
+    assert reached == [f"#{name}" for name in SECTIONS]
+    tab.tab()
+    assert tab.ask("document.activeElement.id") == "theme"
+
+
+def test_landmarks_headings_and_names_are_there_for_a_screen_reader(tab: browser.Tab) -> None:
+    once = ["body > header", "nav", "main", "body > footer", "h1"]
+    assert tab.ask(f"{once}.filter(name => document.querySelectorAll(name).length === 1)") == once
+    unnamed = tab.ask("""[...document.querySelectorAll("[role=img], nav, button, section")]
+      .filter(one => !one.getAttribute("aria-label") && !one.getAttribute("aria-labelledby")).length""")
+    assert unnamed == 0
+    levels = tab.ask("[...document.querySelectorAll('h1, h2, h3')].map(one => Number(one.tagName[1]))")
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_nothing_is_complained_of(tab: browser.Tab) -> None:
+    tab.ask(OPEN)
+    assert tab.complaints == []
+
+
+def test_paper_has_everything_and_cuts_no_row(tab: browser.Tab) -> None:
+    pages = re.findall(rb"/Type\s*/Page\b", tab.paper())
+    assert 3 < len(pages) < 40
+    tab.call("Emulation.setEmulatedMedia", media="print")
+    tab.size(700)
+    tab.call("Emulation.setEmulatedMedia", media="print")
+    cut = tab.ask("""[...document.querySelectorAll("tr, .pool, .card, .zone, .quota, .alarm, .finding")]
+      .filter(one => getComputedStyle(one).breakInside !== "avoid").length""")
+    assert cut == 0
+    assert tab.ask("getComputedStyle(document.querySelector('thead')).display") == "table-header-group"
+    assert tab.ask("document.documentElement.scrollWidth") <= 700
+    tab.call("Emulation.setEmulatedMedia", media="")
+
+
+def test_what_is_folded_is_printed(tab: browser.Tab) -> None:
+    tab.ask("dispatchEvent(new Event('beforeprint'))")
+    assert tab.ask("document.querySelectorAll('details:not([open]):not(.pool details)').length") == 0
+    tab.ask("dispatchEvent(new Event('afterprint'))")
+    assert tab.ask("document.querySelectorAll('details:not([open])').length") > 0
+
+
+def test_paper_is_light_whatever_the_screen_is(tab: browser.Tab) -> None:
+    tab.size(1280, dark=True)
+    ground = "getComputedStyle(document.querySelector('.pool')).backgroundColor"
+    dark = tab.ask(ground)
+    tab.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    assert tab.ask(ground) != dark
+    tab.call("Emulation.setEmulatedMedia", media="")

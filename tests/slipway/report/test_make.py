@@ -1,0 +1,79 @@
+"""The command makes the two files from a checkout, and what it can't compare is in them and no failure."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from slipway.cli import main
+from slipway.engine.project import Project
+from slipway.render.layout import as_data
+from slipway.report import make
+from slipway.report.plan import Verb
+from slipway.report.plan.against import Former
+from tests.slipway.report.conftest import ROOT, STACK, Made
+
+pytestmark = pytest.mark.xdist_group("report")
+
+
+@pytest.fixture(autouse=True)
+def recorded(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program was run already."""
+    monkeypatch.setattr(make, "record_platform", lambda platform, *, stack: made.recording)
+    monkeypatch.chdir(ROOT)
+
+
+def run(out: Path, *arguments: str) -> tuple[str, str]:
+    assert main(["report", STACK, "--out", str(out), *arguments]) == 0
+    return (out / "index.html").read_text(encoding="utf-8"), (out / "report.md").read_text(encoding="utf-8")
+
+
+def test_two_runs_write_the_same_bytes_and_leave_other_files_alone(tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("mine")
+    assert run(tmp_path) == run(tmp_path / "second")
+    assert (tmp_path / "kept.txt").read_text() == "mine"
+
+
+def test_a_commit_that_is_not_there_is_in_the_report_and_no_failure(tmp_path: Path) -> None:
+    page, comment = run(tmp_path, "--against", "no-such-branch")
+    assert "git knows no commit" in page
+    assert "**Not compared with no-such-branch:** git knows no commit" in comment
+    assert "No difference in cost: no-such-branch can't be compared" in comment
+
+
+def test_the_other_commit_gives_changes_and_cost(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = tuple(as_data(one) for one in made.recording if one.name != "kueue-release")
+    former = Former(name="main (0123456789)", resources=there, estimate=made.found.before)
+    monkeypatch.setattr(make, "former", lambda project, stack, ref: former)
+    found = make.make(Project(ROOT), made.loaded, make.Wanted(stack=STACK, against="main"))
+    assert [(one.verb, one.name) for one in found.plan.changes] == [(Verb.CREATE, "kueue-release")]
+    assert found.bill.delta == made.report.bill.delta
+
+
+def test_a_new_stack_is_all_creations(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(make, "former", lambda project, stack, ref: Former(name="main (0123456789)", new=True))
+    found = make.make(Project(ROOT), made.loaded, make.Wanted(stack=STACK, against="main"))
+    assert {one.verb for one in found.plan.changes} == {Verb.CREATE}
+    assert found.bill.delta_problem == "the stack is not there yet"
+
+
+def test_a_plan_of_the_engine_is_shown_in_the_place_of_a_comparison(tmp_path: Path) -> None:
+    token = "aws:efs/fileSystem:FileSystem"
+    urn = f"urn:pulumi:prod::slipway::{token}::storage-efs-files"
+    step = {"op": "delete", "urn": urn, "oldState": {"type": token, "inputs": {}}}
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps({"steps": [step]}))
+    page, comment = run(tmp_path / "out", "--plan", str(plan))
+    assert "what stands, by the engine&#39;s own plan" in page
+    assert "- **delete EFS FileSystem `storage-efs-files`**. **Loses every file on it" in comment
+
+
+def test_the_commit_of_the_checkout_is_named(tmp_path: Path) -> None:
+    command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    known = subprocess.run(command, check=False, capture_output=True, text=True)
+    if known.returncode:
+        pytest.skip("this tree is no git checkout, so it has no commit to name")
+    assert known.stdout.strip()[:7] in run(tmp_path)[1]

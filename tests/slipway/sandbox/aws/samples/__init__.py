@@ -1,0 +1,13 @@
+"""One object of every row."""
+
+from __future__ import annotations
+
+from tests.slipway.sandbox.aws.samples import compute, identity, messages, network, storage
+from tests.slipway.sandbox.aws.samples.sample import Sample
+from tests.slipway.sandbox.aws.samples.world import World
+
+SAMPLES: dict[str, Sample] = {
+    **network.SAMPLES, **identity.SAMPLES, **compute.SAMPLES, **storage.SAMPLES, **messages.SAMPLES
+}  # fmt: skip
+
+__all__ = ["SAMPLES", "Sample", "World"]

@@ -1,0 +1,145 @@
+"""Every row against moto: made, read without drift, updated, drifted, deleted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.sandbox.aws import lifecycle as lifecycle_module
+from slipway.sandbox.aws import parameters
+from slipway.sandbox.aws.client import AwsError
+from slipway.sandbox.aws.mapping import ALWAYS, ANY
+from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.schema import schema
+from slipway.sandbox.rpc.errors import PartialFailureError
+from slipway.sandbox.rpc.hooks import ReadResult
+from tests.slipway.sandbox.aws.samples import SAMPLES, World
+from tests.slipway.sandbox.aws.samples.world import document
+
+EACH = pytest.mark.parametrize("type_token", sorted(ROWS))
+
+
+def read(world: World, type_token: str, id: str, outputs: dict[str, Any], inputs: dict[str, Any]) -> ReadResult:
+    found = world.lifecycle(type_token).read(id, outputs, inputs)
+    assert found is not None
+    return found
+
+
+def test_every_row_has_a_sample() -> None:
+    assert set(SAMPLES) == set(ROWS)
+
+
+@EACH
+def test_a_row_names_only_inputs_and_outputs_of_its_type(type_token: str) -> None:
+    row, known = ROWS[type_token], schema(type_token)
+    assert known is not None
+    inputs = {
+        *(path.split(".")[0] for path in row.force_new), *row.drift, *row.defaults,
+        *(name for group in row.exactly_one for name in group),
+        *(key for setting in row.settings for key in setting.keys if key not in (ANY, ALWAYS)),
+    }  # fmt: skip
+    assert inputs <= set(known.inputs)
+    assert {*row.computed, *row.from_item, *row.volatile} <= set(known.outputs)
+    assert not set(row.drift) & set(row.recorded(known.inputs)), "a recorded update would look like drift"
+
+
+@EACH
+def test_an_object_lives_its_life(type_token: str, world: World) -> None:
+    sample, lifecycle = SAMPLES[type_token], world.lifecycle(type_token)
+    inputs = sample.inputs(world)
+    assert lifecycle.schema.check(inputs) == []
+    assert parameters.check(world.aws, lifecycle.schema, lifecycle.row, inputs) == []
+    id, outputs = lifecycle.create(inputs)
+    assert id
+    assert read(world, type_token, id, outputs, inputs) == ReadResult(id, outputs, inputs), "false drift"
+    if sample.update:
+        updated = {**inputs, **sample.update}
+        outputs = lifecycle.update(id, outputs, updated, set(sample.update))
+        assert read(world, type_token, id, outputs, updated) == ReadResult(id, outputs, updated), "the update was lost"
+        assert {key: outputs[key] for key in sample.update if key in outputs} == sample.update
+        inputs = updated
+    if sample.behind:
+        sample.behind(world.aws, id, outputs)
+        found = read(world, type_token, id, outputs, inputs)
+        assert {key for key in found.inputs if found.inputs[key] != inputs.get(key)} == set(sample.shows)
+        outputs = lifecycle.update(id, dict(found.outputs), inputs, set(sample.shows))
+        assert read(world, type_token, id, outputs, inputs).inputs == inputs, "the repair was lost"
+    lifecycle.delete(id, outputs)
+    if not sample.stays:
+        assert lifecycle.read(id, outputs, inputs) is None
+        lifecycle.delete(id, outputs)
+
+
+def test_a_rule_between_groups_keeps_its_description_though_moto_forgets_it(world: World) -> None:
+    lifecycle = world.lifecycle("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule")
+    group = world.group()
+    inputs = {
+        "securityGroupId": group, "referencedSecurityGroupId": group, "ipProtocol": "-1", "description": "EFA"
+    }  # fmt: skip
+    id, outputs = lifecycle.create(inputs)
+    assert lifecycle.read(id, outputs, inputs) == ReadResult(id, outputs, inputs)
+
+
+def test_a_delete_waits_for_what_depends_on_it_and_then_tells(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[float] = []
+    monkeypatch.setattr("slipway.sandbox.aws.lifecycle.time.sleep", tried.append)
+    table, vpc = world.lifecycle("aws:ec2/routeTable:RouteTable"), world.vpc()
+    id, outputs = table.create({"vpcId": vpc})
+    with pytest.raises(AwsError, match="DependencyViolation"):
+        world.lifecycle("aws:ec2/vpc:Vpc").delete(vpc, {})
+    assert len(tried) == lifecycle_module.DELETE_ATTEMPTS - 1
+    monkeypatch.setattr("slipway.sandbox.aws.lifecycle.time.sleep", lambda _: table.delete(id, outputs))
+    world.lifecycle("aws:ec2/vpc:Vpc").delete(vpc, {})
+
+
+def test_an_update_that_fails_is_told_with_what_is_known(world: World) -> None:
+    lifecycle = world.lifecycle("aws:iam/rolePolicy:RolePolicy")
+    inputs = {"role": world.role()["name"], "name": "inline", "policy": document("s3:Get*")}
+    id, outputs = lifecycle.create(inputs)
+    with pytest.raises(PartialFailureError, match="MalformedPolicyDocument") as raised:
+        lifecycle.update(id, outputs, {**inputs, "policy": '{"Version": "2012-10-17", "Statement": []}'}, {"policy"})
+    assert raised.value.id == id
+    assert raised.value.outputs["role"] == inputs["role"]
+
+
+def test_inline_routes_are_made_those_of_the_program(world: World) -> None:
+    lifecycle = world.lifecycle("aws:ec2/routeTable:RouteTable")
+    id, outputs = lifecycle.create({"vpcId": world.vpc(), "routes": []})
+    gateway, nat = world.gateway_of(id), world.nat()
+    inputs = {"vpcId": outputs["vpcId"], "routes": [{"cidrBlock": "0.0.0.0/0", "gatewayId": gateway}]}
+    outputs = lifecycle.update(id, outputs, inputs, {"routes"})
+    assert read(world, lifecycle.row.type, id, outputs, inputs).inputs == inputs
+    inputs = {**inputs, "routes": [{"cidrBlock": "0.0.0.0/0", "natGatewayId": nat}]}
+    outputs = lifecycle.update(id, outputs, inputs, {"routes"})
+    assert read(world, lifecycle.row.type, id, outputs, inputs).inputs == inputs
+    inputs = {**inputs, "routes": []}
+    outputs = lifecycle.update(id, outputs, inputs, {"routes"})
+    assert read(world, lifecycle.row.type, id, outputs, inputs).inputs == inputs
+
+
+def test_an_association_moves_to_another_table_and_is_found_again(world: World) -> None:
+    lifecycle = world.lifecycle("aws:ec2/routeTableAssociation:RouteTableAssociation")
+    first, subnet = world.table(), world.subnets(1)[0]
+    inputs = {"routeTableId": first, "subnetId": subnet}
+    id, outputs = lifecycle.create(inputs)
+    moved = {**inputs, "routeTableId": world.table()}
+    outputs = lifecycle.update(id, outputs, moved, {"routeTableId"})
+    assert read(world, lifecycle.row.type, id, outputs, moved).inputs == moved
+    lifecycle.delete(id, outputs)
+    assert lifecycle.read(id, outputs, moved) is None
+
+
+def test_tags_of_default_and_own_are_told_apart(world: World) -> None:
+    tagged = World(replace(world.aws, default_tags={"team": "ml", "stage": "dev"}))
+    lifecycle = tagged.lifecycle("aws:ec2/vpc:Vpc")
+    inputs = {"cidrBlock": "10.0.0.0/16", "tags": {"stage": "prod", "Name": "vpc"}}
+    id, outputs = lifecycle.create(inputs)
+    assert outputs["tagsAll"] == {"team": "ml", "stage": "prod", "Name": "vpc"}
+    assert read(tagged, lifecycle.row.type, id, outputs, inputs).inputs == inputs
+    gone = [{"Key": "team"}, {"Key": "Name"}]
+    tagged.aws.call("ec2", "delete_tags", Resources=[id], Tags=gone)
+    found = read(tagged, lifecycle.row.type, id, outputs, inputs)
+    assert found.inputs["tags"] == {"stage": "prod"}
+    assert found.outputs["tagsAll"] == {"stage": "prod"}, "so that the next run puts the default tag back"

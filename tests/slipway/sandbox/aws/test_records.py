@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.sandbox.aws import records
+from slipway.sandbox.aws.client import Aws, AwsError
+from slipway.sandbox.aws.configuration import World as Shared
+from slipway.sandbox.aws.coverage import coverage, recorded_updates
+from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.provider import AwsProvider
+from slipway.sandbox.aws.schema import Schema, schema
+from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.rpc.hooks import Resource
+from tests.slipway.sandbox.aws.fakes import FakeNodes
+from tests.slipway.sandbox.aws.samples import World
+
+
+def known(type_token: str) -> Schema:
+    found = schema(type_token)
+    assert found is not None
+    return found
+
+
+def make(aws: Aws, type_token: str, **inputs: Any) -> tuple[str, dict[str, Any]]:
+    assert known(type_token).check(inputs) == []
+    return records.create(aws, known(type_token), "thing", inputs)
+
+
+def test_a_record_names_only_inputs_and_outputs_of_its_type() -> None:
+    for type_token, record in records.RECORDS.items():
+        assert {path.split(".")[0] for path in record.force_new} <= set(known(type_token).inputs)
+        assert set(record.computed) <= set(known(type_token).outputs)
+        assert type_token not in ROWS
+
+
+def test_what_eks_would_compute_has_its_form(world: World) -> None:
+    cluster, role = world.cluster(), world.role()["arn"]
+    aws, account = world.aws, world.aws.account
+    id, addon = make(aws, "aws:eks/addon:Addon", clusterName=cluster, addonName="vpc-cni")
+    assert id == f"{cluster}:vpc-cni"
+    assert addon["arn"].startswith(f"arn:aws:eks:us-west-2:{account}:addon/{cluster}/vpc-cni/")
+    _, entry = make(aws, "aws:eks/accessEntry:AccessEntry", clusterName=cluster, principalArn=role)
+    assert (entry["type"], entry["userName"]) == ("STANDARD", role)
+    _, linux = make(aws, "aws:eks/accessEntry:AccessEntry", clusterName=cluster, principalArn=role, type="EC2_LINUX")
+    assert linux["type"] == "EC2_LINUX"
+    pod = {"clusterName": cluster, "namespace": "n", "serviceAccount": "s", "roleArn": role}
+    id, association = make(aws, "aws:eks/podIdentityAssociation:PodIdentityAssociation", **pod)
+    assert association["associationId"] == id
+    assert association["associationArn"].endswith(f"podidentityassociation/{cluster}/{id}")
+
+
+def test_a_record_of_a_cluster_that_is_not_there_is_refused(world: World) -> None:
+    with pytest.raises(AwsError, match="No cluster found for name: nowhere"):
+        make(world.aws, "aws:eks/addon:Addon", clusterName="nowhere", addonName="vpc-cni")
+
+
+def test_the_tag_of_a_scaling_group_is_told_to_the_nodes(aws: Aws) -> None:
+    nodes = FakeNodes()
+    told, token = replace(aws, nodes=nodes), "aws:autoscaling/tag:Tag"
+    inputs = {"autoscalingGroupName": "eks-1", "tag": {"key": "k", "value": "1", "propagateAtLaunch": True}}
+    id, outputs = make(told, token, **inputs)
+    assert (id, nodes.tags) == ("eks-1,k", {("eks-1", "k"): "1"})
+    changed = {**inputs, "tag": {**inputs["tag"], "value": "2"}}  # type: ignore[dict-item]
+    outputs = records.update(told, known(token), outputs, changed, inputs)
+    assert nodes.tags == {("eks-1", "k"): "2"}
+    records.delete(told, known(token), outputs)
+    assert nodes.tags == {}
+
+
+def test_what_was_made_up_survives_an_update(world: World) -> None:
+    token, cluster = "aws:eks/addon:Addon", world.cluster()
+    inputs = {"clusterName": cluster, "addonName": "coredns"}
+    _, outputs = make(world.aws, token, **inputs)
+    changed = {**inputs, "addonVersion": "v1", "tags": {"a": "b"}}
+    updated = records.update(world.aws, known(token), outputs, changed, inputs)
+    assert updated["arn"] == outputs["arn"]
+    assert (updated["addonVersion"], updated["tagsAll"]) == ("v1", {"a": "b"})
+
+
+def test_any_other_type_gets_an_id_and_an_arn(aws: Aws) -> None:
+    first = make(aws, "aws:amp/workspace:Workspace", alias="a")
+    assert first == make(aws, "aws:amp/workspace:Workspace", alias="a"), "the same for the same inputs"
+    assert first[1]["arn"] == f"arn:aws:amp:us-west-2:{aws.account}:workspace/{first[0]}"
+
+
+def test_a_record_is_refreshed_as_it_is_and_not_imported(aws: Aws) -> None:
+    provider = AwsProvider(Shared(aws.clients))
+    workspace = Resource("urn", "aws:amp/workspace:Workspace", "w")
+    found = provider.read(aws, workspace, "w-1", {"alias": "a"}, {"alias": "a"})
+    assert found is not None
+    assert (found.outputs, found.inputs) == ({"alias": "a"}, {"alias": "a"})
+    with pytest.raises(ProviderError, match="cannot be imported"):
+        provider.read(aws, workspace, "w-1", {}, {})
+
+
+def test_it_is_told_what_lives_in_moto_and_what_does_not() -> None:
+    found = coverage()
+    assert found["moto"] == sorted(ROWS)
+    assert found["record"] == "any other of 1748 types"
+    updates = recorded_updates()
+    assert "version" in updates["aws:eks/cluster:Cluster"]
+    assert "launchTemplate" in updates["aws:eks/nodeGroup:NodeGroup"]
+    assert "scalingConfig" not in updates["aws:eks/nodeGroup:NodeGroup"]

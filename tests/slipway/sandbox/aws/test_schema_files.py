@@ -1,0 +1,209 @@
+"""Schemas on disk: the same as those of the SDK, and never in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from slipway.sandbox.aws import schema_files, sdk_annotations
+from slipway.sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, MapOf, ObjectOf, Objects
+from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.schema import tokens
+
+TOPIC = "aws:sns/topic:Topic"
+RECURSIVE = "aws:wafv2/ruleGroup:RuleGroup"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of the test's own."""
+    monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def of_the_sdk(type_token: str) -> Objects:
+    return sdk_annotations.read(*tokens()[type_token])
+
+
+def kept(type_token: str) -> Path:
+    """The file of a type, written."""
+    schema_files.save(type_token, of_the_sdk(type_token))
+    return schema_files.place(type_token)
+
+
+def below(kind: Kind) -> list[ObjectOf]:
+    if isinstance(kind, (ListOf, MapOf)):
+        return below(kind.item)
+    if isinstance(kind, AnyOf):
+        return [found for option in kind.options for found in below(option)]
+    return [kind] if isinstance(kind, ObjectOf) else []
+
+
+def children(fields: Mapping[str, Field]) -> list[ObjectOf]:
+    """The objects that properties hold."""
+    return [nested for field in fields.values() for nested in below(field.kind)]
+
+
+@pytest.mark.parametrize("type_token", [*sorted(ROWS), RECURSIVE])
+def test_what_is_read_back_is_what_the_sdk_says(type_token: str) -> None:
+    said = of_the_sdk(type_token)
+    schema_files.save(type_token, said)
+    found = schema_files.load(type_token)
+    assert found == said
+    for fields in found.values():
+        for nested in children(fields):
+            assert nested.fields == said[nested.name]
+
+
+def test_an_object_that_holds_its_own_kind_is_one_object() -> None:
+    kept(RECURSIVE)
+    found = schema_files.load(RECURSIVE)
+    assert found is not None
+    own = [name for name, fields in found.items() if any(reaches(child, name, set()) for child in children(fields))]
+    assert "pulumi_aws.wafv2._inputs.RuleGroupRuleStatementArgs" in own
+
+
+def reaches(start: ObjectOf, name: str, seen: set[str]) -> bool:
+    if start.name == name:
+        return True
+    if start.name in seen:
+        return False
+    seen.add(start.name)
+    return any(reaches(child, name, seen) for child in children(start.fields))
+
+
+def without_outputs(document: str) -> str:
+    parsed = json.loads(document)
+    del parsed["objects"]["outputs"]
+    return json.dumps(parsed)
+
+
+BREAKS: dict[str, Callable[[str], str]] = {
+    "empty": lambda document: "",
+    "cut off": lambda document: document[:-20],
+    "no object": lambda document: "[]",
+    "of another type": lambda document: document.replace(TOPIC, "aws:sqs/queue:Queue"),
+    "a kind there is not": lambda document: document.replace('"str"', '"text"'),
+    "a form there is not": lambda document: document.replace('{"map":', '{"set":'),
+    "a property of one part": lambda document: document.replace('[false,"str"]', "[false]"),
+    "an object there is not": lambda document: document.replace('{"map":"str"}', '{"object":"gone"}'),
+    "no outputs": without_outputs,
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_broken_file_is_ignored(name: str) -> None:
+    path = kept(TOPIC)
+    whole = path.read_text()
+    broken = BREAKS[name](whole)
+    assert broken != whole
+    path.write_text(broken)
+    assert schema_files.load(TOPIC) is None
+
+
+def test_bytes_that_are_no_text_are_ignored() -> None:
+    path = kept(TOPIC)
+    path.write_bytes(b"\xff\xfe\x00")
+    assert schema_files.load(TOPIC) is None
+
+
+IN_ANOTHER_PROCESS = f"""
+import json, sys
+from slipway.sandbox.aws.schema import schema
+found = schema({TOPIC!r}), schema("aws:ec2/vpc:Vpc")
+assert all(one.inputs and one.outputs for one in found)
+print(json.dumps(sorted(name for name in sys.modules if name.startswith("pulumi_aws."))))
+"""
+
+
+def imported_by_another_process() -> list[str]:
+    """Modules of the SDK that a process has imported after it asked for two schemas."""
+    done = subprocess.run(
+        [sys.executable, "-c", IN_ANOTHER_PROCESS], check=True, capture_output=True, text=True, timeout=60
+    )
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+def test_the_second_process_imports_nothing_of_the_sdk() -> None:
+    assert {"pulumi_aws.ec2", "pulumi_aws.sns"} <= set(imported_by_another_process())
+    assert imported_by_another_process() == []
+
+
+def test_a_broken_file_is_written_anew() -> None:
+    path = kept(TOPIC)
+    whole = path.read_text()
+    path.write_text(whole[:-20])
+    assert "pulumi_aws.sns" in imported_by_another_process()
+    assert path.read_text() == whole
+
+
+def test_a_place_that_cannot_be_written_is_no_error(cache: Path) -> None:
+    # For root no directory is read-only; a file where the directory should be stops everybody.
+    (cache / "schemas").write_text("")
+    schema_files.save(TOPIC, of_the_sdk(TOPIC))
+    assert schema_files.load(TOPIC) is None
+    assert "pulumi_aws.sns" in imported_by_another_process()
+
+
+def test_a_full_disk_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    schema_files.save(TOPIC, of_the_sdk(TOPIC))
+    assert list(schema_files.place(TOPIC).parent.iterdir()) == []
+
+
+def test_a_user_without_a_home_has_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        msg = "Could not determine home directory."
+        raise RuntimeError(msg)
+
+    for name in ("SLIPWAY_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    schema_files.save(TOPIC, of_the_sdk(TOPIC))
+    assert schema_files.load(TOPIC) is None
+
+
+def test_no_two_types_share_a_file() -> None:
+    places = {str(schema_files.place(type_token)).lower() for type_token in tokens()}
+    assert len(places) == len(tokens())
+
+
+@pytest.mark.parametrize("module", ["sdk_annotations.py", "kinds.py", "schema_files.py"])
+def test_another_code_has_other_files(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = schema_files.place(TOPIC)
+    sources = [tmp_path / source.name for source in schema_files.SOURCES]
+    for source, copy in zip(schema_files.SOURCES, sources, strict=True):
+        copy.write_text(source.read_text() + ("# changed\n" if source.name == module else ""))
+    monkeypatch.setattr(schema_files, "SOURCES", sources)
+    schema_files.key.cache_clear()
+    try:
+        assert schema_files.place(TOPIC) != before
+    finally:
+        schema_files.key.cache_clear()
+
+
+def test_another_sdk_has_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = schema_files.place(TOPIC)
+    monkeypatch.setattr(schema_files, "version", lambda name: "8.0.0")
+    schema_files.key.cache_clear()
+    try:
+        found = schema_files.place(TOPIC)
+    finally:
+        schema_files.key.cache_clear()
+    assert found != before
+    assert found.parent.name.startswith("8.0.0-")
+
+
+def test_files_lie_below_the_cache(cache: Path) -> None:
+    assert kept(TOPIC).is_relative_to(cache / "schemas")
+    assert os.listdir(cache) == ["schemas"]  # noqa: PTH208

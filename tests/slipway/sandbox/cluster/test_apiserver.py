@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from slipway.sandbox.cluster.apiserver import MEMORY_LIMIT, garbage_collection
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.objects import Object, Ref
+from tests.slipway.sandbox.plane import CLUSTER, ControlPlane
+
+pytestmark = pytest.mark.sandbox
+
+
+def pod(namespace: str, **container: object) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "pod", "namespace": namespace},
+        "spec": {"containers": [{"name": "main", "image": "x", **container}]},
+    }
+
+
+def test_a_pod_that_asks_for_a_gpu_tolerates_its_taint(client: KubeClient, namespace: str) -> None:
+    live = client.apply(pod(namespace, resources={"limits": {"nvidia.com/gpu": "1"}}), "test")
+    assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in live["spec"]["tolerations"]
+
+
+def test_a_pod_that_asks_for_none_does_not(client: KubeClient, namespace: str) -> None:
+    live = client.apply(pod(namespace), "test")
+    assert "nvidia.com/gpu" not in {each.get("key") for each in live["spec"].get("tolerations", [])}
+
+
+def test_storage_drivers_may_run_privileged(client: KubeClient, namespace: str) -> None:
+    assert client.apply(pod(namespace, securityContext={"privileged": True}), "test")
+
+
+def test_a_webhook_of_a_chart_refuses_nothing_for_no_pod_could_answer(client: KubeClient, namespace: str) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
+    hook = {
+        "name": "deny.example.com",
+        "clientConfig": {"url": "https://127.0.0.1:1/deny"},
+        "failurePolicy": "Fail",
+        "rules": [rule],
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    kind = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
+    client.apply({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "deny"}, "webhooks": [hook]}, "test")
+    try:
+        assert client.apply(Ref("v1", "ConfigMap", "free", namespace).as_object(), "test")
+    finally:
+        client.delete(Ref(*kind, "deny"))
+
+
+def test_a_stranger_is_let_in_nowhere(plane: ControlPlane) -> None:
+    endpoint = plane.pool.get(CLUSTER)
+    assert endpoint is not None
+    stranger = KubeClient(endpoint.server, plane.pki.authority_text, "wrong")
+    with pytest.raises(ApiError) as refused:
+        stranger.get_path("/api/v1/namespaces")
+    assert refused.value.status == 401
+
+
+def test_garbage_is_collected_as_the_user_says(plane: ControlPlane) -> None:
+    assert garbage_collection({}) == {"GOGC": "100", "GOMEMLIMIT": MEMORY_LIMIT}
+    assert garbage_collection({"GOGC": "50", "GOMEMLIMIT": "1GiB"}) == {"GOGC": "50", "GOMEMLIMIT": "1GiB"}
+    assert plane.pool.standing()[CLUSTER].process.spec.environment == garbage_collection(os.environ)

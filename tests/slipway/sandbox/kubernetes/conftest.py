@@ -1,0 +1,23 @@
+"""Provider instances on the control plane of the tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slipway.sandbox.kubernetes.settings import UNKNOWN_KUBECONFIG
+from tests.slipway.sandbox.kubernetes.hooks import Hooks, make_hooks
+from tests.slipway.sandbox.plane import ControlPlane
+
+
+@pytest.fixture
+def hooks(plane: ControlPlane, tmp_path: Path) -> Hooks:
+    """For the cluster that stands."""
+    return make_hooks(plane, tmp_path)
+
+
+@pytest.fixture
+def first_preview(plane: ControlPlane, tmp_path: Path) -> Hooks:
+    """For a cluster that does not exist yet."""
+    return make_hooks(plane, tmp_path, kubeconfig=UNKNOWN_KUBECONFIG)

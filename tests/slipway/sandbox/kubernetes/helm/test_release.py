@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.helm.render import available
+from slipway.sandbox.kubernetes.objects import Ref
+from slipway.sandbox.kubernetes.removal import remove
+from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError
+from slipway.sandbox.rpc.wire import UNKNOWN
+from tests.slipway.sandbox.kubernetes.helm.charts import CONFIG_MAP, GAUGE, write_chart
+from tests.slipway.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
+from tests.slipway.sandbox.plane import ControlPlane, crd
+
+pytestmark = pytest.mark.sandbox
+
+DEFINITION = crd("helm.test", "Gauge", {"level": {"type": "integer"}})
+needs_helm = pytest.mark.skipif(available() is None, reason="no helm here: run `make setup`")
+TEMPLATES = {"config.yaml": CONFIG_MAP}
+SECOND = "apiVersion: v1\nkind: Secret\nmetadata: {name: second}\n"
+REFUSED = "apiVersion: v1\nkind: Service\nmetadata: {name: refused}\nspec: {ports: [{port: 99999}]}\n"
+
+
+@pytest.fixture
+def charts(tmp_path: Path) -> Path:
+    return tmp_path / "charts"
+
+
+@pytest.fixture
+def hooks(plane: ControlPlane, tmp_path: Path, charts: Path) -> Hooks:
+    return make_hooks(plane, tmp_path, charts)
+
+
+def release(namespace: str, **more: Any) -> dict[str, Any]:
+    return {"chart": "oci://example.com/charts/widget", "name": "one", "namespace": namespace, **more}
+
+
+def test_a_release_gets_a_name_of_its_own_and_keeps_it(hooks: Hooks) -> None:
+    first, _ = hooks.check(RELEASE, {"chart": "none"}, name="queue")
+    assert first["name"].startswith("queue-")
+    assert first["namespace"] == "default"
+    assert hooks.check(RELEASE, {"chart": "none"}, first, name="queue")[0]["name"] == first["name"]
+
+
+def test_a_release_without_a_chart_is_refused(hooks: Hooks) -> None:
+    assert "a chart is required" in hooks.check(RELEASE, {})[1][0]
+
+
+def test_a_wrong_value_is_refused_at_preview_with_its_path(hooks: Hooks, charts: Path, namespace: str) -> None:
+    write_chart(charts)
+    _, reasons = hooks.check(RELEASE, release(namespace, values={"controller": {"imagee": {}}, "replicas": UNKNOWN}))
+    assert reasons == ['values.controller.imagee: chart widget 1.2.3 has no such value; did you mean "image"?']
+
+
+def test_a_chart_that_is_not_at_hand_is_recorded_and_said(hooks: Hooks, namespace: str) -> None:
+    id, outputs, _ = hooks.create(RELEASE, release(namespace, values={"anything": 1}, version="4.5.6"))
+    assert id == f"{namespace}/one"
+    assert outputs["status"] == {
+        "appVersion": "",
+        "chart": "widget",
+        "name": "one",
+        "namespace": namespace,
+        "revision": 1,
+        "status": "deployed",
+        "version": "4.5.6",
+    }
+    assert outputs["slipway"]["mode"] == "recorded"
+    assert list(hooks.said()) == ["recorded"]
+
+
+def test_a_missing_namespace_is_refused_as_helm_does_unless_it_may_be_made(hooks: Hooks, client: KubeClient) -> None:
+    with pytest.raises(ProviderError, match='namespaces "helm-made" not found'):
+        hooks.create(RELEASE, release("helm-made"))
+    hooks.create(RELEASE, release("helm-made", createNamespace=True))
+    remove(client, Ref("v1", "Namespace", "helm-made"))
+
+
+def test_definitions_of_a_chart_are_installed_and_outlive_the_release(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    write_chart(charts, definitions=[DEFINITION])
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    assert outputs["slipway"]["mode"] == "checked"
+    gauge = "kubernetes:helm.test/v1:Gauge"
+    metadata = {"name": "g", "namespace": namespace}
+    assert "not declared in schema" in hooks.check(gauge, {"metadata": metadata, "spec": {"lefel": 1}})[1][0]
+    hooks.delete(RELEASE, id, outputs, inputs)
+    assert client.get(Ref.of(DEFINITION)) is not None
+    remove(client, Ref.of(DEFINITION))
+
+
+def test_a_preview_validates_custom_resources_by_the_charts_definitions(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    write_chart(charts, definitions=[DEFINITION])
+    assert hooks.check(RELEASE, release(namespace))[1] == []
+    metadata = {"name": "g", "namespace": namespace}
+    _, reasons = hooks.check("kubernetes:helm.test/v1:Gauge", {"metadata": metadata, "spec": {"lefel": 1}})
+    assert "not declared in schema" in reasons[0]
+    assert client.get(Ref.of(DEFINITION)) is None
+
+
+@needs_helm
+def test_a_release_is_installed_upgraded_and_removed(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    path = write_chart(charts, templates={**TEMPLATES, "second.yaml": SECOND})
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace, values={"replicas": 2}))
+    config, second = Ref("v1", "ConfigMap", "one-config", namespace), Ref("v1", "Secret", "second", namespace)
+    live = client.get(config)
+    assert live is not None
+    assert live["data"]["replicas"] == "2"
+    assert live["metadata"]["annotations"]["meta.helm.sh/release-name"] == "one"
+    assert outputs["resourceNames"] == {
+        "Secret.v1": [f"{namespace}/second"],
+        "ConfigMap.v1": [f"{namespace}/one-config"],
+    }
+
+    (path / "templates" / "second.yaml").unlink()
+    news, reasons = hooks.check(RELEASE, release(namespace, values={"replicas": 3}), inputs)
+    assert reasons == []
+    updated = hooks.update(RELEASE, id, outputs, inputs, news)
+    assert updated["status"]["revision"] == 2
+    assert client.get(second) is None
+    assert (client.get(config) or {})["data"]["replicas"] == "3"
+
+    hooks.delete(RELEASE, id, updated, news)
+    assert client.get(config) is None
+    assert hooks.said() == {}
+
+
+@needs_helm
+def test_what_the_api_server_refuses_in_a_rendered_chart_is_told_at_preview(
+    hooks: Hooks, charts: Path, namespace: str
+) -> None:
+    write_chart(charts, templates={**TEMPLATES, "refused.yaml": REFUSED})
+    _, reasons = hooks.check(RELEASE, release(namespace))
+    assert len(reasons) == 1
+    assert reasons[0].startswith(f"v1 Service {namespace}/refused: ")
+    assert "99999" in reasons[0]
+
+
+@needs_helm
+def test_a_release_that_fails_half_way_is_known_and_recovers(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    path = write_chart(charts, templates=TEMPLATES)
+    checked, _ = hooks.check(RELEASE, release(namespace))
+    (path / "templates" / "refused.yaml").write_text(REFUSED)
+    with pytest.raises(PartialFailureError, match=r"Service .*/refused") as failed:
+        hooks.provider.create(hooks.session, hooks.resource(RELEASE, "it"), checked)
+    outputs = dict(failed.value.outputs)
+    assert outputs["status"]["status"] == "failed"
+    assert [obj["metadata"]["name"] for obj in outputs["slipway"]["objects"]] == ["one-config"]
+    (path / "templates" / "refused.yaml").write_text(REFUSED.replace("99999", "80"))
+    updated = hooks.update(RELEASE, failed.value.id, outputs, checked, checked)
+    assert updated["status"]["status"] == "deployed"
+    hooks.delete(RELEASE, failed.value.id, updated, checked)
+    assert client.get(Ref("v1", "Service", "refused", namespace)) is None
+
+
+@needs_helm
+def test_an_atomic_release_that_fails_leaves_nothing(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    path = write_chart(charts, templates=TEMPLATES)
+    checked, _ = hooks.check(RELEASE, release(namespace, atomic=True))
+    (path / "templates" / "refused.yaml").write_text(REFUSED)
+    with pytest.raises(ProviderError, match="all of it was removed again"):
+        hooks.provider.create(hooks.session, hooks.resource(RELEASE, "it"), checked)
+    assert client.get(Ref("v1", "ConfigMap", "one-config", namespace)) is None
+
+
+@needs_helm
+def test_an_upgrade_that_fails_half_way_is_mended_by_the_next_and_leaves_nothing_when_destroyed(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    """The life of a release as the platform makes them: installed, upgraded, broken, mended, removed."""
+    path = write_chart(charts, templates={**TEMPLATES, "second.yaml": SECOND})
+    config, second = Ref("v1", "ConfigMap", "one-config", namespace), Ref("v1", "Secret", "second", namespace)
+    added, refused = Ref("v1", "Secret", "added", namespace), Ref("v1", "Service", "refused", namespace)
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace, atomic=True, values={"replicas": 2}))
+
+    news, reasons = hooks.check(RELEASE, release(namespace, atomic=True, values={"replicas": 3}), inputs)
+    assert reasons == []
+    (path / "templates" / "second.yaml").unlink()
+    (path / "templates" / "added.yaml").write_text(SECOND.replace("second", "added"))
+    (path / "templates" / "refused.yaml").write_text(REFUSED)
+    with pytest.raises(PartialFailureError, match=r"Service .*/refused") as failed:
+        hooks.update(RELEASE, id, outputs, inputs, news)
+    half_way = dict(failed.value.outputs)
+    assert half_way["status"]["status"] == "failed"
+    assert client.get(second) is not None, "nothing is removed before all is applied"
+
+    (path / "templates" / "refused.yaml").write_text(REFUSED.replace("99999", "80"))
+    mended = hooks.update(RELEASE, id, half_way, news, news)
+    assert mended["status"]["status"] == "deployed"
+    assert (client.get(config) or {})["data"]["replicas"] == "3"
+    assert client.get(second) is None
+
+    hooks.delete(RELEASE, id, mended, news)
+    assert [ref for ref in (config, second, added, refused) if client.get(ref) is not None] == []
+
+
+@needs_helm
+def test_an_object_of_somebody_else_is_not_taken_over(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    write_chart(charts, templates=TEMPLATES)
+    client.apply(Ref("v1", "ConfigMap", "one-config", namespace).as_object(), "somebody")
+    with pytest.raises(ProviderError, match="invalid ownership metadata, it belongs to no release"):
+        hooks.create(RELEASE, release(namespace))
+    assert hooks.create(RELEASE, release(namespace, takeOwnership=True))[1]["status"]["status"] == "deployed"
+
+
+@needs_helm
+def test_objects_with_the_policy_keep_outlive_the_release(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    kept = CONFIG_MAP.replace("}-config}", '}-config, annotations: {"helm.sh/resource-policy": keep}}')
+    write_chart(charts, templates={"config.yaml": kept})
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    hooks.delete(RELEASE, id, outputs, inputs)
+    assert client.get(Ref("v1", "ConfigMap", "one-config", namespace)) is not None
+
+
+@needs_helm
+def test_definitions_among_the_templates_are_asked_for_all_at_once(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definitions = [crd("helm.test", kind, {"level": {"type": "integer"}}) for kind in ("Gauge", "Dial", "Meter")]
+    templates = {f"{each['metadata']['name']}.yaml": yaml.safe_dump(each) for each in definitions}
+    write_chart(charts, templates={**templates, "gauge.yaml": GAUGE})
+    there: list[bool] = []
+    wait = crds.wait_until_served
+
+    def watched(client: KubeClient, definition: dict[str, Any]) -> Any:
+        there.append(all(client.metadata(Ref.of(each)) for each in definitions))
+        return wait(client, definition)
+
+    monkeypatch.setattr(crds, "wait_until_served", watched)
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    assert there == [True, True, True]
+    assert len(outputs["resourceNames"]["CustomResourceDefinition.apiextensions.k8s.io/v1"]) == 3
+    assert client.get(Ref("helm.test/v1", "Gauge", "one-gauge", namespace)) is not None
+    hooks.delete(RELEASE, id, outputs, inputs)
+    assert not any(client.metadata(Ref.of(each)) for each in definitions)
+
+
+@needs_helm
+def test_a_failure_among_definitions_leaves_none_unknown(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    good, taken = DEFINITION, crd("helm.test", "Dial", {})
+    taken["spec"]["names"]["plural"] = "other"
+    write_chart(charts, templates={"a.yaml": yaml.safe_dump(taken), "b.yaml": yaml.safe_dump(good)})
+    checked = {**release(namespace), "createNamespace": False}
+    with pytest.raises(PartialFailureError, match=r"must be spec\.names\.plural") as failed:
+        hooks.provider.create(hooks.session, hooks.resource(RELEASE, "it"), checked)
+    assert client.metadata(Ref.of(good)) is not None
+    hooks.delete(RELEASE, failed.value.id, dict(failed.value.outputs), checked)
+    assert client.metadata(Ref.of(good)) is None
+
+
+@needs_helm
+def test_custom_resources_of_a_chart_without_its_definitions_get_stand_ins(
+    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
+) -> None:
+    write_chart(charts, templates={"gauge.yaml": GAUGE})
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    assert "Gauge of helm.test/v1" in hooks.said()["stand-in"]
+    assert crds.is_served(client, Ref("helm.test/v1", "Gauge", "one-gauge"))
+    hooks.delete(RELEASE, id, outputs, inputs)
+    assert client.get(Ref.of(DEFINITION)) is None
+
+
+def test_only_name_and_namespace_make_another_release(hooks: Hooks) -> None:
+    olds = release("a", values={"x": 1}, version="1")
+    assert hooks.replaced(RELEASE, olds, release("b", values={"x": 1}, version="1")) == ({"namespace"}, False)
+    assert hooks.replaced(RELEASE, olds, release("a", values={"x": 2}, version="2")) == (set(), False)
+
+
+def test_a_release_is_read_as_recorded_while_its_cluster_stands(
+    plane: ControlPlane, hooks: Hooks, namespace: str
+) -> None:
+    id, outputs, inputs = hooks.create(RELEASE, release(namespace))
+    found = hooks.read(RELEASE, id, outputs, inputs)
+    assert found is not None
+    assert (found.outputs, found.inputs) == (outputs, inputs)
+    with pytest.raises(ProviderError, match="cannot be imported"):
+        hooks.read(RELEASE, id, {}, {})
+    lost = plane.kubeconfig().replace(plane.client.server, "https://127.0.0.1:9")
+    hooks.session = hooks.provider.configure({"kubeconfig": lost}, "test")
+    assert hooks.read(RELEASE, id, outputs, inputs) is None

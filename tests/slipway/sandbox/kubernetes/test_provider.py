@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from slipway.sandbox.kubernetes.settings import UNKNOWN_KUBECONFIG
+from slipway.sandbox.rpc.hooks import Resource
+from slipway.sandbox.rpc.wire import UNKNOWN
+from tests.slipway.sandbox.kubernetes.hooks import Hooks
+from tests.slipway.sandbox.plane import ControlPlane
+
+pytestmark = pytest.mark.sandbox
+
+PROVIDER = Resource("urn", "pulumi:providers:kubernetes", "k8s")
+
+
+def kubeconfig(server: str) -> str:
+    document: dict[str, Any] = {
+        "current-context": "c",
+        "clusters": [{"name": "c", "cluster": {"server": server}}],
+        "contexts": [{"name": "c", "context": {"cluster": "c"}}],
+    }
+    return json.dumps(document)
+
+
+ONE, TWO = kubeconfig("https://127.0.0.1:1"), kubeconfig("https://127.0.0.1:2")
+
+
+def test_a_kubeconfig_that_is_not_known_yet_lets_previews_go_on(hooks: Hooks, plane: ControlPlane) -> None:
+    news = {"kubeconfig": UNKNOWN, "context": UNKNOWN, "namespace": "team"}
+    assert hooks.provider.check_config(PROVIDER, news, {}) == (
+        {"kubeconfig": UNKNOWN_KUBECONFIG, "namespace": "team"},
+        [],
+    )
+    assert plane.pool.prewarm().result().process.exit_code is None
+
+
+def test_a_wrong_kubeconfig_is_refused_before_anything_is_planned(hooks: Hooks) -> None:
+    _, failures = hooks.provider.check_config(PROVIDER, {"kubeconfig": "a: [\n"}, {})
+    assert "no YAML or JSON" in failures[0].reason
+
+
+@pytest.mark.parametrize(
+    ("olds", "news", "replaced"),
+    [
+        ({"kubeconfig": ONE}, {"kubeconfig": TWO}, {"kubeconfig"}),
+        ({"kubeconfig": ONE}, {"kubeconfig": ONE, "namespace": "x"}, set()),
+        ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN_KUBECONFIG}, set()),
+        # Asked so while the cluster is being replaced: without a check before it.
+        ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN}, {"kubeconfig"}),
+        (
+            {"kubeconfig": ONE, "clusterIdentifier": "a"},
+            {"kubeconfig": TWO, "clusterIdentifier": "a"},
+            set(),
+        ),
+        (
+            {"kubeconfig": ONE, "clusterIdentifier": "a"},
+            {"kubeconfig": ONE, "clusterIdentifier": "b"},
+            {"clusterIdentifier"},
+        ),
+    ],
+)
+def test_only_another_cluster_replaces_the_provider(
+    hooks: Hooks, olds: dict[str, str], news: dict[str, str], replaced: set[str]
+) -> None:
+    found = hooks.provider.diff_config(PROVIDER, olds, news)
+    assert {change.path[0] for change in found.changes if change.replace} == replaced
+    assert found.changes

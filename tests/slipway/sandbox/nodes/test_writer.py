@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from slipway.sandbox.kubernetes.objects import Ref, condition
+from slipway.sandbox.nodes.spec import NodeSpec, Taint
+from slipway.sandbox.nodes.writer import NodeWriter
+from tests.slipway.sandbox.plane import CLUSTER, ControlPlane
+
+pytestmark = pytest.mark.sandbox
+
+SPEC = NodeSpec(
+    name="writer-0",
+    owner="nodegroup/writer",
+    instance_type="p4d.24xlarge",
+    arch="amd64",
+    kubernetes="1.35",
+    capacity={"cpu": "96", "pods": "110", "nvidia.com/gpu": "8"},
+    allocatable={"cpu": "95690m", "pods": "110", "nvidia.com/gpu": "8"},
+    taints=(Taint("nvidia.com/gpu", "NoSchedule", "true"),),
+)
+REF = Ref("v1", "Node", "writer-0")
+
+
+@pytest.fixture
+def writer(plane: ControlPlane) -> Iterator[NodeWriter]:
+    writer = NodeWriter(plane.targets.of_cluster)
+    yield writer
+    writer.remove(CLUSTER, SPEC.name)
+
+
+def test_a_node_stands_ready_with_its_own_taints_alone(writer: NodeWriter, plane: ControlPlane) -> None:
+    assert writer.write(CLUSTER, SPEC)
+    live = plane.client.get(REF)
+    assert live is not None
+    assert live["spec"]["taints"] == [{"key": "nvidia.com/gpu", "value": "true", "effect": "NoSchedule"}]
+    assert condition(live, "Ready")["status"] == "True"
+    assert live["status"]["capacity"]["nvidia.com/gpu"] == "8"
+
+
+def test_a_node_without_taints_keeps_none(writer: NodeWriter, plane: ControlPlane) -> None:
+    writer.write(CLUSTER, replace(SPEC, taints=()))
+    live = plane.client.get(REF)
+    assert live is not None
+    assert live["spec"].get("taints", []) == []
+
+
+def test_an_update_takes_away_what_the_spec_has_no_more(writer: NodeWriter, plane: ControlPlane) -> None:
+    writer.write(CLUSTER, replace(SPEC, labels={"old": "x"}))
+    cut = {"cpu": "96", "pods": "110", "nvidia.com/mig-1g.5gb": "56"}
+    writer.write(CLUSTER, replace(SPEC, labels={"new": "x"}, capacity=cut, allocatable=cut))
+    live = plane.client.get(REF)
+    assert live is not None
+    assert "old" not in live["metadata"]["labels"]
+    assert live["status"]["capacity"] == cut
+
+
+def test_a_cluster_that_does_not_stand_takes_no_node(writer: NodeWriter) -> None:
+    assert writer.write("nowhere", SPEC) is False
+    writer.remove("nowhere", SPEC.name)

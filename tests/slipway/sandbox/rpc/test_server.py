@@ -1,0 +1,91 @@
+"""The protocol without an engine: a client of our own on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import provider_pb2 as pb
+from pulumi.runtime.proto import provider_pb2_grpc
+
+from slipway.sandbox.rpc import wire
+from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.rpc.server import serve
+from tests.slipway.sandbox.rpc.toy import ToyProvider
+
+URN = "urn:pulumi:s::p::a:b:Parent$toy:index:Thing::thing"
+
+
+@pytest.fixture
+def toy() -> ToyProvider:
+    return ToyProvider()
+
+
+@pytest.fixture
+def stub(toy: ToyProvider) -> Iterator[provider_pb2_grpc.ResourceProviderStub]:
+    served = serve(toy)
+    channel = grpc.insecure_channel(f"127.0.0.1:{served.port}")
+    yield provider_pb2_grpc.ResourceProviderStub(channel)
+    channel.close()
+    served.stop()
+
+
+def create(stub: provider_pb2_grpc.ResourceProviderStub) -> Any:
+    return stub.Create(pb.CreateRequest(urn=URN, properties=wire.encode({"text": "x"})))
+
+
+def refused(call: grpc.RpcError) -> str:
+    assert call.code() == grpc.StatusCode.INVALID_ARGUMENT
+    return str(call.details())
+
+
+def test_a_connection_has_to_be_configured(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
+    with pytest.raises(grpc.RpcError) as raised:
+        create(stub)
+    assert "never configured" in refused(raised.value)
+
+
+def test_type_and_name_are_read_from_the_urn(stub: provider_pb2_grpc.ResourceProviderStub, toy: ToyProvider) -> None:
+    stub.Configure(pb.ConfigureRequest(args=wire.encode({"zone": "east"})))
+    answer = create(stub)
+    assert answer.id == "thing-1"
+    assert toy.things["thing-1"]["zone"] == "east"
+
+
+def test_cancel_stops_new_changes_and_nothing_else(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
+    stub.Configure(pb.ConfigureRequest())
+    stub.Cancel(empty_pb2.Empty())
+    with pytest.raises(grpc.RpcError) as raised:
+        create(stub)
+    assert "cancelled" in refused(raised.value)
+    assert stub.Read(pb.ReadRequest(urn=URN, id="gone")).id == ""
+
+
+def test_an_error_of_the_provider_itself_is_no_unknown_status(
+    stub: provider_pb2_grpc.ResourceProviderStub, toy: ToyProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    stub.Configure(pb.ConfigureRequest())
+    toy.things = None  # type: ignore[assignment]
+    with pytest.raises(grpc.RpcError) as raised:
+        create(stub)
+    assert "error inside the sandbox's provider: TypeError" in refused(raised.value)
+    assert "Create failed in the sandbox itself" in caplog.text
+
+
+def test_an_unknown_function_is_named(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
+    stub.Configure(pb.ConfigureRequest())
+    with pytest.raises(grpc.RpcError) as raised:
+        stub.Invoke(pb.InvokeRequest(tok="toy:index:getThing"))
+    assert "function toy:index:getThing is not served" in refused(raised.value)
+
+
+def test_two_servers_do_not_share_a_port() -> None:
+    first = serve(ToyProvider())
+    try:
+        with pytest.raises(ProviderError, match=f"port {first.port} .* another process has it"):
+            serve(ToyProvider(), first.port)
+    finally:
+        first.stop()

@@ -1,0 +1,85 @@
+import re
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from slipway.toolchain import ToolError, cache, ensure, find, tools
+from slipway.toolchain.tools import Download, Tool
+from tests.slipway.toolchain.conftest import FakeGo, WriteScript
+
+
+def builds(calls: Path) -> int:
+    return len([line for line in calls.read_text().splitlines() if line.startswith("build ")])
+
+
+def test_a_missing_tool_is_built_once_and_then_found(
+    gadget: Tool, fake_go: FakeGo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = fake_go("")
+    assert ensure(gadget.name) == cache.binary(gadget)
+    assert ensure(gadget.name) == find(gadget.name) == cache.binary(gadget)
+    assert builds(calls) == 1
+    assert "-X main.version=v1.2.3" in calls.read_text()
+    assert "example.org/first" in cache.log_file(gadget).read_text()
+    assert "building from source with Go, about 1 min" in capsys.readouterr().err
+
+
+def test_a_tool_that_is_there_is_not_built(gadget: Tool, machine: Path, script: WriteScript, fake_go: FakeGo) -> None:
+    calls = fake_go("")
+    own = script(machine / "bin" / "gadget", "echo v1.9.0")
+    assert ensure(gadget.name) == own
+    assert not calls.exists()
+
+
+def test_two_at_a_time_build_once(gadget: Tool, fake_go: FakeGo, capsys: pytest.CaptureFixture[str]) -> None:
+    calls = fake_go("sleep 0.5")
+    paths: list[Path] = []
+    threads = [threading.Thread(target=lambda: paths.append(ensure(gadget.name))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert paths == [cache.binary(gadget)] * 2
+    assert builds(calls) == 1
+    assert "another process is making it" in capsys.readouterr().err
+
+
+def test_the_source_is_the_way_out_when_the_project_s_own_host_is_not_there(
+    gadget: Tool, fake_go: FakeGo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = fake_go("")
+    offline = replace(gadget, installer=Download("http://127.0.0.1:9/gadget", ".sha256"))
+    monkeypatch.setattr(tools, "TOOLS", {gadget.name: offline})
+    assert ensure(gadget.name) == cache.binary(gadget)
+    assert builds(calls) == 1
+
+
+def test_when_nothing_works_one_message_names_every_way_and_the_ways_out(
+    gadget: Tool, fake_go: FakeGo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_go("echo 'main.go:1: undefined: x'; exit 1")
+    offline = replace(gadget, installer=Download("http://127.0.0.1:9/gadget", ".sha256"))
+    monkeypatch.setattr(tools, "TOOLS", {gadget.name: offline})
+    with pytest.raises(ToolError) as error:
+        ensure(gadget.name)
+    text = str(error.value)
+    assert text.startswith("gadget 1.2.3 is missing and could not be made:\n  - PATH and cache: not there\n")
+    assert "- its own installer: 127.0.0.1:9 does not answer" in text
+    assert re.search(r"- go build: `go` ended with code 1; the whole output is in .*gadget-1\.2\.3\.log", text)
+    assert "undefined: x" in text
+    assert "https://example.org/gadget" in text
+    assert "or set SLIPWAY_GADGET to its path" in text
+    assert "or install Go 1.26 or newer (https://go.dev/dl/)" in text
+    assert not cache.directory(gadget).exists()
+
+
+@pytest.mark.parametrize("printed", ["gadget v1.2.4", "nothing of the kind"])
+def test_a_binary_that_is_not_what_was_asked_for_does_not_enter_the_cache(
+    gadget: Tool, fake_go: FakeGo, printed: str
+) -> None:
+    fake_go(f"""printf '#!/bin/sh\\necho {printed}\\n' > "$output"; chmod +x "$output"; exit 0""")
+    with pytest.raises(ToolError, match=r"the binary that was made says version .* instead of 1\.2\.3"):
+        ensure(gadget.name)
+    assert find(gadget.name) is None

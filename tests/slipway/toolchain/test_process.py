@@ -1,0 +1,50 @@
+import io
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from slipway.toolchain.errors import AttemptError
+from slipway.toolchain.process import run
+from slipway.toolchain.progress import Progress
+from tests.slipway.toolchain.conftest import WriteScript, is_gone
+
+
+def go(script: Path, log: Path, seconds: float | None = None) -> None:
+    run(
+        [script],
+        directory=script.parent,
+        environment=os.environ,
+        log=log,
+        progress=Progress("test", io.StringIO()),
+        seconds=seconds,
+    )
+
+
+def test_all_output_goes_to_the_log(tmp_path: Path, script: WriteScript) -> None:
+    go(script(tmp_path / "tool", "echo one; echo two >&2"), tmp_path / "logs" / "log")
+    assert (tmp_path / "logs" / "log").read_text() == "one\ntwo\n"
+
+
+def test_a_failure_shows_its_last_lines_and_the_log(tmp_path: Path, script: WriteScript) -> None:
+    tool = script(tmp_path / "tool", "seq 1 100; echo 'no such module'; exit 4")
+    with pytest.raises(AttemptError) as failure:
+        go(tool, tmp_path / "log")
+    assert f"`tool` ended with code 4; the whole output is in {tmp_path / 'log'}" in str(failure.value)
+    assert "no such module" in str(failure.value)
+    assert "| 50" not in str(failure.value)
+
+
+def test_a_command_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(AttemptError, match=r"cannot start .*: No such file"):
+        go(tmp_path / "nothing", tmp_path / "log")
+
+
+def test_a_command_that_takes_too_long_ends_with_its_children(tmp_path: Path, script: WriteScript) -> None:
+    tool = script(tmp_path / "tool", f"sleep 300 & echo $! > {tmp_path / 'child'}; wait")
+    started = time.monotonic()
+    with pytest.raises(AttemptError, match="took longer than 1 s"):
+        go(tool, tmp_path / "log", seconds=1)
+    assert time.monotonic() - started < 10
+    assert is_gone(int((tmp_path / "child").read_text()))

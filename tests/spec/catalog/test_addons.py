@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from spec.catalog import addons, kubernetes
+from spec.settings.cluster import AddonName
+
+VERSION = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+")
+
+
+def test_the_add_ons_of_the_settings_are_all_here() -> None:
+    assert set(addons.ADDONS) == {str(name) for name in AddonName}
+
+
+def test_managed_policies_exist_under_their_path() -> None:
+    # Here, because moto takes a second, and every worker that only collects this file would wait for it.
+    from moto.iam.aws_managed_policies import aws_managed_policies_data  # noqa: PLC0415
+
+    policies = json.loads(aws_managed_policies_data)
+
+    for facts in addons.ADDONS.values():
+        if facts.policy:
+            path, _, name = f"/{facts.policy}".rpartition("/")
+            assert policies[name]["Path"] == f"{path}/", facts.name
+
+
+def test_pins_are_eks_builds_with_source_and_confidence() -> None:
+    for facts in addons.ADDONS.values():
+        for version, pin in facts.pins.items():
+            assert version in kubernetes.VERSIONS, facts.name
+            assert VERSION.fullmatch(pin.version), facts.name
+            assert pin.source.text, facts.name
+            assert pin.confidence in ("observed", "configured"), facts.name
+
+
+def test_the_default_version_has_a_pin_of_every_add_on() -> None:
+    assert not [name for name, facts in addons.ADDONS.items() if facts.version(kubernetes.DEFAULT) is None]
+
+
+def test_an_unsourced_pin_is_left_to_aws() -> None:
+    assert addons.get("aws-fsx-csi-driver").version("1.36") is None
+    assert addons.get("coredns").version("1.20") is None
+
+
+def test_kube_proxy_is_of_the_cluster_s_minor_version() -> None:
+    for version, pin in addons.get("kube-proxy").pins.items():
+        assert pin.version.startswith(f"v{version}."), version
+
+
+def test_what_nodes_need_comes_first_and_deployments_wait_for_nodes() -> None:
+    before = [name for name, facts in addons.ADDONS.items() if facts.before_compute]
+
+    assert before == ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"]
+    assert not any(addons.get(name).needs_nodes for name in before)
+    assert addons.get("coredns").needs_nodes
+
+
+def test_policies_are_named_in_the_partition_of_the_cluster() -> None:
+    assert addons.get("vpc-cni").policy_arn("aws-cn") == "arn:aws-cn:iam::aws:policy/AmazonEKS_CNI_Policy"
+    assert addons.get("coredns").policy_arn("aws") is None
+
+
+def test_the_s3_driver_calls_aws_without_a_managed_policy() -> None:
+    facts = addons.get("aws-mountpoint-s3-csi-driver")
+
+    assert facts.calls_aws
+    assert facts.policy is None
+    assert {name for name, each in addons.ADDONS.items() if each.calls_aws} == {
+        "vpc-cni",
+        "aws-ebs-csi-driver",
+        "aws-efs-csi-driver",
+        "aws-fsx-csi-driver",
+        "aws-mountpoint-s3-csi-driver",
+    }
+
+
+def test_an_unknown_add_on_is_refused() -> None:
+    with pytest.raises(KeyError, match="core-dns"):
+        addons.get("core-dns")

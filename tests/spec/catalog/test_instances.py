@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec.catalog import gpus, instances, regions
+from spec.catalog.instances import ALL, InstanceType
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    gpus: int
+    gpu: str
+    gpu_mib: int
+    vcpus: int
+    ram_gib: int
+    efa: int
+    nvme_gb: int
+    gbps: float
+    pods: int
+    usd: str | None
+    cpu: int
+    memory: int
+
+
+KARPENTER = tuple(
+    Row(*row)
+    for row in (
+        ("p4d.24xlarge", 8, "A100", 40960, 96, 1152, 4, 8000, 400, 737, "21.957642", 95690, 1082712),
+        ("p4de.24xlarge", 8, "A100", 81920, 96, 1152, 4, 8000, 400, 737, "27.44705", 95690, 1082712),
+        ("p5.4xlarge", 1, "H100", 81920, 16, 256, 1, 3800, 100, 118, "6.88", 15890, 240830),
+        ("p5.48xlarge", 8, "H100", 81920, 192, 2048, 32, 30400, 3200, 100, "55.04", 191450, 1938410),
+        ("p5e.48xlarge", 8, "H200", 144384, 192, 2048, 32, 30400, 3200, 100, None, 191450, 1938410),
+        ("p5en.48xlarge", 8, "H200", 144384, 192, 2048, 16, 30400, 3200, 198, "63.296", 191450, 1937332),
+        ("p6-b200.48xlarge", 8, "B200", 183359, 192, 2048, 8, 30400, 3200, 198, "113.9328", 191450, 1937332),
+        ("p6-b300.48xlarge", 8, "B300", 275040, 192, 4096, 16, 30400, 6400, 198, "142.416", 191450, 3877198),
+        ("g5.xlarge", 1, "A10G", 22888, 4, 16, 0, 250, 2.5, 58, "1.006", 3920, 14162),
+        ("g5.2xlarge", 1, "A10G", 22888, 8, 32, 0, 450, 5, 58, "1.212", 7910, 29317),
+        ("g5.12xlarge", 4, "A10G", 22888, 48, 192, 1, 3800, 40, 737, "5.672", 47810, 173400),
+        ("g5.48xlarge", 8, "A10G", 22888, 192, 768, 1, 7600, 100, 345, "16.288", 191450, 723299),
+        ("g6.xlarge", 1, "L4", 22888, 4, 16, 0, 250, 2.5, 58, "0.8048", 3920, 14162),
+        ("g6.12xlarge", 4, "L4", 22888, 48, 192, 1, 3760, 40, 234, "4.6016", 47810, 178933),
+        ("g6.48xlarge", 8, "L4", 22888, 192, 768, 1, 7520, 100, 737, "13.3504", 191450, 718987),
+        ("g6e.xlarge", 1, "L40S", 45776, 4, 32, 0, 250, 2.5, 58, "1.861", 3920, 29317),
+        ("g6e.12xlarge", 4, "L40S", 45776, 48, 384, 1, 3800, 100, 292, "10.49264", 47810, 360157),
+        ("g6e.48xlarge", 8, "L40S", 45776, 192, 1536, 4, 7600, 400, 492, "30.13118", 191450, 1449132),
+    )
+)
+"""Instance pages of Karpenter's documentation and its price table (v1.14.1, generated 2026-07-20, us-east-1)."""
+
+TYPES = st.sampled_from(list(ALL.values()))
+
+
+@pytest.mark.parametrize("row", KARPENTER, ids=lambda row: row.name)
+def test_sizes_are_those_of_karpenters_instance_pages(row: Row) -> None:
+    kind = instances.get(row.name)
+
+    assert (kind.gpus, kind.gpu_memory_mib, kind.vcpus, kind.memory_mib) == (
+        row.gpus,
+        row.gpu_mib,
+        row.vcpus,
+        row.ram_gib * 1024,
+    )
+    assert (kind.efa_interfaces, kind.nvme_gb, kind.network_mbps) == (row.efa, row.nvme_gb, int(row.gbps * 1000))
+    assert gpus.get(kind.gpu_name or "").ec2_name == row.gpu
+
+
+@pytest.mark.parametrize("row", KARPENTER, ids=lambda row: row.name)
+def test_pods_and_allocatable_are_what_karpenter_computes(row: Row) -> None:
+    kind = instances.get(row.name)
+
+    assert kind.max_pods == row.pods
+    assert kind.allocatable_cpu_millis == row.cpu
+    assert kind.allocatable_memory_mib == row.memory
+
+
+@pytest.mark.parametrize("row", KARPENTER, ids=lambda row: row.name)
+def test_prices_are_exact_and_missing_where_not_sold_on_demand(row: Row) -> None:
+    expected = None if row.usd is None else Decimal(row.usd)
+
+    assert instances.get(row.name).usd_per_hour == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "usd"),
+    [
+        ("m6i.xlarge", "0.192"),
+        ("m7i.xlarge", "0.2016"),
+        ("c7i.4xlarge", "0.714"),
+        ("r7i.4xlarge", "1.0584"),
+        ("g4dn.xlarge", "0.526"),
+    ],
+)
+def test_cpu_types_have_their_price(name: str, usd: str) -> None:
+    assert instances.get(name).usd_per_hour == Decimal(usd)
+
+
+def test_catalog_has_the_types_that_pools_are_made_of() -> None:
+    assert len(ALL) == 96
+    assert {kind.family for kind in ALL.values()} == {
+        "c7i", "g4dn", "g5", "g6", "g6e", "m6i", "m7a", "m7i", "m8i",
+        "p4d", "p4de", "p5", "p5e", "p5en", "p6-b200", "p6-b300", "r7i",
+    }  # fmt: skip
+    assert list(ALL) == sorted(ALL) == list(instances.names())
+
+
+@given(TYPES)
+def test_a_gpu_is_known_by_name_and_memory_together(kind: InstanceType) -> None:
+    assert (kind.gpus == 0) == (kind.gpu_name is None) == (kind.gpu_memory_mib == 0)
+    if kind.gpu_name is not None:
+        assert gpus.get(kind.gpu_name).memory_mib == kind.gpu_memory_mib
+
+
+@given(TYPES)
+def test_interfaces_fit_their_cards(kind: InstanceType) -> None:
+    assert kind.network_cards * kind.primary_card_enis == kind.enis
+    assert len(kind.efa_cards) == kind.efa_interfaces
+    assert set(kind.efa_cards) <= set(range(kind.network_cards))
+
+
+def test_the_first_card_of_b300_takes_no_efa() -> None:
+    assert instances.get("p6-b300.48xlarge").efa_cards == tuple(range(1, 17))
+    assert instances.get("p5.48xlarge").efa_cards == tuple(range(32))
+
+
+@given(TYPES)
+def test_nodes_keep_most_of_what_they_have_for_pods(kind: InstanceType) -> None:
+    assert 0 < kind.allocatable_cpu_millis < kind.vcpus * 1000
+    assert 0 < kind.allocatable_memory_mib < kind.memory_mib
+    assert kind.allocatable_memory_at(kind.max_pods + 1) < kind.allocatable_memory_mib
+
+
+def test_zones_that_offer_a_type_are_zones_of_their_region() -> None:
+    for kind in ALL.values():
+        for region, ids in kind.zone_ids.items():
+            assert set(ids) <= set(regions.get(region).zone_ids), (kind.name, region)
+
+
+def test_scarce_types_are_known_by_region_and_zone() -> None:
+    b200 = instances.get("p6-b200.48xlarge")
+
+    assert b200.offered_in("us-east-2") is True
+    assert b200.offered_in("eu-central-1") is False
+    assert b200.offered_in("mx-central-1") is None, "no record of what is offered there"
+    assert b200.zone_ids["eu-north-1"] == ("eun1-az2",)
+    assert instances.get("p5e.48xlarge").zone_ids, "the type without an on-demand price is offered somewhere"
+
+
+def test_only_p_types_are_sold_as_capacity_blocks() -> None:
+    blocks = {kind.name for kind in ALL.values() if "capacity-block" in kind.markets}
+
+    assert blocks == {name for name in ALL if name.startswith("p")}
+    assert all("spot" in kind.markets for kind in ALL.values())
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "meant"),
+    [("p4d.24xlage", "p4d.24xlarge"), ("P5.48XLARGE", "p5.48xlarge"), ("g5.12xl", "g5.12xlarge"), ("zzz", None)],
+)
+def test_a_mistyped_name_has_a_nearest_one(mistyped: str, meant: str | None) -> None:
+    assert instances.closest(mistyped) == meant
+
+
+def test_an_unknown_type_is_refused_with_a_hint() -> None:
+    assert instances.find("p4d.24xlage") is None
+    with pytest.raises(KeyError, match=r"no instance type 'p4d.24xlage': did you mean 'p4d.24xlarge'"):
+        instances.get("p4d.24xlage")
+
+
+@pytest.mark.skipif("SLIPWAY_SHARED" not in os.environ, reason="SLIPWAY_SHARED names no directory of reference data")
+def test_interfaces_agree_with_karpenters_table_for_every_type() -> None:
+    path = Path(os.environ["SLIPWAY_SHARED"]) / "reference" / "instances.json"
+    table = json.loads(path.read_text(), parse_float=Decimal)["instances"]
+
+    assert set(table) == {kind.name for kind in ALL.values() if kind.usd_per_hour is not None}
+    for name, row in table.items():
+        kind = instances.get(name)
+        assert (kind.enis, kind.ipv4_per_eni, kind.network_cards, kind.network_mbps) == (
+            row["enis"],
+            row["ipv4_per_eni"],
+            row["network_cards"],
+            row["network_mbps"],
+        ), name
+        assert kind.usd_per_hour == row["usd_per_hour"], name

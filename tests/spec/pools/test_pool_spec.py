@@ -1,0 +1,155 @@
+"""What a pool is, case by case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spec.settings.capacity import Market
+from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, ZONES, platform, spec
+
+GPU_TAINTS = ["nvidia.com/gpu=true:NoSchedule", "platform.slipway/pool=work:NoSchedule"]
+
+
+def taints(pool: dict[str, Any]) -> list[str]:
+    return [str(taint) for taint in spec(**pool).taints]
+
+
+def test_a_cpu_pool_carries_its_name_and_role_and_no_taint() -> None:
+    found = spec(preset="cpu")
+    assert found.labels == {"platform.slipway/pool": "work", "platform.slipway/role": "general"}
+    assert found.taints == ()
+    assert found.resources == {}
+    assert found.gpu is None
+
+
+@pytest.mark.parametrize(
+    ("pool", "accelerator", "count"),
+    [
+        ({"preset": "a100"}, "nvidia-a100", "8"),
+        ({"preset": "a100", "instanceTypes": ["p4de.24xlarge"]}, "nvidia-a100", "8"),
+        ({"preset": "h100"}, "nvidia-h100", "8"),
+        ({"preset": "h100", "instanceTypes": ["p5.4xlarge"]}, "nvidia-h100", "1"),
+        ({"preset": "gpu-spot"}, "nvidia-l4", "1"),
+    ],
+)
+def test_a_gpu_pool_says_which_gpus_it_has_and_keeps_others_away(
+    pool: dict[str, Any], accelerator: str, count: str
+) -> None:
+    found = spec(**pool)
+    assert found.labels["nvidia.com/gpu"] == "true"
+    assert found.labels["accelerator"] == accelerator
+    assert found.labels["gpu-count"] == count
+    assert found.resources["nvidia.com/gpu"] == int(count)
+    assert taints(pool) == GPU_TAINTS
+
+
+def test_a_dedicated_pool_has_one_more_taint() -> None:
+    assert taints({"preset": "h100", "dedicated": True}) == ["dedicated=ml-workloads:NoSchedule", *GPU_TAINTS]
+    assert taints({"preset": "cpu", "dedicated": True}) == ["dedicated=ml-workloads:NoSchedule"]
+
+
+def test_labels_and_taints_of_the_file_are_added() -> None:
+    own: dict[str, Any] = {
+        "labels": {"example.com/rack": "7"},
+        "taints": {"example.com/team": {"value": "vision", "effect": "NoExecute"}},
+    }
+    found = spec(preset="h100", **own)
+    assert found.labels["example.com/rack"] == "7"
+    assert "example.com/team=vision:NoExecute" in taints({"preset": "h100", **own})
+
+
+def test_the_system_pool_has_no_taint_unless_asked() -> None:
+    assert taints({"preset": "system"}) == []
+    asked = {"CriticalAddonsOnly": {"value": "true", "effect": "NoSchedule"}}
+    assert taints({"preset": "system", "taints": asked}) == ["CriticalAddonsOnly=true:NoSchedule"]
+
+
+@pytest.mark.parametrize(
+    ("mig", "config", "own", "resources"),
+    [
+        ({"layout": "all-1g.5gb"}, "all-1g.5gb", False, {"nvidia.com/mig-1g.5gb": 56}),
+        (
+            {"layout": "all-balanced"},
+            "all-balanced",
+            False,
+            {"nvidia.com/mig-1g.5gb": 16, "nvidia.com/mig-2g.10gb": 8, "nvidia.com/mig-3g.20gb": 8},
+        ),
+        ({"layout": "all-1g.5gb.me"}, "all-1g.5gb.me", False, {"nvidia.com/mig-1g.5gb.me": 8}),
+        ({"layout": "all-disabled"}, "all-disabled", False, {"nvidia.com/gpu": 8}),
+        (
+            {"profiles": {"3g.20gb": 1, "1g.5gb": 3}},
+            "slipway-3x1g.5gb-1x3g.20gb",
+            True,
+            {"nvidia.com/mig-1g.5gb": 24, "nvidia.com/mig-3g.20gb": 8},
+        ),
+    ],
+)
+def test_mig_is_named_in_a_label_and_counted_over_all_gpus(
+    mig: dict[str, Any], config: str, own: bool, resources: dict[str, int]
+) -> None:
+    found = spec(preset="a100", mig=mig)
+    assert found.mig is not None
+    assert (found.mig.config, found.mig.own) == (config, own)
+    assert found.labels["nvidia.com/mig.config"] == config
+    assert found.resources == resources
+    assert found.labels["gpu-count"] == "8"
+
+
+def test_a_pool_without_mig_leaves_its_layout_to_the_gpu_operator() -> None:
+    assert "nvidia.com/mig.config" not in spec(preset="a100").labels
+
+
+def test_cluster_autoscaler_knows_whole_gpus_of_managed_groups_alone() -> None:
+    key = "k8s.amazonaws.com/accelerator"
+    assert spec(**MANAGED_A100).labels[key] == "nvidia-a100"
+    assert key not in spec(**MANAGED_A100, mig={"layout": "all-2g.10gb"}).labels
+    assert key in spec(**MANAGED_A100, mig={"layout": "all-disabled"}).labels
+    assert key not in spec(preset="a100").labels
+    assert key not in spec(preset="system").labels
+
+
+def test_efa_counts_every_adapter_of_the_machine() -> None:
+    assert spec(preset="a100", efa=True, zones=ONE_ZONE).resources["vpc.amazonaws.com/efa"] == 4
+    assert spec(preset="h100", efa=True, zones=ONE_ZONE).resources["vpc.amazonaws.com/efa"] == 32
+    assert "vpc.amazonaws.com/efa" not in spec(preset="h100").resources
+
+
+def test_a_placement_group_is_for_efa_on_capacity_that_is_not_reserved() -> None:
+    assert spec(preset="h100", efa=True, zones=ONE_ZONE).placement_group
+    assert not spec(preset="h100").placement_group
+    assert not spec(**BLOCK).placement_group
+    odcr = {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}
+    assert not spec(**{**BLOCK, "capacity": odcr}).placement_group
+
+
+def test_only_a_capacity_block_is_one() -> None:
+    assert spec(**BLOCK).capacity_block
+    assert spec(**BLOCK).market is Market.RESERVED
+    assert not spec(preset="h100").capacity_block
+
+
+def test_zones_are_the_networks_unless_the_pool_names_some() -> None:
+    assert spec(preset="cpu").zones == ZONES
+    assert spec(preset="cpu", zones=[ZONES[2], ZONES[0]]).zones == (ZONES[0], ZONES[2])
+    assert spec(preset="cpu", zones=[ZONES[2], ZONES[0]]).zone_letters == ("a", "c")
+
+
+def test_nodes_have_the_clusters_version_unless_the_pool_has_its_own() -> None:
+    assert spec(preset="system", version="1.34").kubernetes == "1.34"
+    assert spec(preset="system").kubernetes == platform({}).cluster.version
+
+
+def test_scratch_space_is_on_the_local_disks_where_they_are_joined() -> None:
+    assert spec(preset="a100").scratch_gib == 7450  # 8000 GB
+    assert spec(preset="a100", localNvme="none", disk={"sizeGib": 300}).scratch_gib == 300
+
+
+def test_types_keep_the_order_of_the_file() -> None:
+    order = ["m7i.xlarge", "m6i.xlarge", "m7a.xlarge"]
+    assert [kind.name for kind in spec(preset="system", instanceTypes=order).instance_types] == order
+
+
+def test_a_pod_selects_the_pool_by_its_name() -> None:
+    assert spec(preset="h100").node_selector == {"platform.slipway/pool": "work"}

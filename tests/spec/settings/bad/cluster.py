@@ -1,0 +1,53 @@
+"""Mistakes of the control plane."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.spec.settings.bad.row import Bad
+
+CLUSTER: Final = (
+    Bad(14, "unsupported version", {"cluster.version": "1.20"}, "cluster.version", "known here", "1.35"),
+    Bad(15, "version as a number", {"cluster.version": 1.3}, "cluster.version", "text", "in quotes"),
+    Bad(
+        19,
+        "public endpoint without networks",
+        {"cluster.endpoint": {"public": True}},
+        "cluster.endpoint.publicCidrs",
+        "needs a list",
+        "List your",
+    ),
+    Bad(
+        19,
+        "public endpoint for all",
+        {"cluster.endpoint.publicCidrs": ["0.0.0.0/0"]},
+        "cluster.endpoint.publicCidrs.0",
+        "open to the world",
+        "offices",
+    ),
+    Bad(
+        20,
+        "private endpoint off",
+        {"cluster.endpoint": {"public": False, "private": False}},
+        "cluster.endpoint.private",
+        "not known",
+        "public",
+    ),
+    Bad(31, "cluster's name too long", {"cluster.name": "c" * 101}, "cluster.name", "40", "Shorten it"),
+    Bad(
+        61,
+        "key deletion too soon",
+        {"cluster.keyDeletionDays": 6},
+        "cluster.keyDeletionDays",
+        "at least 7",
+        "7 or more",
+    ),
+    Bad(
+        61,
+        "key deletion too late",
+        {"cluster.keyDeletionDays": 31},
+        "cluster.keyDeletionDays",
+        "at most 30",
+        "30 or less",
+    ),
+)

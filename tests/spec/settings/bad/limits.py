@@ -1,0 +1,101 @@
+"""Bounds of the bill that must be refused."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.spec.settings.bad.row import Bad
+
+LIMITS: Final = (
+    Bad(
+        62, "ceiling 0", {"cost.limits.ceilingUsdPerHour": 0}, "cost.limits.ceilingUsdPerHour", "at least 0.01", "0.01"
+    ),
+    Bad(
+        62,
+        "bound of a pool that is not there",
+        {"cost.limits.pools": {"a1000": 10}},
+        "cost.limits.pools.a1000",
+        "must be a pool of this stack",
+        "Name one of",
+    ),
+    Bad(
+        62,
+        "approval for a pool that is not there",
+        {"cost.limits.premium": {"a1000": {"reference": "plan", "until": "2027-01-01"}}},
+        "cost.limits.premium.a1000",
+        "must be a pool of this stack",
+        "Name one of",
+    ),
+    Bad(
+        62,
+        "approval without an end",
+        {"cost.limits.premium": {"a100": {"reference": "plan"}}},
+        "cost.limits.premium.a100.until",
+        "must be given",
+        "until",
+    ),
+    Bad(
+        62,
+        "floor above the ceiling",
+        {"cost.limits": {"ceilingUsdPerHour": 10, "floorUsdPerHour": 11}},
+        "cost.limits.floorUsdPerHour",
+        "must not be above the ceiling",
+        "Lower the floor",
+    ),
+    Bad(
+        62,
+        "use of a pool that is not there",
+        {"cost.usage.pools": {"a1000": {"nodes": 1}}},
+        "cost.usage.pools.a1000",
+        "must be a pool of this stack",
+        "Name one of",
+    ),
+    Bad(
+        62,
+        "more nodes in use than the pool can have",
+        {"cost.usage.pools": {"l4": {"nodes": 900}}},
+        "cost.usage.pools.l4.nodes",
+        "must be from the pool's min to its max, 0 to 8",
+        "Change it",
+    ),
+    Bad(
+        62,
+        "use on a type that the pool does not have",
+        {"cost.usage.pools": {"l4": {"nodes": 1, "instanceType": "p5.48xlarge"}}},
+        "cost.usage.pools.l4.instanceType",
+        "must be a type of the pool",
+        "Use g6.xlarge",
+    ),
+    Bad(
+        62,
+        "a day of 25 hours",
+        {"cost.usage.pools": {"l4": {"nodes": 1, "hoursPerWeekday": 25}}},
+        "cost.usage.pools.l4.hoursPerWeekday",
+        "at most 24.0",
+        "24.0 or less",
+    ),
+    Bad(
+        62,
+        "use of a file system that is not there",
+        {"cost.usage.efs": {"standardGib": 10}},
+        "cost.usage.efs",
+        "must not be given where storage.efs is not given",
+        "Remove it",
+    ),
+    Bad(
+        62,
+        "traffic of endpoints that are not there",
+        {"cost.usage.endpointsGib": 10},
+        "cost.usage.endpointsGib",
+        "must not be given where network.endpoints is empty",
+        "Remove it",
+    ),
+    Bad(
+        62,
+        "a bucket of another name",
+        {"cost.usage.buckets": {"row": 1}},
+        "cost.usage.buckets.row",
+        "must be 'raw'",
+        "raw",
+    ),
+)

@@ -1,0 +1,64 @@
+"""Mistakes of the network."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.spec.settings.bad.row import Bad
+
+NETWORK: Final = (
+    Bad(1, "public range", {"network.cidr": "8.8.0.0/16"}, "network.cidr", "within 10.0.0.0/8", "private range"),
+    Bad(2, "host bits set", {"network.cidr": "10.16.0.1/16"}, "network.cidr", "host bits", "10.16.0.0/16"),
+    Bad(3, "range too large", {"network.cidr": "10.16.0.0/15"}, "network.cidr", "/16 to /20", "10.16.0.0/16"),
+    Bad(3, "range too small", {"network.cidr": "10.16.0.0/28"}, "network.cidr", "/16 to /20", "10.16.0.0/16"),
+    Bad(
+        6,
+        "pods' range overlaps",
+        {"network.podCidr": "10.16.0.0/16"},
+        "network.podCidr",
+        "not overlap network.cidr",
+        "another",
+    ),
+    Bad(
+        7,
+        "services' range overlaps the VPC",
+        {"cluster.serviceCidr": "10.16.0.0/20"},
+        "cluster.serviceCidr",
+        "not overlap network.cidr",
+        "another",
+    ),
+    Bad(
+        7,
+        "services' range overlaps a peer",
+        {"network.peers.dc": "172.20.4.0/22"},
+        "network.peers.dc",
+        "not overlap cluster.serviceCidr",
+        "another",
+    ),
+    Bad(8, "one zone", {"network.zones": ["us-east-1a"]}, "network.zones", "at least 2", "Add to it"),
+    Bad(
+        9,
+        "unknown zone",
+        {"network.zones": ["us-east-1a", "us-east-1z"]},
+        "network.zones.1",
+        "one of us-east-1's",
+        "us-east-1b",
+    ),
+    Bad(9, "a zone twice", {"network.zones": ["us-east-1a", "us-east-1a"]}, "network.zones.1", "once", "Remove"),
+    Bad(
+        10,
+        "zone of another region",
+        {"network.zones": ["us-east-1a", "us-west-2b"]},
+        "network.zones.1",
+        "one of us-east-1's",
+        "us-east-1b",
+    ),
+    Bad(
+        13,
+        "no room for all nodes",
+        {"network.podCidr": "100.64.0.0/20"},
+        "network.podCidr",
+        "must have room for",
+        "larger one",
+    ),
+)

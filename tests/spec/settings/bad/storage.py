@@ -1,0 +1,298 @@
+"""Mistakes of what keeps data."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from tests.spec.settings.bad.row import Bad
+
+
+def _lustre(**settings: Any) -> dict[str, Any]:
+    """In the zone of the training pools, so that nothing else is wrong."""
+    return {"storage.lustre": settings}
+
+
+def _secret(region: str, name: str) -> str:
+    return f"arn:aws:secretsmanager:{region}:111122223333:secret:ecr-pullthroughcache/{name}"
+
+
+_PROTECTED: Final = {"environment.protect": True}
+_SAFE: Final = {"deletionProtection": True}
+
+STORAGE: Final = (
+    Bad(60, "file system too small", _lustre(capacityGib=600), "storage.lustre.capacityGib", "1200", "Use 1200."),
+    Bad(
+        60,
+        "file system of a size that FSx lacks",
+        _lustre(capacityGib=3600),
+        "storage.lustre.capacityGib",
+        "a multiple of 2400",
+        "Use 2400 or 4800.",
+    ),
+    Bad(60, "no size", _lustre(capacityGib=0), "storage.lustre.capacityGib", "1200", "Use 1200."),
+    Bad(60, "negative size", _lustre(capacityGib=-2400), "storage.lustre.capacityGib", "1200", "Use 1200."),
+    Bad(
+        60,
+        "size with a unit",
+        _lustre(capacityGib="1200Gi"),
+        "storage.lustre.capacityGib",
+        "whole number",
+        "digits alone",
+    ),
+    Bad(
+        60,
+        "throughput of no tier",
+        _lustre(throughput=200),
+        "storage.lustre.throughput",
+        "250, 500",
+        "Use 125, 250, 500, 1000.",
+    ),
+    Bad(
+        60,
+        "throughput of a scratch file system",
+        _lustre(deployment="SCRATCH_2", throughput=250),
+        "storage.lustre.throughput",
+        "can't be chosen",
+        "Remove it",
+    ),
+    Bad(
+        60,
+        "unknown deployment",
+        _lustre(deployment="PERSISTENT_1"),
+        "storage.lustre.deployment",
+        "SCRATCH_2",
+        "PERSISTENT_2?",
+    ),
+    Bad(
+        60,
+        "file system in a zone of another network",
+        _lustre(zone="us-east-1f"),
+        "storage.lustre.zone",
+        "the network's",
+        "us-east-1a, us-east-1b",
+    ),
+    Bad(
+        60,
+        "scratch where data is protected",
+        {**_PROTECTED, **_lustre(deployment="SCRATCH_2")},
+        "storage.lustre.deployment",
+        "keeps nothing on SCRATCH_2",
+        "PERSISTENT_2",
+    ),
+    Bad(
+        60,
+        "buckets that are emptied where data is protected",
+        {**_PROTECTED, "storage.buckets": {"forceDestroy": True}},
+        "storage.buckets.forceDestroy",
+        "emptied",
+        "Remove the line",
+    ),
+    Bad(
+        60,
+        "file system without its driver",
+        {"storage.efs": {}, "cluster.addons": {"aws-efs-csi-driver": {"enabled": False}}},
+        "cluster.addons.aws-efs-csi-driver.enabled",
+        "storage.efs needs this driver",
+        "Remove the line",
+    ),
+    Bad(
+        60,
+        "checkpoints that never were",
+        {"storage.buckets": {"checkpointDays": 0}},
+        "storage.buckets.checkpointDays",
+        "at least 1",
+        "1 or more",
+    ),
+    Bad(
+        61,
+        "deletion of the data's key too soon",
+        {"storage.keyDeletionDays": 6},
+        "storage.keyDeletionDays",
+        "at least 7",
+        "7 or more",
+    ),
+    Bad(
+        60,
+        "storage that can't grow",
+        {"addons.mlflow": {"database": {"storageGib": 200, "maxStorageGib": 210}}},
+        "addons.mlflow.database.maxStorageGib",
+        "at least a tenth",
+        "Use 220 or more",
+    ),
+    Bad(
+        60,
+        "database that a protected environment may lose",
+        {**_PROTECTED, "addons.mlflow": {}},
+        "addons.mlflow.database.deletionProtection",
+        "protects its databases",
+        "Set it to true",
+    ),
+    Bad(
+        60,
+        "database without a last snapshot where data is protected",
+        {**_PROTECTED, "addons.mlflow": {"database": {**_SAFE, "finalSnapshot": False}}},
+        "addons.mlflow.database.finalSnapshot",
+        "last snapshot",
+        "Remove the line",
+    ),
+    Bad(
+        60,
+        "password out of reach",
+        {
+            "addons.mlflow": {},
+            "network.nat": "none",
+            "network.endpoints": ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts"],
+        },
+        "network.endpoints",
+        "needs the endpoint secretsmanager",
+        "Add secretsmanager",
+    ),
+    Bad(
+        60,
+        "cache that ECR fills only as a user",
+        {"storage.registry": {"caches": {"docker-hub": {}}}},
+        "storage.registry.caches.docker-hub.credentialsArn",
+        "only with credentials",
+        "ecr-pullthroughcache/",
+    ),
+    Bad(
+        60,
+        "credentials of another name",
+        {
+            "storage.registry": {
+                "caches": {"github": {"credentialsArn": "arn:aws:secretsmanager:us-east-1:111122223333:secret:github"}}
+            }
+        },
+        "storage.registry.caches.github.credentialsArn",
+        "begins with ecr-pullthroughcache/",
+        "Name the secret so",
+    ),
+    Bad(
+        60,
+        "cache of a registry that ECR does not know",
+        {"storage.registry": {"caches": {"nvcr": {}}}},
+        "storage.registry.caches.nvcr",
+        "quay",
+        "Use",
+    ),
+    Bad(
+        33,
+        "cache whose images have too long a name",
+        {"cluster.name": "c" * 27, "storage.registry": {"caches": {"k8s": {}}}},
+        "storage.registry.caches.k8s",
+        "at most 30 characters",
+        "Shorten the cluster's name by 1",
+    ),
+    Bad(
+        60,
+        "a machine of EC2 for a database",
+        {"addons.mlflow": {"database": {"instanceClass": "m7g.large"}}},
+        "addons.mlflow.database.instanceClass",
+        "a class of RDS",
+        "like db.t4g.medium",
+    ),
+    Bad(
+        60,
+        "images unpacked side by side on a slow disk",
+        {"pools.cpu.parallelImagePull": True},
+        "pools.cpu.parallelImagePull",
+        "600 MiB/s or more",
+        "throughputMibps: 600",
+    ),
+    Bad(
+        60,
+        "more operations than the volume has room for",
+        {"pools.cpu.disk": {"sizeGib": 20, "iops": 16000}},
+        "pools.cpu.disk.iops",
+        "at most 10000 operations",
+        "sizeGib of 32 or more",
+    ),
+    Bad(
+        60,
+        "more throughput than operations carry",
+        {"pools.cpu.disk": {"throughputMibps": 1000}},
+        "pools.cpu.disk.throughputMibps",
+        "at most 750 MiB/s",
+        "iops of 4000 or more",
+    ),
+    Bad(
+        60,
+        "volume beyond gp3",
+        {"pools.cpu.disk": {"sizeGib": 65537}},
+        "pools.cpu.disk.sizeGib",
+        "at most 65536",
+        "65536 or less",
+    ),
+    Bad(
+        60,
+        "size beyond FSx's own number",
+        _lustre(capacityGib=2400 * 1_000_000),
+        "storage.lustre.capacityGib",
+        "at most 2147483647",
+        "2147483647 or less",
+    ),
+    Bad(
+        60,
+        "days that EFS does not count",
+        {"storage.efs": {"infrequentAfterDays": 45}},
+        "storage.efs.infrequentAfterDays",
+        "30, 60",
+        "Use 1, 7, 14",
+    ),
+    Bad(
+        60,
+        "storage that fills RDS from the outset",
+        {"addons.mlflow": {"database": {"storageGib": 59579, "maxStorageGib": 65536}}},
+        "addons.mlflow.database.storageGib",
+        "at most 59578",
+        "59578 or less",
+    ),
+    Bad(
+        60,
+        "less storage than RDS makes",
+        {"addons.mlflow": {"database": {"storageGib": 19}}},
+        "addons.mlflow.database.storageGib",
+        "at least 20",
+        "20 or more",
+    ),
+    Bad(
+        60,
+        "backups beyond 35 days",
+        {"addons.mlflow": {"database": {"backupDays": 36}}},
+        "addons.mlflow.database.backupDays",
+        "at most 35",
+        "35 or less",
+    ),
+    Bad(
+        60,
+        "credentials of another region",
+        {"storage.registry": {"caches": {"github": {"credentialsArn": _secret("us-west-2", "github")}}}},
+        "storage.registry.caches.github.credentialsArn",
+        "its own account and region",
+        "Make the secret there",
+    ),
+    Bad(
+        60,
+        "letters in a secret's name that ECR does not take",
+        {"storage.registry": {"caches": {"github": {"credentialsArn": _secret("us-east-1", "gith\u00fcb")}}}},
+        "storage.registry.caches.github.credentialsArn",
+        "begins with ecr-pullthroughcache/",
+        "Name the secret so",
+    ),
+    Bad(
+        33,
+        "two dashes in the name of a database",
+        {"cluster.name": "ml--one", "addons.mlflow": {}},
+        "cluster.name",
+        "two dashes in a row",
+        "single dashes",
+    ),
+    Bad(
+        33,
+        "dash before the name of a repository",
+        {"cluster.name": "ml-", "storage.registry": {"repositories": ["training"]}},
+        "cluster.name",
+        "no dash before the slash",
+        "end with a letter",
+    ),
+)

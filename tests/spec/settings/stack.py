@@ -1,0 +1,71 @@
+"""A valid stack to spoil, and the means to do it."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from datetime import date
+from typing import Any, Final
+
+from spec.settings import ConfigurationError, Loaded, Problem, load
+
+TODAY: Final = date(2026, 11, 21)
+"""Day on which the tests load; what is supported changes with the day."""
+STACK: Final = "test"
+DELETE: Final = object()
+"""As a value: the key is taken away."""
+
+BASE: Final[dict[str, Any]] = {
+    "environment": {"name": STACK, "owner": "ml-platform", "costCenter": "research"},
+    "account": {"id": "111122223333", "region": "us-east-1"},
+    "network": {
+        "cidr": "10.16.0.0/16",
+        "podCidr": "100.64.0.0/16",
+        "zones": ["us-east-1a", "us-east-1b"],
+        "peers": {"corporate": "10.0.0.0/12"},
+    },
+    "cluster": {
+        "endpoint": {"public": True, "publicCidrs": ["203.0.113.0/24"]},
+        "access": {
+            "admins": {
+                "principalArn": "arn:aws:iam::111122223333:role/platform-admin",
+                "policy": "AmazonEKSClusterAdminPolicy",
+            }
+        },
+    },
+    "pools": {
+        "system": {"preset": "system"},
+        "cpu": {"preset": "cpu"},
+        "a100": {"preset": "a100", "mig": {"layout": "all-1g.5gb"}},
+        "h100": {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1a"], "efa": True},
+        "l4": {"preset": "gpu-spot"},
+    },
+    "addons": {"gpuOperator": {}, "efaDevicePlugin": {}},
+}
+
+
+def changed(changes: dict[str, Any]) -> dict[str, Any]:
+    """The base with values at dotted paths replaced, added or (`DELETE`) taken away."""
+    data = deepcopy(BASE)
+    for path, value in changes.items():
+        *above, last = path.split(".")
+        node = data
+        for part in above:
+            node = node.setdefault(part, {})
+        if value is DELETE:
+            del node[last]
+        else:
+            node[last] = deepcopy(value)
+    return data
+
+
+def loaded(changes: dict[str, Any], *, stack: str = STACK) -> Loaded:
+    return load(changed(changes), stack=stack, today=TODAY)
+
+
+def problems(data: object, *, stack: str = STACK) -> tuple[Problem, ...]:
+    """What is wrong with the settings; nothing where they load."""
+    try:
+        load(data, stack=stack, today=TODAY)
+    except ConfigurationError as error:
+        return error.problems
+    return ()

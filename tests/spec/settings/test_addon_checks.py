@@ -1,0 +1,89 @@
+"""What add-ons need of one another, told in the words of the stack file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spec.settings.problems import Problem
+from tests.spec.settings.stack import changed, problems
+
+
+def found(**addons: Any) -> list[Problem]:
+    return [each for each in problems(changed({"addons": addons})) if each.path.startswith("addons")]
+
+
+CASES: dict[str, tuple[dict[str, Any], str, str]] = {
+    "a load balancer without its controller": (
+        {"certManager": {}, "kserve": {}},
+        "addons.kserve.ingress",
+        "loadBalancerController: {}",
+    ),
+    "a gateway without its API": (
+        {"certManager": {}, "kserve": {"ingress": "gateway"}},
+        "addons.kserve.ingress",
+        "gatewayApi: {}",
+    ),
+    "Knative's mode without Knative": (
+        {"certManager": {}, "kserve": {"ingress": "none", "mode": "Knative"}},
+        "addons.kserve.mode",
+        "knative: {}",
+    ),
+    "KServe without certificates": ({"kserve": {"ingress": "none"}}, "addons.kserve", "certManager: {}"),
+    "Trainer without JobSet": ({"trainer": {}}, "addons.trainer", "jobset: {}"),
+    "Volcano beside Kueue": ({"kueue": {}, "volcano": {}}, "addons.kueue", "Keep one of the two"),
+    "a kind that the operator does not know": (
+        {"trainingOperator": {"kinds": ["MXJob"]}},
+        "addons.trainingOperator.kinds.0",
+        "PyTorchJob",
+    ),
+    "an operator of nothing": ({"trainingOperator": {"kinds": []}}, "addons.trainingOperator.kinds", "like PyTorchJob"),
+    "a time that nobody counts": (
+        {"kueue": {"workerLostMinutes": 5}},
+        "addons.kueue.workerLostMinutes",
+        "multiKueue: manager",
+    ),
+    "no replica": ({"kueue": {"replicas": 0}}, "addons.kueue.replicas", "1"),
+    "a domain that is none": (
+        {"certManager": {}, "kserve": {"ingress": "none", "domain": "models"}},
+        "addons.kserve.domain",
+        "models.example.com",
+    ),
+    "an image without a tag": (
+        {"jobset": {}, "trainer": {"image": "torch"}},
+        "addons.trainer.image",
+        "a tag or a digest",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_told_where_and_what_to_do(name: str) -> None:
+    addons, path, mend = CASES[name]
+    (problem,) = found(**addons)
+    assert problem.path == path
+    assert mend in f"{problem.rule} {problem.mend}", problem
+
+
+def test_all_that_may_stand_together_does() -> None:
+    assert found(certManager={}, loadBalancerController={}, gatewayApi={}, knative={}, kserve={"mode": "Knative"}) == []
+
+
+def test_storage_of_a_database_that_can_grow_by_exactly_a_tenth_is_enough() -> None:
+    sizes = {"storageGib": 20, "maxStorageGib": 22}, {"storageGib": 59578, "maxStorageGib": 65536}
+    assert [found(mlflow={"database": size}) for size in sizes] == [[], []]
+
+
+@pytest.mark.parametrize(("artifacts", "workflows", "refused"), [(13, 14, True), (14, 14, False), (None, 365, False)])
+def test_artifacts_stay_as_long_as_the_workflows_that_show_them(
+    artifacts: int | None, workflows: int, refused: bool
+) -> None:
+    settings = {"storage.buckets": {"artifactDays": artifacts}, "addons.argoWorkflows": {"keepDays": workflows}}
+    wrong = problems(changed(settings))
+    assert [each.path for each in wrong] == ["storage.buckets.artifactDays"] * refused
+    assert all("Use 14 or more" in each.mend and "14 days" in each.rule for each in wrong)
+
+
+def test_without_workflows_artifacts_may_go_at_once() -> None:
+    assert problems(changed({"storage.buckets": {"artifactDays": 1}})) == ()

@@ -1,0 +1,135 @@
+"""Reading a stack file: what could mislead a reader or hang a machine is refused, with its place in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from spec.settings import ConfigurationError, load, read_stack, stacks_in
+from tests.spec.settings.stack import BASE, TODAY
+
+GOOD = yaml.safe_dump({"config": {"slipway:platform": BASE}})
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{this}: &{this} [{', '.join(f'*{before}' for _ in range(9))}]\n"
+    for before, this in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+def write(directory: Path, content: str | bytes, stack: str = "test") -> None:
+    data = content.encode() if isinstance(content, str) else content
+    (directory / f"Pulumi.{stack}.yaml").write_bytes(data)
+
+
+def refused(directory: Path, stack: str = "test") -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        load(read_stack(stack, directory), stack=stack, today=TODAY)
+    (problem,) = caught.value.problems
+    assert problem.mend
+    return str(problem)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        GOOD.encode(),
+        b"\xef\xbb\xbf" + GOOD.encode(),
+        GOOD.replace("\n", "\r\n").encode(),
+        b"---\n" + GOOD.encode() + b"...\n",
+    ],
+    ids=["plain", "byte order mark", "CRLF", "document marks"],
+)
+def test_files_of_all_common_editors_are_read(tmp_path: Path, content: bytes) -> None:
+    write(tmp_path, content)
+    assert load(read_stack("test", tmp_path), stack="test", today=TODAY).platform.cluster_name == "slipway-test"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (GOOD + "config:\n  x: 1\n", "the key 'config' stands twice"),
+        (GOOD.replace("  slipway", "  a: {b: 1, b: 2}\n  slipway", 1), "the key 'b' stands twice"),
+        (GOOD.replace("  slipway", "  a: {1: x, '1': y}\n  slipway", 1), "the key '1' stands twice"),
+        (BOMB, "anchors and aliases are not allowed"),
+        ("config: &c {}\n", "anchors and aliases are not allowed"),
+        ("config:\n  <<: {a: 1}\n", "no merge key"),
+        ("config:\n  ? [a, b]\n  : 1\n", "a key must be text"),
+        ("config:\n  ? {a: b}\n  : 1\n", "a key must be text"),
+        ("config: !!python/object/apply:os.system [id]\n", "could not determine a constructor"),
+        ("config: [\n", "must be plain YAML"),
+        ("\tconfig: {}\n", "must be plain YAML"),
+        ("config: {a: 2026-13-45}\n", "none of its kind"),
+        ("config: {a: !!bool maybe}\n", "none of its kind"),
+        ("config: {a: !!timestamp soon}\n", "none of its kind"),
+        ("config: {a: %s}\n" % ("9" * 5000), "none of its kind"),
+        ("config: " + "[" * 100 + "]" * 100, "at most 32 levels"),
+        ("[" * 120_000 + "]" * 120_000, "must be plain YAML"),
+        ("- " * 120_000 + "x", "at most 32 levels"),
+        ("? " * 120_000 + "x", "at most 32 levels"),
+        ("a: 1\n--- \nb: 2\n", "another document"),
+        ("config: \x00\n", "must be plain YAML"),
+        (b"config: \xff\xfe\n", "readable UTF-8"),
+        (GOOD.encode("utf-16"), "readable UTF-8"),
+        ("", "with the key `config`"),
+        ("- config\n", "with the key `config`"),
+        ("config: 3\n", "with the key `config`"),
+        ("config: {}\n", "settings must be given"),
+        ("config: {slipway:platform: 3}\n", "must be a map"),
+        ("config: {slipway:platfrom: {}}\n", "settings must be given"),
+    ],
+)
+def test_a_file_that_is_not_plain_is_refused(tmp_path: Path, content: str | bytes, words: str) -> None:
+    write(tmp_path, content)
+    assert words in refused(tmp_path)
+
+
+def test_a_mistake_in_yaml_is_shown_by_line_and_column(tmp_path: Path) -> None:
+    write(tmp_path, "config:\n  a: 1\n  a: 2\n")
+    assert "Pulumi.test.yaml:3:3: " in refused(tmp_path)
+
+
+def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
+    write(tmp_path, "x" * 10_000_000)
+    assert "at most 262144 bytes (given: 10000000)" in refused(tmp_path)
+
+
+def test_a_stack_without_a_file_is_told_which_there_are(tmp_path: Path) -> None:
+    write(tmp_path, GOOD, "dev")
+    write(tmp_path, GOOD, "prod")
+    assert refused(tmp_path).endswith("There are: dev, prod.")
+    assert stacks_in(tmp_path) == ["dev", "prod"]
+
+
+def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.test.yaml").mkdir()
+    assert "must exist" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("stack", ["../test", "/etc/passwd", "a/b", "", "a\x00b", "x" * 300, "tést", "a b"])
+def test_a_stacks_name_is_no_path(tmp_path: Path, stack: str) -> None:
+    (tmp_path / "stacks").mkdir()
+    write(tmp_path, GOOD)
+    assert "a file of the stacks folder" in refused(tmp_path / "stacks", stack)
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "stacks").mkdir()
+    write(tmp_path, GOOD, "elsewhere")
+    (tmp_path / "stacks" / "Pulumi.test.yaml").symlink_to(tmp_path / "Pulumi.elsewhere.yaml")
+    assert "a file of the stacks folder" in refused(tmp_path / "stacks")
+
+
+def test_a_file_of_another_stack_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, GOOD, "prod")
+    assert "environment.name: the environment's name must be the stack's, `prod`" in refused(tmp_path, "prod")
+
+
+def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, GOOD)
+
+    def deny(*_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_text", deny)
+    assert "Permission denied" in refused(tmp_path)

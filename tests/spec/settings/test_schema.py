@@ -1,0 +1,131 @@
+"""The committed schema is that of the models, takes the stacks that load, and refuses misspelt keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from spec.settings import load, read_stack, schema, stacks_in
+from spec.settings.presets import PRESETS
+from tests.spec.settings.stack import BASE, STACK, changed, problems
+
+STACKS = Path(__file__).parents[3] / "stacks"
+VALIDATOR = jsonschema.Draft202012Validator(schema.generate())
+
+
+def errors(document: object) -> list[str]:
+    return [f"{'.'.join(map(str, error.path))}: {error.message}" for error in VALIDATOR.iter_errors(document)]
+
+
+def document(settings: object, **more: object) -> dict[str, object]:
+    return {"config": {"slipway:platform": settings}, **more}
+
+
+def test_the_committed_schema_is_current() -> None:
+    assert (STACKS / "schema.json").read_text(encoding="utf-8") == schema.text(), "run `python -m spec.settings.schema`"
+
+
+def test_it_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema.text()))
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_every_stack_file_validates_and_loads(stack: str) -> None:
+    assert errors(yaml.safe_load((STACKS / f"Pulumi.{stack}.yaml").read_text())) == []
+    assert load(read_stack(stack, STACKS), stack=stack).platform.environment.name == stack
+
+
+@pytest.mark.parametrize("stack", stacks_in(STACKS))
+def test_every_stack_file_names_the_schema_for_editors(stack: str) -> None:
+    first = (STACKS / f"Pulumi.{stack}.yaml").read_text().splitlines()[0]
+    assert first == "# yaml-language-server: $schema=schema.json"
+
+
+def test_keys_that_pulumi_writes_are_taken() -> None:
+    assert (
+        errors(document(BASE, secretsprovider="awskms://alias/x", encryptedkey="AQ==", encryptionsalt="v1:x:y")) == []
+    )
+    assert errors(document(BASE, environment=["base"])) == []
+    assert errors({"config": {"slipway:platform": BASE, "aws:skipMetadataApiCheck": "true"}}) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {},
+        {"config": {}},
+        {"config": {"slipway:platfrom": BASE}},
+        {"config": {"slipway:platform": BASE, "slipway:other": 1}},
+        document(BASE, confgi={}),
+        document(changed({"network.zone": ["a"]})),
+        document(changed({"pools.GPU": {"preset": "cpu"}})),
+        document(changed({"pools.cpu.preset": "cpuu"})),
+        document(changed({"pools.cpu": {"role": "general", "max": 1}})),
+        document(changed({"pools.cpu.instanceTypes": ["m7i.lrage"]})),
+        document(changed({"account.region": "us-east-9"})),
+        document(changed({"pools.a100.mig.layout": "all-9g"})),
+    ],
+)
+def test_what_an_editor_should_underline_is_refused(wrong: object) -> None:
+    assert errors(wrong)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"pools.cpu.disruption.budgets": {"working-hours": {"duration": "10h"}}},
+        {"pools.cpu.amiRelease": None, "pools.cpu.mig": None},
+        {"pools.cpu.labels": {"example.com/team": ""}},
+        {"environment.tags": {"a": "b"}, "cluster.addons": {"coredns": {"version": "v1.12.4-eksbuild.1"}}},
+        {
+            "account.region": "eu-west-2",
+            "network.zones": ["eu-west-2a", "eu-west-2b"],
+            "pools.h100.zones": ["eu-west-2a"],
+        },
+    ],
+)
+def test_what_loads_is_not_underlined(changes: dict[str, Any]) -> None:
+    assert problems(changed(changes)) == ()
+    assert errors(document(changed(changes))) == []
+
+
+@pytest.mark.parametrize("preset", sorted(PRESETS))
+def test_every_preset_is_completed(preset: str) -> None:
+    assert errors(document(changed({"pools.extra": {"preset": preset}}))) == []
+
+
+def test_every_setting_says_what_it_is() -> None:
+    missing = [
+        f"{model}.{key}"
+        for model, definition in schema.generate()["$defs"].items()
+        for key, prop in definition.get("properties", {}).items()
+        if "description" not in prop and "$ref" not in prop
+    ]
+    assert missing == []
+
+
+def test_titles_that_repeat_keys_are_left_out_and_field_names_are_in_the_files_spelling() -> None:
+    text = schema.text()
+    assert "Publiccidrs" not in text
+    assert "public_cidrs" not in text
+
+
+def test_check_fails_for_a_stale_file_and_tells_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(schema, "FILE", tmp_path / "schema.json")
+    assert schema.main(["--check"]) == 1
+    assert "python -m spec.settings.schema" in capsys.readouterr().err
+    assert schema.main([]) == 0
+    assert schema.main(["--check"]) == 0
+    assert schema.main(["--wrong"]) == 2
+
+
+def test_the_base_of_the_tests_is_valid_by_the_schema() -> None:
+    assert errors(document(BASE)) == []
+    assert STACK == "test"

@@ -1,0 +1,68 @@
+"""Quantities are read as Kubernetes reads them, and nothing else is taken for one."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spec.quantities import is_amount, parse, readable, to_mebibytes, written
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("500m", "0.5"),
+        ("4", "4"),
+        ("1.5", "1.5"),
+        ("1.", "1"),
+        (".5Gi", 2**29),
+        ("16Gi", 16 * 2**30),
+        ("2k", "2000"),
+        ("1Ti", 2**40),
+        ("1e3", "1000"),
+        ("1E-3", "0.001"),
+        ("1E", 10**18),
+        ("250u", "0.00025"),
+        ("1n", "1e-9"),
+        ("-1", "-1"),
+        (3, "3"),
+    ],
+)
+def test_quantities_are_read_exactly(text: str | int, value: str | int) -> None:
+    assert parse(text) == Decimal(value)
+
+
+@pytest.mark.parametrize("text", ["", ".", "1 GB", "1.2.3", "1e3Gi", "1gi", "Gi", "--1", "1e999", "1\n"])
+def test_text_that_is_no_quantity_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no quantity of Kubernetes"):
+        parse(text)
+    assert not is_amount(text)
+
+
+@pytest.mark.parametrize(("thing", "holds"), [("1e3", True), (0, True), ("-1", False), (True, False), (1.5, False)])
+def test_what_can_be_asked_for_is_text_or_whole_and_not_negative(thing: object, holds: bool) -> None:
+    assert is_amount(thing) is holds
+
+
+@given(st.text(alphabet="0123456789.+-eEmunkKMGTPi ", max_size=8))
+def test_text_is_a_quantity_or_it_is_not_and_nothing_breaks(text: str) -> None:
+    assert is_amount(text) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [("250m", "250m"), ("1.5", "1500m"), (2, "2"), ("1Ki", "1024"), ("2k", "2000"), ("1e3", "1000"), ("1n", "1m")],
+)
+def test_amounts_are_written_in_base_units(text: str | int, canonical: str) -> None:
+    assert written(parse(text)) == canonical
+
+
+def test_people_read_memory_in_gib_and_the_rest_as_numbers() -> None:
+    assert to_mebibytes("1Gi") == 1024
+    assert readable("memory", parse("1536Mi")) == "1.5 GiB"
+    assert readable("hugepages-2Mi", parse("512Mi")) == "0.5 GiB"
+    assert readable("cpu", parse("1500m")) == "1.5"
+    assert readable("nvidia.com/gpu", parse("100")) == "100"
