@@ -13,6 +13,7 @@ from policies.runner import Finding
 from policies.suppressions import Suppression
 from slipway.report.model import PoolView
 from slipway.report.views import bill, caveats, findings, network, pools
+from slipway.report.views import teams as team_views
 from spec.pools.resolution import resolve_all
 from spec.pricing import estimate
 from tests.slipway.report.conftest import Made
