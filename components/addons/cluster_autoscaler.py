@@ -55,12 +55,12 @@ class ClusterAutoscalerArgs:
 class ClusterAutoscaler(pulumi.ComponentResource):
     """The autoscaler, with rights over the groups of its own cluster alone."""
 
-    TOKEN: Final = "slipway:addons:ClusterAutoscaler"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:addons:ClusterAutoscaler"
 
     release: Release
 
     def __init__(self, name: str, args: ClusterAutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         cluster = args.cluster
         role = pod_identity_role(
             f"{name}-role",

@@ -43,7 +43,7 @@ class SoftwareArgs:
 class Software(pulumi.ComponentResource):
     """One add-on as resources. Everything inside the cluster is `deleted_with` it."""
 
-    TOKEN: Final = "slipway:addons:Software"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:addons:Software"
 
     ready: tuple[pulumi.Resource, ...]
     """What must stand for others to use the add-on: releases, which bring CRDs and webhooks, and its own objects."""
@@ -51,7 +51,7 @@ class Software(pulumi.ComponentResource):
     """What must stand for others to use its kinds: as `ready`, where it has no release of definitions."""
 
     def __init__(self, name: str, args: SoftwareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         parts = args.addon.parts(args.site)
         place = [*args.site.cluster.access, *args.space]
         rights = self._make_rights(name, args, parts)

@@ -38,10 +38,10 @@ class AdmissionArgs:
 class Admission(pulumi.ComponentResource):
     """A policy and its binding for every rule that is on. Nothing runs for them but the API server."""
 
-    TOKEN: Final = "slipway:admission:Admission"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:admission:Admission"
 
     def __init__(self, name: str, args: AdmissionArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )

@@ -29,12 +29,12 @@ class NamespacesArgs:
 class Namespaces(pulumi.ComponentResource):
     """The namespaces that are ours; `kube-system` and the like are EKS's."""
 
-    TOKEN: Final = "slipway:addons:Namespaces"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:addons:Namespaces"
 
     made: Mapping[str, pulumi.Resource]
 
     def __init__(self, name: str, args: NamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )

@@ -38,12 +38,12 @@ class AccessEntries(pulumi.ComponentResource):
             resources wait for them.
     """
 
-    TOKEN: Final = "slipway:cluster:AccessEntries"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:cluster:AccessEntries"
 
     administrators: Sequence[pulumi.Resource]
 
     def __init__(self, name: str, args: AccessEntriesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         # AWS removes entries with their cluster.
         self._child = pulumi.ResourceOptions(parent=self, deleted_with=args.cluster)

@@ -64,7 +64,7 @@ class ManagedAddons(pulumi.ComponentResource):
         roles: Roles of those that have one.
     """
 
-    TOKEN: Final = "slipway:cluster:ManagedAddons"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:cluster:ManagedAddons"
 
     all: Mapping[AddonName, aws.eks.Addon]
     nodes_need: Sequence[aws.eks.Addon]
@@ -72,7 +72,7 @@ class ManagedAddons(pulumi.ComponentResource):
     roles: Mapping[AddonName, PodRole]
 
     def __init__(self, name: str, args: ManagedAddonsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         cluster = args.cluster
         self._scope = Scope(

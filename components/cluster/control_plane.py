@@ -54,12 +54,12 @@ class ControlPlaneArgs:
 class ControlPlane(pulumi.ComponentResource):
     """An EKS cluster without nodes."""
 
-    TOKEN: Final = "slipway:cluster:ControlPlane"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:cluster:ControlPlane"
 
     handle: ClusterHandle
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._region = regions.get(args.account.region)
         self._child = pulumi.ResourceOptions(parent=self)

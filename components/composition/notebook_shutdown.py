@@ -49,10 +49,10 @@ class EveningsArgs:
 class Evenings(pulumi.ComponentResource):
     """The CronJobs, and the right to delete pods in each team namespace."""
 
-    TOKEN: Final = "slipway:cost:Evenings"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
     def __init__(self, name: str, args: EveningsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         cluster = args.cluster
 
         def after(*waits: pulumi.Resource) -> pulumi.ResourceOptions:

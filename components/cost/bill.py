@@ -15,8 +15,8 @@ import pulumi
 class Bill(pulumi.ComponentResource):
     """The bill as it is foreseen. It makes nothing."""
 
-    TOKEN: Final = "slipway:cost:Bill"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:cost:Bill"
 
     def __init__(self, name: str, facts: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self.register_outputs({"bill": dict(facts)})

@@ -41,10 +41,10 @@ class BudgetsArgs:
 class Budgets(pulumi.ComponentResource):
     """A budget of the environment, one of each team, and a watch over all services."""
 
-    TOKEN: Final = "slipway:cost:Budgets"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:cost:Budgets"
 
     def __init__(self, name: str, args: BudgetsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         if args.notices is not None:
             child = pulumi.ResourceOptions(parent=self, depends_on=list(args.notices.ready))
             self._make_budgets(name, args, args.notices.topic.arn, child)

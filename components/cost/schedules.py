@@ -36,10 +36,10 @@ class SchedulesArgs:
 class Schedules(pulumi.ComponentResource):
     """Two scheduled actions for each pool that sleeps."""
 
-    TOKEN: Final = "slipway:cost:Schedules"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:cost:Schedules"
 
     def __init__(self, name: str, args: SchedulesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         for action in actions(args.schedules, args.pools):
             group = args.groups[action.pool]
             aws.autoscaling.Schedule(

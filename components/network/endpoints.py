@@ -44,12 +44,12 @@ class EndpointsArgs:
 class Endpoints(pulumi.ComponentResource):
     """Endpoints of a network; `all` are the endpoints made."""
 
-    TOKEN: Final = "slipway:network:Endpoints"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:network:Endpoints"
 
     all: Sequence[aws.ec2.VpcEndpoint]
 
     def __init__(self, name: str, args: EndpointsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         self.all = [self._s3(), *self._interfaces()]

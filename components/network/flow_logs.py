@@ -42,10 +42,10 @@ class FlowLogsArgs:
 class FlowLogs(pulumi.ComponentResource):
     """Flow logs of a VPC to CloudWatch Logs."""
 
-    TOKEN: Final = "slipway:network:FlowLogs"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:network:FlowLogs"
 
     def __init__(self, name: str, args: FlowLogsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._region = regions.get(args.account.region)
         self._child = pulumi.ResourceOptions(parent=self)

@@ -46,12 +46,12 @@ class NetworkArgs:
 class Network(pulumi.ComponentResource):
     """A VPC over several zones."""
 
-    TOKEN: Final = "slipway:network:Network"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:network:Network"
 
     handle: NetworkHandle
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         self._vpc = self._make_vpc()

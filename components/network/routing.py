@@ -44,13 +44,13 @@ class Routing(pulumi.ComponentResource):
         ready: What must stand before a machine in a private subnet gets out.
     """
 
-    TOKEN: Final = "slipway:network:Routing"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:network:Routing"
 
     private_tables: Mapping[str, aws.ec2.RouteTable]
     ready: Sequence[pulumi.Resource]
 
     def __init__(self, name: str, args: RoutingArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         gateway = aws.ec2.InternetGateway(

@@ -50,14 +50,14 @@ class SubnetsArgs:
 class Subnets(pulumi.ComponentResource):
     """Subnets of a network, each in one zone, none of which gives out public addresses."""
 
-    TOKEN: Final = "slipway:network:Subnets"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:network:Subnets"
 
     private: Mapping[str, aws.ec2.Subnet]
     public: Mapping[str, aws.ec2.Subnet]
     pods: Mapping[str, aws.ec2.Subnet]
 
     def __init__(self, name: str, args: SubnetsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self.private = {
             letter: self._subnet("private", letter, ranges.private, args.vpc_id, self._node_tags())

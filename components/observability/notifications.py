@@ -50,14 +50,14 @@ class NoticesArgs:
 class Notices(pulumi.ComponentResource):
     """The topic with its key, who may publish, and who listens."""
 
-    TOKEN: Final = "slipway:cost:Notices"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:cost:Notices"
 
     topic: aws.sns.Topic
     ready: tuple[pulumi.Resource, ...]
     """What must stand before a service is told to publish: it tries at once, and refuses a topic that it can't."""
 
     def __init__(self, name: str, args: NoticesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         platform = args.platform
         child = pulumi.ResourceOptions(parent=self)
         key = aws.kms.Key(

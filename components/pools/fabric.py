@@ -44,13 +44,13 @@ class Fabric(pulumi.ComponentResource):
     group as well, by which nodes reach registries and AWS services, as those of other pools do.
     """
 
-    TOKEN: Final = "slipway:pools:Fabric"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:pools:Fabric"
 
     security_group_id: pulumi.Output[str]
     placement_group_name: pulumi.Output[str] | None
 
     def __init__(self, name: str, args: FabricArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         group = aws.ec2.SecurityGroup(
             f"{name}-security-group",

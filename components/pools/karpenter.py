@@ -53,12 +53,12 @@ class KarpenterPool(pulumi.ComponentResource):
     (aws/karpenter-provider-aws#1268).
     """
 
-    TOKEN: Final = "slipway:pools:KarpenterPool"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:pools:KarpenterPool"
 
     node_pool: CustomResource
 
     def __init__(self, name: str, args: KarpenterPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         spec, cluster = args.spec, args.cluster.resource
         ready = [*args.controller, *args.node_role.ready, *args.network.ready]
         fabric = self._make_fabric(name, args) if spec.efa_count else None

@@ -43,12 +43,12 @@ class ManagedPool(pulumi.ComponentResource):
     A fixed group (min = max) has the size that the settings say; of one that scales, the size is the autoscaler's.
     """
 
-    TOKEN: Final = "slipway:pools:ManagedPool"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:pools:ManagedPool"
 
     node_group: aws.eks.NodeGroup
 
     def __init__(self, name: str, args: ManagedPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         template = self._make_template(name, args)
         self.node_group = self._make_node_group(name, args, template)
         self._make_group_tags(name, args)

@@ -65,12 +65,12 @@ class NodeRoleArgs:
 class NodeRole(pulumi.ComponentResource):
     """A role for nodes, with AWS's policies and, for machines that EKS does not launch, what lets them in."""
 
-    TOKEN: Final = "slipway:pools:NodeRole"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:pools:NodeRole"
 
     handle: NodeRoleHandle
 
     def __init__(self, name: str, args: NodeRoleArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         cluster = args.cluster
         suffix = regions.get(cluster.region).dns_suffix

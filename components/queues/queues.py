@@ -54,10 +54,10 @@ class QueuesArgs:
 class Queues(pulumi.ComponentResource):
     """What all queues share. A new pool adds its flavor, and a new team nothing at all."""
 
-    TOKEN: Final = "slipway:queues:Queues"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:queues:Queues"
 
     def __init__(self, name: str, args: QueuesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=list(args.kueue), deleted_with=args.cluster.resource)
         manifests = shared_manifests(args.pools, args.settings)
         for key, manifest in manifests.items():

@@ -111,12 +111,12 @@ class TeamQueue(pulumi.ComponentResource):
         ready: What must stand before a job is queued.
     """
 
-    TOKEN: Final = "slipway:queues:TeamQueue"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:queues:TeamQueue"
 
     ready: Sequence[pulumi.Resource]
 
     def __init__(self, name: str, args: TeamQueueArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         cluster, team = args.cluster.resource, args.team
         manifest = cluster_queue(team.name, team.settings, args.pools, args.settings)
         after = pulumi.ResourceOptions(parent=self, depends_on=list(args.kueue), deleted_with=cluster)

@@ -39,12 +39,12 @@ class BucketsArgs:
 class Buckets(pulumi.ComponentResource):
     """Buckets by purpose."""
 
-    TOKEN: Final = "slipway:storage:Buckets"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:storage:Buckets"
 
     handles: Mapping[str, BucketHandle]
 
     def __init__(self, name: str, args: BucketsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         # A bucket that stays keeps what closes it: with a setting gone, it would be a bucket in the open.
         self._child = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)

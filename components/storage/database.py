@@ -74,12 +74,12 @@ class DatabaseArgs:
 class Database(pulumi.ComponentResource):
     """An RDS instance in the private subnets."""
 
-    TOKEN: Final = "slipway:storage:Database"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:storage:Database"
 
     handle: DatabaseHandle
 
     def __init__(self, name: str, args: DatabaseArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         # What an instance that stays stands on stays with it.
         self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)

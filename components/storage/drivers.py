@@ -34,13 +34,13 @@ class Drivers(pulumi.ComponentResource):
     """Drivers that may use the key. `ready` is what a claim waits for, and what must outlive it on the way down;
     `block` is the part of it that volumes of the default class take."""
 
-    TOKEN: Final = "slipway:storage:Drivers"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:storage:Drivers"
 
     ready: Sequence[pulumi.Resource]
     block: Sequence[pulumi.Resource]
 
     def __init__(self, name: str, args: DriversArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         policies = {
             addon: aws.iam.RolePolicy(
                 f"{name}-{key}",

@@ -43,12 +43,12 @@ class SharedFilesArgs:
 class SharedFiles(pulumi.ComponentResource):
     """An EFS file system with access points `datasets` and `models`."""
 
-    TOKEN: Final = "slipway:storage:SharedFiles"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:storage:SharedFiles"
 
     handle: EfsHandle
 
     def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
         system = self._make_system()

@@ -62,14 +62,14 @@ class ParallelFilesArgs:
 class ParallelFiles(pulumi.ComponentResource):
     """A Lustre file system linked to two buckets."""
 
-    TOKEN: Final = "slipway:storage:ParallelFiles"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:storage:ParallelFiles"
 
     handle: LustreHandle
     subnet_id: pulumi.Output[str]
     security_group_id: pulumi.Output[str]
 
     def __init__(self, name: str, args: ParallelFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         self.subnet_id = by_letter(args.network.private_subnets, args.network.zones, args.zone)

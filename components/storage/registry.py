@@ -46,12 +46,12 @@ class ImagesArgs:
 class Images(pulumi.ComponentResource):
     """Repositories and caches; `urls` are the repositories' addresses by name."""
 
-    TOKEN: Final = "slipway:storage:Images"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:storage:Images"
 
     urls: Mapping[str, pulumi.Output[str]]
 
     def __init__(self, name: str, args: ImagesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         self.urls = {key: self._repository(key) for key in sorted(set(args.settings.repositories))}

@@ -47,12 +47,12 @@ class StorageArgs:
 class Storage(pulumi.ComponentResource):
     """Buckets, file systems, databases, and the classes by which volumes are made of them."""
 
-    TOKEN: Final = "slipway:storage:Storage"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:storage:Storage"
 
     handle: StorageHandle
 
     def __init__(self, name: str, args: StorageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
         self._keep = args.platform.environment.protect

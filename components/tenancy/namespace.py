@@ -78,13 +78,13 @@ class Space(pulumi.ComponentResource):
         ready: What must stand before a workload is put into it.
     """
 
-    TOKEN: Final = "slipway:tenancy:Space"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:tenancy:Space"
 
     namespace: pulumi.Resource
     ready: Sequence[pulumi.Resource]
 
     def __init__(self, name: str, args: SpaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         cluster = args.ground.cluster
         self.namespace = declare(

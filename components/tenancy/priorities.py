@@ -104,12 +104,12 @@ class Priorities(pulumi.ComponentResource):
     """The PriorityClasses. Their values can't be changed in place, and a class that pods name is not replaced under
     them: Kubernetes keeps the number that a pod was made with."""
 
-    TOKEN: Final = "slipway:platform:Priorities"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:platform:Priorities"
 
     made: Mapping[PriorityName, pulumi.Resource]
 
     def __init__(self, name: str, args: PrioritiesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )

@@ -181,12 +181,12 @@ class TeamRolesArgs:
 class TeamRoles(pulumi.ComponentResource):
     """The ClusterRoles of members and of workflows; a team binds them in its own namespaces."""
 
-    TOKEN: Final = "slipway:tenancy:TeamRoles"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:tenancy:TeamRoles"
 
     made: Mapping[MemberRole, pulumi.Resource]
 
     def __init__(self, name: str, args: TeamRolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )

@@ -48,12 +48,12 @@ class TeamArgs:
 class Team(pulumi.ComponentResource):
     """A team. Nothing of it is shared with another one, so that adding or removing a team touches no other."""
 
-    TOKEN: Final = "slipway:tenancy:Team"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:tenancy:Team"
 
     handle: TeamHandle
 
     def __init__(self, name: str, args: TeamArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         cluster = args.ground.cluster.resource
         # AWS removes access entries with their cluster.
         child = pulumi.ResourceOptions(parent=self, deleted_with=cluster)

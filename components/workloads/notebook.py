@@ -75,10 +75,10 @@ def notebook(name: str, args: NotebookArgs) -> Pieces:
 class Notebook(Workload):
     """A notebook as resources."""
 
-    TOKEN: Final = "slipway:workloads:Notebook"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:workloads:Notebook"
 
     def __init__(self, name: str, args: NotebookArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, notebook(name, args), args.target, opts)
+        super().__init__(self.PULUMI_TYPE, name, notebook(name, args), args.target, opts)
 
 
 def command(idle_seconds: int) -> tuple[str, ...]:

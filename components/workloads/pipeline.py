@@ -109,10 +109,10 @@ def pipeline(name: str, args: PipelineArgs) -> Pieces:
 class Pipeline(Workload):
     """A pipeline as resources."""
 
-    TOKEN: Final = "slipway:workloads:Pipeline"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:workloads:Pipeline"
 
     def __init__(self, name: str, args: PipelineArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, pipeline(name, args), args.target, opts)
+        super().__init__(self.PULUMI_TYPE, name, pipeline(name, args), args.target, opts)
 
 
 def _template(name: str, args: PipelineArgs) -> dict[str, Any]:

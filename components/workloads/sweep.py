@@ -84,10 +84,10 @@ def sweep(name: str, args: SweepArgs) -> Pieces:
 class Sweep(Workload):
     """A sweep as resources."""
 
-    TOKEN: Final = "slipway:workloads:Sweep"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:workloads:Sweep"
 
     def __init__(self, name: str, args: SweepArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, sweep(name, args), args.target, opts)
+        super().__init__(self.PULUMI_TYPE, name, sweep(name, args), args.target, opts)
 
 
 def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:

@@ -70,10 +70,10 @@ def training_job(name: str, args: TrainingJobArgs) -> Pieces:
 class TrainingJob(Workload):
     """A training job as a resource."""
 
-    TOKEN: Final = "slipway:workloads:TrainingJob"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:workloads:TrainingJob"
 
     def __init__(self, name: str, args: TrainingJobArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, training_job(name, args), args.target, opts)
+        super().__init__(self.PULUMI_TYPE, name, training_job(name, args), args.target, opts)
 
 
 def _manifest(name: str, args: TrainingJobArgs) -> dict[str, Any]:

@@ -7,10 +7,9 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from slipway.cli.known import is_configuration, is_for_user
 from slipway.cli.parser import parse
-from slipway.engine.errors import EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_REFUSED, SlipwayError
 from slipway.engine.shim import off_path
+from spec.errors import EXIT_FAILURE, EXIT_INTERRUPTED, SlipwayError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,12 +36,9 @@ def _report(error: Exception, *, debug: bool) -> int:
     if debug:
         traceback.print_exception(error)
     if isinstance(error, SlipwayError):
-        print(f"slipway: {error}", file=sys.stderr)
+        print(error if error.complete else f"slipway: {error}", file=sys.stderr)
         return error.exit_code
-    if is_configuration(error):
-        print(error, file=sys.stderr)
-        return EXIT_REFUSED
-    if is_for_user(error):
+    if isinstance(error, OSError):
         print(f"slipway: {error}", file=sys.stderr)
     else:
         hint = "" if debug else "; `slipway --debug ...` shows where"

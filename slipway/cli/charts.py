@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from slipway.cli.output import table
-from slipway.engine.errors import SlipwayError
 from slipway.engine.project import Project, find
+from spec.errors import SlipwayError
 
 if TYPE_CHECKING:
     from slipway.charts.check import Finding
     from slipway.charts.pull import Pulled
     from slipway.charts.uses import Use
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
 
 VARIABLE: Final = "SLIPWAY_CHARTS"
 """Names the folder of charts, here and to the sandbox."""

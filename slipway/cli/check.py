@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from slipway.engine.project import find
 
 if TYPE_CHECKING:
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
     from spec.settings import Loaded
 
 

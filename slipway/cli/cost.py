@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from slipway.engine.errors import SlipwayError
 from slipway.engine.project import Project, find
+from spec.errors import SlipwayError
 
 if TYPE_CHECKING:
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
     from spec.pricing import Estimate
     from spec.settings import Platform
 

@@ -11,7 +11,7 @@ from slipway.cli.output import table
 from slipway.engine.project import find
 
 if TYPE_CHECKING:
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
 
 
 def add(commands: Commands) -> None:

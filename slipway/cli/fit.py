@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.engine.errors import EXIT_FAILURE
 from slipway.engine.project import find
+from spec.errors import EXIT_FAILURE
 
 if TYPE_CHECKING:
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
 
 EPILOG = """\
   slipway fit --model llama-3.1-8b --mode serve --batch 8 --seq 8192 --stack prod

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from slipway.engine import gate, plan, process, stateful
-from slipway.engine.errors import EXIT_REFUSED, EXIT_STATEFUL, SlipwayError
 from slipway.engine.invocation import Invocation, Operation, Request
 from slipway.engine.state import StackState
+from spec.errors import EXIT_REFUSED, EXIT_STATEFUL, SlipwayError
 
 _OF_UP_ALONE: Final = frozenset({"--yes", "-y", "--skip-preview", "-f", "--continue-on-error", "--strict"})
 _WITH_VALUE: Final = "--secrets-provider"

@@ -10,10 +10,10 @@ from typing import Any
 
 import yaml
 
-from slipway.engine.errors import SlipwayError
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
 from slipway.sandbox.nodes.spec import SPECIMEN
+from spec.errors import SlipwayError
 from spec.pools.keys import POOL
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"

@@ -11,13 +11,13 @@ from typing import Final
 
 from slipway import toolchain
 from slipway.cli.status import Condition, ProcessStatus, Status
-from slipway.engine.errors import SlipwayError
 from slipway.engine.invocation import sandbox_environment
 from slipway.engine.stackfiles import Overlay
 from slipway.engine.stacks import SandboxEngine
 from slipway.sandbox import lifecycle, shims
 from slipway.sandbox.environment import environment
 from slipway.sandbox.state import SandboxState, default_home
+from spec.errors import SlipwayError
 
 Say = Callable[[str], None]
 REQUIRED: Final = ("pulumi", "kube-apiserver", "etcd")

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Final
 from slipway.cli.gate import Gate
 from slipway.cli.output import Progress, ask, can_ask
 from slipway.engine import gate, process
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.invocation import Invocation, Operation, Request, operation
 from slipway.engine.project import Project, find
 from slipway.engine.protection import refuse_protected
 from slipway.engine.state import StackState, parse
 from slipway.sandbox import IN_SANDBOX_SHELL
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 if TYPE_CHECKING:
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
     from spec.settings import Loaded
 
 _HELP: Final = {

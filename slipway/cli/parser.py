@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from slipway import __version__
 from slipway.cli import charts, check, cost, doctor, fit, operations, policies, prices, render, report, sandbox
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 DESCRIPTION = """\
 Bring the platform up on AWS, or in a sandbox on this machine that needs no account.

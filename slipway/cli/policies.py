@@ -10,12 +10,12 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway.engine.errors import EXIT_FAILURE
 from slipway.engine.project import find
+from spec.errors import EXIT_FAILURE
 
 if TYPE_CHECKING:
     from policies.runner import Finding
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
 
 
 def add(commands: Commands) -> None:

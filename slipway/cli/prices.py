@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from slipway.engine.errors import SlipwayError
 from slipway.engine.project import find
+from spec.errors import SlipwayError
 
 if TYPE_CHECKING:
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
     from slipway.prices.refresh import Refreshed
 
 API: Final = "us-east-1"

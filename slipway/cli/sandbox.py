@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.cli.output import Progress
-from slipway.engine.errors import SlipwayError
 from slipway.engine.project import find
+from spec.errors import SlipwayError
 
 if TYPE_CHECKING:
-    from slipway.cli.parser import Commands
+    from slipway.cli.commands import Commands
 
 NOT_RUNNING = "the sandbox is not running: `slipway sandbox start`, or `slipway up STACK --sandbox`, starts it"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.project import Project
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 if TYPE_CHECKING:
     from spec.settings import Loaded

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from slipway.engine import shim
-from slipway.engine.errors import SlipwayError
 from slipway.engine.invocation import leads_elsewhere, without_proxy
 from slipway.engine.project import Project
 from slipway.engine.stacks import SandboxEngine
 from slipway.sandbox import IN_SANDBOX_SHELL
+from spec.errors import SlipwayError
 
 if TYPE_CHECKING:
     from slipway.cli.offline import Sandbox

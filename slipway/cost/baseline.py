@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 from slipway.engine.commits import take_out
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.project import Project
+from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings import ConfigurationError, Platform, load, read_stack
 
 

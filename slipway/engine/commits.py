@@ -12,8 +12,8 @@ import tarfile
 from pathlib import Path
 from typing import Final
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.project import Project
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 _SECONDS: Final = 60
 """A tree of 6 MB takes 0.1 s; what takes longer than this hangs."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.plan import Removal
 from slipway.engine.stateful import TABLE
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slipway.engine.errors import SlipwayError
 from slipway.engine.stackfiles import PROJECT
+from spec.errors import SlipwayError
 
 ARGUMENTS: Final = ("stack", "history", "--json", "--page-size", "50")
 """What the CLI is asked; the newest updates come first."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 CREDENTIAL_PREFIXES: Final = ("AWS_", "PULUMI_")
 """What could lead a run, or a tool beside it, to a real account or another backend."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from slipway.engine.errors import SlipwayError
+from spec.errors import SlipwayError
 
 ENVIRONMENT: Final = {"PULUMI_DEBUG_COMMANDS": "true"}
 _TAKES: Final = {

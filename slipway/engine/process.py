@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Final
 
-from slipway.engine.errors import SlipwayError
 from slipway.engine.invocation import Invocation
+from spec.errors import SlipwayError
 
 GRACE_SECONDS: Final = 10.0
 """An engine that was told to terminate needs about 1 s to write the state of 400 resources; ten times that."""

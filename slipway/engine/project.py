@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.stackfiles import PROJECT, STACKS, stack_file
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 _NAME_LINE: Final = f"name: {PROJECT}"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from slipway.engine.errors import EXIT_PROTECTED, SlipwayError
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackResource, StackState
+from spec.errors import EXIT_PROTECTED, SlipwayError
 
 _PARTIAL: Final = ("--ignore-protect", "--exclude-protected", "-t", "--target", "-x", "--exclude", "--preview-only")
 """Arguments by which the user has said which part is meant: the engine then knows better than we do."""

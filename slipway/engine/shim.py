@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from slipway.engine import process
-from slipway.engine.errors import SlipwayError
 from slipway.engine.invocation import Invocation
 from slipway.engine.project import find
 from slipway.engine.stackfiles import Overlay, write_if_changed
 from slipway.engine.stacks import SandboxEngine
+from spec.errors import SlipwayError
 
 DIRECTORY: Final = "plain-pulumi"
 """Name of the shim's directory, by which it is recognised on a PATH."""

@@ -19,8 +19,8 @@ from typing import Final
 
 import yaml
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.files import write_atomically
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 PROJECT: Final = "slipway"
 STACKS: Final = "stacks"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from slipway.engine import history, locks, process, state
-from slipway.engine.errors import SlipwayError
 from slipway.engine.invocation import Invocation
 from slipway.engine.stackfiles import PROJECT, Overlay, stack_file
+from spec.errors import SlipwayError
 
 Say = Callable[[str], None]
 

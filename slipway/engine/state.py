@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.engine.errors import SlipwayError
+from spec.errors import SlipwayError
 
 STACK_TYPE = "pulumi:pulumi:Stack"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from slipway.render.errors import RenderError
+from slipway.errors import RenderError
 
 MARKER: Final = ".slipway-render"
 """File by which a rendering is known: only a folder that has it is replaced."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import yaml
 
-from slipway.render.errors import RenderError
+from slipway.errors import RenderError
 from slipway.render.recording import RecordedResource, Recording
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"

@@ -13,8 +13,8 @@ from typing import Any, Final, NoReturn
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import engine_pb2, resource_pb2
 
+from slipway.errors import RenderError
 from slipway.render import samples
-from slipway.render.errors import RenderError
 from slipway.render.recording import Options, RecordedResource
 from slipway.render.registration import options_of
 from slipway.render.urns import STACK_TYPE, make_urn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pulumi
 
 from infra.program import build
-from slipway.render.errors import RenderError
+from slipway.errors import RenderError
 from slipway.render.recorder import record
 from slipway.render.recording import Recording
 from spec.settings import PROJECT, Platform

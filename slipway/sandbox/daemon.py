@@ -10,8 +10,8 @@ import sys
 import threading
 from pathlib import Path
 
+from slipway.errors import SandboxError
 from slipway.sandbox.assembly import Sandbox, Settings
-from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.spawn import ERROR
 from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, default_home

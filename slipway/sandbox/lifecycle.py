@@ -12,10 +12,10 @@ from pathlib import Path
 
 import psutil
 
+from slipway.errors import SandboxError
 from slipway.sandbox import engine_home
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
-from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.shims import install_shims
 from slipway.sandbox.spawn import STOP_SECONDS, spawn_daemon
 from slipway.sandbox.state import (

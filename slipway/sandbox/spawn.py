@@ -10,10 +10,10 @@ from pathlib import Path
 
 import psutil
 
+from slipway.errors import SandboxError
 from slipway.sandbox import IN_SANDBOX_SHELL, bytecode
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
 from slipway.sandbox.cluster.process import tail
-from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, SandboxState, load, load_children
 
 START_SECONDS = 60.0

@@ -6,8 +6,8 @@
 Which versions, and the ways to come by each tool, are in `tools`.
 """
 
+from slipway.errors import ToolError
 from slipway.toolchain.ensure import ensure
-from slipway.toolchain.errors import ToolError
 from slipway.toolchain.locate import find
 
 __all__ = ["ToolError", "ensure", "find"]

@@ -6,9 +6,9 @@ import sys
 from collections.abc import Sequence
 from types import FrameType
 
+from slipway.errors import ToolError
 from slipway.toolchain import cache, locate
 from slipway.toolchain.ensure import ensure
-from slipway.toolchain.errors import ToolError
 from slipway.toolchain.tools import TOOLS, Tool
 
 _INTERRUPTED = 130

@@ -10,8 +10,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from slipway.errors import AttemptError
 from slipway.toolchain import cache, process
-from slipway.toolchain.errors import AttemptError
 from slipway.toolchain.progress import Progress
 from slipway.toolchain.tools import GoBuild, Tool
 
@@ -81,8 +81,9 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
         AttemptError: no usable Go, modules out of reach, or a compile error.
     """
     go = go_command()
-    if (why := obstacle(build, go)) or go is None:
-        raise AttemptError(why)
+    why = obstacle(build, go)
+    if why is not None or go is None:
+        raise AttemptError(why or "no Go")
     progress.note(
         f"{tool.name} {tool.version}: building from source with Go, about {build.minutes:g} min on 2 cores"
         f" (log: {cache.log_file(tool)})"

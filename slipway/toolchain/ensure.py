@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from slipway.errors import AttemptError, ToolError
 from slipway.toolchain import build, cache, install, locate, versions
-from slipway.toolchain.errors import AttemptError, ToolError
 from slipway.toolchain.progress import Progress
 from slipway.toolchain.tools import Tool, get
 

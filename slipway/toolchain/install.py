@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from slipway.errors import AttemptError
 from slipway.toolchain import cache
-from slipway.toolchain.errors import AttemptError
 from slipway.toolchain.process import run
 from slipway.toolchain.progress import Progress
 from slipway.toolchain.tools import Download, PulumiInstaller, Tool

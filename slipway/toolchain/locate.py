@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
 
+from slipway.errors import ToolError
 from slipway.toolchain import cache, versions
-from slipway.toolchain.errors import ToolError
 from slipway.toolchain.tools import Tool, get
 
 _log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from slipway.toolchain.errors import AttemptError
+from slipway.errors import AttemptError
 from slipway.toolchain.progress import Progress
 
 _GRACE_SECONDS = 3.0

@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 from types import MappingProxyType
 
-from slipway.toolchain.errors import ToolError
+from slipway.errors import ToolError
 
 GO_MODULES = Path(__file__).with_name("go")
 KUBERNETES_MINOR = "36"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
+
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 SHOWN_VALUE_LENGTH: Final = 80
 """Characters of a value that a message shows: a pasted file in a field must not fill the terminal."""
@@ -35,13 +37,15 @@ class Problem:
         return f"{self.path}: {self.rule} (given: {given}). {self.mend}"
 
 
-class ConfigurationError(Exception):
+class ConfigurationError(SlipwayError):
     """A stack file that was refused, with everything that is wrong with it."""
+
+    complete: ClassVar[bool] = True
 
     def __init__(self, problems: Iterable[Problem], source: str = "configuration") -> None:
         self.problems = tuple(sorted(problems, key=lambda problem: (problem.path, problem.rule)))
         self.source = source
-        super().__init__(str(self))
+        super().__init__(str(self), EXIT_REFUSED)
 
     def __str__(self) -> str:
         count = len(self.problems)

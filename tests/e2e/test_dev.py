@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.engine.errors import EXIT_STATEFUL
+from spec.errors import EXIT_STATEFUL
 from tests.e2e.cloud import client, contents, vpcs
 from tests.e2e.world import World, counts, updated
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.errors import EXIT_PROTECTED
 from slipway.sandbox.notes import NoteKind, load_notes
+from spec.errors import EXIT_PROTECTED
 from tests.e2e import isolation
 from tests.e2e.world import World, counts
 

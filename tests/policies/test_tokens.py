@@ -30,7 +30,7 @@ def test_components_have_the_tokens_that_rules_look_for() -> None:
     from components.pools.karpenter import KarpenterPool  # noqa: PLC0415
     from components.pools.managed import ManagedPool  # noqa: PLC0415
 
-    assert (ManagedPool.TOKEN, KarpenterPool.TOKEN) == tokens.POOLS
+    assert (ManagedPool.PULUMI_TYPE, KarpenterPool.PULUMI_TYPE) == tokens.POOLS
 
 
 def test_the_pack_does_not_import_the_sdks_classes() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.errors import EXIT_REFUSED
+from spec.errors import EXIT_REFUSED
 from tests.rehearsal.repository import Repository
 
 LOST = "urn:pulumi:dev::slipway::aws:efs/fileSystem:FileSystem::files"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.errors import EXIT_REFUSED, EXIT_STATEFUL
+from spec.errors import EXIT_REFUSED, EXIT_STATEFUL
 from tests.rehearsal.repository import STACK_FILE, Repository
 from tools.ci.comment import body, marker
 

@@ -141,4 +141,4 @@ def providers() -> list[pulumi.ProviderResource]:
 
 
 def _token(kind: type[pulumi.Resource]) -> str:
-    return str(getattr(kind, "pulumi_type", None) or kind.TOKEN)  # type: ignore[attr-defined]
+    return str(getattr(kind, "pulumi_type", None) or kind.PULUMI_TYPE)  # type: ignore[attr-defined]

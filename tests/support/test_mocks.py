@@ -11,10 +11,10 @@ from tests.support.mocks import UNKNOWN, Recording, providers, run
 
 
 class _Parts(pulumi.ComponentResource):
-    TOKEN = "slipway:test:Parts"
+    PULUMI_TYPE = "slipway:test:Parts"
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(parent=self)
         self.vpc = aws.ec2.Vpc(
             f"{name}-vpc", cidr_block="10.0.0.0/16", opts=pulumi.ResourceOptions(parent=self, protect=True)

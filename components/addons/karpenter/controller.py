@@ -46,12 +46,12 @@ class Karpenter(pulumi.ComponentResource):
     """The controller. `ready` is what its pools wait for, and what must stay until their machines are gone: on the way
     down, pools go before the controller, and the controller before its rights and its queue."""
 
-    TOKEN: Final = "slipway:addons:Karpenter"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:addons:Karpenter"
 
     ready: Sequence[pulumi.Resource]
 
     def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, None, opts)
+        super().__init__(self.PULUMI_TYPE, name, None, opts)
         queue = interruption_queue(name, args.cluster, self)
         role = self._make_role(name, args, queue)
         association = aws.eks.PodIdentityAssociation(

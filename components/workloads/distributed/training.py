@@ -57,10 +57,10 @@ def distributed_training(name: str, args: DistributedTrainingArgs) -> Pieces:
 class DistributedTraining(Workload):
     """A distributed training as resources."""
 
-    TOKEN: Final = "slipway:workloads:DistributedTraining"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:workloads:DistributedTraining"
 
     def __init__(self, name: str, args: DistributedTrainingArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, distributed_training(name, args), args.target, opts)
+        super().__init__(self.PULUMI_TYPE, name, distributed_training(name, args), args.target, opts)
 
 
 def _problems(args: DistributedTrainingArgs) -> Iterator[Problem]:

@@ -85,10 +85,10 @@ def model_deployment(name: str, args: ModelDeploymentArgs) -> Pieces:
 class ModelDeployment(Workload):
     """A model server as resources."""
 
-    TOKEN: Final = "slipway:workloads:ModelDeployment"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:workloads:ModelDeployment"
 
     def __init__(self, name: str, args: ModelDeploymentArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, model_deployment(name, args), args.target, opts)
+        super().__init__(self.PULUMI_TYPE, name, model_deployment(name, args), args.target, opts)
 
 
 def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:

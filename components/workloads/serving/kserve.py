@@ -112,10 +112,10 @@ def model_server(name: str, args: ModelServerArgs) -> Pieces:
 class ModelServer(Workload):
     """A model as resources."""
 
-    TOKEN: Final = "slipway:workloads:ModelServer"  # noqa: S105 - a type, not a secret
+    PULUMI_TYPE: Final = "slipway:workloads:ModelServer"
 
     def __init__(self, name: str, args: ModelServerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(self.TOKEN, name, model_server(name, args), args.target, opts)
+        super().__init__(self.PULUMI_TYPE, name, model_server(name, args), args.target, opts)
 
 
 def _pod(args: ModelServerArgs, pod: Pod) -> dict[str, Any]:

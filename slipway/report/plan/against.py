@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from slipway.engine.commits import take_out
-from slipway.engine.errors import SlipwayError
 from slipway.engine.project import Project, is_ours
+from spec.errors import SlipwayError
 from spec.pricing import Estimate, estimate
 from spec.settings import ConfigurationError, load, read_stack
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.report.plan.changes import Plan, PropertyChange, ResourceChange, Verb, ordered
 from slipway.report.plan.forcing import with_losses
 from slipway.report.plan.text import at, shown
 from slipway.sandbox.rpc import paths
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 _VERBS: Final[Mapping[str, Verb]] = {
     "create": Verb.CREATE,

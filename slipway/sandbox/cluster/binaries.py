@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from slipway import toolchain
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 
 
 def require(name: str) -> Path:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
+from slipway.errors import SandboxError
 from slipway.sandbox.cluster.apiserver import ApiServer
 from slipway.sandbox.cluster.process import tail
-from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.ports import ClusterEndpoint
 
 PARALLEL_STARTS = 4

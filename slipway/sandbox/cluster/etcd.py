@@ -11,10 +11,10 @@ from pathlib import Path
 
 import urllib3
 
+from slipway.errors import SandboxError
 from slipway.sandbox.cluster.freeport import with_free_ports
 from slipway.sandbox.cluster.process import Process, ProcessSpec
 from slipway.sandbox.cluster.supervisor import Supervisor
-from slipway.sandbox.errors import SandboxError
 
 QUOTA_BYTES = 4 << 30
 """Room for many clusters and their history; etcd's own default is 2 GiB."""

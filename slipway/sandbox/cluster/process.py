@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from slipway.errors import SandboxError
 from slipway.sandbox.cluster.identity import ProcessIdentity
-from slipway.sandbox.errors import SandboxError
 
 LAUNCHER = Path(__file__).with_name("launch.py")
 POLL_SECONDS = 0.03

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.drift import imported
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 
 
 class ApiError(Exception):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import grpc
 from pulumi.runtime.proto import provider_pb2 as pb
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.helm.release import RELEASE, Releases
 from slipway.sandbox.kubernetes.manifests import Manifests

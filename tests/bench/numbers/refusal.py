@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
-from slipway.engine.errors import EXIT_REFUSED
+from spec.errors import EXIT_REFUSED
 from tests.bench.context import ROOT, Bench
 from tests.bench.figure import Figure
 from tests.bench.machine import BenchError, stopwatch

@@ -12,8 +12,8 @@ from slipway.charts.pull import Pulled
 from slipway.charts.uses import Use
 from slipway.cli import charts
 from slipway.cli.parser import parse
-from slipway.engine.errors import SlipwayError
 from spec.catalog.charts import ChartRef
+from spec.errors import SlipwayError
 from tests.slipway.sandbox.kubernetes.helm.charts import write_chart
 
 REF = ChartRef(chart="widget", repository="https://c.example", version="1.2.3", released=date(2026, 9, 1), source="s")

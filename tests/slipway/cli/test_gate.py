@@ -8,7 +8,7 @@ import pytest
 
 from slipway.cli import main, offline, operations
 from slipway.cli.gate import without_up
-from slipway.engine.errors import EXIT_REFUSED, EXIT_STATEFUL
+from spec.errors import EXIT_REFUSED, EXIT_STATEFUL
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_plan import event, urn
 

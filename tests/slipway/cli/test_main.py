@@ -11,7 +11,7 @@ import pytest
 
 from slipway import __version__
 from slipway.cli import main
-from slipway.engine.errors import EXIT_INTERRUPTED, EXIT_REFUSED
+from spec.errors import EXIT_INTERRUPTED, EXIT_REFUSED
 
 
 def slipway(*arguments: str, directory: Path) -> subprocess.CompletedProcess[str]:

@@ -10,11 +10,11 @@ import pytest
 
 from slipway.cli import main, offline
 from slipway.cli.status import Condition
-from slipway.engine.errors import SlipwayError
 from slipway.sandbox import lifecycle
 from slipway.sandbox.cluster.identity import ProcessIdentity
 from slipway.sandbox.lifecycle import SandboxStatus
 from slipway.sandbox.state import SandboxState, save
+from spec.errors import SlipwayError
 from tests.slipway.engine.fake import FakePulumi
 
 ETCD, SERVER = ProcessIdentity("etcd", 11, 1.0), ProcessIdentity("kube-apiserver api-1", 12, 1.0)

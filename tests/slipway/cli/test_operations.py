@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from slipway.cli import main, offline
-from slipway.engine.errors import EXIT_PROTECTED, EXIT_REFUSED
 from slipway.sandbox import IN_SANDBOX_SHELL
+from spec.errors import EXIT_PROTECTED, EXIT_REFUSED
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_locks import dead_pid, write_lock
 

@@ -12,9 +12,9 @@ import yaml
 
 from slipway.cli import cost, main
 from slipway.cost.baseline import as_deployed, at_commit
-from slipway.engine.errors import SlipwayError
 from slipway.engine.history import Remembered, settings
 from slipway.engine.project import Project
+from spec.errors import SlipwayError
 from spec.pricing import estimate
 from spec.settings import load
 from tests.spec.settings.stack import BASE, changed

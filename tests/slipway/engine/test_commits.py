@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from slipway.engine.commits import take_out
-from slipway.engine.errors import SlipwayError
 from slipway.engine.project import Project
+from spec.errors import SlipwayError
 
 
 def git(root: Path, *arguments: str) -> str:

@@ -9,10 +9,10 @@ import pulumi_aws
 import pulumi_kubernetes
 import pytest
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.gate import check_names, judge, refusal
 from slipway.engine.plan import Forced, Removal, removals
 from slipway.engine.stateful import TABLE, among
+from spec.errors import EXIT_REFUSED, SlipwayError
 from tests.slipway.engine.test_plan import RECORDED, urn
 
 CLUSTER = "aws:eks/cluster:Cluster"

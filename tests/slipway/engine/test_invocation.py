@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.invocation import Operation, Request, operation, sandbox_environment
+from spec.errors import EXIT_REFUSED, SlipwayError
 
 PULUMI = Path("/opt/pulumi")
 SANDBOX = {"PULUMI_BACKEND_URL": "file:///home/state", "AWS_ENDPOINT_URL": "http://127.0.0.1:5000", "PATH": "/sandbox"}

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from slipway.engine.errors import SlipwayError
 from slipway.engine.plan import Forced, removals
+from spec.errors import SlipwayError
 
 RECORDED = Path(__file__).with_name("plans") / "another-service-range.jsonl"
 """Events of `pulumi preview` (v3.258.0) on stack dev with another `cluster.serviceCidr` and without pool `cpu`, cut to

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.errors import SlipwayError
 from slipway.engine.invocation import Invocation
 from slipway.engine.process import capture
+from spec.errors import SlipwayError
 from tests.slipway.engine.fake import FakePulumi
 
 RUNNER = """

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from slipway.engine.errors import EXIT_PROTECTED, SlipwayError
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.protection import refuse_protected
 from slipway.engine.state import StackState, parse
+from spec.errors import EXIT_PROTECTED, SlipwayError
 from tests.slipway.engine.fake import exported, resource
 
 PROTECTED = parse(

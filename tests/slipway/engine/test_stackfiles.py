@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slipway.engine.errors import EXIT_REFUSED, SlipwayError
 from slipway.engine.project import find
 from slipway.engine.stackfiles import PROJECT, Overlay
+from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.settings import PROJECT as PROGRAM
 from spec.settings.source import read_stack
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from slipway.engine.errors import SlipwayError
 from slipway.engine.stackfiles import Overlay
 from slipway.engine.stacks import SandboxEngine
+from spec.errors import SlipwayError
 from tests.slipway.engine.fake import FakePulumi, exported, resource
 from tests.slipway.engine.test_locks import dead_pid, write_lock
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.engine.errors import SlipwayError
 from slipway.engine.state import StackResource, counts, parse
+from spec.errors import SlipwayError
 from tests.slipway.engine.fake import exported, resource
 
 VPC = "aws:ec2/vpc:Vpc"

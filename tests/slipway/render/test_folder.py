@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from slipway.errors import RenderError
 from slipway.render import folder
-from slipway.render.errors import RenderError
 
 
 def tree(root: Path) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pulumi
 import pytest
 import yaml
 
-from slipway.render.errors import RenderError
+from slipway.errors import RenderError
 from slipway.render.layout import files_of
 from slipway.render.recorder import record
 from tests.slipway.render.programs import everything

@@ -14,9 +14,9 @@ from typing import Any
 import pulumi_aws as aws
 import pytest
 
+from slipway.errors import RenderError
 from slipway.render import render
 from slipway.render.diff import changes
-from slipway.render.errors import RenderError
 from slipway.render.layout import files_of
 from slipway.render.program import record_platform
 from slipway.render.recording import RecordedResource, Recording

@@ -13,7 +13,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from slipway.render.errors import RenderError
+from slipway.errors import RenderError
 from slipway.render.layout import files_of
 from slipway.render.recorder import record
 from tests.slipway.render.programs import Pair, Thing, Toy, everything

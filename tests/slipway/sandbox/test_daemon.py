@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from slipway.errors import SandboxError
 from slipway.sandbox import daemon
 from slipway.sandbox.assembly import Sandbox, Settings
-from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE
 
 

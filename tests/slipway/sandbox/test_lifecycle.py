@@ -15,10 +15,10 @@ from pathlib import Path
 import boto3
 import pytest
 
+from slipway.errors import SandboxError
 from slipway.sandbox import lifecycle
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
-from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, SandboxState, load_children, save, save_children
 
 Usage = namedtuple("Usage", "total used free")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from slipway.errors import SandboxError
 from slipway.sandbox import IN_SANDBOX_SHELL, spawn
-from slipway.sandbox.errors import SandboxError
 
 
 def daemon(monkeypatch: pytest.MonkeyPatch, code: str) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from pulumi.automation import PulumiCommand
 
+from slipway.errors import AttemptError
 from slipway.toolchain import cache, install
-from slipway.toolchain.errors import AttemptError
 from slipway.toolchain.progress import Progress
 from slipway.toolchain.tools import Download, PulumiInstaller, Tool
 

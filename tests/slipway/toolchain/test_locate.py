@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from slipway.errors import ToolError
 from slipway.toolchain import cache, find
-from slipway.toolchain.errors import ToolError
 from slipway.toolchain.locate import search
 from slipway.toolchain.tools import Tool, get
 from tests.slipway.toolchain.conftest import WriteScript

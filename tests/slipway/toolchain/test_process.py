@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.toolchain.errors import AttemptError
+from slipway.errors import AttemptError
 from slipway.toolchain.process import run
 from slipway.toolchain.progress import Progress
 from tests.slipway.toolchain.conftest import WriteScript, is_gone

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from slipway.errors import ToolError
 from slipway.toolchain.build import minimum_version
-from slipway.toolchain.errors import ToolError
 from slipway.toolchain.tools import GO_MODULES, TOOLS, Tool, get
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.helm import parsed
 from slipway.sandbox.kubernetes.helm.text import mapping
 from slipway.sandbox.kubernetes.objects import Object

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes import crds, quota
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError

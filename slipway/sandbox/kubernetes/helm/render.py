@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from slipway import toolchain
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.crds import without_descriptions
 from slipway.sandbox.kubernetes.helm.chart import Chart
 from slipway.sandbox.kubernetes.helm.text import documents

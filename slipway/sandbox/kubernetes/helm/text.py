@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.objects import Object
 
 # The C loader reads the 1.4 MB of Kueue's Workload CRD in 0.36 s, the Python one in 3.6 s (2 cores, 2026-11).

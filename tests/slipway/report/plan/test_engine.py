@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from slipway.engine.errors import SlipwayError
 from slipway.report.plan import Plan, Verb
 from slipway.report.plan.engine import read
+from spec.errors import SlipwayError
 
 FILES = "aws:efs/fileSystem:FileSystem"
 URN = f"urn:pulumi:s::slipway::{FILES}::files"

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from slipway import toolchain
+from slipway.errors import SandboxError
 from slipway.sandbox.cluster import binaries
-from slipway.sandbox.errors import SandboxError
 
 
 def test_a_missing_tool_is_reported_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

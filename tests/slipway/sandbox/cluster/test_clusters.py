@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from slipway.errors import SandboxError
 from slipway.sandbox.cluster.apiserver import ApiServer
 from slipway.sandbox.cluster.clusters import ClusterPool
-from slipway.sandbox.errors import SandboxError
 from slipway.sandbox.ports import ClusterEndpoint
 
 

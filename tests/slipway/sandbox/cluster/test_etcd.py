@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from slipway.errors import SandboxError
 from slipway.sandbox.cluster.etcd import start_etcd
 from slipway.sandbox.cluster.supervisor import Supervisor
-from slipway.sandbox.errors import SandboxError
 from tests.slipway.sandbox.plane import ControlPlane
 
 

@@ -7,6 +7,8 @@ import pytest
 from slipway.sandbox.cluster.freeport import ATTEMPTS, free_ports, with_free_ports
 from slipway.sandbox.cluster.process import PortTakenError
 
+TAKEN = "address already in use"
+
 
 def test_free_ports_are_distinct_and_can_be_listened_on() -> None:
     ports = free_ports(3)
@@ -22,7 +24,7 @@ def test_a_start_whose_port_was_taken_is_tried_on_another() -> None:
     def start(ports: tuple[int, ...]) -> int:
         tried.append(ports[0])
         if len(tried) < 3:
-            raise PortTakenError
+            raise PortTakenError(TAKEN)
         return ports[0]
 
     assert with_free_ports(1, start) == tried[2]
@@ -33,7 +35,7 @@ def test_a_start_that_never_succeeds_is_given_up() -> None:
 
     def start(ports: tuple[int, ...]) -> None:
         tried.append(ports[0])
-        raise PortTakenError
+        raise PortTakenError(TAKEN)
 
     with pytest.raises(PortTakenError):
         with_free_ports(1, start)

@@ -92,7 +92,9 @@ def test_two_instances_in_one_program_keep_their_own_configuration(engine: Engin
 
     stack = engine.stack(program)
     stack.up()
-    zones = {name: item["outputs"]["zone"] for name, item in resources(stack).items() if item["type"] == Thing.TOKEN}
+    zones = {
+        name: item["outputs"]["zone"] for name, item in resources(stack).items() if item["type"] == Thing.PULUMI_TYPE
+    }
     assert zones == {f"{zone}-{index}": zone for zone in ("east", "west") for index in range(3)}
     assert len(toy.peers) >= 2
 

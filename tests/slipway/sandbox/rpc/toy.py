@@ -104,13 +104,13 @@ class ToyProvider(Provider[Session]):
 class Thing(pulumi.CustomResource):
     """A resource of the toy provider; outputs are all dynamic."""
 
-    TOKEN = "toy:index:Thing"
+    PULUMI_TYPE = "toy:index:Thing"
 
     copy: pulumi.Output[str]
     zone: pulumi.Output[str]
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None, **props: Any) -> None:
-        super().__init__(self.TOKEN, name, {**props, "copy": None, "zone": None}, opts)
+        super().__init__(self.PULUMI_TYPE, name, {**props, "copy": None, "zone": None}, opts)
 
 
 class ToyInstance(pulumi.ProviderResource):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.helm.chart import Charts
 from tests.slipway.sandbox.kubernetes.helm.charts import chart_at, write_chart
 from tests.slipway.sandbox.plane import crd

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.helm import parsed
 from slipway.sandbox.kubernetes.objects import Object
 from tests.slipway.sandbox.plane import crd

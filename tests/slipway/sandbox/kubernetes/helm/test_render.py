@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.helm.render import ReleaseName, available, render
 from tests.slipway.sandbox.kubernetes.helm.charts import CONFIG_MAP, chart_at, write_chart
 

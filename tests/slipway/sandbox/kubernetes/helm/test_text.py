@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from slipway.sandbox.errors import SandboxError
+from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes.helm.text import documents, mapping
 
 
