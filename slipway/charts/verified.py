@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import yaml
 
-FILE: Final = Path(__file__).parents[2] / "spec" / "catalog" / "data" / "chart-values.yaml"
+FILE: Final = Path(__file__).with_name("verified.yaml")
 _HEAD: Final = """\
 # Keys of values that the platform sets, each found in its chart. Made by `slipway charts check --record`, which reads
 # the charts; don't edit. A path ends where the chart takes any key.

@@ -15,7 +15,7 @@ from typing import Final
 SOURCE: Final = Path(__file__).parents[2]
 CONTENT: Final = (
     "Pulumi.yaml", "pyproject.toml", "requirements.lock", ".gitignore",
-    "infra", "components", "policies", "slipway", "stacks", "tools",
+    "spec", "infra", "components", "policies", "slipway", "stacks", "tools",
 )  # fmt: skip
 """What the scripts of the workflows read of a checkout."""
 NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})

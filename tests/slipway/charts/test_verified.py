@@ -89,7 +89,7 @@ def test_the_charts_know_what_the_record_says(shared: Path, every_use: list[Use]
 
 
 def test_the_record_is_written_as_it_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "chart-values.yaml"
+    file = tmp_path / "verified.yaml"
     verified.save(RECORD, file)
     assert verified.load(file) == RECORD
     assert file.read_text() == verified.FILE.read_text()
