@@ -14,16 +14,16 @@ import pulumi
 
 from components.addons import software
 from components.admission import Admission, AdmissionArgs
-from components.base.addon import Site
-from components.base.outputs import ClusterHandle, NetworkHandle, StorageHandle
+from components.base.addon import AddOnContext
+from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
 from components.composition.cost_guards import GuardsArgs, guards
-from components.composition.node_pools import Ground, elastic_fleet, managed_fleet
+from components.composition.node_pools import NodePoolContext, elastic_pools, managed_pools
 from components.cost.bill import Bill
 from components.network import Network, NetworkArgs
 from components.queues import QueuesArgs, queues
 from components.storage import Drivers, DriversArgs, Storage, StorageArgs
-from components.tenancy import TeamGround, TeamHandle, teams
+from components.tenancy import TeamContext, TeamOutputs, teams
 from components.tenancy.priorities import Priorities, PrioritiesArgs
 from infra.providers import aws_provider, kubernetes_provider, tags_of
 from spec.pools import resolve_all
@@ -44,7 +44,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
     early = _addons(platform, cluster, Phase.BEFORE_NODES, cloud)
     storage = _storage(platform, cluster, network, inside)
     specs = resolve_all(platform)
-    ground = Ground(
+    nodes = NodePoolContext(
         specs=specs,
         cluster=cluster.with_cni(early.nodes_need),
         network=network,
@@ -53,15 +53,22 @@ def build(platform: Platform) -> Mapping[str, Any]:
         caches=sorted(platform.storage.registry.caches),
         opts=inside,
     )
-    managed = managed_fleet(ground)
+    managed = managed_pools(nodes)
     late = _addons(platform, cluster, Phase.AFTER_NODES, cloud, after=managed.system)
     drivers = Drivers("storage-drivers", DriversArgs(roles=late.roles, drivers=late.drivers, cluster=cluster), cloud)
     storage = storage.with_drivers(drivers.ready, drivers.block)
-    elastic_fleet(ground, managed)
-    site = Site(platform=platform, cluster=cluster, network=network, pools=specs, storage=storage, home=managed.system)
-    installed = software.install(site, inside)
-    handles = _tenancy(site, installed, inside)
-    guards(GuardsArgs(platform=platform, cluster=cluster, pools=managed.pools, teams=handles), cloud, inside)
+    elastic_pools(nodes, managed)
+    context = AddOnContext(
+        platform=platform,
+        cluster=cluster,
+        network=network,
+        pools=specs,
+        storage=storage,
+        system_node_groups=managed.system,
+    )
+    installed = software.install(context, inside)
+    tenants = _tenancy(context, installed, inside)
+    guards(GuardsArgs(platform=platform, cluster=cluster, pools=managed.pools, teams=tenants), cloud, inside)
     Bill("bill", bill_of(platform, specs))
     return {
         "clusterName": cluster.name,
@@ -72,7 +79,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
     }
 
 
-def _network(platform: Platform, opts: pulumi.ResourceOptions) -> NetworkHandle:
+def _network(platform: Platform, opts: pulumi.ResourceOptions) -> NetworkOutputs:
     args = NetworkArgs(
         settings=platform.network,
         account=platform.account,
@@ -80,10 +87,10 @@ def _network(platform: Platform, opts: pulumi.ResourceOptions) -> NetworkHandle:
         key_deletion_days=platform.cluster.key_deletion_days,
         protect=platform.environment.protect,
     )
-    return Network("network", args, opts).handle
+    return Network("network", args, opts).outputs
 
 
-def _control_plane(platform: Platform, network: NetworkHandle, opts: pulumi.ResourceOptions) -> ClusterHandle:
+def _control_plane(platform: Platform, network: NetworkOutputs, opts: pulumi.ResourceOptions) -> ClusterOutputs:
     args = ControlPlaneArgs(
         settings=platform.cluster,
         cluster_name=platform.cluster_name,
@@ -92,40 +99,42 @@ def _control_plane(platform: Platform, network: NetworkHandle, opts: pulumi.Reso
         tags=tags_of(platform),
         protect=platform.environment.protect,
     )
-    return ControlPlane("cluster", args, opts).handle
+    return ControlPlane("cluster", args, opts).outputs
 
 
 def _storage(
-    platform: Platform, cluster: ClusterHandle, network: NetworkHandle, opts: pulumi.ResourceOptions
-) -> StorageHandle:
-    return Storage("storage", StorageArgs(platform=platform, cluster=cluster, network=network), opts).handle
+    platform: Platform, cluster: ClusterOutputs, network: NetworkOutputs, opts: pulumi.ResourceOptions
+) -> StorageOutputs:
+    return Storage("storage", StorageArgs(platform=platform, cluster=cluster, network=network), opts).outputs
 
 
-def _tenancy(site: Site, installed: software.Installed, opts: pulumi.ResourceOptions) -> Mapping[str, TeamHandle]:
+def _tenancy(
+    context: AddOnContext, installed: software.Installed, opts: pulumi.ResourceOptions
+) -> Mapping[str, TeamOutputs]:
     """Teams, what goes first, and the queues in which they share."""
-    platform, cluster = site.platform, site.cluster
+    platform, cluster = context.platform, context.cluster
     Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
     queued = platform.addons.has(Kueue)
-    admission = AdmissionArgs(settings=platform.admission, pools=site.pools, queues=queued, cluster=cluster)
+    admission = AdmissionArgs(settings=platform.admission, pools=context.pools, queues=queued, cluster=cluster)
     Admission("admission", admission, opts)
-    ground = TeamGround(
+    tenancy = TeamContext(
         cluster=cluster,
         network=platform.network,
-        pools=site.pools,
-        storage=site.storage,
+        pools=context.pools,
+        storage=context.storage,
         protect=platform.environment.protect,
         workflows=platform.addons.has(ArgoWorkflows),
     )
-    handles = teams(platform, ground, opts)
+    outputs = teams(platform, tenancy, opts)
     if queued:
         kueue = installed.of(Kueue)
-        queues(QueuesArgs(settings=platform.queues, pools=site.pools, cluster=cluster, kueue=kueue), handles, opts)
-    return handles
+        queues(QueuesArgs(settings=platform.queues, pools=context.pools, cluster=cluster, kueue=kueue), outputs, opts)
+    return outputs
 
 
 def _addons(
     platform: Platform,
-    cluster: ClusterHandle,
+    cluster: ClusterOutputs,
     phase: Phase,
     opts: pulumi.ResourceOptions,
     after: tuple[pulumi.Resource, ...] = (),

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from spec.settings.platform import Platform
 from spec.tags import platform_tags
 
@@ -27,7 +27,7 @@ def aws_provider(platform: Platform) -> aws.Provider:
     )
 
 
-def kubernetes_provider(cluster: ClusterHandle) -> kubernetes.Provider:
+def kubernetes_provider(cluster: ClusterOutputs) -> kubernetes.Provider:
     """The cluster's API, reached as the identity that runs the program.
 
     `cluster_identifier` is the cluster's ARN, which settings alone determine: a rotated CA or a moved endpoint then

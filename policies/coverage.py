@@ -24,7 +24,10 @@ def _document() -> Mapping[str, Any]:
 def titles() -> dict[str, str]:
     """Every id in scope with its title."""
     return {
-        anchor: title for source, ids in _document().items() if source != "reasons" for anchor, title in ids.items()
+        external_id: title
+        for source, ids in _document().items()
+        if source != "reasons"
+        for external_id, title in ids.items()
     }
 
 
@@ -33,8 +36,8 @@ def answers() -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for rule in RULES:
         for key, check in rule.checks.items():
-            for anchor in check.anchors:
-                found.setdefault(anchor, []).append(f"{rule.name}/{key}")
+            for external_id in check.external_ids:
+                found.setdefault(external_id, []).append(f"{rule.name}/{key}")
     return found
 
 
@@ -46,17 +49,25 @@ def coverage() -> dict[str, str]:
     """
     known, found, reasons = titles(), answers(), _document()["reasons"]
     wrong = [
-        f"{anchor}: no check names it, and no reason is given" for anchor in known if anchor not in {*found, *reasons}
+        f"{external_id}: no check names it, and no reason is given"
+        for external_id in known
+        if external_id not in {*found, *reasons}
     ]
-    wrong += [f"{anchor}: a reason is given, and {found[anchor]} name it" for anchor in reasons if anchor in found]
     wrong += [
-        f"{anchor}: {where} name it, and external_checks.yaml does not"
-        for anchor, where in found.items()
-        if anchor not in known
+        f"{external_id}: a reason is given, and {found[external_id]} name it"
+        for external_id in reasons
+        if external_id in found
+    ]
+    wrong += [
+        f"{external_id}: {where} name it, and external_checks.yaml does not"
+        for external_id, where in found.items()
+        if external_id not in known
     ]
     if wrong:
         raise ValueError("policies/external_checks.yaml: " + "; ".join(wrong))
     return {
-        anchor: ", ".join(found[anchor]) if anchor in found else f"{NOT_APPLICABLE}{reasons[anchor]}"
-        for anchor in known
+        external_id: ", ".join(found[external_id])
+        if external_id in found
+        else f"{NOT_APPLICABLE}{reasons[external_id]}"
+        for external_id in known
     }

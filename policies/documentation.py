@@ -65,11 +65,11 @@ def _rule(rule: AnyRule) -> Iterator[str]:
     scope = "stack" if isinstance(rule, StackRule) else "resource"
     yield f"### {rule.name}\n"
     yield f"{rule.title}. {rule.why}\n"
-    yield f"*{rule.severity.value}, {rule.levels.text}, {scope}.* Mend: {rule.mend}\n"
+    yield f"*{rule.severity.value}, {rule.levels.text}, {scope}.* Mend: {rule.fix}\n"
     yield "| Check | What is looked at | Also known as |"
     yield "|---|---|---|"
     for key, check in rule.checks.items():
-        yield f"| `{key}` | {check.asks} | {', '.join(check.anchors) or 'nobody else asks'} |"
+        yield f"| `{key}` | {check.asks} | {', '.join(check.external_ids) or 'nobody else asks'} |"
     yield ""
     if rule.settings:
         yield f"| Setting | Meaning | {' | '.join(ENVIRONMENTS)} |"
@@ -83,8 +83,8 @@ def _rule(rule: AnyRule) -> Iterator[str]:
 def _covered() -> Iterator[str]:
     answered = coverage()
     without = {
-        anchor: text.removeprefix(NOT_APPLICABLE)
-        for anchor, text in answered.items()
+        external_id: text.removeprefix(NOT_APPLICABLE)
+        for external_id, text in answered.items()
         if text.startswith(NOT_APPLICABLE)
     }
     yield "## Coverage\n"
@@ -92,4 +92,4 @@ def _covered() -> Iterator[str]:
         f"Of {len(answered)} questions of Checkov, Trivy and the CIS Amazon EKS Benchmark about types that the stack "
         f"makes, {len(answered) - len(without)} have a check; `policies/coverage.json` names it. The others:\n"
     )
-    yield from (f"- {anchor}: {reason}" for anchor, reason in without.items())
+    yield from (f"- {external_id}: {reason}" for external_id, reason in without.items())

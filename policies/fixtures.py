@@ -11,7 +11,7 @@ from policies.access import MISSING
 
 
 @dataclass(frozen=True, kw_only=True)
-class Made:
+class FixtureResource:
     """A resource in a fixture.
 
     Attributes:
@@ -29,13 +29,13 @@ class Made:
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-Fixture = Mapping[str, Made]
+Fixture = Mapping[str, FixtureResource]
 """Resources by logical name: one for a rule of one resource, all that matter for a rule of a stack."""
 
 
 def one(props: Mapping[str, Any], **options: Any) -> Fixture:
     """A fixture of a single resource."""
-    return {"it": Made(props=props, **options)}
+    return {"it": FixtureResource(props=props, **options)}
 
 
 def edited(props: Mapping[str, Any], path: str, value: Any = MISSING) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def findings_for_manifests(
         suppressions: Excuses; those of the pack where not given.
     """
     stage = environment(stack)
-    excuses = suppressions if suppressions is not None else load(identities())
+    suppressions = suppressions if suppressions is not None else load(identities())
     resources = [resource(manifest, stack, namespace) for manifest in manifests]
     found: list[Finding] = []
     for rule in RULES:
@@ -97,7 +97,7 @@ def findings_for_manifests(
             continue
         context = Context(settings=rule.defaults(stage), today=today)
         for one in resources:
-            found += findings(rule, one, context, excuses)
+            found += findings(rule, one, context, suppressions)
     return found
 
 

@@ -77,18 +77,22 @@ def policy(rule: AnyRule, environment: str, suppressions: Suppressions, day: Cal
         "enforcement_level": rule.levels.of(environment),
         "config_schema": PolicyConfigSchema(schema) if schema else None,
         "severity": rule.severity,
-        "framework": _framework(rule.anchors),
-        "tags": list(rule.anchors),
-        "remediation_steps": rule.mend,
+        "framework": _framework(rule.external_ids),
+        "tags": list(rule.external_ids),
+        "remediation_steps": rule.fix,
     }
     if isinstance(rule, ResourceRule):
         return ResourceValidationPolicy(validate=resource_callback(rule, defaults, suppressions, day), **common)
     return StackValidationPolicy(validate=stack_callback(rule, defaults, suppressions, day), **common)
 
 
-def _framework(anchors: Sequence[str]) -> PolicyComplianceFramework | None:
-    """The SDK knows one framework a policy: the one of the first anchor; all anchors are tags."""
-    if not anchors:
+def _framework(external_ids: Sequence[str]) -> PolicyComplianceFramework | None:
+    """The SDK knows one framework a policy: the one of the first external check; all are tags."""
+    if not external_ids:
         return None
-    prefix, _, _ = anchors[0].partition("_") if anchors[0].startswith("CKV") else anchors[0].partition("-")
-    return PolicyComplianceFramework(name=_FRAMEWORKS[prefix.rstrip("0123456789")], specification=", ".join(anchors))
+    prefix, _, _ = (
+        external_ids[0].partition("_") if external_ids[0].startswith("CKV") else external_ids[0].partition("-")
+    )
+    return PolicyComplianceFramework(
+        name=_FRAMEWORKS[prefix.rstrip("0123456789")], specification=", ".join(external_ids)
+    )

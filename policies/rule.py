@@ -90,17 +90,17 @@ class Check(Generic[Subject]):
     Attributes:
         asks: What must hold, as the end of a sentence that begins with the property: "must be true".
         find: Gives every place where it certainly does not.
-        anchors: Ids of the same question elsewhere: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`.
+        external_ids: Ids of the same question elsewhere: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`.
         bad: Fixtures in which this check, and no other of the rule, finds something.
-        mend: How to mend it, where it differs from the rule's.
+        fix: How to mend it, where it differs from the rule's.
         elsewhere: More such fixtures by environment, where settings other than production's decide.
     """
 
     asks: str
     find: Callable[[Subject, Context], Iterable[Problem]]
     bad: Sequence[Fixture]
-    anchors: tuple[str, ...] = ()
-    mend: str | None = None
+    external_ids: tuple[str, ...] = ()
+    fix: str | None = None
     elsewhere: Mapping[str, Sequence[Fixture]] = field(default_factory=dict)
 
 
@@ -115,7 +115,7 @@ class Rule(Generic[Subject]):
         severity: How much harm its violation does.
         levels: How hard it is enforced, by environment.
         why: What goes wrong otherwise, with where that is known from.
-        mend: How to mend a violation, in terms of the stack file or the component.
+        fix: How to mend a violation, in terms of the stack file or the component.
         checks: Its questions by key.
         good: Fixtures in which none of its checks finds anything.
         settings: What it compares with, by name.
@@ -127,7 +127,7 @@ class Rule(Generic[Subject]):
     severity: Severity
     levels: Levels
     why: str
-    mend: str
+    fix: str
     checks: Mapping[str, Check[Subject]]
     good: Sequence[Fixture]
     settings: Mapping[str, Setting] = field(default_factory=dict)
@@ -141,9 +141,9 @@ class Rule(Generic[Subject]):
             raise ValueError(msg)
 
     @property
-    def anchors(self) -> tuple[str, ...]:
+    def external_ids(self) -> tuple[str, ...]:
         """Anchors of all its checks."""
-        return tuple(anchor for check in self.checks.values() for anchor in check.anchors)
+        return tuple(external_id for check in self.checks.values() for external_id in check.external_ids)
 
     def defaults(self, environment: str) -> dict[str, Any]:
         """Its settings in an environment."""

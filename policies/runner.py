@@ -98,7 +98,7 @@ def _text(rule: AnyRule, key: str, problem: Problem, at: Resource | None) -> str
     check = rule.checks[key]
     where = f"{at.name}: " if at and isinstance(rule, StackRule) else ""
     place = problem.path or ("the resource" if at else "the stack")
-    return f"[{key}] {where}{place} {check.asks}; it is {problem.got}. {check.mend or rule.mend}"
+    return f"[{key}] {where}{place} {check.asks}; it is {problem.got}. {check.fix or rule.fix}"
 
 
 def resource_callback(

@@ -63,7 +63,9 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
         properties: Any = Unread(request.properties)
         options, provider = self._get_resource_options(request), self._provider(request)
         known = (request.type, properties, request.urn, request.name, options, provider)
-        return self._judged(ResourceValidationPolicy, asked, lambda settings: ResourceValidationArgs(*known, settings))
+        return self._evaluated(
+            ResourceValidationPolicy, asked, lambda settings: ResourceValidationArgs(*known, settings)
+        )
 
     def Remediate(  # noqa: N802 - the name of the RPC
         self, *_: Any
@@ -80,7 +82,7 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
         for resource, message in zip(resources, request.resources, strict=True):
             for key, sources in message.propertyDependencies.items():
                 resource.property_dependencies[key] = [by_urn[urn] for urn in sources.urns if urn in by_urn]
-        return self._judged(
+        return self._evaluated(
             StackValidationPolicy, self._policies, lambda settings: StackValidationArgs(resources, settings)
         )
 
@@ -107,7 +109,7 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
             and self._get_enforcement_level(policy) is not EnforcementLevel.DISABLED
         )
 
-    def _judged(
+    def _evaluated(
         self, kind: type[Any], policies: list[Policy], arguments: Callable[[Any], Any]
     ) -> analyzer_pb2.AnalyzeResponse:
         """What the policies of a kind say at their levels; `arguments` takes a policy's settings."""

@@ -30,7 +30,7 @@ class Suppression:
     """One excuse.
 
     Attributes:
-        rule: Rule and check, `sg-least-open/egress`, or a rule with all its checks.
+        rule: Rule and check, `sg-minimum-open/egress`, or a rule with all its checks.
         urn: Glob of URNs that it is for.
         reason: Why the violation is acceptable.
         owner: Team that answers for it.

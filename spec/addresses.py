@@ -25,6 +25,6 @@ def addresses_per_node(pool: HasMaxPods) -> int:
     return (ceil(pool.max_pods / PREFIX_SIZE) + WARM_PREFIXES) * PREFIX_SIZE + 1
 
 
-def most_pods(enis: int, ipv4_per_eni: int) -> int:
+def max_pods_of(enis: int, ipv4_per_eni: int) -> int:
     """Pods that an instance type's interfaces can address with prefixes (same guide: each slot holds a prefix)."""
     return enis * (ipv4_per_eni - 1) * PREFIX_SIZE + 2

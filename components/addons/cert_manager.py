@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, sized
 from spec.catalog.charts import CERT_MANAGER
@@ -19,9 +19,9 @@ class CertManager(AddOn[Settings]):
     name: ClassVar[str] = "cert-manager"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(self.settings, placement=system_placement(site))
+        given = values(self.settings, placement=system_placement(context))
         return Parts(releases=[ChartRelease(ref=CERT_MANAGER, release_name="cert-manager", values=given)])
 
 

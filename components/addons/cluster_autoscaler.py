@@ -15,7 +15,7 @@ import pulumi_aws as aws
 from pulumi_kubernetes.helm.v3 import Release
 
 from components.base.iam import Inline, Statement, document, pod_identity_role
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from components.base.release import release
 from components.pools.autoscaling import ENABLED, discovery_tag
 from spec.catalog.charts import CLUSTER_AUTOSCALER, CLUSTER_AUTOSCALER_IMAGES
@@ -45,11 +45,11 @@ class ClusterAutoscalerArgs:
 
     Attributes:
         cluster: The cluster.
-        home: Node groups on which it runs.
+        system_node_groups: Node groups on which it runs.
     """
 
-    cluster: ClusterHandle
-    home: Sequence[pulumi.Resource]
+    cluster: ClusterOutputs
+    system_node_groups: Sequence[pulumi.Resource]
 
 
 class ClusterAutoscaler(pulumi.ComponentResource):
@@ -86,7 +86,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             values=values(cluster=cluster.name, region=cluster.region, version=cluster.version),
             opts=pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[*cluster.access, *role.ready, association, *args.home],
+                depends_on=[*cluster.access, *role.ready, association, *args.system_node_groups],
                 deleted_with=cluster.resource,
             ),
         )

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from components.base.addon import AddOn, Site
+from components.base.addon import AddOn, AddOnContext
 from spec.pools import keys
-from spec.pools.allocatable import rooms
+from spec.pools.allocatable import allocatable
 from spec.quantities import parse, to_mebibytes
 from spec.settings.pools import Role
 
@@ -57,21 +57,25 @@ def of_values(values: Mapping[str, Any]) -> Demand:
     return sum(_parts(values, system=False, replicas=1), NOTHING)
 
 
-def of_addons(addons: Iterable[AddOn[Any]], site: Site) -> Demand:
+def of_addons(addons: Iterable[AddOn[Any]], context: AddOnContext) -> Demand:
     """What all add-ons ask for, with what EKS and the scalers put beside them."""
     beside = (Demand(cpu_millis=cpu, memory_mib=memory) for cpu, memory in (_OF_EKS, _OF_SCALERS))
-    asked = (of_values(chart.values) for addon in addons for chart in addon.parts(site).releases)
+    asked = (of_values(chart.values) for addon in addons for chart in addon.parts(context).releases)
     return sum([*asked, *beside], NOTHING)
 
 
-def shortage(addons: Iterable[AddOn[Any]], site: Site) -> str | None:
+def shortage(addons: Iterable[AddOn[Any]], context: AddOnContext) -> str | None:
     """Why the system pools are too small even at their largest, and what to do; None where there is room."""
-    wanted = of_addons(addons, site)
-    pools = {spec.name: (rooms(spec)[0], spec.settings.max) for spec in site.pools.values() if spec.role is Role.SYSTEM}
-    cpu = sum(room.cpu_millis * nodes for room, nodes in pools.values())
-    memory = sum(room.memory_mib * nodes for room, nodes in pools.values())
+    wanted = of_addons(addons, context)
+    pools = {
+        spec.name: (allocatable(spec)[0], spec.settings.max)
+        for spec in context.pools.values()
+        if spec.role is Role.SYSTEM
+    }
+    cpu = sum(node.cpu_millis * nodes for node, nodes in pools.values())
+    memory = sum(node.memory_mib * nodes for node, nodes in pools.values())
     names = ", ".join(f"pools.{name}" for name in pools)
-    largest = max((room.memory_mib for room, _ in pools.values()), default=0)
+    largest = max((node.memory_mib for node, _ in pools.values()), default=0)
     if wanted.largest_mib > largest:
         return (
             f"{names}: a controller asks for {wanted.largest_mib / 1024:.1f} GiB, and a system node leaves "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import pool_tolerations
 from components.base.sizing import sized
 from spec.catalog.charts import EFA_DEVICE_PLUGIN
@@ -21,11 +21,11 @@ class EfaDevicePlugin(AddOn[Settings]):
     name: ClassVar[str] = "efa-device-plugin"
     namespace: ClassVar[Namespace] = Namespace(name="kube-system", enforce=None)
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release; nothing where no pool has adapters, as the chart can't be told so."""
-        if not any(pool.efa_count for pool in site.pools.values()):
+        if not any(pool.efa_count for pool in context.pools.values()):
             return Parts()
-        given = values(pools=site.pools, region=site.cluster.region)
+        given = values(pools=context.pools, region=context.cluster.region)
         return Parts(releases=[ChartRelease(ref=EFA_DEVICE_PLUGIN, release_name="efa-device-plugin", values=given)])
 
 

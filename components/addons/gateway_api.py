@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from spec.catalog.charts import GATEWAY_CRDS
 from spec.settings.addons.ingress import GatewayApi as Settings
 
@@ -23,7 +23,7 @@ class GatewayApi(AddOn[Settings]):
     name: ClassVar[str] = "gateway-api"
     namespace: ClassVar[Namespace] = Namespace(name="kube-system", enforce=None)
 
-    def parts(self, site: Site) -> Parts:  # noqa: ARG002 - it is the same on every site
+    def parts(self, context: AddOnContext) -> Parts:  # noqa: ARG002 - it is the same on every site
         """One release and one class."""
         return Parts(
             releases=[ChartRelease(ref=GATEWAY_CRDS, release_name="gateway-crds", values=values(), definitions=True)],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, sized
 from spec.catalog.charts import JOBSET
@@ -17,9 +17,9 @@ class Jobset(AddOn[Settings]):
     name: ClassVar[str] = "jobset"
     namespace: ClassVar[Namespace] = Namespace(name="jobset-system", enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(self.settings, placement=system_placement(site))
+        given = values(self.settings, placement=system_placement(context))
         return Parts(releases=[ChartRelease(ref=JOBSET, release_name="jobset", values=given)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, scraped, sized
 from spec.catalog.charts import KEDA
@@ -17,10 +17,10 @@ class Keda(AddOn[Settings]):
     name: ClassVar[str] = "keda"
     namespace: ClassVar[Namespace] = Namespace(name="keda", enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release."""
         given = values(
-            self.settings, cluster=site.cluster.name, placement=system_placement(site), monitored=scraped(site)
+            self.settings, cluster=context.cluster.name, placement=system_placement(context), monitored=scraped(context)
         )
         return Parts(releases=[ChartRelease(ref=KEDA, release_name="keda", values=given)])
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from spec.catalog.charts import KNATIVE_OPERATOR
 from spec.settings.addons.serving import Knative as Settings
@@ -24,11 +24,11 @@ class Knative(AddOn[Settings]):
     # The operator puts Knative into this namespace as well; its activator and webhooks run without root.
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release and one Knative."""
         return Parts(
             releases=[ChartRelease(ref=KNATIVE_OPERATOR, release_name="knative-operator", values={})],
-            objects={"serving": serving(self.settings, placement=system_placement(site))},
+            objects={"serving": serving(self.settings, placement=system_placement(context))},
         )
 
 

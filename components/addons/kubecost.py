@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 
 import pulumi
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.placement import system_placement
 from components.base.sizing import sized
@@ -36,20 +36,22 @@ class Kubecost(AddOn[Settings]):
     name: ClassVar[str] = "kubecost"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """Rights to the bucket for both, and one release."""
-        bucket = site.storage.buckets["state"]
-        rights = bucket.arn.apply(lambda arn: access(arn, data_key_use_on(site.cluster)))
+        bucket = context.storage.buckets["state"]
+        permissions = bucket.arn.apply(lambda arn: access(arn, data_key_use_on(context.cluster)))
         given = values(
             self.settings,
-            cluster=site.cluster.name,
-            store=store(bucket.name, site.cluster.region),
-            storage_class=site.storage.classes["block"],
-            placement=system_placement(site),
-            budgets=budgets(site.platform),
+            cluster=context.cluster.name,
+            store=store(bucket.name, context.cluster.region),
+            storage_class=context.storage.classes["block"],
+            placement=system_placement(context),
+            budgets=budgets(context.platform),
         )
         return Parts(
-            rights=[Rights(service_account=account, policy=Inline(document=rights)) for account in ACCOUNTS],
+            permissions=[
+                Permissions(service_account=account, policy=Inline(document=permissions)) for account in ACCOUNTS
+            ],
             releases=[ChartRelease(ref=KUBECOST, release_name="kubecost", values=given, volumes=True)],
         )
 
@@ -171,7 +173,7 @@ def sanitized(label: str) -> str:
 
 def budgets(platform: Platform) -> list[dict[str, Any]]:
     """A monthly budget of each team that has one; mail goes to those who hear of everything else."""
-    emails = list(platform.notices.emails)
+    emails = list(platform.notifications.emails)
     told = {"emails": emails} if emails else {}
     return [
         {

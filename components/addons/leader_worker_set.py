@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, scraped, sized
 from spec.catalog.charts import LEADER_WORKER_SET
@@ -19,9 +19,9 @@ class LeaderWorkerSet(AddOn[Settings]):
     name: ClassVar[str] = "leader-worker-set"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release, and the budget of disruption that its chart has no value for."""
-        given = values(self.settings, placement=system_placement(site), monitored=scraped(site))
+        given = values(self.settings, placement=system_placement(context), monitored=scraped(context))
         objects = {"budget": budget()} if keeps_one(self.settings.replicas) else {}
         return Parts(releases=[ChartRelease(ref=LEADER_WORKER_SET, release_name="lws", values=given)], objects=objects)
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from components.addons.kube_prometheus_stack.addon import NAMESPACE as PROMETHEUS_NAMESPACE
 from components.addons.kube_prometheus_stack.addon import RELEASE as PROMETHEUS_RELEASE
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import sized
 from spec.catalog.charts import OPENCOST
@@ -21,9 +21,9 @@ class Opencost(AddOn[Settings]):
     name: ClassVar[str] = "opencost"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(self.settings, cluster=site.cluster.name, placement=system_placement(site))
+        given = values(self.settings, cluster=context.cluster.name, placement=system_placement(context))
         return Parts(releases=[ChartRelease(ref=OPENCOST, release_name="opencost", values=given)])
 
 

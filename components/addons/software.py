@@ -14,7 +14,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.addons import demand, order, registry
-from components.base.addon import AddOn, ChartRelease, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
 from components.base.iam import pod_identity_role
 from components.base.kubernetes import declare
 from components.base.namespaces import Namespaces, NamespacesArgs
@@ -28,14 +28,14 @@ class SoftwareArgs:
 
     Attributes:
         addon: What to install.
-        site: Where.
+        context: Where.
         after: What must stand before it: every part of the add-ons that it requires, and the definitions of those that
             it follows.
         space: Its namespace, where that is ours.
     """
 
     addon: AddOn[Any]
-    site: Site
+    context: AddOnContext
     after: Sequence[pulumi.Resource]
     space: Sequence[pulumi.Resource] = ()
 
@@ -52,31 +52,31 @@ class Software(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: SoftwareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        parts = args.addon.parts(args.site)
-        place = [*args.site.cluster.access, *args.space]
-        rights = self._make_rights(name, args, parts)
+        parts = args.addon.parts(args.context)
+        place = [*args.context.cluster.access, *args.space]
+        permissions = self._make_permissions(name, args, parts)
         configs = self._make_objects(name, args, parts.before, place)
         kinds = [self._release(name, args, chart, place) for chart in parts.releases if chart.definitions]
-        before = [*place, *args.after, *args.site.home, *rights, *configs, *kinds]
+        before = [*place, *args.after, *args.context.system_node_groups, *permissions, *configs, *kinds]
         releases = [*kinds, *self._make_releases(name, args, parts, before)]
-        last = releases or [*place, *rights, *configs]
+        last = releases or [*place, *permissions, *configs]
         objects = self._make_objects(name, args, parts.objects, [*args.after, *last])
-        self.ready = (*releases, *objects) or (*configs, *rights)
+        self.ready = (*releases, *objects) or (*configs, *permissions)
         self.defined = tuple(kinds) or self.ready
         self.register_outputs({})
 
-    def _make_rights(self, name: str, args: SoftwareArgs, parts: Parts) -> list[pulumi.Resource]:
-        cluster, namespace = args.site.cluster, args.addon.namespace.name
+    def _make_permissions(self, name: str, args: SoftwareArgs, parts: Parts) -> list[pulumi.Resource]:
+        cluster, namespace = args.context.cluster, args.addon.namespace.name
         made: list[pulumi.Resource] = []
-        for rights in parts.rights:
-            account = rights.service_account
-            key = rights.role or role_name(name, account)
+        for permissions in parts.permissions:
+            account = permissions.service_account
+            key = permissions.role or role_name(name, account)
             role = pod_identity_role(
                 key,
                 cluster_arn=cluster.arn,
                 namespace=namespace,
                 service_account=account,
-                policy=rights.policy,
+                policy=permissions.policy,
                 parent=self,
             )
             association = aws.eks.PodIdentityAssociation(
@@ -96,14 +96,14 @@ class Software(pulumi.ComponentResource):
         made: list[pulumi.Resource] = []
         for chart in parts.releases:
             if not chart.definitions:
-                stores = args.site.storage.block if chart.volumes else ()
+                stores = args.context.storage.block if chart.volumes else ()
                 made.append(self._release(name, args, chart, [*before, *stores, *made[-1:]]))
         return made
 
     def _release(
         self, name: str, args: SoftwareArgs, chart: ChartRelease, before: Sequence[pulumi.Resource]
     ) -> pulumi.Resource:
-        opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=args.site.cluster.resource)
+        opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=args.context.cluster.resource)
         return release(
             logical_name(name, chart.release_name),
             chart.ref,
@@ -121,7 +121,7 @@ class Software(pulumi.ComponentResource):
         manifests: Mapping[str, Mapping[str, Any]],
         before: Sequence[pulumi.Resource],
     ) -> list[pulumi.Resource]:
-        cluster = args.site.cluster.resource
+        cluster = args.context.cluster.resource
         opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=cluster)
         return [declare(f"{name}-{key}", manifest, opts) for key, manifest in sorted(manifests.items())]
 
@@ -155,18 +155,18 @@ class Installed:
         return self.ready.get(kind, ())
 
 
-def install(site: Site, opts: pulumi.ResourceOptions) -> Installed:
+def install(context: AddOnContext, opts: pulumi.ResourceOptions) -> Installed:
     """Make the namespaces and all add-ons that the stack names; warn where the system pools have no room for them.
 
     Raises:
         ValueError: For add-ons that can't stand together, or namespaces on which two do not agree.
     """
-    addons = registry.wanted(site.platform.addons)
-    if (text := demand.shortage(addons.values(), site)) is not None:
+    addons = registry.wanted(context.platform.addons)
+    if (text := demand.shortage(addons.values(), context)) is not None:
         pulumi.log.warn(text)
     kinds = {name: type(addon.settings) for name, addon in addons.items()}
     earlier = order.before(kinds)
-    spaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=site.cluster), opts)
+    spaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=context.cluster), opts)
     made: dict[str, Software] = {}
     for name in order.sequence(kinds):
         addon = addons[name]
@@ -176,6 +176,6 @@ def install(site: Site, opts: pulumi.ResourceOptions) -> Installed:
             for other in earlier[name]
             for part in (made[other].ready if kinds[other] in required else made[other].defined)
         ]
-        args = SoftwareArgs(addon=addon, site=site, after=after, space=spaces.of(addon.namespace.name))
+        args = SoftwareArgs(addon=addon, context=context, after=after, space=spaces.of(addon.namespace.name))
         made[name] = Software(name, args, opts)
     return Installed(ready={kinds[name]: software.ready for name, software in made.items()})

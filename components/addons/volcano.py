@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import sized
 from spec.catalog.charts import VOLCANO
@@ -20,9 +20,9 @@ class Volcano(AddOn[Settings]):
     # Its containers add DAC_OVERRIDE, which the level `restricted` refuses.
     namespace: ClassVar[Namespace] = Namespace(name="volcano-system", enforce="baseline")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(self.settings, placement=system_placement(site))
+        given = values(self.settings, placement=system_placement(context))
         return Parts(releases=[ChartRelease(ref=VOLCANO, release_name="volcano", values=given)])
 
 

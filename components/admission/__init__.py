@@ -1,8 +1,8 @@
 """Rules that the API server itself holds workloads of teams to: ValidatingAdmissionPolicies, no controller."""
 
 from components.admission.admission import Admission, AdmissionArgs
-from components.admission.context import Stand
+from components.admission.context import StackContext
 from components.admission.rule import Rule
 from components.admission.rules import rules
 
-__all__ = ["Admission", "AdmissionArgs", "Rule", "Stand", "rules"]
+__all__ = ["Admission", "AdmissionArgs", "Rule", "StackContext", "rules"]

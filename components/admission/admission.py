@@ -8,11 +8,11 @@ from typing import Final
 
 import pulumi
 
-from components.admission.context import Stand
+from components.admission.context import StackContext
 from components.admission.manifests import binding, policy
 from components.admission.rules import rules
 from components.base.kubernetes import declare
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
@@ -32,7 +32,7 @@ class AdmissionArgs:
     settings: Settings
     pools: Mapping[str, PoolSpec]
     queues: bool
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
 
 
 class Admission(pulumi.ComponentResource):
@@ -45,8 +45,8 @@ class Admission(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
-        stand = Stand(pools=args.pools, queues=args.queues, max_replicas=args.settings.max_replicas)
-        for rule in rules(stand):
+        context = StackContext(pools=args.pools, queues=args.queues, max_replicas=args.settings.max_replicas)
+        for rule in rules(context):
             action = args.settings.of(rule.name)
             if action is not Action.OFF:
                 declare(f"{name}-{rule.name}", policy(rule), child)

@@ -13,7 +13,7 @@ from spec.pools.pool_spec import PoolSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stand:
+class StackContext:
     """A stack, as far as rules depend on it.
 
     Attributes:

@@ -5,27 +5,29 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds, placement
-from components.admission.context import Stand
+from components.admission.context import StackContext
 from components.admission.kinds import CONTAINERS, JOINED, SPECS
 from components.admission.rule import Message, Rule
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 
-MOST_TOLD: Final = 40
+MAX_REPORTED: Final = 40
 """Pools that a message lists: one of more than 5 KiB is not shown at all (k8s.io/apiserver, maxMessageLength)."""
 
 
-def gpu_pool(stand: Stand) -> Rule:
+def gpu_pool(context: StackContext) -> Rule:
     """A pod that some pool of the stack takes."""
-    offers = [_offer(spec) for _, spec in sorted(stand.pools.items()) if spec.gpu is not None]
-    told = "; ".join(offers[:MOST_TOLD]) + (f"; and {len(offers) - MOST_TOLD} more" if len(offers) > MOST_TOLD else "")
+    offers = [_offer(spec) for _, spec in sorted(context.pools.items()) if spec.gpu is not None]
+    told = "; ".join(offers[:MAX_REPORTED]) + (
+        f"; and {len(offers) - MAX_REPORTED} more" if len(offers) > MAX_REPORTED else ""
+    )
     fits = f"({placement.OFFERS}) && ({placement.SELECTED}) && ({placement.TOLERATED})"
     return Rule(
         name="gpu-pool",
         kinds=kinds.WITH_PODS,
         what="a pod that asks for GPUs fits on a node of a pool that it may select, and tolerates the pool's taints",
         why="the scheduler would leave it pending for ever, without an error",
-        variables={**stand.variables, "devices": placement.DEVICES},
+        variables={**context.variables, "devices": placement.DEVICES},
         expression=(
             f"variables.specs.all(s, !s.containers.exists({placement.ASKS}) || variables.pools.exists(p, {fits}))"
         ),
@@ -33,7 +35,7 @@ def gpu_pool(stand: Stand) -> Rule:
             wrong="no pool takes this pod, it would be pending for ever: it asks for ",
             found="variables.devices",
             shown="devices",
-            mend=f". Nodes offer: {told or 'no GPU'}. Name the pool and tolerate its taints: nodeSelector "
+            fix=f". Nodes offer: {told or 'no GPU'}. Name the pool and tolerate its taints: nodeSelector "
             f"{{{keys.POOL}: POOL}}, tolerations [{{key: {keys.POOL}, operator: Equal, value: POOL, effect: "
             f"NoSchedule}}, {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}}]",
         ),
@@ -65,7 +67,7 @@ GPU_LIMITS: Final = Rule(
         wrong="a GPU can't be overcommitted: container ",
         found=f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', ')){JOINED}",
         shown="containers",
-        mend=" requests another number than its limit. Give resources.limits and resources.requests the same number, "
+        fix=" requests another number than its limit. Give resources.limits and resources.requests the same number, "
         "or limits alone",
     ),
 )

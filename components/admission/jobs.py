@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds, placement
-from components.admission.context import Stand
+from components.admission.context import StackContext
 from components.admission.kinds import KIND, LABELS, O
 from components.admission.rule import Message, Rule, literal
-from components.workloads.checks.bounds import DAY, MOST_RETRIES
+from components.workloads.checks.bounds import DAY, MAX_RETRIES
 from components.workloads.metadata import QUEUE
 from spec.pools import keys
 
 _NO_DEADLINE: Final = "(has(j.activeDeadlineSeconds) ? [] : ['activeDeadlineSeconds'])"
 _NO_RETRIES: Final = (
-    f"((has(j.backoffLimit) && j.backoffLimit <= {MOST_RETRIES}) || "
-    f"(has(j.maxFailedIndexes) && j.maxFailedIndexes <= {MOST_RETRIES}) ? [] : ['backoffLimit'])"
+    f"((has(j.backoffLimit) && j.backoffLimit <= {MAX_RETRIES}) || "
+    f"(has(j.maxFailedIndexes) && j.maxFailedIndexes <= {MAX_RETRIES}) ? [] : ['backoffLimit'])"
 )
 _NO_CLEANUP: Final = f"(has({O}.spec.ttlSecondsAfterFinished) ? [] : ['ttlSecondsAfterFinished'])"
 _RESTARTS: Final = f"{O}.spec.failurePolicy"
@@ -24,14 +24,14 @@ _LACKS: Final = (
     f"{KIND} == 'CronJob' ? [{O}.spec.jobTemplate.spec].map(j, ({_NO_DEADLINE} + {_NO_RETRIES}).join(', ')) : "
     f"{KIND} == 'JobSet' ? [{_NO_CLEANUP}.join(', ')] + "
     f"{O}.spec.replicatedJobs.map(r, r.template.spec).map(j, {_NO_DEADLINE}.join(', ')) + "
-    f"(has({_RESTARTS}) && has({_RESTARTS}.maxRestarts) && {_RESTARTS}.maxRestarts > {MOST_RETRIES} "
+    f"(has({_RESTARTS}) && has({_RESTARTS}.maxRestarts) && {_RESTARTS}.maxRestarts > {MAX_RETRIES} "
     "? ['failurePolicy.maxRestarts'] : []) : "
     f"[{O}.spec].map(j, ({_NO_CLEANUP} + {_NO_DEADLINE} + {_NO_RETRIES}).join(', '))"
 )
 JOB_BOUNDS: Final = Rule(
     name="job-bounds",
     kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET),
-    what=f"a job has a deadline, at most {MOST_RETRIES} retries, and a time after which it is cleaned up",
+    what=f"a job has a deadline, at most {MAX_RETRIES} retries, and a time after which it is cleaned up",
     why="a job that hangs holds its GPUs until somebody looks, one that fails at once starts again for days, and ended "
     "ones pile up in the API server",
     variables={"lacks": f"({_LACKS}).filter(t, t != '')"},
@@ -40,8 +40,8 @@ JOB_BOUNDS: Final = Rule(
         wrong="a job must end, whatever happens to it: mend ",
         found="variables.lacks.join(', ')",
         shown="fields",
-        mend=". Say for instance activeDeadlineSeconds: 86400 (in a JobSet in each template), backoffLimit: 3 "
-        f"({MOST_RETRIES} at most), ttlSecondsAfterFinished: {DAY}",
+        fix=". Say for instance activeDeadlineSeconds: 86400 (in a JobSet in each template), backoffLimit: 3 "
+        f"({MAX_RETRIES} at most), ttlSecondsAfterFinished: {DAY}",
     ),
 )
 
@@ -53,7 +53,7 @@ _WRITES: Final = (
 )
 
 
-def spot_checkpoint(stand: Stand) -> Rule:
+def spot_checkpoint(context: StackContext) -> Rule:
     """A job that loses nothing when its node goes."""
     named = f"{placement.NAMED} && ({placement.SELECTED})"
     # A queued job that names no pool goes where the queue puts it, and a spot pool may be the first that has room.
@@ -67,13 +67,13 @@ def spot_checkpoint(stand: Stand) -> Rule:
         kinds=kinds.JOBS,
         what="a job that may run on a spot pool writes to a volume claim",
         why="AWS takes the node back with two minutes' notice, and all work is lost",
-        variables={**stand.variables, "spot": spot},
+        variables={**context.variables, "spot": spot},
         expression="variables.spot.size() == 0",
         message=Message(
             wrong="the nodes of pool ",
             found="variables.spot.join(', ')",
             shown="pools",
-            mend=" are spot and may be taken back at any time: mount the volume claim checkpoints, not read-only, and "
+            fix=" are spot and may be taken back at any time: mount the volume claim checkpoints, not read-only, and "
             f"write to it; or name a pool that is not spot: nodeSelector {{{keys.POOL}: POOL}}",
         ),
     )
@@ -88,7 +88,7 @@ QUEUE_NAME: Final = Rule(
     expression=f"{literal(QUEUE)} in ({LABELS})",
     message=Message(
         wrong="jobs of a team are queued: ",
-        mend=f"add the label {QUEUE}: default (of a CronJob in jobTemplate.metadata.labels)",
+        fix=f"add the label {QUEUE}: default (of a CronJob in jobTemplate.metadata.labels)",
     ),
     updates=False,
 )

@@ -25,7 +25,7 @@ IMAGE_TAG: Final = Rule(
         wrong="image ",
         found=f"variables.loose{JOINED}",
         shown="images",
-        mend=" has no fixed version: name a tag other than latest, as registry/name:1.2.3, or a digest, @sha256:...",
+        fix=" has no fixed version: name a tag other than latest, as registry/name:1.2.3, or a digest, @sha256:...",
     ),
 )
 
@@ -55,6 +55,6 @@ HOST_ACCESS: Final = Rule(
         wrong="pods of a team get no part of their node: leave out ",
         found=f"variables.held{JOINED}",
         shown="fields",
-        mend=". For scratch space take an emptyDir, for data a volume claim",
+        fix=". For scratch space take an emptyDir, for data a volume claim",
     ),
 )

@@ -25,24 +25,24 @@ class Message:
         wrong: Beginning of the sentence.
         found: CEL of what was found in the workload, a string; empty where there is nothing to tell.
         shown: What stands for it in the docs.
-        mend: The rest.
+        fix: The rest.
     """
 
     wrong: str
     found: str = ""
     shown: str = ""
-    mend: str
+    fix: str
 
     @property
     def expression(self) -> str:
         """The message as CEL."""
-        parts = [literal(self.wrong), *([self.found] if self.found else []), literal(self.mend)]
+        parts = [literal(self.wrong), *([self.found] if self.found else []), literal(self.fix)]
         return " + ".join(parts)
 
     @property
     def text(self) -> str:
         """The message for a reader, with a placeholder."""
-        return self.wrong + (f"<{self.shown}>" if self.found else "") + self.mend
+        return self.wrong + (f"<{self.shown}>" if self.found else "") + self.fix
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.admission.context import Stand
+from components.admission.context import StackContext
 from components.admission.gpus import GPU_LIMITS, gpu_pool
 from components.admission.jobs import JOB_BOUNDS, QUEUE_NAME, spot_checkpoint
 from components.admission.pods import HOST_ACCESS, IMAGE_TAG
@@ -10,15 +10,15 @@ from components.admission.rule import Rule
 from components.admission.scale import scale_bounds
 
 
-def rules(stand: Stand) -> tuple[Rule, ...]:
+def rules(context: StackContext) -> tuple[Rule, ...]:
     """Every rule that holds on a stack, those of GPUs first."""
     return (
-        gpu_pool(stand),
+        gpu_pool(context),
         GPU_LIMITS,
         JOB_BOUNDS,
-        spot_checkpoint(stand),
-        *((QUEUE_NAME,) if stand.queues else ()),
+        spot_checkpoint(context),
+        *((QUEUE_NAME,) if context.queues else ()),
         IMAGE_TAG,
         HOST_ACCESS,
-        scale_bounds(stand.max_replicas),
+        scale_bounds(context.max_replicas),
     )

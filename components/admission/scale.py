@@ -23,7 +23,7 @@ _COUNTS: Final = (
 )
 
 
-def scale_bounds(most: int) -> Rule:
+def scale_bounds(maximum: int) -> Rule:
     """At most so many pods of one workload."""
     return Rule(
         name="scale-bounds",
@@ -38,13 +38,13 @@ def scale_bounds(most: int) -> Rule:
         ),
         what="a workload has at most `maxReplicas` pods, and what scales by itself says where it ends",
         why="a wrong metric would scale it until the pools are full, and the bill with it",
-        variables={"beyond": f"({_COUNTS}).filter(n, n > {most})"},
+        variables={"beyond": f"({_COUNTS}).filter(n, n > {maximum})"},
         expression="variables.beyond.size() == 0",
         message=Message(
             wrong="pods of this workload: ",
             found=f"variables.beyond.map(n, n == {_NO_BOUND} ? 'without bound' : string(n)).join(', ')",
             shown="numbers",
-            mend=f". Say how many there may be, {most} at most: maxReplicas of an autoscaler or InferenceService, "
+            fix=f". Say how many there may be, {maximum} at most: maxReplicas of an autoscaler or InferenceService, "
             "maxReplicaCount of a ScaledObject, replicas, parallelism",
         ),
     )

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 import pulumi
 
 from components.base.iam import Inline, Managed
-from components.base.outputs import ClusterHandle, NetworkHandle, StorageHandle
+from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
 from spec.catalog.charts import ChartRef
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.addons import AddonSettings
@@ -49,7 +49,7 @@ class Namespace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rights:
+class Permissions:
     """What a service account of the add-on may do in AWS, through EKS Pod Identity.
 
     Attributes:
@@ -91,20 +91,20 @@ class Parts:
     """All that an add-on consists of, in the order in which it is made.
 
     Attributes:
-        rights: Rights in AWS; they stand before the first release.
+        permissions: Rights in AWS; they stand before the first release.
         before: Manifests that the releases need (config maps, secrets), by key; the key ends the logical name.
         releases: Helm releases.
         objects: Manifests that need the releases' CRDs and webhooks, by key.
     """
 
-    rights: Sequence[Rights] = ()
+    permissions: Sequence[Permissions] = ()
     before: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     releases: Sequence[ChartRelease] = ()
     objects: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Site:
+class AddOnContext:
     """What an add-on may know of the platform that it stands on.
 
     Attributes:
@@ -113,15 +113,15 @@ class Site:
         network: The network.
         pools: Pools by name.
         storage: Buckets, file systems, database.
-        home: Node groups on which controllers run.
+        system_node_groups: Node groups on which controllers run.
     """
 
     platform: Platform
-    cluster: ClusterHandle
-    network: NetworkHandle
+    cluster: ClusterOutputs
+    network: NetworkOutputs
     pools: Mapping[str, PoolSpec]
-    storage: StorageHandle
-    home: Sequence[pulumi.Resource]
+    storage: StorageOutputs
+    system_node_groups: Sequence[pulumi.Resource]
 
 
 class AddOn(ABC, Generic[S]):
@@ -135,5 +135,5 @@ class AddOn(ABC, Generic[S]):
         self.settings = settings
 
     @abstractmethod
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """What it consists of on this site. Pure: no resource is made, no file is read."""

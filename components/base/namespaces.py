@@ -10,7 +10,7 @@ import pulumi
 
 from components.base.addon import AddOn, Namespace
 from components.base.kubernetes import declare
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class NamespacesArgs:
     """
 
     addons: Mapping[str, AddOn[Any]]
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
 
 
 class Namespaces(pulumi.ComponentResource):

@@ -14,7 +14,7 @@ import pulumi_aws as aws
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkHandle:
+class NetworkOutputs:
     """A network as nodes and control planes see it.
 
     Attributes:
@@ -38,7 +38,7 @@ class NetworkHandle:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterHandle:
+class ClusterOutputs:
     """A control plane as node pools, add-ons and the Kubernetes provider see it.
 
     Attributes:
@@ -80,13 +80,13 @@ class ClusterHandle:
     access: Sequence[pulumi.Resource] = ()
     cni_ready: Sequence[pulumi.Resource] = ()
 
-    def with_cni(self, addons: Sequence[pulumi.Resource]) -> ClusterHandle:
+    def with_cni(self, addons: Sequence[pulumi.Resource]) -> ClusterOutputs:
         """The same cluster, once the add-ons that nodes need are declared."""
         return replace(self, cni_ready=tuple(addons))
 
 
 @dataclass(frozen=True, kw_only=True)
-class BucketHandle:
+class BucketOutputs:
     """A bucket as those who read and write it see it.
 
     Attributes:
@@ -99,7 +99,7 @@ class BucketHandle:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EfsHandle:
+class EfsOutputs:
     """The shared file system (EFS).
 
     Attributes:
@@ -116,7 +116,7 @@ class EfsHandle:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LustreHandle:
+class LustreOutputs:
     """The parallel file system (FSx for Lustre).
 
     Attributes:
@@ -137,7 +137,7 @@ class LustreHandle:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DatabaseHandle:
+class DatabaseOutputs:
     """A PostgreSQL database on RDS; nobody here knows its password, which RDS keeps in Secrets Manager.
 
     Attributes:
@@ -154,7 +154,7 @@ class DatabaseHandle:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StorageHandle:
+class StorageOutputs:
     """All that keeps data.
 
     Attributes:
@@ -169,15 +169,15 @@ class StorageHandle:
     """
 
     key_arn: pulumi.Output[str]
-    buckets: Mapping[str, BucketHandle]
-    efs: EfsHandle | None
-    lustre: LustreHandle | None
+    buckets: Mapping[str, BucketOutputs]
+    efs: EfsOutputs | None
+    lustre: LustreOutputs | None
     classes: Mapping[str, str]
-    databases: Mapping[str, DatabaseHandle]
+    databases: Mapping[str, DatabaseOutputs]
     ready: Sequence[pulumi.Resource]
     block: Sequence[pulumi.Resource] = ()
 
-    def with_drivers(self, drivers: Sequence[pulumi.Resource], block: Sequence[pulumi.Resource]) -> StorageHandle:
+    def with_drivers(self, drivers: Sequence[pulumi.Resource], block: Sequence[pulumi.Resource]) -> StorageOutputs:
         """The same storage, once the drivers are declared: a claim waits for them, so on the way down they outlive it,
         and a volume is unmounted and removed by the driver that made it.
 

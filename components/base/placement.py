@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from components.base.addon import Site
+from components.base.addon import AddOnContext
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.pools import Role
@@ -15,14 +15,14 @@ CRITICAL: Final[Mapping[str, str]] = {"key": "CriticalAddonsOnly", "operator": "
 Add-On Pods"): a system pool may be tainted with it by hand without moving a controller."""
 
 
-def system_placement(site: Site) -> dict[str, Any]:
+def system_placement(context: AddOnContext) -> dict[str, Any]:
     """`nodeSelector` and `tolerations` of a controller: the system pools, with whatever taints they have."""
-    return {"nodeSelector": {keys.ROLE: str(Role.SYSTEM)}, "tolerations": system_tolerations(site)}
+    return {"nodeSelector": {keys.ROLE: str(Role.SYSTEM)}, "tolerations": system_tolerations(context)}
 
 
-def system_tolerations(site: Site) -> list[dict[str, str]]:
+def system_tolerations(context: AddOnContext) -> list[dict[str, str]]:
     """What lets a pod onto every system pool."""
-    own = _tolerations(spec for spec in site.pools.values() if spec.role is Role.SYSTEM)
+    own = _tolerations(spec for spec in context.pools.values() if spec.role is Role.SYSTEM)
     return [dict(CRITICAL), *(each for each in own if each["key"] != CRITICAL["key"])]
 
 

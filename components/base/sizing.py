@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.base.addon import Site
+from components.base.addon import AddOnContext
 from spec.settings.addons.observability import KubePrometheusStack
 
 
@@ -22,6 +22,6 @@ def keeps_one(replicas: int) -> bool:
     return replicas > 1
 
 
-def scraped(site: Site) -> bool:
+def scraped(context: AddOnContext) -> bool:
     """Whether Prometheus is on, so that its kinds (ServiceMonitor) are there."""
-    return site.platform.addons.has(KubePrometheusStack)
+    return context.platform.addons.has(KubePrometheusStack)

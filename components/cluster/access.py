@@ -63,7 +63,7 @@ class AccessEntries(pulumi.ComponentResource):
             f"{self._name}-entry-{key}",
             cluster_name=self._args.cluster.name,
             principal_arn=access.principal_arn,
-            kubernetes_groups=sorted(access.groups) or None,
+            kubernetes_groups=sorted(access.kubernetes_groups) or None,
             type="STANDARD",
             opts=self._child,
         )

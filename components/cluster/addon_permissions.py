@@ -28,7 +28,7 @@ class Scope:
     buckets: Sequence[str] = ()
 
 
-def rights(addon: AddonName, scope: Scope) -> Managed | Inline | None:
+def permissions(addon: AddonName, scope: Scope) -> Managed | Inline | None:
     """Rights of an add-on; None where it calls nothing in AWS, or nothing that is there."""
     if addon in _OWN:
         return _OWN[addon](scope)

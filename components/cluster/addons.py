@@ -16,8 +16,8 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import PodRole, pod_identity_role
-from components.base.outputs import ClusterHandle
-from components.cluster.addon_permissions import Scope, rights
+from components.base.outputs import ClusterOutputs
+from components.cluster.addon_permissions import Scope, permissions
 from components.cluster.addon_values import configuration
 from spec.catalog import addons as catalog
 from spec.settings.cluster import Addon, AddonName
@@ -47,7 +47,7 @@ class ManagedAddonsArgs:
         buckets: Names or patterns of the S3 buckets that pods may mount; without any, the driver has no role.
     """
 
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
     settings: Mapping[AddonName, Addon]
     phase: Phase
     after: Sequence[pulumi.Resource] = ()
@@ -107,7 +107,7 @@ class ManagedAddons(pulumi.ComponentResource):
         )
 
     def _role(self, addon: AddonName, facts: catalog.AddonFacts) -> PodRole | None:
-        policy = rights(addon, self._scope)
+        policy = permissions(addon, self._scope)
         if policy is None:
             return None
         return pod_identity_role(

@@ -15,7 +15,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import account_administration, document, log_encryption, service_trust
-from components.base.outputs import ClusterHandle, NetworkHandle
+from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.cluster.access import AccessEntries, AccessEntriesArgs
 from components.cluster.kubeconfig import kubeconfig
 from spec.catalog import regions
@@ -46,7 +46,7 @@ class ControlPlaneArgs:
     settings: settings.Cluster
     cluster_name: str
     account: Account
-    network: NetworkHandle
+    network: NetworkOutputs
     tags: Mapping[str, str]
     protect: bool = False
 
@@ -56,7 +56,7 @@ class ControlPlane(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:cluster:ControlPlane"
 
-    handle: ClusterHandle
+    outputs: ClusterOutputs
 
     def __init__(self, name: str, args: ControlPlaneArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -72,7 +72,7 @@ class ControlPlane(pulumi.ComponentResource):
             AccessEntriesArgs(cluster=cluster, entries=args.settings.access, partition=self._region.partition),
             self._child,
         )
-        self.handle = self._handle(cluster, access)
+        self.outputs = self._handle(cluster, access)
         self.register_outputs({"name": cluster.name, "endpoint": cluster.endpoint})
 
     @property
@@ -133,11 +133,11 @@ class ControlPlane(pulumi.ComponentResource):
             version=given.version,
             role_arn=role.arn,
             vpc_config=self._vpc_config(),
-            kubernetes_network_config={"ip_family": "ipv4", "service_ipv4_cidr": str(given.service_cidr)},
+            kubernetes_network_config={"ip_family": "ipv4", "service_ipv4_cidr": str(given.service_ipv4_cidr)},
             access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": False},
             encryption_config={"provider": {"key_arn": key.arn}, "resources": ["secrets"]},
             enabled_cluster_log_types=LOG_TYPES,
-            upgrade_policy={"support_type": given.support.upper()},
+            upgrade_policy={"support_type": given.support_type.upper()},
             deletion_protection=given.deletion_protection,
             # All add-ons are EKS managed ones (`ManagedAddons`): the bare ones would be in their way.
             bootstrap_self_managed_addons=False,
@@ -158,18 +158,20 @@ class ControlPlane(pulumi.ComponentResource):
         return aws.eks.ClusterVpcConfigArgs(
             subnet_ids=list(self._args.network.private_subnets.values()),
             endpoint_private_access=True,
-            endpoint_public_access=endpoint.public,
-            public_access_cidrs=sorted(str(cidr) for cidr in endpoint.public_cidrs) if endpoint.public else None,
+            endpoint_public_access=endpoint.public_access,
+            public_access_cidrs=sorted(str(cidr) for cidr in endpoint.public_access_cidrs)
+            if endpoint.public_access
+            else None,
         )
 
-    def _handle(self, cluster: aws.eks.Cluster, access: AccessEntries) -> ClusterHandle:
+    def _handle(self, cluster: aws.eks.Cluster, access: AccessEntries) -> ClusterOutputs:
         issuer = cluster.identities[0].oidcs[0].issuer
         # IAM reads the thumbprint of the issuer's certificate by itself (pulumi-aws 7.51.1, `thumbprintLists`).
         oidc = aws.iam.OpenIdConnectProvider(
             f"{self._name}-oidc", url=issuer, client_id_lists=["sts.amazonaws.com"], opts=self._child
         )
         authority = cluster.certificate_authority.data
-        return ClusterHandle(
+        return ClusterOutputs(
             name=self._args.cluster_name,
             arn=self._arn("eks", f"cluster/{self._args.cluster_name}"),
             resource=cluster,
@@ -180,7 +182,7 @@ class ControlPlane(pulumi.ComponentResource):
             security_group_id=_security_group(cluster),
             oidc_provider_arn=oidc.arn,
             oidc_issuer=issuer,
-            service_cidr=str(self._args.settings.service_cidr),
+            service_cidr=str(self._args.settings.service_ipv4_cidr),
             account_id=self._args.account.id,
             region=self._region.name,
             partition=self._region.partition,

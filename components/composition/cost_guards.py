@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.base.outputs import ClusterHandle
-from components.composition.notebook_shutdown import Evenings, EveningsArgs
+from components.base.outputs import ClusterOutputs
+from components.composition.notebook_shutdown import NotebookShutdown, NotebookShutdownArgs
 from components.cost.budgets import Budgets, BudgetsArgs
 from components.cost.schedules import Schedules, SchedulesArgs
-from components.observability.notifications import Notices, NoticesArgs
+from components.observability.notifications import Notifications, NotificationsArgs
 from components.pools.managed import ManagedPool
-from components.tenancy import TeamHandle
+from components.tenancy import TeamOutputs
 from spec.settings.platform import Platform
 
 
@@ -29,9 +29,9 @@ class GuardsArgs:
     """
 
     platform: Platform
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
     pools: Mapping[str, ManagedPool]
-    teams: Mapping[str, TeamHandle]
+    teams: Mapping[str, TeamOutputs]
 
 
 def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.ResourceOptions) -> None:
@@ -43,13 +43,15 @@ def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.Resou
         inside: Options of what is in the cluster.
     """
     platform, cost = args.platform, args.platform.cost
-    notices = Notices("notices", NoticesArgs(platform=platform), cloud) if platform.notices.wanted else None
-    if notices is not None or cost.allocation_tags:
+    notifications = (
+        Notifications("notices", NotificationsArgs(platform=platform), cloud) if platform.notifications.wanted else None
+    )
+    if notifications is not None or cost.allocation_tags:
         budgets = BudgetsArgs(
             settings=cost,
             environment=platform.environment.name,
             teams=platform.teams,
-            notices=notices,
+            notifications=notifications,
             account_id=platform.account.id,
         )
         Budgets("budgets", budgets, cloud)
@@ -59,4 +61,6 @@ def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.Resou
     ending = {name: schedule for name, schedule in cost.schedules.items() if schedule.notebooks}
     spaces = {space: waits for team in args.teams.values() for space, waits in team.namespaces.items()}
     if ending and spaces:
-        Evenings("evenings", EveningsArgs(schedules=ending, namespaces=spaces, cluster=args.cluster), inside)
+        NotebookShutdown(
+            "evenings", NotebookShutdownArgs(schedules=ending, namespaces=spaces, cluster=args.cluster), inside
+        )

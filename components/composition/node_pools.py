@@ -14,7 +14,7 @@ import pulumi_aws as aws
 
 from components.addons.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalerArgs
 from components.addons.karpenter import Karpenter, KarpenterArgs
-from components.base.outputs import ClusterHandle, NetworkHandle
+from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.pools.karpenter import KarpenterPool, KarpenterPoolArgs
 from components.pools.managed import ManagedPool, ManagedPoolArgs
 from components.pools.node_role import NodeRole, NodeRoleArgs
@@ -23,7 +23,7 @@ from spec.settings.pools import Role
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class NodePoolContext:
     """What every pool stands on.
 
     Attributes:
@@ -37,8 +37,8 @@ class Ground:
     """
 
     specs: Mapping[str, PoolSpec]
-    cluster: ClusterHandle
-    network: NetworkHandle
+    cluster: ClusterOutputs
+    network: NetworkOutputs
     isolated: bool
     opts: pulumi.ResourceOptions
     volume_key: pulumi.Input[str] | None = None
@@ -46,7 +46,7 @@ class Ground:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ManagedFleet:
+class ManagedPools:
     """Managed groups.
 
     Attributes:
@@ -59,7 +59,7 @@ class ManagedFleet:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ElasticFleet:
+class ElasticPools:
     """What follows the work.
 
     Attributes:
@@ -73,70 +73,70 @@ class ElasticFleet:
     pools: Mapping[str, KarpenterPool]
 
 
-def managed_fleet(ground: Ground) -> ManagedFleet:
+def managed_pools(context: NodePoolContext) -> ManagedPools:
     """Make the managed pools, with one role for the nodes of all."""
-    role = NodeRole("nodes", NodeRoleArgs(cluster=ground.cluster, caches=ground.caches), ground.opts)
+    role = NodeRole("nodes", NodeRoleArgs(cluster=context.cluster, caches=context.caches), context.opts)
     pools = {
         name: ManagedPool(
             f"pool-{name}",
             ManagedPoolArgs(
                 spec=spec,
-                cluster=ground.cluster,
-                network=ground.network,
-                node_role=role.handle,
-                volume_key=ground.volume_key,
+                cluster=context.cluster,
+                network=context.network,
+                node_role=role.outputs,
+                volume_key=context.volume_key,
             ),
-            ground.opts,
+            context.opts,
         )
-        for name, spec in sorted(ground.specs.items())
+        for name, spec in sorted(context.specs.items())
         if spec.managed
     }
-    system = tuple(pool.node_group for name, pool in pools.items() if ground.specs[name].role is Role.SYSTEM)
-    return ManagedFleet(pools=pools, system=system)
+    system = tuple(pool.node_group for name, pool in pools.items() if context.specs[name].role is Role.SYSTEM)
+    return ManagedPools(pools=pools, system=system)
 
 
-def elastic_fleet(ground: Ground, managed: ManagedFleet) -> ElasticFleet:
+def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> ElasticPools:
     """Make what scales: each scaler only where a pool is its."""
     autoscaler = None
-    if any(spec.managed and spec.scales for spec in ground.specs.values()):
-        args = ClusterAutoscalerArgs(cluster=ground.cluster, home=managed.system)
-        autoscaler = ClusterAutoscaler("cluster-autoscaler", args, ground.opts)
-    elastic = {name: spec for name, spec in sorted(ground.specs.items()) if not spec.managed}
+    if any(spec.managed and spec.scales for spec in context.specs.values()):
+        args = ClusterAutoscalerArgs(cluster=context.cluster, system_node_groups=managed.system)
+        autoscaler = ClusterAutoscaler("cluster-autoscaler", args, context.opts)
+    elastic = {name: spec for name, spec in sorted(context.specs.items()) if not spec.managed}
     if not elastic:
-        return ElasticFleet(autoscaler=autoscaler, karpenter=None, pools={})
-    karpenter, pools = _karpenter(ground, managed, elastic)
-    return ElasticFleet(autoscaler=autoscaler, karpenter=karpenter, pools=pools)
+        return ElasticPools(autoscaler=autoscaler, karpenter=None, pools={})
+    karpenter, pools = _karpenter(context, managed, elastic)
+    return ElasticPools(autoscaler=autoscaler, karpenter=karpenter, pools=pools)
 
 
 def _karpenter(
-    ground: Ground, managed: ManagedFleet, elastic: Mapping[str, PoolSpec]
+    context: NodePoolContext, managed: ManagedPools, elastic: Mapping[str, PoolSpec]
 ) -> tuple[Karpenter, dict[str, KarpenterPool]]:
-    args = NodeRoleArgs(cluster=ground.cluster, launches_itself=True, caches=ground.caches)
-    role = NodeRole("karpenter-nodes", args, ground.opts)
+    args = NodeRoleArgs(cluster=context.cluster, launches_itself=True, caches=context.caches)
+    role = NodeRole("karpenter-nodes", args, context.opts)
     karpenter = Karpenter(
         "karpenter",
         KarpenterArgs(
-            cluster=ground.cluster,
-            node_role=role.handle,
+            cluster=context.cluster,
+            node_role=role.outputs,
             pools=elastic,
-            home=managed.system,
-            isolated=ground.isolated,
-            pods_apart=bool(ground.network.pod_subnets),
+            system_node_groups=managed.system,
+            isolated=context.isolated,
+            pods_apart=bool(context.network.pod_subnets),
         ),
-        ground.opts,
+        context.opts,
     )
     pools = {
         name: KarpenterPool(
             f"pool-{name}",
             KarpenterPoolArgs(
                 spec=spec,
-                cluster=ground.cluster,
-                network=ground.network,
-                node_role=role.handle,
+                cluster=context.cluster,
+                network=context.network,
+                node_role=role.outputs,
                 controller=karpenter.ready,
-                volume_key=ground.volume_key,
+                volume_key=context.volume_key,
             ),
-            ground.opts,
+            context.opts,
         )
         for name, spec in elastic.items()
     }

@@ -17,7 +17,7 @@ import pulumi
 from components.base.addon import Namespace
 from components.base.kubernetes import declare
 from components.base.namespaces import manifest as namespace_manifest
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from components.base.placement import CRITICAL
 from components.base.sizing import sized
 from components.workloads.notebook import LABEL
@@ -32,7 +32,7 @@ IMAGE: Final = "registry.k8s.io/kubectl"
 
 
 @dataclass(frozen=True, kw_only=True)
-class EveningsArgs:
+class NotebookShutdownArgs:
     """Inputs of evenings.
 
     Attributes:
@@ -43,15 +43,15 @@ class EveningsArgs:
 
     schedules: Mapping[str, Schedule]
     namespaces: Mapping[str, Sequence[pulumi.Resource]]
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
 
 
-class Evenings(pulumi.ComponentResource):
+class NotebookShutdown(pulumi.ComponentResource):
     """The CronJobs, and the right to delete pods in each team namespace."""
 
     PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
-    def __init__(self, name: str, args: EveningsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: NotebookShutdownArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         cluster = args.cluster
 
@@ -61,10 +61,10 @@ class Evenings(pulumi.ComponentResource):
         home = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
         declare(f"{name}-account", account(), after(home))
         for space, waits in sorted(args.namespaces.items()):
-            for kind, manifest in rights(space).items():
+            for kind, manifest in permissions(space).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
             for key, schedule in sorted(args.schedules.items()):
-                declare(f"{name}-{space}-{key}", evening(key, schedule, space, cluster.version), after(home))
+                declare(f"{name}-{space}-{key}", shutdown_job(key, schedule, space, cluster.version), after(home))
         self.register_outputs({})
 
 
@@ -74,7 +74,7 @@ def account() -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta, "automountServiceAccountToken": False}
 
 
-def rights(space: str) -> dict[str, dict[str, Any]]:
+def permissions(space: str) -> dict[str, dict[str, Any]]:
     """Role and binding in a team's namespace, by kind."""
     api = "rbac.authorization.k8s.io"
     meta = {"name": f"slipway-{ACCOUNT}", "namespace": space}
@@ -97,7 +97,7 @@ def rights(space: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def evening(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
+def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
     """A CronJob that deletes the pods of notebook sessions in one namespace. With none there, it succeeds too."""
     command = ["delete", "pods", f"--namespace={space}", f"--selector={LABEL}", "--wait=false"]
     return {

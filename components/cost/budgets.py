@@ -9,7 +9,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.observability.notifications import Notices
+from components.observability.notifications import Notifications
 from spec.settings.cost import Cost
 from spec.settings.teams import Team
 
@@ -27,14 +27,14 @@ class BudgetsArgs:
         settings: Settings of cost.
         environment: Name of the environment.
         teams: Teams by name.
-        notices: The topic; None where nobody is to be told, and then there is nothing to make.
+        notifications: The topic; None where nobody is to be told, and then there is nothing to make.
         account_id: AWS account, 12 digits.
     """
 
     settings: Cost
     environment: str
     teams: Mapping[str, Team]
-    notices: Notices | None
+    notifications: Notifications | None
     account_id: str
 
 
@@ -45,10 +45,10 @@ class Budgets(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: BudgetsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        if args.notices is not None:
-            child = pulumi.ResourceOptions(parent=self, depends_on=list(args.notices.ready))
-            self._make_budgets(name, args, args.notices.topic.arn, child)
-            self._make_watch(name, args.settings, args.notices.topic.arn, child)
+        if args.notifications is not None:
+            child = pulumi.ResourceOptions(parent=self, depends_on=list(args.notifications.ready))
+            self._make_budgets(name, args, args.notifications.topic.arn, child)
+            self._make_watch(name, args.settings, args.notifications.topic.arn, child)
         for key in args.settings.allocation_tags:
             aws.costexplorer.CostAllocationTag(
                 f"{name}-tag-{key.lower()}",

@@ -49,9 +49,9 @@ class Schedules(pulumi.ComponentResource):
                 autoscaling_group_name=group.resources[0].autoscaling_groups[0].name,
                 recurrence=action.recurrence,
                 time_zone=action.timezone,
-                min_size=action.least,
-                max_size=action.most,
-                desired_capacity=action.least,
+                min_size=action.minimum,
+                max_size=action.maximum,
+                desired_capacity=action.minimum,
                 opts=pulumi.ResourceOptions(parent=self),
             )
         self.register_outputs({})
@@ -65,8 +65,8 @@ class Action:
     role: str
     recurrence: str
     timezone: str
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
 
 def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> list[Action]:
@@ -75,11 +75,18 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
     for schedule in schedules.values():
         for name in schedule.pools:
             pool = pools[name]
-            for role, when, least, most in (
+            for role, when, minimum, maximum in (
                 ("stop", schedule.stop, 0, 0),
                 ("start", schedule.start or "", pool.min, pool.max),
             ):
                 found.append(
-                    Action(pool=name, role=role, recurrence=when, timezone=schedule.timezone, least=least, most=most)
+                    Action(
+                        pool=name,
+                        role=role,
+                        recurrence=when,
+                        timezone=schedule.timezone,
+                        minimum=minimum,
+                        maximum=maximum,
+                    )
                 )
     return sorted(found, key=lambda action: (action.pool, action.role))

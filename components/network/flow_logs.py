@@ -55,7 +55,7 @@ class FlowLogs(pulumi.ComponentResource):
         aws.ec2.FlowLog(
             f"{name}-vpc",
             vpc_id=args.vpc_id,
-            traffic_type=args.settings.traffic,
+            traffic_type=args.settings.traffic_type,
             log_destination=group.arn,
             iam_role_arn=role.arn,
             tags={"Name": args.cluster_name},

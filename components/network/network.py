@@ -12,7 +12,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.outputs import NetworkHandle
+from components.base.outputs import NetworkOutputs
 from components.network.endpoints import Endpoints, EndpointsArgs
 from components.network.flow_logs import FlowLogs, FlowLogsArgs
 from components.network.routing import Routing, RoutingArgs
@@ -48,7 +48,7 @@ class Network(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:network:Network"
 
-    handle: NetworkHandle
+    outputs: NetworkOutputs
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -61,7 +61,7 @@ class Network(pulumi.ComponentResource):
         self._make_flow_logs()
         # Without NAT, endpoints are the only way to images and to the cluster's API.
         no_nat = args.settings.nat is settings.Nat.NONE
-        self.handle = NetworkHandle(
+        self.outputs = NetworkOutputs(
             vpc_id=self._vpc.id,
             vpc_cidr=str(args.settings.cidr),
             zones=self._zones,

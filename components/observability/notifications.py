@@ -14,7 +14,7 @@ import pulumi_aws as aws
 
 from components.base.iam import Statement, account_administration, document
 from spec.catalog import regions
-from spec.settings.notifications import Notices as Settings
+from spec.settings.notifications import Notifications as Settings
 from spec.settings.platform import Platform
 
 SERVICES: Final = ("budgets.amazonaws.com", "costalerts.amazonaws.com")
@@ -29,7 +29,7 @@ def topic_name(platform: Platform) -> str:
 
 def topic_arn(platform: Platform) -> str | None:
     """ARN of the topic; None where nobody is to be told."""
-    if not platform.notices.wanted:
+    if not platform.notifications.wanted:
         return None
     account = platform.account
     partition = regions.REGIONS[account.region].partition
@@ -37,17 +37,17 @@ def topic_arn(platform: Platform) -> str | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoticesArgs:
+class NotificationsArgs:
     """Inputs of the topic.
 
     Attributes:
-        platform: Settings; `notices.wanted` holds.
+        platform: Settings; `notifications.wanted` holds.
     """
 
     platform: Platform
 
 
-class Notices(pulumi.ComponentResource):
+class Notifications(pulumi.ComponentResource):
     """The topic with its key, who may publish, and who listens."""
 
     PULUMI_TYPE: Final = "slipway:cost:Notices"
@@ -56,7 +56,7 @@ class Notices(pulumi.ComponentResource):
     ready: tuple[pulumi.Resource, ...]
     """What must stand before a service is told to publish: it tries at once, and refuses a topic that it can't."""
 
-    def __init__(self, name: str, args: NoticesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: NotificationsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         platform = args.platform
         child = pulumi.ResourceOptions(parent=self)
@@ -73,7 +73,7 @@ class Notices(pulumi.ComponentResource):
         policy = aws.sns.TopicPolicy(
             f"{name}-topic-policy", arn=self.topic.arn, policy=topic_policy(platform), opts=child
         )
-        for logical, (protocol, endpoint) in subscribers(platform.notices).items():
+        for logical, (protocol, endpoint) in subscribers(platform.notifications).items():
             aws.sns.TopicSubscription(
                 f"{name}-{logical}", topic=self.topic.arn, protocol=protocol, endpoint=endpoint, opts=child
             )

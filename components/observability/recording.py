@@ -124,10 +124,10 @@ def network(pools: Iterable[PoolSpec]) -> list[Record]:
         return []
     capacity = {name: kind.network_mbps * 1_000_000 // 8 for name, kind in types.items()}
     received = "sum by (node) (rate(node_amazonefa_rx_bytes[5m]))"
-    room = f"{NODE} * on (instance_type) group_left () {NETWORK_BYTES}"
+    node = f"{NODE} * on (instance_type) group_left () {NETWORK_BYTES}"
     return [
         *constants(NETWORK_BYTES, capacity, "instance_type"),
-        record(EFA_RATIO, f"{received} / on (node) max by (node) ({room})"),
+        record(EFA_RATIO, f"{received} / on (node) max by (node) ({node})"),
     ]
 
 

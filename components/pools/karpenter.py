@@ -11,10 +11,10 @@ import pulumi_kubernetes as kubernetes
 from pulumi_kubernetes.apiextensions import CustomResource
 
 from components.base.kubernetes import ManifestKind
-from components.base.outputs import ClusterHandle, NetworkHandle
+from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.pools import nodeclass, nodepool, overlay
 from components.pools.fabric import Fabric, FabricArgs
-from components.pools.roles import NodeRoleHandle
+from components.pools.roles import NodeRoleOutputs
 from components.pools.tags import machine_tags
 from spec.pools import keys
 from spec.pools.facts import facts
@@ -38,9 +38,9 @@ class KarpenterPoolArgs:
     """
 
     spec: PoolSpec
-    cluster: ClusterHandle
-    network: NetworkHandle
-    node_role: NodeRoleHandle
+    cluster: ClusterOutputs
+    network: NetworkOutputs
+    node_role: NodeRoleOutputs
     controller: Sequence[pulumi.Resource]
     volume_key: pulumi.Input[str] | None = None
 

@@ -9,11 +9,11 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.outputs import ClusterHandle, NetworkHandle
+from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.pools.autoscaling import group_tags
 from components.pools.fabric import Fabric, FabricArgs
 from components.pools.launch_template import TemplateArgs, launch_template
-from components.pools.roles import NodeRoleHandle
+from components.pools.roles import NodeRoleOutputs
 from components.pools.tags import machine_tags
 from spec.catalog import amis
 from spec.pools.facts import facts
@@ -31,9 +31,9 @@ class ManagedPoolArgs:
     """Inputs of a managed pool."""
 
     spec: PoolSpec
-    cluster: ClusterHandle
-    network: NetworkHandle
-    node_role: NodeRoleHandle
+    cluster: ClusterOutputs
+    network: NetworkOutputs
+    node_role: NodeRoleOutputs
     volume_key: pulumi.Input[str] | None = None
 
 
@@ -105,7 +105,7 @@ class ManagedPool(pulumi.ComponentResource):
             force_update_version=settings.update.force,
             # One node at a time, so that an outage which makes all nodes look broken does not take them all away.
             node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(
-                enabled=settings.repair, max_parallel_nodes_repaired_count=1 if settings.repair else None
+                enabled=settings.node_repair, max_parallel_nodes_repaired_count=1 if settings.node_repair else None
             ),
             labels=spec.labels,
             taints=[
@@ -144,6 +144,6 @@ def _update_config(spec: PoolSpec) -> aws.eks.NodeGroupUpdateConfigArgs:
     """Reserved capacity has no room for a new machine beside the old one: the old one goes first (botocore 1.44.5, eks,
     NodegroupUpdateConfig, updateStrategy)."""
     return aws.eks.NodeGroupUpdateConfigArgs(
-        max_unavailable_percentage=spec.settings.update.max_unavailable_percent,
+        max_unavailable_percentage=spec.settings.update.max_unavailable_percentage,
         update_strategy="MINIMAL" if spec.market is Market.RESERVED else "DEFAULT",
     )

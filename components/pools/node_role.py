@@ -16,8 +16,8 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import Statement, document, service_trust
-from components.base.outputs import ClusterHandle
-from components.pools.roles import NodeRoleHandle
+from components.base.outputs import ClusterOutputs
+from components.pools.roles import NodeRoleOutputs
 from spec.catalog import regions
 
 POLICIES: Final[Mapping[str, str]] = {
@@ -29,7 +29,7 @@ POLICIES: Final[Mapping[str, str]] = {
 of SSH. No AmazonEKS_CNI_Policy: the CNI has a role of its own, and pods could take the node's."""
 
 
-def cache_policy(cluster: ClusterHandle, caches: Sequence[str]) -> str:
+def cache_policy(cluster: ClusterOutputs, caches: Sequence[str]) -> str:
     """What it takes to be the first who pulls an image through a cache: ECR makes its repository and fetches it as who
     asks (ECR User Guide, "IAM permissions required to sync an upstream registry with an Amazon ECR private registry",
     read 2026-11). A policy of the registry would say it once for all, but an account and Region have one registry, and
@@ -57,7 +57,7 @@ class NodeRoleArgs:
         caches: Upstreams that the registry caches images of.
     """
 
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
     launches_itself: bool = False
     caches: Sequence[str] = ()
 
@@ -67,7 +67,7 @@ class NodeRole(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:pools:NodeRole"
 
-    handle: NodeRoleHandle
+    outputs: NodeRoleOutputs
 
     def __init__(self, name: str, args: NodeRoleArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -103,7 +103,7 @@ class NodeRole(pulumi.ComponentResource):
                 opts=child,
             )
             ready += [profile, entry]
-        self.handle = NodeRoleHandle(
+        self.outputs = NodeRoleOutputs(
             arn=role.arn, instance_profile=profile.name if profile else None, ready=tuple(ready)
         )
         self.register_outputs({"arn": role.arn})

@@ -30,13 +30,13 @@ def node_pool(spec: PoolSpec) -> dict[str, Any]:
                 "requirements": requirements(spec),
                 **({"taints": [taint.manifest for taint in spec.taints]} if spec.taints else {}),
                 "expireAfter": disruption.expire_after,
-                "terminationGracePeriod": disruption.drain_timeout,
+                "terminationGracePeriod": disruption.termination_grace_period,
             },
         },
         "limits": limits(spec),
         "disruption": {
-            "consolidationPolicy": disruption.consolidate,
-            "consolidateAfter": disruption.after,
+            "consolidationPolicy": disruption.consolidation_policy,
+            "consolidateAfter": disruption.consolidate_after,
             **({"budgets": _budgets(disruption.budgets)} if disruption.budgets else {}),
         },
     }
@@ -62,15 +62,15 @@ def limits(spec: PoolSpec) -> dict[str, str]:
     eventually, and dynamic pools count nodes since kubernetes-sigs/karpenter#2526, 2026). A pool at its limit gets no
     replacement for a drifted node before that one is gone.
     """
-    most = spec.settings.max
+    maximum = spec.settings.max
     bounds = {
-        "cpu": str(most * max(kind.vcpus for kind in spec.instance_types)),
-        "memory": f"{most * max(kind.memory_mib for kind in spec.instance_types)}Mi",
-        "nodes": str(most),
+        "cpu": str(maximum * max(kind.vcpus for kind in spec.instance_types)),
+        "memory": f"{maximum * max(kind.memory_mib for kind in spec.instance_types)}Mi",
+        "nodes": str(maximum),
     }
     if spec.gpu is not None:
         # As Karpenter counts them: GPUs of the machines however they are cut, and each as often as it is shared.
-        bounds[keys.GPU] = str(most * spec.resources.get(keys.GPU, spec.gpu_count))
+        bounds[keys.GPU] = str(maximum * spec.resources.get(keys.GPU, spec.gpu_count))
     return bounds
 
 

@@ -9,7 +9,7 @@ import pulumi
 
 
 @dataclass(frozen=True, kw_only=True)
-class NodeRoleHandle:
+class NodeRoleOutputs:
     """The identity of nodes.
 
     Attributes:

@@ -23,7 +23,7 @@ from spec.teams.shares import shareable
 API: Final = "kueue.x-k8s.io/v1beta2"
 _RANK: Final = (Market.RESERVED, Market.ON_DEMAND, Market.SPOT)
 """At one price, what is paid for already comes first."""
-_DEAR: Final = Decimal("Infinity")
+_EXPENSIVE: Final = Decimal("Infinity")
 
 
 def ordered(pools: Iterable[PoolSpec], settings: Queues) -> list[PoolSpec]:
@@ -46,7 +46,7 @@ def unit_price(spec: PoolSpec) -> Decimal:
         for kind in spec.instance_types
         if kind.usd_per_hour is not None
     ]
-    return min(prices, default=_DEAR)
+    return min(prices, default=_EXPENSIVE)
 
 
 def by_topology(spec: PoolSpec, settings: Queues) -> bool:

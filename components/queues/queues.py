@@ -9,12 +9,12 @@ from typing import Any, Final
 import pulumi
 
 from components.base.kubernetes import declare
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from components.queues.flavors import API, by_topology, ordered, resource_flavor, topology
 from components.queues.remote import remote_manifests
 from components.queues.team_queue import TeamQueue, TeamQueueArgs
 from components.tenancy.priorities import workload_priority_class
-from components.tenancy.team import TeamHandle
+from components.tenancy.team import TeamOutputs
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.queues import Queues as Settings
 from spec.settings.teams import PriorityName
@@ -47,7 +47,7 @@ class QueuesArgs:
 
     settings: Settings
     pools: Mapping[str, PoolSpec]
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
     kueue: Sequence[pulumi.Resource]
 
 
@@ -66,7 +66,7 @@ class Queues(pulumi.ComponentResource):
 
 
 def queues(
-    args: QueuesArgs, teams: Mapping[str, TeamHandle], opts: pulumi.ResourceOptions
+    args: QueuesArgs, teams: Mapping[str, TeamOutputs], opts: pulumi.ResourceOptions
 ) -> dict[str, Sequence[pulumi.Resource]]:
     """Make the queues of all teams; give what a job of each team waits for. Nothing where there is no team."""
     if not teams:

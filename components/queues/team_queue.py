@@ -15,10 +15,10 @@ import pulumi
 
 from components.addons.kueue.configuration import NOT_COUNTED
 from components.base.kubernetes import declare
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from components.queues.flavors import API, ordered
 from components.queues.remote import admission_checks
-from components.tenancy.team import TeamHandle
+from components.tenancy.team import TeamOutputs
 from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, MEMORY, quantity
 from spec.settings.queues import Queues
@@ -45,11 +45,14 @@ def cluster_queue(name: str, team: Team, pools: Mapping[str, PoolSpec], settings
         "spec": {
             "cohortName": settings.cohort,
             "namespaceSelector": {"matchLabels": {labels.TEAM: name}},
-            "queueingStrategy": settings.strategy,
+            "queueingStrategy": settings.queueing_strategy,
             "fairSharing": {"weight": str(team.weight)},
             # Borrow on the first flavor rather than go on to a dearer machine; go on rather than stop somebody's work.
             "flavorFungibility": {"whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor"},
-            "preemption": {"reclaimWithinCohort": settings.reclaim, "withinClusterQueue": settings.preempt},
+            "preemption": {
+                "reclaimWithinCohort": settings.reclaim_within_cohort,
+                "withinClusterQueue": settings.within_cluster_queue,
+            },
             "resourceGroups": [{"coveredResources": covered, "flavors": flavors}],
             "stopPolicy": "HoldAndDrain" if team.retired else "None",
             **admission_checks(settings),
@@ -64,13 +67,17 @@ def _covered(pools: Sequence[PoolSpec]) -> list[str]:
 
 
 def _quotas(spec: PoolSpec, share: Share, covered: Sequence[str]) -> list[dict[str, str]]:
-    nominal, borrowed, lent = (amounts(spec, part) for part in (share.nominal, share.borrow, share.lent))
+    nominal, borrowed, lendable = (
+        amounts(spec, part) for part in (share.nominal_quota, share.borrowing_limit, share.lendable)
+    )
     rows = []
     for name in covered:
         row = {"name": name, "nominalQuota": quantity(name, nominal.get(name, 0))}
         row["borrowingLimit"] = quantity(name, borrowed.get(name, 0))
         # All of it is lent where nothing is said.
-        rows.append(row if share.lend is None else {**row, "lendingLimit": quantity(name, lent.get(name, 0))})
+        rows.append(
+            row if share.lending_limit is None else {**row, "lendingLimit": quantity(name, lendable.get(name, 0))}
+        )
     return rows
 
 
@@ -97,10 +104,10 @@ class TeamQueueArgs:
             as soon as all that it names is there.
     """
 
-    team: TeamHandle
+    team: TeamOutputs
     settings: Queues
     pools: Mapping[str, PoolSpec]
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
     kueue: Sequence[pulumi.Resource]
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.outputs import BucketHandle
+from components.base.outputs import BucketOutputs
 from components.storage.bucket_rules import DATA, LOGS, access_policy, lifecycle, log_policy
 from spec.settings import storage as settings
 
@@ -41,7 +41,7 @@ class Buckets(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:storage:Buckets"
 
-    handles: Mapping[str, BucketHandle]
+    outputs: Mapping[str, BucketOutputs]
 
     def __init__(self, name: str, args: BucketsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -55,8 +55,8 @@ class Buckets(pulumi.ComponentResource):
             bucket = buckets[purpose]
             self._policy(purpose, bucket, bucket.arn.apply(access_policy), closed[purpose])
             self._log(purpose, bucket, buckets[LOGS], delivery)
-        self.handles = {
-            purpose: BucketHandle(name=bucket.bucket, arn=bucket.arn) for purpose, bucket in buckets.items()
+        self.outputs = {
+            purpose: BucketOutputs(name=bucket.bucket, arn=bucket.arn) for purpose, bucket in buckets.items()
         }
         self.register_outputs({})
 

@@ -66,17 +66,17 @@ def shared(file_system_id: pulumi.Input[str]) -> dict[str, Any]:
 
 def lustre(place: LustrePlace, key_arn: pulumi.Input[str], tags: Mapping[str, str]) -> dict[str, Any]:
     """File systems of their own, for work that must not share: each takes minutes to make and 1,200 GiB at least."""
-    persistent = place.settings.deployment == "PERSISTENT_2"
+    persistent = place.settings.deployment_type == "PERSISTENT_2"
     parameters: dict[str, Any] = {
         "subnetId": place.subnet_id,
         "securityGroupIds": place.security_group_id,
-        "deploymentType": place.settings.deployment,
+        "deploymentType": place.settings.deployment_type,
         "fileSystemTypeVersion": VERSION,
         "dataCompressionType": "LZ4",
         "extraTags": ",".join(f"{key}={value}" for key, value in sorted(tags.items())),
     }
     if persistent:
-        parameters["perUnitStorageThroughput"] = str(place.settings.throughput or THROUGHPUT)
+        parameters["perUnitStorageThroughput"] = str(place.settings.per_unit_storage_throughput or THROUGHPUT)
         parameters["kmsKeyId"] = key_arn
     made = _class(LUSTRE, LUSTRE_DRIVER, parameters, binding="Immediate", grows=True)
     return {**made, "mountOptions": ["flock"]}

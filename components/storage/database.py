@@ -17,7 +17,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import service_trust
-from components.base.outputs import ClusterHandle, DatabaseHandle, NetworkHandle
+from components.base.outputs import ClusterOutputs, DatabaseOutputs, NetworkOutputs
 from components.storage.firewall import allow_in, make_group
 from spec.settings import database as settings
 
@@ -60,8 +60,8 @@ class DatabaseArgs:
     database: str
     key_arn: pulumi.Input[str]
     log_days: int
-    cluster: ClusterHandle
-    network: NetworkHandle
+    cluster: ClusterOutputs
+    network: NetworkOutputs
     protect: bool
 
     @property
@@ -76,7 +76,7 @@ class Database(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:storage:Database"
 
-    handle: DatabaseHandle
+    outputs: DatabaseOutputs
 
     def __init__(self, name: str, args: DatabaseArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -84,7 +84,7 @@ class Database(pulumi.ComponentResource):
         # What an instance that stays stands on stays with it.
         self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
         instance = self._make_instance()
-        self.handle = DatabaseHandle(
+        self.outputs = DatabaseOutputs(
             host=instance.address,
             port=PORT,
             name=args.database,
@@ -106,8 +106,8 @@ class Database(pulumi.ComponentResource):
             manage_master_user_password=True,
             master_user_secret_kms_key_id=args.key_arn,
             iam_database_authentication_enabled=True,
-            allocated_storage=given.storage_gib,
-            max_allocated_storage=given.max_storage_gib,
+            allocated_storage=given.allocated_storage,
+            max_allocated_storage=given.max_allocated_storage,
             storage_type="gp3",
             storage_encrypted=True,
             kms_key_id=args.key_arn,
@@ -116,7 +116,7 @@ class Database(pulumi.ComponentResource):
             vpc_security_group_ids=[self._make_group().id],
             publicly_accessible=False,
             parameter_group_name=self._make_parameters().name,
-            backup_retention_period=given.backup_days,
+            backup_retention_period=given.backup_retention_period,
             copy_tags_to_snapshot=True,
             deletion_protection=given.deletion_protection,
             skip_final_snapshot=not given.final_snapshot,

@@ -10,7 +10,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import PodRole, Statement, document
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from components.storage.permissions import data_key_use, volume_key_use
 from spec.settings.cluster import AddonName
 
@@ -27,7 +27,7 @@ class DriversArgs:
 
     roles: Mapping[AddonName, PodRole]
     drivers: Mapping[AddonName, pulumi.Resource]
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
 
 
 class Drivers(pulumi.ComponentResource):
@@ -48,7 +48,7 @@ class Drivers(pulumi.ComponentResource):
                 policy=document(*statements),
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            for addon, (key, statements) in key_rights(args.cluster).items()
+            for addon, (key, statements) in key_permissions(args.cluster).items()
             if addon in args.roles
         }
         self.ready = (*args.drivers.values(), *policies.values())
@@ -56,7 +56,7 @@ class Drivers(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-def key_rights(cluster: ClusterHandle) -> dict[AddonName, tuple[str, Sequence[Statement]]]:
+def key_permissions(cluster: ClusterOutputs) -> dict[AddonName, tuple[str, Sequence[Statement]]]:
     """Statements of each driver that calls KMS, with its key in logical names.
 
     EBS and FSx encrypt what the driver makes; S3 decrypts what it reads. EFS uses grants of its own, which were made

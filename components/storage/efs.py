@@ -9,7 +9,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import Statement, document
-from components.base.outputs import ClusterHandle, EfsHandle, NetworkHandle
+from components.base.outputs import ClusterOutputs, EfsOutputs, NetworkOutputs
 from components.storage.firewall import allow_in, make_group
 from spec.settings.storage import Efs
 
@@ -35,8 +35,8 @@ class SharedFilesArgs:
 
     settings: Efs
     key_arn: pulumi.Input[str]
-    cluster: ClusterHandle
-    network: NetworkHandle
+    cluster: ClusterOutputs
+    network: NetworkOutputs
     protect: bool
 
 
@@ -45,7 +45,7 @@ class SharedFiles(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:storage:SharedFiles"
 
-    handle: EfsHandle
+    outputs: EfsOutputs
 
     def __init__(self, name: str, args: SharedFilesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -53,7 +53,7 @@ class SharedFiles(pulumi.ComponentResource):
         self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
         system = self._make_system()
         points = {purpose: self._make_access_point(system, purpose) for purpose in ACCESS_POINTS}
-        self.handle = EfsHandle(
+        self.outputs = EfsOutputs(
             id=system.id,
             arn=system.arn,
             access_points={purpose: point.id for purpose, point in points.items()},
@@ -158,7 +158,7 @@ def access_policy(arn: str) -> str:
 
 def _lifecycle(settings: Efs) -> list[aws.efs.FileSystemLifecyclePolicyArgs]:
     """Files that nobody reads go to Infrequent Access, and come back at the first read."""
-    days = settings.infrequent_after_days
+    days = settings.transition_to_ia_days
     if days is None:
         return []
     return [

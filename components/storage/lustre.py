@@ -14,7 +14,7 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.base.outputs import BucketHandle, ClusterHandle, LustreHandle, NetworkHandle
+from components.base.outputs import BucketOutputs, ClusterOutputs, LustreOutputs, NetworkOutputs
 from components.storage.firewall import allow_in, allow_out, by_letter, make_group
 from components.storage.volumes import CHECKPOINT_FILESET, RAW_FILESET
 from spec.settings.storage import Lustre
@@ -52,10 +52,10 @@ class ParallelFilesArgs:
     settings: Lustre
     zone: str
     key_arn: pulumi.Input[str]
-    buckets: Mapping[str, BucketHandle]
+    buckets: Mapping[str, BucketOutputs]
     teams: Sequence[str]
-    cluster: ClusterHandle
-    network: NetworkHandle
+    cluster: ClusterOutputs
+    network: NetworkOutputs
     protect: bool
 
 
@@ -64,7 +64,7 @@ class ParallelFiles(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:storage:ParallelFiles"
 
-    handle: LustreHandle
+    outputs: LustreOutputs
     subnet_id: pulumi.Output[str]
     security_group_id: pulumi.Output[str]
 
@@ -77,11 +77,11 @@ class ParallelFiles(pulumi.ComponentResource):
         self.security_group_id = group.id
         system = self._make_system(group, rules)
         links = [self._link(system, fileset, self._make_directories(fileset)) for fileset in DIRECTORIES]
-        self.handle = LustreHandle(
+        self.outputs = LustreOutputs(
             id=system.id,
             dns_name=system.dns_name,
             mount_name=system.mount_name,
-            capacity_gib=args.settings.capacity_gib,
+            capacity_gib=args.settings.storage_capacity,
             zone=args.zone,
             ready=[system, *links],
         )
@@ -132,14 +132,14 @@ class ParallelFiles(pulumi.ComponentResource):
 
     def _make_system(self, group: aws.ec2.SecurityGroup, rules: Sequence[pulumi.Resource]) -> aws.fsx.LustreFileSystem:
         args, given = self._args, self._args.settings
-        persistent = given.deployment == "PERSISTENT_2"
+        persistent = given.deployment_type == "PERSISTENT_2"
         return aws.fsx.LustreFileSystem(
             f"{self._name}-files",
-            deployment_type=given.deployment,
+            deployment_type=given.deployment_type,
             file_system_type_version=VERSION,
             storage_type="SSD",
-            storage_capacity=given.capacity_gib,
-            per_unit_storage_throughput=(given.throughput or THROUGHPUT) if persistent else None,
+            storage_capacity=given.storage_capacity,
+            per_unit_storage_throughput=(given.per_unit_storage_throughput or THROUGHPUT) if persistent else None,
             data_compression_type="LZ4",
             kms_key_id=args.key_arn if persistent else None,
             subnet_ids=self.subnet_id,

@@ -8,7 +8,7 @@ control access to KMS keys", `kms:ResourceAliases`; read 2026-11).
 from __future__ import annotations
 
 from components.base.iam import Statement
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from spec.catalog import regions
 
 
@@ -23,12 +23,12 @@ def data_key_use(*, cluster: str, region: str, account_id: str) -> Statement:
     return _use("DataKey", actions, cluster, region, account_id, "s3")
 
 
-def data_key_use_on(cluster: ClusterHandle) -> Statement:
+def data_key_use_on(cluster: ClusterOutputs) -> Statement:
     """As `data_key_use`, of a cluster."""
     return data_key_use(cluster=cluster.name, region=cluster.region, account_id=cluster.account_id)
 
 
-def secret_key_use_on(cluster: ClusterHandle) -> Statement:
+def secret_key_use_on(cluster: ClusterOutputs) -> Statement:
     """Read a secret that is encrypted with the key."""
     return _use("SecretKey", ("kms:Decrypt",), cluster.name, cluster.region, cluster.account_id, "secretsmanager")
 

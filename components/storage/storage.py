@@ -10,12 +10,12 @@ import pulumi
 
 from components.base.kubernetes import declare
 from components.base.outputs import (
-    BucketHandle,
-    ClusterHandle,
-    DatabaseHandle,
-    EfsHandle,
-    NetworkHandle,
-    StorageHandle,
+    BucketOutputs,
+    ClusterOutputs,
+    DatabaseOutputs,
+    EfsOutputs,
+    NetworkOutputs,
+    StorageOutputs,
 )
 from components.storage import classes
 from components.storage.buckets import Buckets, BucketsArgs
@@ -40,8 +40,8 @@ class StorageArgs:
     """
 
     platform: Platform
-    cluster: ClusterHandle
-    network: NetworkHandle
+    cluster: ClusterOutputs
+    network: NetworkOutputs
 
 
 class Storage(pulumi.ComponentResource):
@@ -49,7 +49,7 @@ class Storage(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:storage:Storage"
 
-    handle: StorageHandle
+    outputs: StorageOutputs
 
     def __init__(self, name: str, args: StorageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -62,18 +62,18 @@ class Storage(pulumi.ComponentResource):
         self._make_images()
         manifests = self._classes(efs, lustre)
         made = {key: self._declare(key, manifest) for key, manifest in manifests.items()}
-        systems = [part for system in (efs, lustre and lustre.handle) if system for part in system.ready]
-        self.handle = StorageHandle(
+        systems = [part for system in (efs, lustre and lustre.outputs) if system for part in system.ready]
+        self.outputs = StorageOutputs(
             key_arn=self._key_arn,
             buckets=buckets,
             efs=efs,
-            lustre=lustre.handle if lustre else None,
+            lustre=lustre.outputs if lustre else None,
             classes={key: manifest["metadata"]["name"] for key, manifest in manifests.items()},
             databases=self._make_databases(),
             ready=(*made.values(), *systems),
             block=(made["block"],),
         )
-        self.register_outputs(_outputs(self.handle))
+        self.register_outputs(_outputs(self.outputs))
 
     def _make_key(self) -> pulumi.Output[str]:
         given, cluster = self._args.platform.storage, self._args.cluster
@@ -93,16 +93,16 @@ class Storage(pulumi.ComponentResource):
         )
         return key.arn
 
-    def _make_buckets(self) -> Mapping[str, BucketHandle]:
+    def _make_buckets(self) -> Mapping[str, BucketOutputs]:
         args = BucketsArgs(
             settings=self._args.platform.storage.buckets,
             key_arn=self._key_arn,
             account_id=self._args.cluster.account_id,
             protect=self._keep,
         )
-        return Buckets(self._name, args, self._child).handles
+        return Buckets(self._name, args, self._child).outputs
 
-    def _make_efs(self) -> EfsHandle | None:
+    def _make_efs(self) -> EfsOutputs | None:
         settings = self._args.platform.storage.efs
         if settings is None:
             return None
@@ -113,9 +113,9 @@ class Storage(pulumi.ComponentResource):
             network=self._args.network,
             protect=self._keep,
         )
-        return SharedFiles(f"{self._name}-efs", args, self._child).handle
+        return SharedFiles(f"{self._name}-efs", args, self._child).outputs
 
-    def _make_lustre(self, buckets: Mapping[str, BucketHandle]) -> ParallelFiles | None:
+    def _make_lustre(self, buckets: Mapping[str, BucketOutputs]) -> ParallelFiles | None:
         platform = self._args.platform
         settings = platform.storage.lustre
         if settings is None:
@@ -140,7 +140,7 @@ class Storage(pulumi.ComponentResource):
             )
             Images(f"{self._name}-images", args, self._child)
 
-    def _make_databases(self) -> Mapping[str, DatabaseHandle]:
+    def _make_databases(self) -> Mapping[str, DatabaseOutputs]:
         """One for each add-on that is on and needs one."""
         platform = self._args.platform
         if platform.addons.mlflow is None:
@@ -154,9 +154,9 @@ class Storage(pulumi.ComponentResource):
             network=self._args.network,
             protect=self._keep,
         )
-        return {"mlflow": Database(f"{self._name}-mlflow", args, self._child).handle}
+        return {"mlflow": Database(f"{self._name}-mlflow", args, self._child).outputs}
 
-    def _classes(self, efs: EfsHandle | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
+    def _classes(self, efs: EfsOutputs | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
         """StorageClasses by purpose."""
         found = {"block": classes.block(self._key_arn)}
         if efs:
@@ -181,5 +181,5 @@ class Storage(pulumi.ComponentResource):
         return declare(f"{self._name}-class-{key}", manifest, opts)
 
 
-def _outputs(handle: StorageHandle) -> Mapping[str, pulumi.Output[str]]:
-    return {f"{purpose}Bucket": bucket.name for purpose, bucket in sorted(handle.buckets.items())}
+def _outputs(outputs: StorageOutputs) -> Mapping[str, pulumi.Output[str]]:
+    return {f"{purpose}Bucket": bucket.name for purpose, bucket in sorted(outputs.buckets.items())}

@@ -22,7 +22,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.outputs import EfsHandle, LustreHandle, StorageHandle
+from components.base.outputs import EfsOutputs, LustreOutputs, StorageOutputs
 
 Manifest = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ CHECKPOINT_FILESET: Final = "checkpoints"
 """Top directories of the Lustre file system, each linked to the bucket of that name."""
 _UNBOUNDED: Final = "1Pi"
 """Capacity of what has no size; Kubernetes asks for one and the drivers don't read it."""
-_LEAST: Final = "1Gi"
+_MINIMUM: Final = "1Gi"
 """What a claim of a volume made by hand asks for: it gets the whole volume, and the team's quota counts this."""
 
 
@@ -59,7 +59,7 @@ class VolumeSettings:
     labels: Mapping[str, str] | None = None
 
 
-def team_volumes(namespace: str, storage: StorageHandle, settings: VolumeSettings) -> dict[str, Manifest]:
+def team_volumes(namespace: str, storage: StorageOutputs, settings: VolumeSettings) -> dict[str, Manifest]:
     """Volumes and claims of one namespace by a key for logical names; a volume stands before its claim.
 
     Args:
@@ -75,19 +75,19 @@ def team_volumes(namespace: str, storage: StorageHandle, settings: VolumeSetting
     }
 
 
-def _raw(storage: StorageHandle, settings: VolumeSettings) -> dict[str, Any]:
+def _raw(storage: StorageOutputs, settings: VolumeSettings) -> dict[str, Any]:
     if storage.lustre is not None:
         return _lustre(storage.lustre, f"{RAW_FILESET}/{settings.team}", READ_ONLY)
     return _bucket(storage, "raw", settings)
 
 
-def _datasets(storage: StorageHandle, settings: VolumeSettings) -> dict[str, Any]:
+def _datasets(storage: StorageOutputs, settings: VolumeSettings) -> dict[str, Any]:
     if storage.efs is not None:
         return _access_point(storage.efs, "datasets")
     return _raw(storage, settings)
 
 
-def _checkpoints(namespace: str, storage: StorageHandle, settings: VolumeSettings) -> dict[str, Manifest]:
+def _checkpoints(namespace: str, storage: StorageOutputs, settings: VolumeSettings) -> dict[str, Manifest]:
     if storage.lustre is not None:
         fileset = f"{CHECKPOINT_FILESET}/{settings.team}"
         return _pair("checkpoints", namespace, settings, _lustre(storage.lustre, fileset, SHARED))
@@ -123,7 +123,7 @@ def _pair(volume: str, namespace: str, settings: VolumeSettings, source: Mapping
         "accessModes": source["accessModes"],
         "storageClassName": "",
         "volumeName": name,
-        "resources": {"requests": {"storage": _LEAST}},
+        "resources": {"requests": {"storage": _MINIMUM}},
     }
     return {f"{volume}-volume": made, volume: _claim(volume, namespace, settings, spec, {})}
 
@@ -141,7 +141,7 @@ def _claim(
     return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": dict(spec)}
 
 
-def _lustre(lustre: LustreHandle, fileset: str, mode: str) -> dict[str, Any]:
+def _lustre(lustre: LustreOutputs, fileset: str, mode: str) -> dict[str, Any]:
     """A directory of the file system, mounted as its root: a pod can't leave it.
 
     The driver mounts `<dnsname>@tcp:/<mountname>`, so a path after the mount name is a fileset (FSx for Lustre User
@@ -157,17 +157,17 @@ def _lustre(lustre: LustreHandle, fileset: str, mode: str) -> dict[str, Any]:
     }
 
 
-def _access_point(efs: EfsHandle, purpose: str) -> dict[str, Any]:
-    handle = pulumi.Output.format("{0}::{1}", efs.id, efs.access_points[purpose])
+def _access_point(efs: EfsOutputs, purpose: str) -> dict[str, Any]:
+    outputs = pulumi.Output.format("{0}::{1}", efs.id, efs.access_points[purpose])
     return {
         "accessModes": [READ_ONLY],
         "capacity": {"storage": _UNBOUNDED},
         "mountOptions": ["tls", "ro"],
-        "csi": {"driver": EFS_DRIVER, "volumeHandle": handle, "readOnly": True},
+        "csi": {"driver": EFS_DRIVER, "volumeHandle": outputs, "readOnly": True},
     }
 
 
-def _bucket(storage: StorageHandle, purpose: str, settings: VolumeSettings) -> dict[str, Any]:
+def _bucket(storage: StorageOutputs, purpose: str, settings: VolumeSettings) -> dict[str, Any]:
     """The team's part of a bucket, by Mountpoint for Amazon S3 (its CSI driver, docs/CONFIGURATION.md)."""
     return {
         "accessModes": [READ_ONLY],

@@ -1,6 +1,6 @@
 """Teams on the cluster: namespaces, bounds, rights, networks and identities of each."""
 
-from components.tenancy.namespace import TeamGround
-from components.tenancy.team import TeamHandle, teams
+from components.tenancy.namespace import TeamContext
+from components.tenancy.team import TeamOutputs, teams
 
-__all__ = ["TeamGround", "TeamHandle", "teams"]
+__all__ = ["TeamContext", "TeamOutputs", "teams"]

@@ -14,7 +14,7 @@ from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, MEMORY, format_mebibytes, percent, quantity, total
 from spec.settings.teams import PriorityName, Team, TeamNamespace
 from spec.teams import labels
-from spec.teams.shares import largest_node, most
+from spec.teams.shares import largest_node, maximum
 
 _MIB_PER_GIB: Final = 1024
 _GPUS: Final = "nvidia.com/"
@@ -43,7 +43,7 @@ def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapp
     """The bound of one namespace: machines, storage, objects."""
     everything = {name: 0 for spec in pools.values() for name in spec.resources}
     # Zero of what the team has no share of: what a quota does not name is without bound.
-    amounts = percent(total([everything, most(team, pools)]), space.share)
+    amounts = percent(total([everything, maximum(team, pools)]), space.share)
     storage = percent({"storage": team.storage_gib * _MIB_PER_GIB}, space.share)["storage"]
     machines = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
     hard = {

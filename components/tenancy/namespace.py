@@ -11,7 +11,7 @@ import pulumi_aws as aws
 
 from components.base.iam import Inline, pod_identity_role
 from components.base.kubernetes import declare
-from components.base.outputs import ClusterHandle, StorageHandle
+from components.base.outputs import ClusterOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
 from components.tenancy.network_policies import network_policies
@@ -25,7 +25,7 @@ from spec.teams import labels
 
 
 @dataclass(frozen=True, kw_only=True)
-class TeamGround:
+class TeamContext:
     """What all teams stand on.
 
     Attributes:
@@ -37,10 +37,10 @@ class TeamGround:
         workflows: Whether Argo runs workflows with the service account of a namespace.
     """
 
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
     network: Network
     pools: Mapping[str, PoolSpec]
-    storage: StorageHandle
+    storage: StorageOutputs
     protect: bool
     workflows: bool = False
 
@@ -54,20 +54,20 @@ class SpaceArgs:
         settings: Its settings.
         team: Name of its team.
         team_settings: The team's settings.
-        ground: What all teams stand on.
+        context: What all teams stand on.
     """
 
     namespace: str
     settings: TeamNamespace
     team: str
     team_settings: Team
-    ground: TeamGround
+    context: TeamContext
 
     @property
     def protect(self) -> bool:
         """Whether the engine refuses to remove what holds data. A retired team has given it free."""
         asked = self.team_settings.retain
-        return (self.ground.protect if asked is None else asked) and not self.team_settings.retired
+        return (self.context.protect if asked is None else asked) and not self.team_settings.retired
 
 
 class Space(pulumi.ComponentResource):
@@ -86,7 +86,7 @@ class Space(pulumi.ComponentResource):
     def __init__(self, name: str, args: SpaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
-        cluster = args.ground.cluster
+        cluster = args.context.cluster
         self.namespace = declare(
             f"{name}-namespace",
             namespace_manifest(args.namespace, args.team, args.team_settings, args.settings),
@@ -101,13 +101,13 @@ class Space(pulumi.ComponentResource):
 
     def _identity(self) -> list[pulumi.Resource]:
         name, args = self._name, self._args
-        cluster = args.ground.cluster
+        cluster = args.context.cluster
         region = regions.get(cluster.region)
         policy = workload_policy(
             args.team,
-            args.ground.storage,
+            args.context.storage,
             f"s3.{region.name}.{region.dns_suffix}",
-            workflows_in=args.namespace if args.ground.workflows else None,
+            workflows_in=args.namespace if args.context.workflows else None,
         )
         role = pod_identity_role(
             f"{name}-role",
@@ -129,8 +129,8 @@ class Space(pulumi.ComponentResource):
 
     def _volumes(self) -> list[pulumi.Resource]:
         """Volumes and claims; a claim waits for its volume, and both for what makes and mounts them."""
-        args, storage = self._args, self._args.ground.storage
-        cluster = args.ground.cluster
+        args, storage = self._args, self._args.context.storage
+        cluster = args.context.cluster
         settings = VolumeSettings(
             team=args.team, region=cluster.region, labels=labels.of_team(args.team, args.team_settings)
         )
@@ -147,16 +147,16 @@ class Space(pulumi.ComponentResource):
 
 def manifests(args: SpaceArgs) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Everything in the namespace that bounds it or gives rights in it, by the end of its logical name."""
-    namespace, team, pools = args.namespace, args.team_settings, args.ground.pools
+    namespace, team, pools = args.namespace, args.team_settings, args.context.pools
     yield "quota", resource_quota(namespace, args.settings, team, pools)
     if priorities := priority_quota(namespace, team):
         yield "priorities", priorities
     yield "limits", limit_range(namespace, team, pools)
     yield "account", service_account_manifest(namespace)
-    if args.ground.workflows:
+    if args.context.workflows:
         yield "binding-workflows", workflow_binding(namespace, SERVICE_ACCOUNT)
     for role in roles_in_use(team):
         bound = MemberRole.VIEW if team.retired else role
         yield f"binding-{role}", role_binding(namespace, args.team, role, bound=bound)
-    for policy, manifest in network_policies(namespace, args.team, args.settings, args.ground.network).items():
+    for policy, manifest in network_policies(namespace, args.team, args.settings, args.context.network).items():
         yield f"network-{policy}", manifest

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 import pulumi
 
 from components.base.kubernetes import declare
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from spec.settings.teams import PriorityName
 
 
@@ -97,7 +97,7 @@ class PrioritiesArgs:
         cluster: The cluster.
     """
 
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
 
 
 class Priorities(pulumi.ComponentResource):

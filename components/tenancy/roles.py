@@ -15,7 +15,7 @@ from typing import Any, Final
 import pulumi
 
 from components.base.kubernetes import declare
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from spec.settings.teams import MemberRole, Team
 
 RBAC: Final = "rbac.authorization.k8s.io"
@@ -175,7 +175,7 @@ class TeamRolesArgs:
         cluster: The cluster.
     """
 
-    cluster: ClusterHandle
+    cluster: ClusterOutputs
 
 
 class TeamRoles(pulumi.ComponentResource):

@@ -9,14 +9,14 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
-from components.tenancy.namespace import Space, SpaceArgs, TeamGround
+from components.tenancy.namespace import Space, SpaceArgs, TeamContext
 from components.tenancy.roles import TeamRoles, TeamRolesArgs, group
 from spec.settings.platform import Platform
 from spec.settings.teams import Team as Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class TeamHandle:
+class TeamOutputs:
     """A team as queues, workloads and cost guards see it.
 
     Attributes:
@@ -37,12 +37,12 @@ class TeamArgs:
     Attributes:
         team: Name of the team.
         settings: Its settings.
-        ground: What all teams stand on.
+        context: What all teams stand on.
     """
 
     team: str
     settings: Settings
-    ground: TeamGround
+    context: TeamContext
 
 
 class Team(pulumi.ComponentResource):
@@ -50,11 +50,11 @@ class Team(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:tenancy:Team"
 
-    handle: TeamHandle
+    outputs: TeamOutputs
 
     def __init__(self, name: str, args: TeamArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
-        cluster = args.ground.cluster.resource
+        cluster = args.context.cluster.resource
         # AWS removes access entries with their cluster.
         child = pulumi.ResourceOptions(parent=self, deleted_with=cluster)
         for key, member in sorted(args.settings.members.items()):
@@ -67,7 +67,7 @@ class Team(pulumi.ComponentResource):
                 opts=child,
             )
         made = {space: self._space(space, args) for space in args.settings.namespaces_of(args.team)}
-        self.handle = TeamHandle(
+        self.outputs = TeamOutputs(
             name=args.team,
             settings=args.settings,
             namespaces={namespace: space.ready for namespace, space in made.items()},
@@ -80,7 +80,7 @@ class Team(pulumi.ComponentResource):
             settings=args.settings.namespaces_of(args.team)[namespace],
             team=args.team,
             team_settings=args.settings,
-            ground=args.ground,
+            context=args.context,
         )
         return Space(f"space-{namespace}", inputs, pulumi.ResourceOptions(parent=self))
 
@@ -97,13 +97,13 @@ def facts(args: TeamArgs) -> dict[str, object]:
     }
 
 
-def teams(platform: Platform, ground: TeamGround, opts: pulumi.ResourceOptions) -> dict[str, TeamHandle]:
+def teams(platform: Platform, context: TeamContext, opts: pulumi.ResourceOptions) -> dict[str, TeamOutputs]:
     """Make every team of the stack, and the roles that they share; nothing where there is no team."""
     if not platform.teams:
         return {}
-    TeamRoles("team-roles", TeamRolesArgs(cluster=ground.cluster), opts)
+    TeamRoles("team-roles", TeamRolesArgs(cluster=context.cluster), opts)
     made = {
-        name: Team(f"team-{name}", TeamArgs(team=name, settings=settings, ground=ground), opts)
+        name: Team(f"team-{name}", TeamArgs(team=name, settings=settings, context=context), opts)
         for name, settings in sorted(platform.teams.items())
     }
-    return {name: team.handle for name, team in made.items()}
+    return {name: team.outputs for name, team in made.items()}

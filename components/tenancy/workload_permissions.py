@@ -13,7 +13,7 @@ from typing import Final
 import pulumi
 
 from components.base.iam import Statement, document
-from components.base.outputs import StorageHandle
+from components.base.outputs import StorageOutputs
 from components.storage.prefixes import artifacts_of
 
 SERVICE_ACCOUNT: Final = "workload"
@@ -78,7 +78,7 @@ def _objects(team: str, buckets: Mapping[str, str], purposes: Sequence[str]) -> 
 
 
 def workload_policy(
-    team: str, storage: StorageHandle, s3: str, *, workflows_in: str | None = None
+    team: str, storage: StorageOutputs, s3: str, *, workflows_in: str | None = None
 ) -> pulumi.Output[str]:
     """The same, of buckets that are made in the same run."""
     purposes = (*READ, *WRITTEN, *([ARTIFACTS] if workflows_in else []))

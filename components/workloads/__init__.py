@@ -4,7 +4,7 @@ They stand on a `Target`, a plain value, and so work in any Pulumi program: the 
 """
 
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.connect import connect
 from components.workloads.distributed import (
     DistributedTraining,
@@ -45,8 +45,6 @@ __all__ = [
     "ModelServerArgs",
     "Notebook",
     "NotebookArgs",
-    "Piece",
-    "Pieces",
     "Pipeline",
     "PipelineArgs",
     "Pod",
@@ -61,6 +59,8 @@ __all__ = [
     "TrainingJob",
     "TrainingJobArgs",
     "Workload",
+    "WorkloadManifest",
+    "WorkloadManifests",
     "WorkloadRefused",
     "connect",
     "distributed_training",

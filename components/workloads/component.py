@@ -13,7 +13,7 @@ from components.workloads.target import Target
 
 
 @dataclass(frozen=True)
-class Piece:
+class WorkloadManifest:
     """One object of a workload.
 
     Attributes:
@@ -27,7 +27,7 @@ class Piece:
     timeout_seconds: int | None = None
 
 
-Pieces = Mapping[str, Piece]
+WorkloadManifests = Mapping[str, WorkloadManifest]
 """Objects of a workload by role; the role ends the logical name."""
 
 
@@ -35,19 +35,24 @@ class Workload(pulumi.ComponentResource):
     """A workload as resources. The pieces come from a pure function, which has refused what can't run."""
 
     def __init__(
-        self, token: str, name: str, pieces: Pieces, target: Target, opts: pulumi.ResourceOptions | None = None
+        self,
+        token: str,
+        name: str,
+        manifests: WorkloadManifests,
+        target: Target,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(token, name, None, opts)
         made: dict[str, pulumi.Resource] = {}
-        for role, piece in pieces.items():
+        for role, manifest in manifests.items():
             options = pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[*target.after, *(made[need] for need in piece.needs)],
-                ignore_changes=controlled(piece.manifest),
-                custom_timeouts=_patience(piece.timeout_seconds),
+                depends_on=[*target.after, *(made[need] for need in manifest.needs)],
+                ignore_changes=controlled(manifest.manifest),
+                custom_timeouts=_patience(manifest.timeout_seconds),
             )
-            made[role] = declare(f"{name}-{role}", piece.manifest, options)
-        self.register_outputs({"namespace": target.namespace, "objects": sorted(pieces)})
+            made[role] = declare(f"{name}-{role}", manifest.manifest, options)
+        self.register_outputs({"namespace": target.namespace, "objects": sorted(manifests)})
 
 
 def controlled(manifest: Mapping[str, Any]) -> list[str] | None:

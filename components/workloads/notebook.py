@@ -14,7 +14,7 @@ import pulumi
 
 from components.workloads.checks.bounds import bounds_problems, count_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
 from components.workloads.pods import Pod, SecretKey, container, pod_spec
 from components.workloads.refusal import name_problems, refuse_if_any
@@ -61,7 +61,7 @@ class NotebookArgs:
     suspend: bool = True
 
 
-def notebook(name: str, args: NotebookArgs) -> Pieces:
+def notebook(name: str, args: NotebookArgs) -> WorkloadManifests:
     """The manifests of a notebook.
 
     Raises:
@@ -69,7 +69,11 @@ def notebook(name: str, args: NotebookArgs) -> Pieces:
     """
     job = _session(name, args)
     refuse_if_any("Notebook", name, _problems(args, job["spec"]["template"]["spec"]))
-    return {"home": Piece(_home(name, args)), "address": Piece(_address(name, args)), "session": Piece(job, ("home",))}
+    return {
+        "home": WorkloadManifest(_home(name, args)),
+        "address": WorkloadManifest(_address(name, args)),
+        "session": WorkloadManifest(job, ("home",)),
+    }
 
 
 class Notebook(Workload):
@@ -164,7 +168,7 @@ def _problems(args: NotebookArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     yield from bounds_problems(args.longest_seconds, HOUR, NOT_RETRIED)
     yield from count_problems("idle_seconds", args.idle_seconds, 600, 8 * HOUR)
     if not args.session.isdecimal():
-        yield from (Problem("session", each.rule, each.value, each.mend) for each in name_problems(args.session))
+        yield from (Problem("session", each.rule, each.value, each.fix) for each in name_problems(args.session))
     if not is_amount(args.home_size):
         yield Problem("home_size", "a size is a quantity of Kubernetes", args.home_size, "Write 50Gi.")
     if args.pod.command or args.pod.args:

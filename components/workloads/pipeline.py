@@ -21,7 +21,7 @@ from components.workloads.checks.bounds import (
     served_problems,
 )
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata, queue_labels
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import name_problems, refuse_if_any
@@ -77,20 +77,20 @@ class PipelineArgs:
     priority: str = "experiment"
 
 
-def pipeline(name: str, args: PipelineArgs) -> Pieces:
+def pipeline(name: str, args: PipelineArgs) -> WorkloadManifests:
     """The manifests of a pipeline.
 
     Raises:
         WorkloadRefused: With everything that would fail later.
     """
     refuse_if_any("Pipeline", name, _problems(args))
-    pieces = {"template": Piece(_template(name, args))}
+    manifests = {"template": WorkloadManifest(_template(name, args))}
     called = {"workflowTemplateRef": {"name": name}}
     if args.run:
         run = f"{name}-{args.run}"
         meta = metadata(run, args.target, annotations={SKIP_AWAIT: "true"})
         workflow = {"apiVersion": API, "kind": "Workflow", "metadata": meta, "spec": called}
-        pieces["run"] = Piece(workflow, needs=("template",))
+        manifests["run"] = WorkloadManifest(workflow, needs=("template",))
     if args.schedule:
         spec = {
             "schedules": [args.schedule],
@@ -102,8 +102,8 @@ def pipeline(name: str, args: PipelineArgs) -> Pieces:
             "workflowSpec": called,
         }
         cron = {"apiVersion": API, "kind": "CronWorkflow", "metadata": metadata(name, args.target), "spec": spec}
-        pieces["schedule"] = Piece(cron, needs=("template",))
-    return pieces
+        manifests["schedule"] = WorkloadManifest(cron, needs=("template",))
+    return manifests
 
 
 class Pipeline(Workload):
@@ -168,15 +168,15 @@ def _problems(args: PipelineArgs) -> Iterator[Problem]:
     yield from count_problems("parallelism", args.parallelism, 1, 50)
     yield from _order_problems(args.steps)
     if args.run is not None:
-        yield from (Problem("run", each.rule, each.value, each.mend) for each in name_problems(args.run))
+        yield from (Problem("run", each.rule, each.value, each.fix) for each in name_problems(args.run))
     if args.schedule is not None and len(args.schedule.split()) != 5:
         rule = "a schedule has five fields: minute, hour, day, month, weekday"
         yield Problem("schedule", rule, args.schedule, 'Write "0 3 * * *" for every night at three, UTC.')
     for step, given in args.steps.items():
         path = f"steps.{step}.pod"
-        yield from (Problem(f"steps.{step}", each.rule, each.value, each.mend) for each in name_problems(step))
+        yield from (Problem(f"steps.{step}", each.rule, each.value, each.fix) for each in name_problems(step))
         yield from (
-            Problem(f"steps.{step}.{each.path}", each.rule, each.value, each.mend)
+            Problem(f"steps.{step}.{each.path}", each.rule, each.value, each.fix)
             for each in retries_problems(given.retries)
         )
         spec = _pod(given.pod, args)
@@ -188,8 +188,8 @@ def _order_problems(steps: Mapping[str, Step]) -> Iterator[Problem]:
     for step, given in steps.items():
         for before in given.after:
             if before not in steps:
-                mend = f"There are: {', '.join(steps)}."
-                yield Problem(f"steps.{step}.after", "it must be a step of the pipeline", before, mend)
+                fix = f"There are: {', '.join(steps)}."
+                yield Problem(f"steps.{step}.after", "it must be a step of the pipeline", before, fix)
     if ENTRY in steps:
         yield Problem(f"steps.{ENTRY}", "the pipeline itself has this name", ENTRY, "Give the step another.")
     try:

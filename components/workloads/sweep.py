@@ -15,7 +15,7 @@ import pulumi
 
 from components.workloads.checks.bounds import DAY, bounds_problems, count_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
@@ -28,7 +28,7 @@ Value: TypeAlias = str | int | float | bool
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 """Annotation of a pod of an Indexed Job (kubernetes.io, "Job completion index")."""
 TRIALS_PATH: Final = "/trials"
-MOST_TRIALS: Final = 500
+MAX_TRIALS: Final = 500
 """A ConfigMap holds 1 MiB."""
 
 
@@ -67,7 +67,7 @@ class SweepArgs:
     suspend: bool = True
 
 
-def sweep(name: str, args: SweepArgs) -> Pieces:
+def sweep(name: str, args: SweepArgs) -> WorkloadManifests:
     """The manifests of a sweep.
 
     Raises:
@@ -78,7 +78,7 @@ def sweep(name: str, args: SweepArgs) -> Pieces:
     refuse_if_any("Sweep", name, _problems(args, job["spec"]["template"]["spec"]))
     data = {f"{index}.json": json.dumps(dict(trial), sort_keys=True) for index, trial in enumerate(args.trials)}
     trials = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata(files, args.target), "data": data}
-    return {"trials": Piece(trials), "job": Piece(job, needs=("trials",))}
+    return {"trials": WorkloadManifest(trials), "job": WorkloadManifest(job, needs=("trials",))}
 
 
 class Sweep(Workload):
@@ -125,7 +125,7 @@ def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
 
 def _problems(args: SweepArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     yield from bounds_problems(args.deadline_seconds, args.ttl_seconds, args.retries)
-    yield from count_problems("trials", len(args.trials), 1, MOST_TRIALS)
+    yield from count_problems("trials", len(args.trials), 1, MAX_TRIALS)
     yield from count_problems("at_once", args.at_once, 1, max(1, len(args.trials)))
     if args.failed_trials is not None:
         yield from count_problems("failed_trials", args.failed_trials, 0, len(args.trials))

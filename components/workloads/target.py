@@ -87,13 +87,13 @@ class Target:
                 return replace(
                     common,
                     labels=labels.of_team(name, team),
-                    shares={pool: share.most for pool, share in team.shares.items()},
+                    shares={pool: share.maximum for pool, share in team.shares.items()},
                     priorities=tuple(str(priority) for priority in team.priorities),
                     open=space.purpose in SERVES,
                 )
         known = sorted(each for name, team in platform.teams.items() for each in team.namespaces_of(name))
-        mend = f"Use one of {', '.join(known)}, or add a team to the stack file."
-        raise ConfigurationError([Problem("namespace", "it must be a team's", namespace, mend)], "target")
+        fix = f"Use one of {', '.join(known)}, or add a team to the stack file."
+        raise ConfigurationError([Problem("namespace", "it must be a team's", namespace, fix)], "target")
 
     @classmethod
     def from_stack_file(cls, stack: str, directory: Path, *, namespace: str) -> Target:

@@ -13,7 +13,7 @@ import pulumi
 
 from components.workloads.checks.bounds import DAY, bounds_problems, count_problems, suspended_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
@@ -56,7 +56,7 @@ class TrainingJobArgs:
     suspend: bool = True
 
 
-def training_job(name: str, args: TrainingJobArgs) -> Pieces:
+def training_job(name: str, args: TrainingJobArgs) -> WorkloadManifests:
     """The manifests of a job.
 
     Raises:
@@ -64,7 +64,7 @@ def training_job(name: str, args: TrainingJobArgs) -> Pieces:
     """
     manifest = _manifest(name, args)
     refuse_if_any("TrainingJob", name, _problems(args, manifest["spec"]["template"]["spec"]))
-    return {"job": Piece(manifest)}
+    return {"job": WorkloadManifest(manifest)}
 
 
 class TrainingJob(Workload):

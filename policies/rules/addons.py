@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 
 from policies.access import Node, texts, unknowns
 from policies.documents import parsed
-from policies.fixtures import Fixture, Made, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, one, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
@@ -43,15 +43,15 @@ def _overwriting(stack: Stack, context: Context) -> Iterator[Problem]:
 
 
 _ADDONS: Final[Fixture] = {
-    "cluster": Made(type=CLUSTER),
+    "cluster": FixtureResource(type=CLUSTER),
     **{
-        name: Made(
+        name: FixtureResource(
             type=ADDON,
             props={"addonName": name, "addonVersion": "v1.2.3-eksbuild.1", "resolveConflictsOnUpdate": "PRESERVE"},
         )
         for name in _CORE
     },
-    "metrics": Made(type=ADDON, props={"addonName": "metrics-server"}),
+    "metrics": FixtureResource(type=ADDON, props={"addonName": "metrics-server"}),
 }
 
 CORE_ADDONS = StackRule(
@@ -61,7 +61,7 @@ CORE_ADDONS = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="Bare add-ons are never patched, and an unpinned one changes when nobody expects it (EKS Best Practices).",
-    mend="Leave the add-on enabled in cluster.addons, and give it a version where the catalog has none.",
+    fix="Leave the add-on enabled in cluster.addons, and give it a version where the catalog has none.",
     settings={
         "core": Setting(
             asks="add-ons that must be there and be pinned",
@@ -87,7 +87,7 @@ CORE_ADDONS = StackRule(
             bad=(with_(_ADDONS, "vpc-cni", "resolveConflictsOnUpdate", "OVERWRITE"),),
         ),
     },
-    good=(_ADDONS, {"group": Made(type=ADDON, props={"addonName": "metrics-server"})}),
+    good=(_ADDONS, {"group": FixtureResource(type=ADDON, props={"addonName": "metrics-server"})}),
 )
 
 
@@ -111,12 +111,12 @@ NETWORK_POLICY = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="Unless it is switched on, the VPC CNI takes every NetworkPolicy and enforces none.",
-    mend='Set enableNetworkPolicy to "true" in the configuration of vpc-cni.',
+    fix='Set enableNetworkPolicy to "true" in the configuration of vpc-cni.',
     checks={
         "switch": Check(
             asks="must be true",
             find=_no_policies,
-            anchors=("CIS-4.3.1", "CIS-5.4.4"),
+            external_ids=("CIS-4.3.1", "CIS-5.4.4"),
             bad=(
                 _cni(json.dumps({"enableNetworkPolicy": "false"})),
                 _cni("{}"),
@@ -148,7 +148,7 @@ def _trusts_ec2(role: Resource) -> bool:
     return "ec2.amazonaws.com" in str(role["assumeRolePolicy"].raw)
 
 
-def _node_rights(stack: Stack, _: Context) -> Iterator[Problem]:
+def _node_permissions(stack: Stack, _: Context) -> Iterator[Problem]:
     for attachment in stack.of(ROLE_ATTACHMENT):
         policy: Node = attachment["policyArn"]
         belongs = str(policy.raw).endswith(("AmazonEKS_CNI_Policy", "AmazonEBSCSIDriverPolicy"))
@@ -161,19 +161,19 @@ _POD_TRUST: Final = json.dumps({"Statement": [{"Principal": {"Service": ["pods.e
 _CNI_POLICY: Final = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"
 _WORKER: Final = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
 _OWN_ROLES: Final[Fixture] = {
-    "cni": Made(
+    "cni": FixtureResource(
         type=ADDON, props={"addonName": "vpc-cni", "podIdentityAssociations": [{"roleArn": "arn:aws:iam::1:role/cni"}]}
     ),
-    "ebs": Made(
+    "ebs": FixtureResource(
         type=ADDON, props={"addonName": "aws-ebs-csi-driver", "serviceAccountRoleArn": "arn:aws:iam::1:role/ebs"}
     ),
-    "efs": Made(type=ADDON, props={"addonName": "aws-efs-csi-driver"}),
-    "dns": Made(type=ADDON, props={"addonName": "coredns"}),
-    "association": Made(type=POD_IDENTITY, props={"serviceAccount": "efs-csi-controller-sa"}),
-    "nodes": Made(type=ROLE, props={"assumeRolePolicy": _TRUST}),
-    "pods": Made(type=ROLE, props={"assumeRolePolicy": _POD_TRUST}),
-    "nodes-worker": Made(type=ROLE_ATTACHMENT, props={"policyArn": _WORKER}, takes={"role": ("nodes",)}),
-    "pods-cni": Made(type=ROLE_ATTACHMENT, props={"policyArn": _CNI_POLICY}, takes={"role": ("pods",)}),
+    "efs": FixtureResource(type=ADDON, props={"addonName": "aws-efs-csi-driver"}),
+    "dns": FixtureResource(type=ADDON, props={"addonName": "coredns"}),
+    "association": FixtureResource(type=POD_IDENTITY, props={"serviceAccount": "efs-csi-controller-sa"}),
+    "nodes": FixtureResource(type=ROLE, props={"assumeRolePolicy": _TRUST}),
+    "pods": FixtureResource(type=ROLE, props={"assumeRolePolicy": _POD_TRUST}),
+    "nodes-worker": FixtureResource(type=ROLE_ATTACHMENT, props={"policyArn": _WORKER}, takes={"role": ("nodes",)}),
+    "pods-cni": FixtureResource(type=ROLE_ATTACHMENT, props={"policyArn": _CNI_POLICY}, takes={"role": ("pods",)}),
 }
 
 OWN_ROLE = StackRule(
@@ -183,7 +183,7 @@ OWN_ROLE = StackRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="What the node may do, every pod on it that reaches the metadata service may do (EKS Best Practices, IAM).",
-    mend="Give the add-on podIdentityAssociations, and take the policy off the node role.",
+    fix="Give the add-on podIdentityAssociations, and take the policy off the node role.",
     settings={
         "callers": Setting(
             asks="add-ons that call AWS, each with its service account",
@@ -203,7 +203,7 @@ OWN_ROLE = StackRule(
         "role": Check(
             asks="must name a role",
             find=_without_role,
-            anchors=("CIS-5.2.1",),
+            external_ids=("CIS-5.2.1",),
             bad=(
                 with_(_OWN_ROLES, "cni", "podIdentityAssociations", []),
                 with_(_OWN_ROLES, "ebs", "serviceAccountRoleArn"),
@@ -212,7 +212,7 @@ OWN_ROLE = StackRule(
         ),
         "node": Check(
             asks="must not be a right of nodes",
-            find=_node_rights,
+            find=_node_permissions,
             bad=(
                 with_(_OWN_ROLES, "nodes-worker", "policyArn", _CNI_POLICY),
                 with_(

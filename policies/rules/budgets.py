@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node, WrongTypeError, unknowns
-from policies.fixtures import Fixture, Made, with_
+from policies.fixtures import Fixture, FixtureResource, with_
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
@@ -27,7 +27,7 @@ _BILL: Final[dict[str, Any]] = {
         "premium": {"a100": {"reference": "quarterly plan", "until": "2026-11-21"}},
     },
 }
-_FORESEEN: Final[Fixture] = {"bill": Made(type=BILL, props={"bill": _BILL})}
+_FORESEEN: Final[Fixture] = {"bill": FixtureResource(type=BILL, props={"bill": _BILL})}
 
 
 def _bills(stack: Stack) -> Iterator[tuple[Resource, Node]]:
@@ -35,9 +35,9 @@ def _bills(stack: Stack) -> Iterator[tuple[Resource, Node]]:
 
 
 def _above(at: Resource, amount: Node, limit: Node) -> Iterator[Problem]:
-    number, most = amount.number(), limit.number()
-    if number is not None and most is not None and number > most:
-        yield problem(amount, f"{number:.2f} USD an hour, and the bound is {most:.2f}", at)
+    number, maximum = amount.number(), limit.number()
+    if number is not None and maximum is not None and number > maximum:
+        yield problem(amount, f"{number:.2f} USD an hour, and the bound is {maximum:.2f}", at)
 
 
 def _over(key: str) -> Any:
@@ -68,7 +68,7 @@ STACK_COST_CAP = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A bill is read a month later; a bound is read before the first machine starts.",
-    mend="Make pools smaller or fewer, or have the bound in cost.limits of the stack file raised: `slipway cost` has "
+    fix="Make pools smaller or fewer, or have the bound in cost.limits of the stack file raised: `slipway cost` has "
     "the lines.",
     settings={
         "bounded": Setting(
@@ -135,7 +135,7 @@ PREMIUM_APPROVAL = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/-"),
     why="One p5.48xlarge that somebody forgot in a test costs 40,000 USD a month.",
-    mend="Take Spot or smaller machines, or enter the approval in cost.limits.premium of the stack file.",
+    fix="Take Spot or smaller machines, or enter the approval in cost.limits.premium of the stack file.",
     checks={
         "approved": Check(
             asks="must be approved",
@@ -162,21 +162,21 @@ def _no_budget(stack: Stack, _: Context) -> Iterator[Problem]:
 
 def _late(stack: Stack, context: Context) -> Iterator[Problem]:
     for budget in stack.of(BUDGET):
-        notices = budget["notifications"]
-        entries = notices.items()
+        notifications = budget["notifications"]
+        entries = notifications.items()
         undecided = unknowns(entry[key] for entry in entries for key in ("threshold", "notificationType"))
         given = {entry["threshold"].number() for entry in entries if entry["notificationType"].raw == "ACTUAL"}
         missing = [percent for percent in context.settings["percents"] if percent not in given]
-        if not notices.unknown and len(missing) > undecided:
-            yield problem(notices, f"without {', '.join(map(str, missing))} percent", budget)
+        if not notifications.unknown and len(missing) > undecided:
+            yield problem(notifications, f"without {', '.join(map(str, missing))} percent", budget)
 
 
 def _unforeseen(stack: Stack, _: Context) -> Iterator[Problem]:
     for budget in stack.of(BUDGET):
-        notices = budget["notifications"]
-        kinds = [entry["notificationType"] for entry in notices.items()]
-        if not notices.unknown and not any(kind.unknown or kind.raw == "FORECASTED" for kind in kinds):
-            yield problem(notices, "without one of a forecast", budget)
+        notifications = budget["notifications"]
+        kinds = [entry["notificationType"] for entry in notifications.items()]
+        if not notifications.unknown and not any(kind.unknown or kind.raw == "FORECASTED" for kind in kinds):
+            yield problem(notifications, "without one of a forecast", budget)
 
 
 def _unheard(stack: Stack, _: Context) -> Iterator[Problem]:
@@ -187,17 +187,17 @@ def _unheard(stack: Stack, _: Context) -> Iterator[Problem]:
                 yield problem(told[0], at=budget)
 
 
-def _notice(kind: str, percent: int) -> dict[str, Any]:
+def _notification(kind: str, percent: int) -> dict[str, Any]:
     return {"notificationType": kind, "threshold": percent, "subscriberSnsTopicArns": ["arn:aws:sns:::alerts"]}
 
 
 _WATCHED: Final[Fixture] = {
-    "budget": Made(
+    "budget": FixtureResource(
         type=BUDGET,
         props={
             "notifications": [
-                *(_notice("ACTUAL", percent) for percent in (50, 80, 100)),
-                _notice("FORECASTED", 100),
+                *(_notification("ACTUAL", percent) for percent in (50, 80, 100)),
+                _notification("FORECASTED", 100),
             ]
         },
     )
@@ -210,7 +210,7 @@ BUDGET_ALARM = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="AWS refuses nothing: whoever is not told pays (EKS Best Practices, Karpenter, billing alarms).",
-    mend="Set cost.monthlyBudgetUsd and notices of the stack file.",
+    fix="Set cost.monthlyBudgetUsd and notifications of the stack file.",
     settings={
         "percents": Setting(
             asks="percents of a budget at which somebody must be told",
@@ -248,7 +248,11 @@ BUDGET_ALARM = StackRule(
             _WATCHED,
             "budget",
             "notifications.0",
-            {**_notice("ACTUAL", 50), "subscriberSnsTopicArns": [], "subscriberEmailAddresses": ["ml@example.com"]},
+            {
+                **_notification("ACTUAL", 50),
+                "subscriberSnsTopicArns": [],
+                "subscriberEmailAddresses": ["ml@example.com"],
+            },
         ),
     ),
 )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Made, edited, one
+from policies.fixtures import FixtureResource, edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
@@ -55,12 +55,12 @@ NO_WORLD_ENDPOINT = ResourceRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="A stolen token, or the next flaw in the API server, is then usable from anywhere.",
-    mend="Name the networks it is used from in cluster.endpoint.publicCidrs, or set cluster.endpoint.public: false.",
+    fix="List the networks it is used from in cluster.endpoint.publicAccessCidrs, or set publicAccess: false.",
     checks={
         "ranges": Check(
             asks="must name the networks that may reach a public endpoint",
             find=_unlimited,
-            anchors=("CKV_AWS_38", "CIS-5.4.1"),
+            external_ids=("CKV_AWS_38", "CIS-5.4.1"),
             bad=(
                 one({"vpcConfig": {"endpointPublicAccess": True}}),
                 one({"vpcConfig": {"endpointPrivateAccess": True}}),
@@ -70,7 +70,7 @@ NO_WORLD_ENDPOINT = ResourceRule(
         "anywhere": Check(
             asks="must not be every address there is",
             find=_whole_internet,
-            anchors=("AVD-AWS-0041",),
+            external_ids=("AVD-AWS-0041",),
             bad=(
                 one(edited(_OFFICE, "vpcConfig.publicAccessCidrs", ["203.0.113.0/24", "0.0.0.0/0"])),
                 one({"vpcConfig": {"publicAccessCidrs": ["::/0"]}}),
@@ -99,7 +99,7 @@ PRIVATE_ENDPOINT = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/A/M"),
     why="Without the private endpoint, nodes talk to the control plane through NAT and the internet.",
-    mend="Set cluster.endpoint.public: false and reach the API from inside the VPC or a peered network.",
+    fix="Set cluster.endpoint.public: false and reach the API from inside the VPC or a peered network.",
     settings={
         "allowPublic": Setting(
             asks="whether the endpoint may be public as well",
@@ -111,7 +111,7 @@ PRIVATE_ENDPOINT = ResourceRule(
         "private": Check(
             asks="must be true",
             find=_not_private,
-            anchors=("CIS-5.4.2",),
+            external_ids=("CIS-5.4.2",),
             bad=(
                 one({"vpcConfig": {"endpointPrivateAccess": False, "endpointPublicAccess": False}}),
                 one({"vpcConfig": {"endpointPublicAccess": False}}),
@@ -120,7 +120,7 @@ PRIVATE_ENDPOINT = ResourceRule(
         "public": Check(
             asks="must be false",
             find=_needlessly_public,
-            anchors=("CKV_AWS_39", "AVD-AWS-0040"),
+            external_ids=("CKV_AWS_39", "AVD-AWS-0040"),
             bad=(one(_OFFICE), one({"vpcConfig": {"endpointPrivateAccess": True}})),
         ),
     },
@@ -158,12 +158,12 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="aws-auth is a ConfigMap: whoever may write to it is an administrator, and AWS's audit does not see it.",
-    mend="Give access by cluster.access of the stack file.",
+    fix="Give access by cluster.access of the stack file.",
     checks={
         "mode": Check(
             asks="must be 'API'",
             find=_old_mode,
-            anchors=("CIS-4.1.7", "CIS-5.5.1"),
+            external_ids=("CIS-4.1.7", "CIS-5.5.1"),
             bad=(
                 one(edited(_API, "accessConfig.authenticationMode", "API_AND_CONFIG_MAP")),
                 one(edited(_API, "accessConfig.authenticationMode")),
@@ -191,7 +191,7 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
     good=(
         one(_API),
         one({"kubernetesGroups": ["ml-engineers"]}, type=ACCESS_ENTRY),
-        {"it": Made(type=CONFIG_MAP, props={"metadata": {"name": "settings"}})},
+        {"it": FixtureResource(type=CONFIG_MAP, props={"metadata": {"name": "settings"}})},
     ),
 )
 

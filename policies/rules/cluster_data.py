@@ -41,12 +41,12 @@ SECRETS_CMK = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Whoever reads a backup of etcd reads every secret in it, and nobody can take the key away.",
-    mend="Give the cluster encryptionConfig with a KMS key and resources: [secrets].",
+    fix="Give the cluster encryptionConfig with a KMS key and resources: [secrets].",
     checks={
         "key": Check(
             asks="must be the ARN of a KMS key",
             find=_no_key,
-            anchors=("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1"),
+            external_ids=("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1"),
             bad=(
                 one(edited(_ENCRYPTED, "encryptionConfig.provider")),
                 one(edited(_ENCRYPTED, "encryptionConfig.provider.keyArn")),
@@ -80,12 +80,12 @@ CONTROL_PLANE_LOGS = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="Without the audit log nobody can tell afterwards who did what.",
-    mend=f"Set enabledClusterLogTypes to {', '.join(LOG_TYPES)}.",
+    fix=f"Set enabledClusterLogTypes to {', '.join(LOG_TYPES)}.",
     checks={
         "types": Check(
             asks="must hold all five types of logs",
             find=_silent,
-            anchors=("CKV_AWS_37", "AVD-AWS-0038", "CIS-2.1.1"),
+            external_ids=("CKV_AWS_37", "AVD-AWS-0038", "CIS-2.1.1"),
             bad=(one({"enabledClusterLogTypes": ["api", "audit"]}), one({})),
         )
     },
@@ -119,7 +119,7 @@ LOG_GROUPS = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
     why="A year is what an investigation needs, and CloudWatch keeps and bills for ever unless told otherwise.",
-    mend="Set cluster.logRetentionDays or network.flowLogs.retentionDays; the components bring the key.",
+    fix="Set cluster.logRetentionDays or network.flowLogs.retentionDays; the components bring the key.",
     settings={
         "minimumDays": Setting(
             asks="days that logs are kept at least",
@@ -136,7 +136,7 @@ LOG_GROUPS = ResourceRule(
         "minimum": Check(
             asks="must be at least the environment's minimum",
             find=_forgetful,
-            anchors=("CKV_AWS_66", "CKV_AWS_338", "CIS-2.1.2"),
+            external_ids=("CKV_AWS_66", "CKV_AWS_338", "CIS-2.1.2"),
             bad=(one(edited(_GROUP, "retentionInDays", 364)), one(edited(_GROUP, "retentionInDays"))),
         ),
         "maximum": Check(
@@ -147,7 +147,7 @@ LOG_GROUPS = ResourceRule(
         "key": Check(
             asks="must be a KMS key",
             find=_unencrypted,
-            anchors=("CKV_AWS_158", "AVD-AWS-0017"),
+            external_ids=("CKV_AWS_158", "AVD-AWS-0017"),
             bad=(one(edited(_GROUP, "kmsKeyId")),),
         ),
     },
@@ -172,7 +172,7 @@ DELETION_PROTECTION = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
     why="A changed immutable field, or `destroy` in the wrong terminal, takes every workload with it.",
-    mend="Set cluster.deletionProtection: true and environment.protect: true.",
+    fix="Set cluster.deletionProtection: true and environment.protect: true.",
     checks={
         "aws": Check(
             asks="must be true",

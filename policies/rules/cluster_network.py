@@ -8,7 +8,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.access import unknowns
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.network import public_subnets, zones
 from policies.resource import Resource, Stack
@@ -37,23 +37,23 @@ def _few_zones(stack: Stack, context: Context) -> Iterator[Problem]:
             yield Problem(path="vpcConfig.subnetIds", got=f"in {len(found)} zones", at=cluster)
 
 
-def _subnet(zone: str, *, public: bool = False) -> Made:
-    return Made(type=SUBNET, props={"availabilityZone": f"us-east-1{zone}", "mapPublicIpOnLaunch": public})
+def _subnet(zone: str, *, public: bool = False) -> FixtureResource:
+    return FixtureResource(type=SUBNET, props={"availabilityZone": f"us-east-1{zone}", "mapPublicIpOnLaunch": public})
 
 
 _PLACED: Final[Fixture] = {
-    "cluster": Made(type=CLUSTER, takes={"vpcConfig": ("private-a", "private-b", "private-c")}),
-    "group": Made(type=NODE_GROUP, takes={"subnetIds": ("private-a",)}),
+    "cluster": FixtureResource(type=CLUSTER, takes={"vpcConfig": ("private-a", "private-b", "private-c")}),
+    "group": FixtureResource(type=NODE_GROUP, takes={"subnetIds": ("private-a",)}),
     "private-a": _subnet("a"),
     "private-b": _subnet("b"),
     "private-c": _subnet("c"),
     "public-a": _subnet("a"),
-    "internet": Made(type=INTERNET_GATEWAY),
-    "table": Made(type=ROUTE_TABLE),
-    "private-table": Made(type=ROUTE_TABLE),
-    "out": Made(type=ROUTE, takes={"routeTableId": ("table",), "gatewayId": ("internet",)}),
-    "link": Made(type=ROUTE_ASSOCIATION, takes={"routeTableId": ("table",), "subnetId": ("public-a",)}),
-    "private-link": Made(
+    "internet": FixtureResource(type=INTERNET_GATEWAY),
+    "table": FixtureResource(type=ROUTE_TABLE),
+    "private-table": FixtureResource(type=ROUTE_TABLE),
+    "out": FixtureResource(type=ROUTE, takes={"routeTableId": ("table",), "gatewayId": ("internet",)}),
+    "link": FixtureResource(type=ROUTE_ASSOCIATION, takes={"routeTableId": ("table",), "subnetId": ("public-a",)}),
+    "private-link": FixtureResource(
         type=ROUTE_ASSOCIATION, takes={"routeTableId": ("private-table",), "subnetId": ("private-a",)}
     ),
 }
@@ -65,7 +65,7 @@ PRIVATE_MULTI_AZ = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A node in a public subnet is one rule away from the internet, and one zone's outage takes all of one zone.",
-    mend="Give private subnets, and name more network.zones.",
+    fix="Give private subnets, and name more network.zones.",
     settings={
         "zones": Setting(
             asks="zones of the control plane at least",
@@ -77,9 +77,9 @@ PRIVATE_MULTI_AZ = StackRule(
         "private": Check(
             asks="must be in private subnets",
             find=_exposed,
-            anchors=("CIS-5.4.3",),
+            external_ids=("CIS-5.4.3",),
             bad=(
-                {**_PLACED, "group": Made(type=NODE_GROUP, takes={"subnetIds": ("public-a",)})},
+                {**_PLACED, "group": FixtureResource(type=NODE_GROUP, takes={"subnetIds": ("public-a",)})},
                 with_(_PLACED, "private-a", "mapPublicIpOnLaunch", True),
             ),
         ),
@@ -87,12 +87,12 @@ PRIVATE_MULTI_AZ = StackRule(
             asks="must be in enough zones",
             find=_few_zones,
             bad=(
-                {**_PLACED, "cluster": Made(type=CLUSTER, takes={"vpcConfig": ("private-a", "private-b")})},
+                {**_PLACED, "cluster": FixtureResource(type=CLUSTER, takes={"vpcConfig": ("private-a", "private-b")})},
                 with_(_PLACED, "private-c", "availabilityZone", "us-east-1a"),
             ),
         ),
     },
-    good=(_PLACED, without(_PLACED, "cluster"), {"cluster": Made(type=CLUSTER)}),
+    good=(_PLACED, without(_PLACED, "cluster"), {"cluster": FixtureResource(type=CLUSTER)}),
 )
 
 RULES = (PRIVATE_MULTI_AZ,)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, one, with_
+from policies.fixtures import Fixture, FixtureResource, one, with_
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
@@ -54,7 +54,7 @@ SUPPORTED_VERSION = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="After standard support there are no more patches without a surcharge; an unset version changes under one.",
-    mend="Set cluster.version to a later version of spec/catalog/data/kubernetes.yaml.",
+    fix="Set cluster.version to a later version of spec/catalog/data/kubernetes.yaml.",
     settings={
         "daysLeft": Setting(
             asks="days of standard support that must be left",
@@ -70,7 +70,7 @@ SUPPORTED_VERSION = ResourceRule(
         "support": Check(
             asks="must have standard support for a while",
             find=_ending,
-            anchors=("CKV_AWS_339",),
+            external_ids=("CKV_AWS_339",),
             bad=(one({"version": "1.32"}), one({"version": "1.34"})),
         ),
     },
@@ -84,7 +84,7 @@ UPGRADE_DUE = ResourceRule(
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
     why="An upgrade takes weeks through three environments, and AWS gives 60 days' notice.",
-    mend="Rehearse the next version: set cluster.version in dev and run `slipway up dev --sandbox`.",
+    fix="Rehearse the next version: set cluster.version in dev and run `slipway up dev --sandbox`.",
     settings={
         "warnDays": Setting(
             asks="days before the end of standard support at which to warn",
@@ -111,7 +111,7 @@ STANDARD_SUPPORT = ResourceRule(
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
     why="Extended support costs six times the control plane's price, 0.60 USD an hour (EKS pricing, 2026).",
-    mend="Set cluster.support: standard.",
+    fix="Set cluster.support: standard.",
     checks={
         "policy": Check(
             asks="must be 'STANDARD'",
@@ -150,13 +150,13 @@ def _proxy_version(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 _FLEET: Final[Fixture] = {
-    "cluster": Made(type=CLUSTER, props={"version": "1.35"}),
-    "old": Made(type=NODE_GROUP, props={"version": "1.32"}),
-    "new": Made(type=NODE_GROUP, props={"version": "1.35"}),
-    "any": Made(type=NODE_GROUP, props={}),
-    "proxy": Made(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.35.3-eksbuild.29"}),
-    "old-proxy": Made(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.32.9-eksbuild.2"}),
-    "dns": Made(type=ADDON, props={"addonName": "coredns", "addonVersion": "v1.13.2-eksbuild.31"}),
+    "cluster": FixtureResource(type=CLUSTER, props={"version": "1.35"}),
+    "old": FixtureResource(type=NODE_GROUP, props={"version": "1.32"}),
+    "new": FixtureResource(type=NODE_GROUP, props={"version": "1.35"}),
+    "any": FixtureResource(type=NODE_GROUP, props={}),
+    "proxy": FixtureResource(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.35.3-eksbuild.29"}),
+    "old-proxy": FixtureResource(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.32.9-eksbuild.2"}),
+    "dns": FixtureResource(type=ADDON, props={"addonName": "coredns", "addonVersion": "v1.13.2-eksbuild.31"}),
 }
 
 VERSION_SKEW = StackRule(
@@ -166,7 +166,7 @@ VERSION_SKEW = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Outside of this, nodes stop to register (kubernetes.io, Version Skew Policy).",
-    mend="Upgrade the control plane first, then pools (`version` of a pool), then add-ons.",
+    fix="Upgrade the control plane first, then pools (`version` of a pool), then add-ons.",
     checks={
         "nodes": Check(
             asks="must be the control plane's version or at most three older",

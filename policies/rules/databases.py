@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, edited, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.questions import absent, at_least, false, filled, given, is_in, true
 from policies.resource import Resource, Stack
@@ -49,19 +49,19 @@ CLOSED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Encryption can't be switched on later, and a password in a state file is known to all who read states.",
-    mend="Set storageEncrypted, kmsKeyId and manageMasterUserPassword, and leave publiclyAccessible false.",
+    fix="Set storageEncrypted, kmsKeyId and manageMasterUserPassword, and leave publiclyAccessible false.",
     checks={
         "encrypted": Check(
             asks="must be true",
             find=true("storageEncrypted"),
-            anchors=("CKV_AWS_16", "AVD-AWS-0079", "AVD-AWS-0080"),
+            external_ids=("CKV_AWS_16", "AVD-AWS-0079", "AVD-AWS-0080"),
             bad=_unset("storageEncrypted", False),
         ),
         "key": Check(asks="must be a key of the stack's own", find=given("kmsKeyId"), bad=_unset("kmsKeyId")),
         "private": Check(
             asks="must be false",
             find=false("publiclyAccessible"),
-            anchors=("CKV_AWS_17", "AVD-AWS-0180"),
+            external_ids=("CKV_AWS_17", "AVD-AWS-0180"),
             bad=(one(edited(_DATABASE, "publiclyAccessible", True)),),
         ),
         "password": Check(
@@ -77,7 +77,7 @@ CLOSED = ResourceRule(
         "iam": Check(
             asks="must be true",
             find=true("iamDatabaseAuthenticationEnabled"),
-            anchors=("CKV_AWS_161", "AVD-AWS-0176"),
+            external_ids=("CKV_AWS_161", "AVD-AWS-0176"),
             bad=_unset("iamDatabaseAuthenticationEnabled", False),
         ),
     },
@@ -97,7 +97,7 @@ KEPT = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/A/M"),
     why="The record of every experiment and model is in it, and no bucket has a copy.",
-    mend="Set backupRetentionPeriod, deletionProtection and multiAz, and leave skipFinalSnapshot false.",
+    fix="Set backupRetentionPeriod, deletionProtection and multiAz, and leave skipFinalSnapshot false.",
     settings={
         "backupDays": Setting(
             asks="days for which backups are kept",
@@ -114,13 +114,13 @@ KEPT = ResourceRule(
         "backups": Check(
             asks="must be long enough to notice what is missing",
             find=at_least("backupRetentionPeriod", "backupDays"),
-            anchors=("CKV_AWS_133", "AVD-AWS-0077"),
+            external_ids=("CKV_AWS_133", "AVD-AWS-0077"),
             bad=_unset("backupRetentionPeriod", 6),
         ),
         "tags": Check(
             asks="must be true",
             find=true("copyTagsToSnapshot"),
-            anchors=("CKV2_AWS_60",),
+            external_ids=("CKV2_AWS_60",),
             bad=_unset("copyTagsToSnapshot", False),
         ),
         "final": Check(
@@ -129,10 +129,10 @@ KEPT = ResourceRule(
         "protection": Check(
             asks="must be true",
             find=true("deletionProtection"),
-            anchors=("CKV_AWS_293", "AVD-AWS-0177"),
+            external_ids=("CKV_AWS_293", "AVD-AWS-0177"),
             bad=_unset("deletionProtection", False),
         ),
-        "zones": Check(asks="must be true", find=_alone, anchors=("CKV_AWS_157",), bad=_unset("multiAz", False)),
+        "zones": Check(asks="must be true", find=_alone, external_ids=("CKV_AWS_157",), bad=_unset("multiAz", False)),
     },
     good=(
         one(_DATABASE),
@@ -148,36 +148,36 @@ WATCHED = ResourceRule(
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
     why="What is slow or under attack is found in the logs and counters that were switched on before.",
-    mend="Set autoMinorVersionUpgrade, enabledCloudwatchLogsExports, monitoringInterval and Performance Insights.",
+    fix="Set autoMinorVersionUpgrade, enabledCloudwatchLogsExports, monitoringInterval and Performance Insights.",
     checks={
         "upgrades": Check(
             asks="must be true",
             find=true("autoMinorVersionUpgrade", default=True),
-            anchors=("CKV_AWS_226",),
+            external_ids=("CKV_AWS_226",),
             bad=(one(edited(_DATABASE, "autoMinorVersionUpgrade", False)),),
         ),
         "logs": Check(
             asks="must name logs",
             find=filled("enabledCloudwatchLogsExports"),
-            anchors=("CKV_AWS_129",),
+            external_ids=("CKV_AWS_129",),
             bad=_unset("enabledCloudwatchLogsExports", []),
         ),
         "monitoring": Check(
             asks="must be a number of seconds that enhanced monitoring knows",
             find=is_in("monitoringInterval", 1, 5, 10, 15, 30, 60),
-            anchors=("CKV_AWS_118",),
+            external_ids=("CKV_AWS_118",),
             bad=_unset("monitoringInterval", 0),
         ),
         "insights": Check(
             asks="must be true",
             find=true("performanceInsightsEnabled"),
-            anchors=("CKV_AWS_353", "AVD-AWS-0133"),
+            external_ids=("CKV_AWS_353", "AVD-AWS-0133"),
             bad=_unset("performanceInsightsEnabled", False),
         ),
         "insights-key": Check(
             asks="must be a key of the stack's own",
             find=given("performanceInsightsKmsKeyId"),
-            anchors=("CKV_AWS_354", "AVD-AWS-0078"),
+            external_ids=("CKV_AWS_354", "AVD-AWS-0078"),
             bad=_unset("performanceInsightsKmsKeyId"),
         ),
     },
@@ -213,12 +213,12 @@ _GROUP: Final = {
     "parameters": [{"name": "rds.force_ssl", "value": "1"}, {"name": "log_min_duration_statement", "value": "1000"}]
 }
 _SET: Final[Fixture] = {
-    "database": Made(
+    "database": FixtureResource(
         type=DATABASE,
         props={"engine": "postgres", "parameterGroupName": "slipway"},
         takes={"parameterGroupName": ("group",)},
     ),
-    "group": Made(type=PARAMETER_GROUP, props=_GROUP),
+    "group": FixtureResource(type=PARAMETER_GROUP, props=_GROUP),
 }
 
 PARAMETERS = StackRule(
@@ -228,25 +228,29 @@ PARAMETERS = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="Without rds.force_ssl a client decides whether its password goes over the network in the open.",
-    mend="Give the database a parameter group with rds.force_ssl 1 and log_min_duration_statement.",
+    fix="Give the database a parameter group with rds.force_ssl 1 and log_min_duration_statement.",
     checks={
         "tls": Check(
             asks="must set rds.force_ssl to 1",
             find=_without("rds.force_ssl", "1"),
-            anchors=("CKV2_AWS_69",),
+            external_ids=("CKV2_AWS_69",),
             bad=(with_(_SET, "group", "parameters.0.value", "0"),),
         ),
         "slow": Check(
             asks="must set log_min_duration_statement",
             find=_without("log_min_duration_statement", "0", "100", "250", "500", "1000", "5000"),
-            anchors=("CKV2_AWS_30",),
+            external_ids=("CKV2_AWS_30",),
             bad=(with_(_SET, "group", "parameters.1.value", "-1"),),
         ),
     },
     good=(
         _SET,
-        {"database": Made(type=DATABASE, props={"engine": "mysql"})},
-        {"database": Made(type=DATABASE, props={"engine": "postgres", "parameterGroupName": "of-another-stack"})},
+        {"database": FixtureResource(type=DATABASE, props={"engine": "mysql"})},
+        {
+            "database": FixtureResource(
+                type=DATABASE, props={"engine": "postgres", "parameterGroupName": "of-another-stack"}
+            )
+        },
         without(_SET, "database"),
     ),
 )

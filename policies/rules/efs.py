@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.documents import refuses_plain_transport
-from policies.fixtures import Fixture, Made, edited, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.questions import companions, each, filled, given, has_companion, in_setting, is_in, true
 from policies.resource import Resource, Stack
@@ -31,18 +31,18 @@ ENCRYPTED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Encryption can't be switched on later: the file system has to be made anew and copied.",
-    mend="Give the file system encrypted: true and kmsKeyId.",
+    fix="Give the file system encrypted: true and kmsKeyId.",
     checks={
         "encrypted": Check(
             asks="must be true",
             find=true("encrypted"),
-            anchors=("CKV_AWS_42", "AVD-AWS-0037"),
+            external_ids=("CKV_AWS_42", "AVD-AWS-0037"),
             bad=(one(edited(_SYSTEM, "encrypted", False)), one(edited(_SYSTEM, "encrypted"))),
         ),
         "key": Check(
             asks="must be a key of the stack's own",
             find=given("kmsKeyId"),
-            anchors=("CKV_AWS_184",),
+            external_ids=("CKV_AWS_184",),
             bad=(one(edited(_SYSTEM, "kmsKeyId")),),
         ),
     },
@@ -51,10 +51,10 @@ ENCRYPTED = ResourceRule(
 
 _OF_SYSTEM: Final = {"fileSystemId": ("system",)}
 _KEPT: Final[Fixture] = {
-    "system": Made(type=EFS, props=_SYSTEM),
-    "backup": Made(type=EFS_BACKUP, props={"backupPolicy": {"status": "ENABLED"}}, takes=_OF_SYSTEM),
-    "vault": Made(type=BACKUP_VAULT, props={"kmsKeyArn": _KEY}),
-    "point": Made(
+    "system": FixtureResource(type=EFS, props=_SYSTEM),
+    "backup": FixtureResource(type=EFS_BACKUP, props={"backupPolicy": {"status": "ENABLED"}}, takes=_OF_SYSTEM),
+    "vault": FixtureResource(type=BACKUP_VAULT, props={"kmsKeyArn": _KEY}),
+    "point": FixtureResource(
         type=EFS_ACCESS_POINT,
         props={"rootDirectory": {"path": "/datasets"}, "posixUser": {"uid": 1000, "gid": 1000}},
         takes=_OF_SYSTEM,
@@ -69,7 +69,7 @@ THROUGHPUT_BACKUP = StackRule(
     levels=Levels("A/M/M"),
     why="Bursting throughput follows the size, so a small file system of many readers stalls when its credits are gone "
     "(EFS User Guide, Throughput modes).",
-    mend="Set throughputMode and lifecyclePolicies, and an aws.efs.BackupPolicy with status ENABLED.",
+    fix="Set throughputMode and lifecyclePolicies, and an aws.efs.BackupPolicy with status ENABLED.",
     settings={
         "modes": Setting(
             asks="throughput modes that a file system may have",
@@ -95,7 +95,7 @@ THROUGHPUT_BACKUP = StackRule(
         "backup": Check(
             asks="must have a backup policy",
             find=has_companion(EFS_BACKUP, "fileSystemId", EFS, "without one"),
-            anchors=("CKV2_AWS_18",),
+            external_ids=("CKV2_AWS_18",),
             bad=(without(_KEPT, "backup"),),
         ),
         "enabled": Check(
@@ -106,7 +106,7 @@ THROUGHPUT_BACKUP = StackRule(
         "vault": Check(
             asks="must be a key of the stack's own",
             find=each(BACKUP_VAULT, given("kmsKeyArn")),
-            anchors=("CKV_AWS_166",),
+            external_ids=("CKV_AWS_166",),
             bad=(with_(_KEPT, "vault", "kmsKeyArn"),),
         ),
     },
@@ -141,7 +141,7 @@ def _policy(**changes: Any) -> str:
 
 _ENTERED: Final[Fixture] = {
     **_KEPT,
-    "policy": Made(type=EFS_POLICY, props={"policy": _policy()}, takes=_OF_SYSTEM),
+    "policy": FixtureResource(type=EFS_POLICY, props={"policy": _policy()}, takes=_OF_SYSTEM),
 }
 
 ACCESS_POINTS = StackRule(
@@ -151,19 +151,19 @@ ACCESS_POINTS = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Without a root and a user of its own, a pod that mounts the file system sees the files of all teams as root.",
-    mend="Give the access point rootDirectory.path and posixUser, and the file system a policy that denies "
+    fix="Give the access point rootDirectory.path and posixUser, and the file system a policy that denies "
     "aws:SecureTransport false.",
     checks={
         "root": Check(
             asks="must be a directory of its own",
             find=each(EFS_ACCESS_POINT, _whole),
-            anchors=("CKV_AWS_329",),
+            external_ids=("CKV_AWS_329",),
             bad=(with_(_ENTERED, "point", "rootDirectory"), with_(_ENTERED, "point", "rootDirectory.path", "/")),
         ),
         "user": Check(
             asks="must be set",
             find=each(EFS_ACCESS_POINT, given("posixUser")),
-            anchors=("CKV_AWS_330",),
+            external_ids=("CKV_AWS_330",),
             bad=(with_(_ENTERED, "point", "posixUser"),),
         ),
         "transport": Check(

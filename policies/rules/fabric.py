@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.pools import children, facts
 from policies.resource import Resource, Stack
@@ -89,7 +89,7 @@ def _muted(stack: Stack, _: Context) -> Iterator[Problem]:
 _RULE: Final = {"ipProtocol": "-1"}
 _SELF: Final = {"securityGroupId": ("pool-h100-group",), "referencedSecurityGroupId": ("pool-h100-group",)}
 _FABRIC: Final[Fixture] = {
-    "pool-h100": Made(
+    "pool-h100": FixtureResource(
         type=MANAGED_POOL,
         props={
             "pool": {
@@ -100,7 +100,7 @@ _FABRIC: Final[Fixture] = {
             }
         },
     ),
-    "pool-h100-template": Made(
+    "pool-h100-template": FixtureResource(
         type=LAUNCH_TEMPLATE,
         props={
             "networkInterfaces": [
@@ -110,17 +110,17 @@ _FABRIC: Final[Fixture] = {
             ]
         },
     ),
-    "pool-h100-group": Made(type=SECURITY_GROUP),
-    "pool-h100-in": Made(type=INGRESS_RULE, props=_RULE, takes=_SELF),
-    "pool-h100-out": Made(type=EGRESS_RULE, props=_RULE, takes=_SELF),
-    "pool-h100-placement": Made(type=PLACEMENT_GROUP, props={"strategy": "cluster"}),
-    "pool-cpu": Made(
+    "pool-h100-group": FixtureResource(type=SECURITY_GROUP),
+    "pool-h100-in": FixtureResource(type=INGRESS_RULE, props=_RULE, takes=_SELF),
+    "pool-h100-out": FixtureResource(type=EGRESS_RULE, props=_RULE, takes=_SELF),
+    "pool-h100-placement": FixtureResource(type=PLACEMENT_GROUP, props={"strategy": "cluster"}),
+    "pool-cpu": FixtureResource(
         type=KARPENTER_POOL,
         props={"pool": {"efaCount": 0, "instanceTypes": ["m7i.large"], "zones": ["a", "b"], "market": "on-demand"}},
     ),
 }
 _RESERVED: Final = without(with_(_FABRIC, "pool-h100", "pool.market", "reserved"), "pool-h100-placement")
-_ANYWHERE: Final = Made(
+_ANYWHERE: Final = FixtureResource(
     type=EGRESS_RULE,
     props={"ipProtocol": "-1", "cidrIpv4": "0.0.0.0/0"},
     takes={"securityGroupId": ("pool-h100-group",)},
@@ -133,7 +133,7 @@ EFA_COMPLETE = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Without the group's rules for itself jobs hang silently (gardener/gardener-extension-provider-aws#1832).",
-    mend="Use efa: true with one zone and EFA-capable types; components.pools.fabric makes the rest.",
+    fix="Use efa: true with one zone and EFA-capable types; components.pools.fabric makes the rest.",
     checks={
         "type": Check(
             asks="must be a type with Elastic Fabric Adapters",
@@ -153,7 +153,7 @@ EFA_COMPLETE = StackRule(
                 with_(_FABRIC, "pool-h100-template", "networkInterfaces"),
                 {
                     **without(_FABRIC, "pool-h100-template"),
-                    "pool-h100-class": Made(
+                    "pool-h100-class": FixtureResource(
                         type=NODE_CLASS, props={"spec": {"networkInterfaces": [{"interfaceType": "efa-only"}]}}
                     ),
                 },
@@ -224,8 +224,8 @@ _TEMPLATE: Final[dict[str, Any]] = {
     },
 }
 _BLOCK: Final[Fixture] = {
-    "template": Made(type=LAUNCH_TEMPLATE, props=_TEMPLATE),
-    "group": Made(
+    "template": FixtureResource(type=LAUNCH_TEMPLATE, props=_TEMPLATE),
+    "group": FixtureResource(
         type=NODE_GROUP,
         props={
             "capacityType": "CAPACITY_BLOCK",
@@ -235,7 +235,7 @@ _BLOCK: Final[Fixture] = {
         },
         takes={"launchTemplate": ("template",)},
     ),
-    "other": Made(
+    "other": FixtureResource(
         type=NODE_GROUP,
         props={
             "capacityType": "ON_DEMAND",
@@ -252,7 +252,7 @@ CAPACITY_BLOCK = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A half-wired group fails after the block has begun, and the block is paid for (eksctl-io/eksctl#8542).",
-    mend="Set capacity.reservation with kind capacity-block, min equal to max, and the block's one zone.",
+    fix="Set capacity.reservation with kind capacity-block, min equal to max, and the block's one zone.",
     checks={
         "market": Check(
             asks="must be 'capacity-block' in a launch template",
@@ -260,7 +260,7 @@ CAPACITY_BLOCK = StackRule(
             bad=(
                 with_(_BLOCK, "template", "instanceMarketOptions"),
                 with_(_BLOCK, "template", "instanceMarketOptions.marketType", "spot"),
-                {"group": Made(type=NODE_GROUP, props={"capacityType": "CAPACITY_BLOCK"})},
+                {"group": FixtureResource(type=NODE_GROUP, props={"capacityType": "CAPACITY_BLOCK"})},
             ),
         ),
         "reservation": Check(

@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 
 from policies.access import Node
 from policies.documents import parsed
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.network import network
 from policies.pools import facts, gpus_of, node_pools
@@ -95,18 +95,18 @@ def _promised(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(pool["maxPods"], f"{pool['maxPods'].shown}, and addresses are for {room}", component)
 
 
-def _subnet(cidr: str, tags: dict[str, str]) -> Made:
-    return Made(type=SUBNET, props={"availabilityZone": "us-east-1a", "cidrBlock": cidr, "tags": tags})
+def _subnet(cidr: str, tags: dict[str, str]) -> FixtureResource:
+    return FixtureResource(type=SUBNET, props={"availabilityZone": "us-east-1a", "cidrBlock": cidr, "tags": tags})
 
 
-def _pool(**more: Any) -> Made:
+def _pool(**more: Any) -> FixtureResource:
     fields = {"zones": ["us-east-1a"], "max": 10, "maxPods": 110, "instanceTypes": ["m7i.large"], **more}
-    return Made(type=KARPENTER_POOL, props={"pool": fields})
+    return FixtureResource(type=KARPENTER_POOL, props={"pool": fields})
 
 
-def _vpc_cni(delegation: str) -> Made:
+def _vpc_cni(delegation: str) -> FixtureResource:
     values = json.dumps({"env": {"ENABLE_PREFIX_DELEGATION": delegation}})
-    return Made(type=ADDON, props={"addonName": "vpc-cni", "configurationValues": values})
+    return FixtureResource(type=ADDON, props={"addonName": "vpc-cni", "configurationValues": values})
 
 
 _ROOM: Final[Fixture] = {
@@ -124,7 +124,7 @@ IP_HEADROOM = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="Without addresses pods wait for ever, and an upgrade needs up to five (EKS Best Practices, Prefix mode).",
-    mend="Take a larger network.cidr, add network.podCidr, or lower max or maxPods of pools.",
+    fix="Take a larger network.cidr, add network.podCidr, or lower max or maxPods of pools.",
     settings={
         "spare": Setting(
             asks="addresses a zone that an upgrade of the control plane takes",
@@ -195,12 +195,12 @@ _KARPENTER: Final = {
     "values": {"settings": {"featureGates": {"nodeRepair": True}}},
 }
 _WATCHED: Final[Fixture] = {
-    "group": Made(type=NODE_GROUP, props=_GPU_GROUP),
-    "pool": Made(type=NODE_POOL, props=_GPU_POOL),
-    "cpu": Made(type=NODE_GROUP, props={"instanceTypes": ["m7i.large"]}),
-    "agent": Made(type=ADDON, props={"addonName": "eks-node-monitoring-agent"}),
-    "karpenter": Made(type=RELEASE, props=_KARPENTER),
-    "other": Made(type=RELEASE, props={"chart": "kueue"}),
+    "group": FixtureResource(type=NODE_GROUP, props=_GPU_GROUP),
+    "pool": FixtureResource(type=NODE_POOL, props=_GPU_POOL),
+    "cpu": FixtureResource(type=NODE_GROUP, props={"instanceTypes": ["m7i.large"]}),
+    "agent": FixtureResource(type=ADDON, props={"addonName": "eks-node-monitoring-agent"}),
+    "karpenter": FixtureResource(type=RELEASE, props=_KARPENTER),
+    "other": FixtureResource(type=RELEASE, props={"chart": "kueue"}),
 }
 
 GPU_NODE_REPAIR = StackRule(
@@ -210,7 +210,7 @@ GPU_NODE_REPAIR = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A GPU with an Xid error looks Ready, and job after job dies on it (EKS Best Practices, AI/ML compute).",
-    mend="Set repair: true of the pool, and leave the add-on eks-node-monitoring-agent enabled.",
+    fix="Set repair: true of the pool, and leave the add-on eks-node-monitoring-agent enabled.",
     checks={
         "group": Check(
             asks="must be true",
@@ -233,7 +233,7 @@ GPU_NODE_REPAIR = StackRule(
     },
     good=(
         _WATCHED,
-        {"cpu": _WATCHED["cpu"], "karpenter": Made(type=RELEASE, props={"chart": _KARPENTER["chart"]})},
+        {"cpu": _WATCHED["cpu"], "karpenter": FixtureResource(type=RELEASE, props={"chart": _KARPENTER["chart"]})},
     ),
 )
 

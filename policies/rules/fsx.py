@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, Made, edited, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.questions import at_least, companions, each, false, in_setting
 from policies.resource import Resource, Stack
@@ -38,12 +38,12 @@ ENCRYPTED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="AWS's key can't be taken away from anybody, and can't be changed later without a new file system.",
-    mend="Give the file system kmsKeyId.",
+    fix="Give the file system kmsKeyId.",
     checks={
         "key": Check(
             asks="must be a key of the stack's own",
             find=_no_key,
-            anchors=("CKV_AWS_190", "CKV_AWS_203", "CKV_AWS_178"),
+            external_ids=("CKV_AWS_190", "CKV_AWS_203", "CKV_AWS_178"),
             bad=(one(edited(_SYSTEM, "kmsKeyId")), one({"deploymentType": "SINGLE_AZ_2"}, type=OPEN_ZFS)),
         )
     },
@@ -58,13 +58,16 @@ def _linked(stack: Stack, system: Resource) -> bool:
 
 
 _OF_SYSTEM: Final = {"fileSystemId": ("system",)}
-_LINK: Final = Made(
+_LINK: Final = FixtureResource(
     type=DATA_LINK,
     props={"deleteDataInFilesystem": False, "s3": {"autoExportPolicy": {"events": ["NEW", "CHANGED"]}}},
     takes=_OF_SYSTEM,
 )
-_ALONE: Final[Fixture] = {"system": Made(type=LUSTRE, props=_SYSTEM)}
-_LINKED: Final[Fixture] = {"system": Made(type=LUSTRE, props=edited(_SYSTEM, "skipFinalBackup", True)), "link": _LINK}
+_ALONE: Final[Fixture] = {"system": FixtureResource(type=LUSTRE, props=_SYSTEM)}
+_LINKED: Final[Fixture] = {
+    "system": FixtureResource(type=LUSTRE, props=edited(_SYSTEM, "skipFinalBackup", True)),
+    "link": _LINK,
+}
 
 NO_SCRATCH = StackRule(
     name="fsx-no-scratch-prod",
@@ -73,7 +76,7 @@ NO_SCRATCH = StackRule(
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
     why="A scratch file system keeps one copy: a failed server takes its files with it.",
-    mend="Take deploymentType PERSISTENT_2, and link it to a bucket or keep backups.",
+    fix="Take deploymentType PERSISTENT_2, and link it to a bucket or keep backups.",
     settings={
         "types": Setting(
             asks="deployment types that a file system may have",
@@ -129,7 +132,7 @@ NO_DELETE = StackRule(
     levels=Levels("M/M/M"),
     why="A link that goes can take the files with it, and one without a policy leaves results in a file system that "
     "nobody copies.",
-    mend="Leave deleteDataInFilesystem false, and say in s3.autoExportPolicy or s3.autoImportPolicy what is copied.",
+    fix="Leave deleteDataInFilesystem false, and say in s3.autoExportPolicy or s3.autoImportPolicy what is copied.",
     checks={
         "delete": Check(
             asks="must be false",

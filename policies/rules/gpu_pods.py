@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, edited, one, with_
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_
 from policies.levels import Levels
 from policies.pods import Pod, of_container, of_pod, pods
 from policies.pools import GPU, facts, names
@@ -64,7 +64,7 @@ REQUEST_EQUALS_LIMIT = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="The API server refuses it when the job at last starts, an hour after it was queued.",
-    mend="Set resources.limits of nvidia.com/gpu to a whole number, and leave requests out or equal.",
+    fix="Set resources.limits of nvidia.com/gpu to a whole number, and leave requests out or equal.",
     checks={
         "equal": Check(
             asks="must equal the limit",
@@ -118,10 +118,10 @@ def _too_many(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 _PLACED: Final[Fixture] = {
-    "pool": Made(type=MANAGED_POOL, props={"pool": {"name": "a100", "resources": {GPU: 8}}}),
-    "cpu": Made(type=KARPENTER_POOL, props={"pool": {"name": "cpu", "resources": {}}}),
-    "pod": Made(type=POD, props=_SPEC),
-    "anywhere": Made(type=POD, props={"spec": {"containers": [_CONTAINER]}}),
+    "pool": FixtureResource(type=MANAGED_POOL, props={"pool": {"name": "a100", "resources": {GPU: 8}}}),
+    "cpu": FixtureResource(type=KARPENTER_POOL, props={"pool": {"name": "cpu", "resources": {}}}),
+    "pod": FixtureResource(type=POD, props=_SPEC),
+    "anywhere": FixtureResource(type=POD, props={"spec": {"containers": [_CONTAINER]}}),
 }
 
 SCHEDULABLE = StackRule(
@@ -131,7 +131,7 @@ SCHEDULABLE = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="Such a pod is Pending for ever, and holds its quota.",
-    mend="Name a pool of the stack in nodeSelector, and ask for what one of its nodes has.",
+    fix="Name a pool of the stack in nodeSelector, and ask for what one of its nodes has.",
     checks={
         "pool": Check(
             asks="must be a pool of the stack",

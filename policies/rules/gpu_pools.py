@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, Made, edited, one, with_
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_
 from policies.levels import Levels
 from policies.pools import GPU, facts, gpus_of, label, machines, node_pools, taints
 from policies.resource import Resource, Stack
@@ -63,7 +63,7 @@ TAINTED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="One log collector keeps a node of 55 USD an hour from being removed (EKS Best Practices, AI/ML compute).",
-    mend=f"Give the pool the taint {GPU} with effect NoSchedule; pools of the stack file have it.",
+    fix=f"Give the pool the taint {GPU} with effect NoSchedule; pools of the stack file have it.",
     checks={
         "taint": Check(
             asks=f"must hold {GPU}:NoSchedule",
@@ -92,8 +92,8 @@ def _too_many(pool: Resource, context: Context) -> Iterator[Problem]:
     if not gpus_of(pool):
         return
     bounds = [pool["scalingConfig"]["maxSize"]] if pool.type == NODE_GROUP else [pool["spec"]["limits"]["nodes"]]
-    most = context.settings["maximumNodes"]
-    yield from (problem(bound) for bound in bounds if (number := bound.number()) is not None and number > most)
+    maximum = context.settings["maximumNodes"]
+    yield from (problem(bound) for bound in bounds if (number := bound.number()) is not None and number > maximum)
 
 
 BOUNDED = ResourceRule(
@@ -103,7 +103,7 @@ BOUNDED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A loop that submits jobs buys machines until the account's quota ends, at up to 142 USD an hour each.",
-    mend="Set max of the pool; more than the environment allows takes a change of the rule's setting.",
+    fix="Set max of the pool; more than the environment allows takes a change of the rule's setting.",
     settings={
         "maximumNodes": Setting(
             asks="nodes that one GPU pool may have",
@@ -141,7 +141,7 @@ IDLE_ZERO = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/A/-"),
     why="One idle p5.48xlarge is 40,000 USD a month.",
-    mend="Set min: 0 of the pool, or make it a Karpenter pool, which starts from zero.",
+    fix="Set min: 0 of the pool, or make it a Karpenter pool, which starts from zero.",
     checks={
         "size": Check(
             asks="must be 0",
@@ -188,20 +188,22 @@ def _names(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(config, f"{name!r}, which {', '.join(wrong)} does not have", pool)
 
 
-_CUT: Final[Fixture] = {
-    "a100": Made(type=MANAGED_POOL, props={"pool": {"gpu": "A100-40GB", "mig": {"1g.5gb": 2, "2g.10gb": 1}}}),
-    "whole": Made(type=KARPENTER_POOL, props={"pool": {"gpu": "L4", "mig": {}}}),
-    "cpu": Made(type=KARPENTER_POOL, props={"pool": {"gpu": None, "mig": {}}}),
-    "a100-group": Made(
+_PARTITIONED: Final[Fixture] = {
+    "a100": FixtureResource(
+        type=MANAGED_POOL, props={"pool": {"gpu": "A100-40GB", "mig": {"1g.5gb": 2, "2g.10gb": 1}}}
+    ),
+    "whole": FixtureResource(type=KARPENTER_POOL, props={"pool": {"gpu": "L4", "mig": {}}}),
+    "cpu": FixtureResource(type=KARPENTER_POOL, props={"pool": {"gpu": None, "mig": {}}}),
+    "a100-group": FixtureResource(
         type=NODE_GROUP,
         props={"instanceTypes": ["p4d.24xlarge"], "labels": {"nvidia.com/mig.config": "all-1g.5gb"}},
     ),
-    "no-gpu": Made(
+    "no-gpu": FixtureResource(
         type=NODE_GROUP,
         props={"instanceTypes": ["m7i.large", "new.large"], "labels": {"nvidia.com/mig.config": "all-1g.5gb"}},
     ),
-    "l4-group": Made(type=NODE_GROUP, props={"instanceTypes": ["g6.xlarge"], "labels": {}}),
-    "own": Made(
+    "l4-group": FixtureResource(type=NODE_GROUP, props={"instanceTypes": ["g6.xlarge"], "labels": {}}),
+    "own": FixtureResource(
         type=NODE_GROUP,
         props={"instanceTypes": ["p4d.24xlarge"], "labels": {"nvidia.com/mig.config": "slipway-a100"}},
     ),
@@ -214,29 +216,29 @@ MIG_FITS = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="The MIG manager fails only on the running node, and the node stays empty (NVIDIA/gpu-operator#262, #351).",
-    mend="Choose a layout or profiles that NVIDIA lists for the GPU, in mig of the pool.",
+    fix="Choose a layout or profiles that NVIDIA lists for the GPU, in mig of the pool.",
     checks={
         "profiles": Check(
             asks="must fit on one GPU",
             find=_layouts,
             bad=(
-                with_(_CUT, "a100", "pool.mig", {"1g.20gb": 1}),
-                with_(_CUT, "a100", "pool.mig", {"4g.20gb": 2}),
-                with_(_CUT, "a100", "pool.mig", {"1g.5gb": 1_000_000_000}),
-                with_(_CUT, "whole", "pool.mig", {"1g.5gb": 1}),
-                with_(_CUT, "cpu", "pool.mig", {"1g.5gb": 1}),
+                with_(_PARTITIONED, "a100", "pool.mig", {"1g.20gb": 1}),
+                with_(_PARTITIONED, "a100", "pool.mig", {"4g.20gb": 2}),
+                with_(_PARTITIONED, "a100", "pool.mig", {"1g.5gb": 1_000_000_000}),
+                with_(_PARTITIONED, "whole", "pool.mig", {"1g.5gb": 1}),
+                with_(_PARTITIONED, "cpu", "pool.mig", {"1g.5gb": 1}),
             ),
         ),
         "layout": Check(
             asks="must be a layout of the pool's GPU",
             find=_names,
             bad=(
-                with_(_CUT, "a100-group", "labels", {"nvidia.com/mig.config": "all-1g.20gb"}),
-                with_(_CUT, "l4-group", "labels", {"nvidia.com/mig.config": "all-balanced"}),
+                with_(_PARTITIONED, "a100-group", "labels", {"nvidia.com/mig.config": "all-1g.20gb"}),
+                with_(_PARTITIONED, "l4-group", "labels", {"nvidia.com/mig.config": "all-balanced"}),
             ),
         ),
     },
-    good=(_CUT,),
+    good=(_PARTITIONED,),
 )
 
 RULES = (TAINTED, BOUNDED, IDLE_ZERO, MIG_FITS)

@@ -71,7 +71,7 @@ PINNED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A range is another chart tomorrow, with whatever rights the old one had.",
-    mend="Pin the chart in spec.catalog.charts; a new place is added to the rule's setting.",
+    fix="Pin the chart in spec.catalog.charts; a new place is added to the rule's setting.",
     settings={
         "repositories": Setting(
             asks="globs of repositories from which charts may come",
@@ -121,7 +121,7 @@ ATOMIC = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="An install that was cut off blocks every later one (pulumi/pulumi-kubernetes#2054).",
-    mend="Install it by components.base.release.",
+    fix="Install it by components.base.release.",
     settings={
         "maximumSeconds": Setting(
             asks="seconds that a release may take",

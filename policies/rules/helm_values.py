@@ -95,7 +95,7 @@ HARDENED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="A Release is one resource: its pods pass by every rule for pods.",
-    mend="Leave the value out; node software belongs into a namespace of the setting, a secret into a Secret.",
+    fix="Leave the value out; node software belongs into a namespace of the setting, a secret into a Secret.",
     settings=node_software(),
     checks={
         "isolated": Check(
@@ -113,7 +113,7 @@ HARDENED = ResourceRule(
         "secret": Check(
             asks="must be in a Secret",
             find=_written_down,
-            anchors=("KSV-0109",),
+            external_ids=("KSV-0109",),
             bad=_bad("values.auth.password", "correct horse"),
         ),
     },

@@ -76,7 +76,7 @@ def _statement(action: Any, resource: Any = "*", **more: Any) -> str:
     )
 
 
-def _rights(action: Any, resource: Any = "*", **more: Any) -> Fixture:
+def _permissions(action: Any, resource: Any = "*", **more: Any) -> Fixture:
     return one({"policy": _statement(action, resource, **more)})
 
 
@@ -94,15 +94,15 @@ NO_ADMIN = ResourceRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="A pod or a pipeline with every right makes one flaw in it the loss of the account.",
-    mend="Name the actions that are needed, and let people come by IAM Identity Center.",
+    fix="Name the actions that are needed, and let people come by IAM Identity Center.",
     checks={
         "actions": Check(
             asks="must name its actions",
             find=_all_actions,
-            anchors=("CKV_AWS_62", "CKV_AWS_63", "CKV2_AWS_40"),
+            external_ids=("CKV_AWS_62", "CKV_AWS_63", "CKV2_AWS_40"),
             bad=(
-                _rights("*", _OWN),
-                _rights(["s3:GetObject", "*:*"], _OWN),
+                _permissions("*", _OWN),
+                _permissions(["s3:GetObject", "*:*"], _OWN),
                 one(
                     {"policy": json.dumps({"Statement": [{"Effect": "Allow", "NotAction": "iam:*", "Resource": _OWN}]})}
                 ),
@@ -112,13 +112,13 @@ NO_ADMIN = ResourceRule(
         "s3": Check(
             asks="must name buckets or actions",
             find=_all_of_s3,
-            anchors=("AVD-AWS-0345",),
-            bad=(_rights("s3:*"),),
+            external_ids=("AVD-AWS-0345",),
+            bad=(_permissions("s3:*"),),
         ),
         "managed": Check(
             asks="must not be a policy of administrators",
             find=_attached_admin,
-            anchors=("CKV_AWS_274", "CKV2_AWS_56"),
+            external_ids=("CKV_AWS_274", "CKV2_AWS_56"),
             bad=(
                 _attachment("AdministratorAccess"),
                 _attachment("IAMFullAccess", POLICY_ATTACHMENT),
@@ -128,7 +128,7 @@ NO_ADMIN = ResourceRule(
         "people": Check(
             asks="must not be in the stack",
             find=_people,
-            anchors=("CKV_AWS_40", "CKV_AWS_273", "AVD-AWS-0143"),
+            external_ids=("CKV_AWS_40", "CKV_AWS_273", "AVD-AWS-0143"),
             bad=(
                 one({}, type=USER),
                 one({}, type=ACCESS_KEY),
@@ -138,7 +138,7 @@ NO_ADMIN = ResourceRule(
         ),
     },
     good=(
-        _rights("s3:*", "arn:aws:s3:::models"),
+        _permissions("s3:*", "arn:aws:s3:::models"),
         one({"policy": _DENY}),
         _attachment("AmazonEKSWorkerNodePolicy"),
         one({"inlinePolicies": [{"policy": _statement("s3:GetObject", _OWN)}], "managedPolicyArns": []}, type=ROLE),
@@ -192,13 +192,13 @@ SCOPED_WRITES = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A right on `*` holds for everything that the account will ever have, of every team.",
-    mend="Name ARNs in resources, or narrow the statement by a condition on tags.",
+    fix="Name ARNs in resources, or narrow the statement by a condition on tags.",
     checks={
         "writes": Check(
             asks="must name the resources that it changes",
             find=_on_everything(_writes),
-            anchors=("CKV_AWS_290",),
-            bad=(_rights("sqs:DeleteMessage"), _rights(["ec2:DescribeInstances", "ec2:TerminateInstances"])),
+            external_ids=("CKV_AWS_290",),
+            bad=(_permissions("sqs:DeleteMessage"), _permissions(["ec2:DescribeInstances", "ec2:TerminateInstances"])),
         ),
         "permissions": Check(
             asks="must name the resources whose permissions it manages",
@@ -207,48 +207,52 @@ SCOPED_WRITES = ResourceRule(
                     among(action, PERMISSIONS) and not among(action, ESCALATION) and not among(action, CREDENTIALS)
                 )
             ),
-            anchors=("CKV_AWS_289",),
-            bad=(_rights("kms:CreateGrant"), _rights("iam:DeleteRole")),
+            external_ids=("CKV_AWS_289",),
+            bad=(_permissions("kms:CreateGrant"), _permissions("iam:DeleteRole")),
         ),
         "exfiltration": Check(
             asks="must name the data that it reads",
             find=_on_everything(lambda action: among(action, EXFILTRATION)),
-            anchors=("CKV_AWS_288",),
-            bad=(_rights("s3:GetObject"), _rights("secretsmanager:GetSecretValue")),
+            external_ids=("CKV_AWS_288",),
+            bad=(_permissions("s3:GetObject"), _permissions("secretsmanager:GetSecretValue")),
         ),
         "credentials": Check(
             asks="must name whose credentials it gets",
             find=_on_everything(lambda action: among(action, CREDENTIALS) and not among(action, ESCALATION)),
-            anchors=("CKV_AWS_287",),
-            bad=(_rights("sts:AssumeRole"),),
+            external_ids=("CKV_AWS_287",),
+            bad=(_permissions("sts:AssumeRole"),),
         ),
         "escalation": Check(
             asks="must not let its holder take more rights",
             find=_on_everything(lambda action: among(action, ESCALATION)),
-            anchors=("CKV_AWS_286",),
-            bad=(_rights("iam:PassRole"), _rights("iam:PutRolePolicy"), _rights("iam:CreatePolicyVersion")),
+            external_ids=("CKV_AWS_286",),
+            bad=(
+                _permissions("iam:PassRole"),
+                _permissions("iam:PutRolePolicy"),
+                _permissions("iam:CreatePolicyVersion"),
+            ),
         ),
         "reads": Check(
             asks="must name the resources that it reads, where AWS can tell them apart",
             find=_on_everything(lambda action: among(action, RESTRICTABLE) and reads(action)),
-            anchors=("CKV_AWS_355",),
-            bad=(_rights("eks:DescribeCluster"), _rights("s3:ListBucket")),
+            external_ids=("CKV_AWS_355",),
+            bad=(_permissions("eks:DescribeCluster"), _permissions("s3:ListBucket")),
         ),
         "pass-role": Check(
             asks="must say to which service a role may be passed",
             find=_passes_any_role,
-            anchors=("AVD-AWS-0342",),
+            external_ids=("AVD-AWS-0342",),
             bad=(
-                _rights("iam:PassRole", _NODE_ROLE),
-                _rights(["ec2:RunInstances", "iam:PassRole"], [_NODE_ROLE, _OWN]),
+                _permissions("iam:PassRole", _NODE_ROLE),
+                _permissions(["ec2:RunInstances", "iam:PassRole"], [_NODE_ROLE, _OWN]),
             ),
         ),
     },
     good=(
-        _rights("s3:PutObject", _OWN),
-        _rights(["ec2:DescribeInstances", "pricing:GetProducts", "ecr:GetAuthorizationToken"]),
-        _rights("autoscaling:SetDesiredCapacity", "*", Condition={"StringEquals": {"aws:ResourceTag/x": "owned"}}),
-        _rights("iam:PassRole", _NODE_ROLE, Condition=_TO_EC2),
+        _permissions("s3:PutObject", _OWN),
+        _permissions(["ec2:DescribeInstances", "pricing:GetProducts", "ecr:GetAuthorizationToken"]),
+        _permissions("autoscaling:SetDesiredCapacity", "*", Condition={"StringEquals": {"aws:ResourceTag/x": "owned"}}),
+        _permissions("iam:PassRole", _NODE_ROLE, Condition=_TO_EC2),
         one({"policy": _DENY}),
         one({"inlinePolicies": [{"policy": _statement("s3:GetObject", _OWN)}]}, type=ROLE),
     ),

@@ -101,18 +101,18 @@ TRUST_SCOPED = ResourceRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="A trust policy that names an issuer and no subject is a role for whoever can get a token there.",
-    mend="Name the principal, and pin its subject by conditions (components.base.iam has the forms).",
+    fix="Name the principal, and pin its subject by conditions (components.base.iam has the forms).",
     checks={
         "anybody": Check(
             asks="must name who is trusted",
             find=_anybody,
-            anchors=("CKV_AWS_60",),
+            external_ids=("CKV_AWS_60",),
             bad=(_trust("*"), _trust({"AWS": "*"}), _trust({"AWS": ["*"]}, {"aws:PrincipalOrgID": "o-1"})),
         ),
         "account": Check(
             asks="must name principals, or narrow an account by a condition",
             find=_whole_account,
-            anchors=("CKV_AWS_61",),
+            external_ids=("CKV_AWS_61",),
             bad=(_trust({"AWS": "111122223333"}), _trust({"AWS": ["arn:aws:iam::111122223333:root"]})),
         ),
         "service-account": Check(
@@ -128,7 +128,7 @@ TRUST_SCOPED = ResourceRule(
         "repository": Check(
             asks="must pin one repository",
             find=_any_repository,
-            anchors=("CKV_AWS_393",),
+            external_ids=("CKV_AWS_393",),
             bad=(
                 _trust(_GITHUB, {f"{_ACTIONS}:aud": "sts.amazonaws.com"}),
                 _trust(_GITHUB, {f"{_ACTIONS}:sub": "repo:acme/*"}),

@@ -82,7 +82,7 @@ QUEUED = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A job outside the queue takes GPUs that were promised to others, and nothing can stop it for a better one.",
-    mend="Label it kueue.x-k8s.io/queue-name and kueue.x-k8s.io/priority-class.",
+    fix="Label it kueue.x-k8s.io/queue-name and kueue.x-k8s.io/priority-class.",
     checks={
         "queue": Check(asks="must name a LocalQueue", find=_unqueued, bad=_without(f"metadata.labels.{_QUEUE}")),
         "priority": Check(asks="must name a priority", find=_unranked, bad=_without(_RANK)),
@@ -117,7 +117,7 @@ BOUNDED = ResourceRule(
     severity=Severity.LOW,
     levels=Levels("A/M/M"),
     why="A job that hangs holds its GPUs over the weekend (EKS Best Practices, AI/ML compute).",
-    mend="Set ttlSecondsAfterFinished, activeDeadlineSeconds and backoffLimit.",
+    fix="Set ttlSecondsAfterFinished, activeDeadlineSeconds and backoffLimit.",
     settings={
         "maximumSeconds": Setting(
             asks="seconds that a job may run",
@@ -167,7 +167,7 @@ SPOT_CHECKPOINTS = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="Two minutes after the notice everything on the machine is gone.",
-    mend="Mount a claim for checkpoints, and leave terminationGracePeriodSeconds at 120 or less.",
+    fix="Mount a claim for checkpoints, and leave terminationGracePeriodSeconds at 120 or less.",
     checks={
         "volume": Check(
             asks="must have a claim for checkpoints", find=of_pod(_keeps_nothing), bad=_without(f"{_POD}.volumes")

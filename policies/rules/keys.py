@@ -71,7 +71,7 @@ KMS_KEY_SAFE = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A cluster whose key is gone is degraded for ever: AWS knows no way back (EKS User Guide, Encrypt secrets).",
-    mend="Set enableKeyRotation and a policy on the key; the window is keyDeletionDays of the stack file.",
+    fix="Set enableKeyRotation and a policy on the key; the window is keyDeletionDays of the stack file.",
     settings={
         "minimumDays": Setting(
             asks="days in which a deletion can be taken back",
@@ -83,7 +83,7 @@ KMS_KEY_SAFE = ResourceRule(
         "rotation": Check(
             asks="must be true",
             find=_never_rotated,
-            anchors=("CKV_AWS_7", "AVD-AWS-0065"),
+            external_ids=("CKV_AWS_7", "AVD-AWS-0065"),
             bad=(
                 one(edited(_KEY, "enableKeyRotation", False)),
                 one(edited(_KEY, "enableKeyRotation")),
@@ -91,7 +91,7 @@ KMS_KEY_SAFE = ResourceRule(
             ),
         ),
         "enabled": Check(
-            asks="must be true", find=_disabled, anchors=("CKV_AWS_227",), bad=(one({**_KEY, "isEnabled": False}),)
+            asks="must be true", find=_disabled, external_ids=("CKV_AWS_227",), bad=(one({**_KEY, "isEnabled": False}),)
         ),
         "window": Check(
             asks="must be at least the environment's minimum",
@@ -99,12 +99,12 @@ KMS_KEY_SAFE = ResourceRule(
             bad=(one(edited(_KEY, "deletionWindowInDays", 29)),),
         ),
         "policy": Check(
-            asks="must be set", find=_without_policy, anchors=("CKV2_AWS_64",), bad=(one(edited(_KEY, "policy")),)
+            asks="must be set", find=_without_policy, external_ids=("CKV2_AWS_64",), bad=(one(edited(_KEY, "policy")),)
         ),
         "principal": Check(
             asks="must name who may use it",
             find=_for_everybody,
-            anchors=("CKV_AWS_33",),
+            external_ids=("CKV_AWS_33",),
             bad=(one(edited(_KEY, "policy", _document("*"))), one(edited(_KEY, "policy", _document({"AWS": "*"})))),
         ),
         "lockout": Check(

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, edited, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.pools import facts, names
 from policies.resource import Resource, Stack
@@ -52,16 +52,16 @@ def _unqueued(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(pool["name"], "one of GPUs that no ResourceFlavor leads to", component)
 
 
-def _flavor(name: str) -> Made:
+def _flavor(name: str) -> FixtureResource:
     props = {"metadata": {"name": name}, "spec": {"nodeLabels": {_POOL_LABEL: name}}}
-    return Made(type=RESOURCE_FLAVOR, props=props)
+    return FixtureResource(type=RESOURCE_FLAVOR, props=props)
 
 
 def _share(nominal: str, resource: str = "nvidia.com/gpu", **more: str) -> dict[str, Any]:
     return {"name": resource, "nominalQuota": nominal, **more}
 
 
-def _queue(*shares: dict[str, Any], **spec: Any) -> Made:
+def _queue(*shares: dict[str, Any], **spec: Any) -> FixtureResource:
     groups = [{"flavors": [{"name": "a100", "resources": list(shares)}]}]
     props = {
         "metadata": {"name": "vision"},
@@ -72,18 +72,18 @@ def _queue(*shares: dict[str, Any], **spec: Any) -> Made:
             **spec,
         },
     }
-    return Made(type=CLUSTER_QUEUE, props=props)
+    return FixtureResource(type=CLUSTER_QUEUE, props=props)
 
 
 _A100: Final = {"pool": {"name": "a100", "gpu": "A100", "max": 2, "gpuCount": 8, "resources": {"nvidia.com/gpu": 8}}}
 _QUEUED: Final[Fixture] = {
-    "pool": Made(type=MANAGED_POOL, props=_A100),
-    "cpu": Made(type=KARPENTER_POOL, props={"pool": {"name": "cpu", "max": 4}}),
+    "pool": FixtureResource(type=MANAGED_POOL, props=_A100),
+    "cpu": FixtureResource(type=KARPENTER_POOL, props={"pool": {"name": "cpu", "max": 4}}),
     "a100": _flavor("a100"),
     "cpus": _flavor("cpu"),
     "vision": _queue(_share("10"), _share("64", "cpu")),
     "language": _queue(_share("6")),
-    "local": Made(
+    "local": FixtureResource(
         type=LOCAL_QUEUE,
         props={"metadata": {"namespace": "vision"}, "spec": {"clusterQueue": "vision"}},
     ),
@@ -96,7 +96,7 @@ FLAVOR_HAS_POOL = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Work that is admitted to a flavor without nodes waits for ever, and looks as if it ran.",
-    mend="Name the pool in nodeLabels of the flavor, as components.queues does for each pool.",
+    fix="Name the pool in nodeLabels of the flavor, as components.queues does for each pool.",
     checks={
         "pool": Check(
             asks="must be a pool of the stack",
@@ -149,7 +149,7 @@ QUOTA_FITS = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A pod that is admitted beyond what there is waits for a node that never comes, and holds its quota.",
-    mend="Lower the shares of teams in the stack file, or raise max of the pool.",
+    fix="Lower the shares of teams in the stack file, or raise max of the pool.",
     checks={
         "sum": Check(
             asks="must fit the pool",
@@ -164,7 +164,7 @@ QUOTA_FITS = StackRule(
 )
 
 
-def _lent(queue: Resource, _: Context) -> Iterator[Problem]:
+def _lendable(queue: Resource, _: Context) -> Iterator[Problem]:
     for flavor in _flavors(queue):
         for share in flavor["resources"].items():
             device = _device(share)
@@ -198,11 +198,11 @@ LIMITS_SANE = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="The webhook refuses it in the middle of an update (kueue, pkg/webhooks/clusterqueue_webhook.go).",
-    mend="Lend no more than nominalQuota, set limits in a cohort alone, and reclaim where you borrow by force.",
+    fix="Lend no more than nominalQuota, set limits in a cohort alone, and reclaim where you borrow by force.",
     checks={
         "lending": Check(
             asks="must be no more than nominalQuota",
-            find=_lent,
+            find=_lendable,
             bad=(one(edited(_SOUND, f"{_SHARE}.lendingLimit", "11")),),
         ),
         "cohort": Check(

@@ -10,7 +10,7 @@ import yaml
 from pulumi_policy import Severity
 
 from policies.access import Node, WrongTypeError, plain
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, StackRule, problem
@@ -43,13 +43,13 @@ def _foreign(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 _TEAMS: Final[Fixture] = {
-    "space": Made(type=NAMESPACE, props={"metadata": {"name": "vision", "labels": {TEAM: "vision"}}}),
-    "platform": Made(type=NAMESPACE, props={"metadata": {"name": "kserve", "labels": {}}}),
-    "queue": Made(
+    "space": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "vision", "labels": {TEAM: "vision"}}}),
+    "platform": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "kserve", "labels": {}}}),
+    "queue": FixtureResource(
         type=CLUSTER_QUEUE,
         props={"metadata": {"name": "vision"}, "spec": {"namespaceSelector": {"matchLabels": {TEAM: "vision"}}}},
     ),
-    "local": Made(
+    "local": FixtureResource(
         type=LOCAL_QUEUE,
         props={"metadata": {"name": "default", "namespace": "vision"}, "spec": {"clusterQueue": "vision"}},
     ),
@@ -62,7 +62,7 @@ TENANT_ISOLATION = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A queue for every namespace is one team's quota for all.",
-    mend="Select the team's label in namespaceSelector, and declare a LocalQueue in each of its namespaces.",
+    fix="Select the team's label in namespaceSelector, and declare a LocalQueue in each of its namespaces.",
     checks={
         "selector": Check(
             asks="must select the team's namespaces",
@@ -107,9 +107,9 @@ def _piecemeal(stack: Stack, _: Context) -> Iterator[Problem]:
                 yield problem(node, at=release)
 
 
-def _kueue(configuration: Any) -> Made:
+def _kueue(configuration: Any) -> FixtureResource:
     values = {"managerConfig": {"controllerManagerConfigYaml": json.dumps(configuration)}}
-    return Made(type=RELEASE, props={"chart": "oci://registry.k8s.io/kueue/charts/kueue", "values": values})
+    return FixtureResource(type=RELEASE, props={"chart": "oci://registry.k8s.io/kueue/charts/kueue", "values": values})
 
 
 _WAIT: Final = {"timeout": "10m", "requeuingStrategy": {"backoffLimitCount": 5}}
@@ -121,7 +121,7 @@ GANG_SAFE = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="Two half-started jobs can wait for each other's GPUs for ever (kubernetes-sigs/kueue#2796).",
-    mend="Set waitForPodsReady of Kueue's configuration with a timeout and a backoffLimitCount.",
+    fix="Set waitForPodsReady of Kueue's configuration with a timeout and a backoffLimitCount.",
     checks={
         "wait": Check(
             asks="must be set",
@@ -133,7 +133,10 @@ GANG_SAFE = StackRule(
             ),
         )
     },
-    good=({"kueue": _kueue({"waitForPodsReady": _WAIT})}, {"other": Made(type=RELEASE, props={"chart": "karpenter"})}),
+    good=(
+        {"kueue": _kueue({"waitForPodsReady": _WAIT})},
+        {"other": FixtureResource(type=RELEASE, props={"chart": "karpenter"})},
+    ),
 )
 
 RULES = (TENANT_ISOLATION, GANG_SAFE)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.questions import companions, each, is_in, true
 from policies.resource import Resource, Stack
@@ -68,7 +68,7 @@ def _unfiltered(stack: Stack, _: Context) -> Iterator[Problem]:
 
 _TAKES: Final = {"loadBalancerArn": ("balancer",)}
 _BALANCED: Final[Fixture] = {
-    "balancer": Made(
+    "balancer": FixtureResource(
         type=LOAD_BALANCER,
         props={
             "internal": True,
@@ -78,7 +78,7 @@ _BALANCED: Final[Fixture] = {
             "enableDeletionProtection": True,
         },
     ),
-    "network": Made(
+    "network": FixtureResource(
         type=LOAD_BALANCER,
         props={
             "internal": True,
@@ -88,17 +88,19 @@ _BALANCED: Final[Fixture] = {
             "enableDeletionProtection": True,
         },
     ),
-    "https": Made(
+    "https": FixtureResource(
         type=LISTENER,
         props={"protocol": "HTTPS", "sslPolicy": "ELBSecurityPolicy-TLS13-1-2-2021-06"},
         takes=_TAKES,
     ),
-    "http": Made(type=LISTENER, props={"protocol": "HTTP", "defaultActions": [{"type": "redirect"}]}, takes=_TAKES),
-    "group": Made(type=TARGET_GROUP, props={"healthCheck": {"enabled": True, "path": "/healthz"}}),
+    "http": FixtureResource(
+        type=LISTENER, props={"protocol": "HTTP", "defaultActions": [{"type": "redirect"}]}, takes=_TAKES
+    ),
+    "group": FixtureResource(type=TARGET_GROUP, props={"healthCheck": {"enabled": True, "path": "/healthz"}}),
 }
 _FILTERED: Final[Fixture] = {
     **with_(_BALANCED, "balancer", "internal", False),
-    "filter": Made(type=WEB_ACL_ASSOCIATION, props={}, takes={"resourceArn": ("balancer",)}),
+    "filter": FixtureResource(type=WEB_ACL_ASSOCIATION, props={}, takes={"resourceArn": ("balancer",)}),
 }
 
 
@@ -113,7 +115,7 @@ LB_TLS_INTERNAL = StackRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="A model that answers the internet without a word is a bill and a leak.",
-    mend="Set internal, an HTTPS listener with a TLS 1.2+ policy, logs, protection; list public ones in the setting.",
+    fix="Set internal, an HTTPS listener with a TLS 1.2+ policy, logs, protection; list public ones in the setting.",
     settings={
         "public": Setting(
             asks="logical names of load balancers that may face the internet",
@@ -130,37 +132,37 @@ LB_TLS_INTERNAL = StackRule(
         "logs": Check(
             asks="must be true",
             find=each(LOAD_BALANCER, true("accessLogs.enabled")),
-            anchors=("CKV_AWS_91",),
+            external_ids=("CKV_AWS_91",),
             bad=_bad("balancer", "accessLogs.enabled", False),
         ),
         "headers": Check(
             asks="must be true",
             find=_of_kind(_APPLICATION, "dropInvalidHeaderFields", True),
-            anchors=("CKV_AWS_131", "AVD-AWS-0052"),
+            external_ids=("CKV_AWS_131", "AVD-AWS-0052"),
             bad=_bad("balancer", "dropInvalidHeaderFields", False),
         ),
         "desync": Check(
             asks="must be defensive or strictest",
             find=_of_kind(_APPLICATION, "desyncMitigationMode", "defensive", "strictest", default="defensive"),
-            anchors=("CKV_AWS_328",),
+            external_ids=("CKV_AWS_328",),
             bad=(with_(_BALANCED, "balancer", "desyncMitigationMode", "monitor"),),
         ),
         "protection": Check(
             asks="must be true",
             find=each(LOAD_BALANCER, true("enableDeletionProtection")),
-            anchors=("CKV_AWS_150",),
+            external_ids=("CKV_AWS_150",),
             bad=_bad("balancer", "enableDeletionProtection", False),
         ),
         "zones": Check(
             asks="must be true",
             find=_of_kind("network", "enableCrossZoneLoadBalancing", True),
-            anchors=("CKV_AWS_152",),
+            external_ids=("CKV_AWS_152",),
             bad=_bad("network", "enableCrossZoneLoadBalancing", False),
         ),
         "plain": Check(
             asks="must be HTTPS or TLS, or redirect to it",
             find=each(LISTENER, _in_the_open),
-            anchors=("CKV_AWS_2", "CKV_AWS_378", "CKV2_AWS_20", "AVD-AWS-0054"),
+            external_ids=("CKV_AWS_2", "CKV_AWS_378", "CKV2_AWS_20", "AVD-AWS-0054"),
             bad=(
                 with_(_BALANCED, "http", "defaultActions.0.type", "forward"),
                 with_(_BALANCED, "https", "protocol", "TCP"),
@@ -169,13 +171,13 @@ LB_TLS_INTERNAL = StackRule(
         "tls": Check(
             asks="must be a policy without TLS below 1.2",
             find=each(LISTENER, _old_tls),
-            anchors=("CKV_AWS_103", "CKV2_AWS_74", "AVD-AWS-0047", "CIS-5.4.5"),
+            external_ids=("CKV_AWS_103", "CKV2_AWS_74", "AVD-AWS-0047", "CIS-5.4.5"),
             bad=_bad("https", "sslPolicy", "ELBSecurityPolicy-2016-08"),
         ),
         "health": Check(
             asks="must be true",
             find=each(TARGET_GROUP, true("healthCheck.enabled", default=True)),
-            anchors=("CKV_AWS_261",),
+            external_ids=("CKV_AWS_261",),
             bad=(with_(_BALANCED, "group", "healthCheck.enabled", False),),
         ),
     },
@@ -194,12 +196,12 @@ LB_PUBLIC_FILTERED = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
     why="It bounds what one client may ask of GPUs that are paid for by the second.",
-    mend="Associate an aws.wafv2.WebAcl with it.",
+    fix="Associate an aws.wafv2.WebAcl with it.",
     checks={
         "filtered": Check(
             asks="must have a web ACL",
             find=_unfiltered,
-            anchors=("CKV2_AWS_28", "AVD-AWS-0053"),
+            external_ids=("CKV2_AWS_28", "AVD-AWS-0053"),
             bad=(without(_FILTERED, "filter"), with_(without(_FILTERED, "filter"), "balancer", "internal")),
         )
     },

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Made, edited, one
+from policies.fixtures import FixtureResource, edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
@@ -35,12 +35,12 @@ _TYPES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
 _GOOD: Final = (one(_TEMPLATE), one(_CLASS, type=NODE_CLASS))
 
 
-def _class(path: str, *value: Any) -> dict[str, Made]:
-    return {"it": Made(type=NODE_CLASS, props=edited(_CLASS, f"spec.{path}", *value))}
+def _class(path: str, *value: Any) -> dict[str, FixtureResource]:
+    return {"it": FixtureResource(type=NODE_CLASS, props=edited(_CLASS, f"spec.{path}", *value))}
 
 
-def _template(path: str, *value: Any) -> dict[str, Made]:
-    return {"it": Made(props=edited(_TEMPLATE, path, *value))}
+def _template(path: str, *value: Any) -> dict[str, FixtureResource]:
+    return {"it": FixtureResource(props=edited(_TEMPLATE, path, *value))}
 
 
 def _body(machine: Resource) -> Node:
@@ -60,12 +60,12 @@ IMDSV2 = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Without a token, any program that can be made to fetch a URL gives away the node's credentials.",
-    mend="Set httpTokens: required in the metadata options of the template.",
+    fix="Set httpTokens: required in the metadata options of the template.",
     checks={
         "tokens": Check(
             asks="must be 'required'",
             find=_tokens,
-            anchors=("CKV_AWS_79", "AVD-AWS-0130"),
+            external_ids=("CKV_AWS_79", "AVD-AWS-0130"),
             bad=(
                 _template("metadataOptions.httpTokens", "optional"),
                 _template("metadataOptions"),
@@ -91,7 +91,7 @@ HOP_LIMIT = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="With two hops, every pod can take the node's role (EKS Best Practices, Identity and Access Management).",
-    mend="Set httpPutResponseHopLimit: 1 and give the pod a role by EKS Pod Identity.",
+    fix="Set httpPutResponseHopLimit: 1 and give the pod a role by EKS Pod Identity.",
     settings={
         "maximumHops": Setting(
             asks="hops that an answer of the metadata service may travel",
@@ -103,7 +103,7 @@ HOP_LIMIT = ResourceRule(
         "hops": Check(
             asks="must be 1",
             find=_hops,
-            anchors=("CKV_AWS_341",),
+            external_ids=("CKV_AWS_341",),
             bad=(
                 _template("metadataOptions.httpPutResponseHopLimit", 2),
                 _template("metadataOptions.httpPutResponseHopLimit"),
@@ -137,12 +137,12 @@ NO_PUBLIC_IP = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A node with a public address is one security group away from the internet.",
-    mend="Leave out the public address, and make machines by a pool of the stack file.",
+    fix="Leave out the public address, and make machines by a pool of the stack file.",
     checks={
         "address": Check(
             asks="must be false",
             find=_public_address,
-            anchors=("CKV_AWS_88", "CIS-5.4.3"),
+            external_ids=("CKV_AWS_88", "CIS-5.4.3"),
             bad=(
                 _template("networkInterfaces.0.associatePublicIpAddress", "true"),
                 _class("associatePublicIPAddress", True),
@@ -151,7 +151,7 @@ NO_PUBLIC_IP = ResourceRule(
         "pool": Check(
             asks="must belong to a pool",
             find=_bare,
-            anchors=("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41"),
+            external_ids=("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41"),
             bad=(one({}, type=INSTANCE), one({}, type=LAUNCH_CONFIGURATION)),
         ),
     },
@@ -194,7 +194,7 @@ EBS_ENCRYPTED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Images, logs and scratch data of every team are on them, and a key of one's own can be taken away.",
-    mend="Set encrypted, a KMS key and volumeType: gp3 for every volume of the template.",
+    fix="Set encrypted, a KMS key and volumeType: gp3 for every volume of the template.",
     checks={
         "mapped": Check(
             asks="must describe the root volume",
@@ -204,7 +204,7 @@ EBS_ENCRYPTED = ResourceRule(
         "encrypted": Check(
             asks="must be true",
             find=_plain_disk,
-            anchors=("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026"),
+            external_ids=("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026"),
             bad=(
                 _template("blockDeviceMappings.0.ebs.encrypted", "false"),
                 _template("blockDeviceMappings.0.ebs.encrypted"),
@@ -215,7 +215,7 @@ EBS_ENCRYPTED = ResourceRule(
         "key": Check(
             asks="must be a KMS key",
             find=_aws_key,
-            anchors=("CKV_AWS_189", "AVD-AWS-0027"),
+            external_ids=("CKV_AWS_189", "AVD-AWS-0027"),
             bad=(
                 _template("blockDeviceMappings.0.ebs.kmsKeyId"),
                 _class("blockDeviceMappings.0.ebs.kmsKeyID"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, edited, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
@@ -52,7 +52,7 @@ PSS_ENFORCED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="A namespace without a level admits any pod, also one that is the node.",
-    mend="Label the namespace pod-security.kubernetes.io/enforce and /warn.",
+    fix="Label the namespace pod-security.kubernetes.io/enforce and /warn.",
     settings={
         "privileged": Setting(
             asks="globs of namespaces whose pods are the node's own software",
@@ -64,7 +64,7 @@ PSS_ENFORCED = ResourceRule(
         "level": Check(
             asks="must be a level of Pod Security",
             find=_unlabelled,
-            anchors=("KSV-0117",),
+            external_ids=("KSV-0117",),
             bad=(
                 one(edited(_SPACE, _at("enforce"))),
                 one(edited(_SPACE, _at("warn"))),
@@ -115,13 +115,13 @@ def _no_gpus(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 _SPACES: Final[Fixture] = {
-    "team": Made(type=NAMESPACE, props={"metadata": {"name": "vision", "labels": {TEAM: "vision"}}}),
-    "platform": Made(type=NAMESPACE, props={"metadata": {"name": "kserve", "labels": {"app": "kserve"}}}),
-    "quota": Made(
+    "team": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "vision", "labels": {TEAM: "vision"}}}),
+    "platform": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "kserve", "labels": {"app": "kserve"}}}),
+    "quota": FixtureResource(
         type=RESOURCE_QUOTA,
         props={"metadata": {"namespace": "vision"}, "spec": {"hard": {"requests.nvidia.com/gpu": "8"}}},
     ),
-    "range": Made(type=LIMIT_RANGE, props={"metadata": {"namespace": "vision"}}),
+    "range": FixtureResource(type=LIMIT_RANGE, props={"metadata": {"namespace": "vision"}}),
 }
 
 NAMESPACE_QUOTA = StackRule(
@@ -131,12 +131,12 @@ NAMESPACE_QUOTA = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="One loop that makes pods takes the cluster from everybody (EKS Best Practices, multi-tenancy).",
-    mend="Declare a ResourceQuota with requests.nvidia.com/gpu and a LimitRange in the namespace.",
+    fix="Declare a ResourceQuota with requests.nvidia.com/gpu and a LimitRange in the namespace.",
     checks={
         "quota": Check(
             asks="must have a ResourceQuota",
             find=_without(RESOURCE_QUOTA, "without one"),
-            anchors=("KSV-0040",),
+            external_ids=("KSV-0040",),
             bad=(with_(_SPACES, "quota", "metadata.namespace", "kserve"),),
         ),
         "gpus": Check(
@@ -147,7 +147,7 @@ NAMESPACE_QUOTA = StackRule(
         "range": Check(
             asks="must have a LimitRange",
             find=_without(LIMIT_RANGE, "without one"),
-            anchors=("KSV-0039",),
+            external_ids=("KSV-0039",),
             bad=(without(_SPACES, "range"),),
         ),
     },
@@ -190,14 +190,14 @@ def _names(stack: Stack, _: Context) -> Iterator[Problem]:
 _CLOSED: Final[Fixture] = {
     "team": _SPACES["team"],
     "platform": _SPACES["platform"],
-    "deny": Made(
+    "deny": FixtureResource(
         type=NETWORK_POLICY,
         props={
             "metadata": {"namespace": "vision"},
             "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
         },
     ),
-    "dns": Made(
+    "dns": FixtureResource(
         type=NETWORK_POLICY,
         props={
             "metadata": {"namespace": "vision"},
@@ -213,12 +213,12 @@ DEFAULT_DENY = StackRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="Without a policy every pod reaches every other, and every team's unauthenticated endpoint.",
-    mend="Declare a NetworkPolicy for all pods of both directions without rules, and one that allows port 53.",
+    fix="Declare a NetworkPolicy for all pods of both directions without rules, and one that allows port 53.",
     checks={
         "ingress": Check(
             asks="must deny what comes in",
             find=_open("Ingress", "ingress"),
-            anchors=("CKV2_K8S_6", "KSV-0038", "CIS-4.3.2"),
+            external_ids=("CKV2_K8S_6", "KSV-0038", "CIS-4.3.2"),
             bad=(
                 with_(_CLOSED, "deny", "spec.policyTypes", ["Egress"]),
                 with_(_CLOSED, "deny", "spec.ingress", [{}]),
@@ -239,7 +239,10 @@ DEFAULT_DENY = StackRule(
         _CLOSED,
         with_(_CLOSED, "deny", "spec.ingress", []),
         with_(_CLOSED, "deny", "spec.podSelector"),
-        {**_CLOSED, "other": Made(type=NETWORK_POLICY, props={"spec": {"podSelector": {"matchLabels": {"a": "b"}}}})},
+        {
+            **_CLOSED,
+            "other": FixtureResource(type=NETWORK_POLICY, props={"spec": {"podSelector": {"matchLabels": {"a": "b"}}}}),
+        },
     ),
 )
 

@@ -43,7 +43,7 @@ SAFE_UPDATE = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A forced update kills pods that a PodDisruptionBudget protects; one of all nodes at once kills the service.",
-    mend="Set update.maxUnavailablePercent and update.force of the pool.",
+    fix="Set update.maxUnavailablePercentage and update.force of the pool.",
     settings={
         "maximumPercent": Setting(
             asks="percent of a group's nodes that may be gone at once",
@@ -94,7 +94,7 @@ AUTONAME = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="With a fixed name every replacement fails with ResourceInUseException (pulumi/pulumi-eks#294, #491).",
-    mend="Leave nodeGroupName out, or set delete_before_replace.",
+    fix="Leave nodeGroupName out, or set delete_before_replace.",
     checks={
         "name": Check(
             asks="must be left to auto-naming",
@@ -133,7 +133,7 @@ DESIRED_IGNORED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="Every `up` would otherwise scale a busy group back to its first size and kill what runs there.",
-    mend="Add scalingConfig.desiredSize to ignore_changes of a group whose minimum is below its maximum.",
+    fix="Add scalingConfig.desiredSize to ignore_changes of a group whose minimum is below its maximum.",
     checks={
         "desired": Check(
             asks="must hold scalingConfig.desiredSize",
@@ -177,7 +177,7 @@ ASG_TAGS = ResourceRule(
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
     why="Launch configurations can't ask for IMDSv2 as a default, and untagged machines are on nobody's bill.",
-    mend="Use a managed node group; or give the group launchTemplate, and tags with propagateAtLaunch.",
+    fix="Use a managed node group; or give the group launchTemplate, and tags with propagateAtLaunch.",
     settings={
         "tags": Setting(
             asks="tags that its machines must bear",
@@ -189,13 +189,13 @@ ASG_TAGS = ResourceRule(
         "template": Check(
             asks="must be set",
             find=_configured,
-            anchors=("CKV_AWS_315",),
+            external_ids=("CKV_AWS_315",),
             bad=(one(edited(_TAGGED, "launchTemplate")),),
         ),
         "tags": Check(
             asks="must propagate owner and environment",
             find=_untagged,
-            anchors=("CKV_AWS_153",),
+            external_ids=("CKV_AWS_153",),
             bad=(
                 one(edited(_TAGGED, "tags")),
                 one(edited(_TAGGED, "tags.0.propagateAtLaunch", False)),

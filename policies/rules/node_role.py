@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 
 from policies.actions import reads
 from policies.documents import statements
-from policies.fixtures import Fixture, Made, with_
+from policies.fixtures import Fixture, FixtureResource, with_
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
@@ -53,18 +53,22 @@ def _trust(service: str) -> str:
     return json.dumps({"Statement": [{"Effect": "Allow", "Principal": {"Service": [service]}}]})
 
 
-def _policy(name: str) -> Made:
+def _policy(name: str) -> FixtureResource:
     arn = f"arn:aws:iam::aws:policy/{name}"
-    return Made(type=ROLE_ATTACHMENT, props={"policyArn": arn}, takes={"role": ("nodes",)})
+    return FixtureResource(type=ROLE_ATTACHMENT, props={"policyArn": arn}, takes={"role": ("nodes",)})
 
 
 _ROLES: Final[Fixture] = {
-    "nodes": Made(type=ROLE, props={"assumeRolePolicy": _trust("ec2.amazonaws.com")}),
-    "pods": Made(type=ROLE, props={"assumeRolePolicy": _trust("pods.eks.amazonaws.com")}),
+    "nodes": FixtureResource(type=ROLE, props={"assumeRolePolicy": _trust("ec2.amazonaws.com")}),
+    "pods": FixtureResource(type=ROLE, props={"assumeRolePolicy": _trust("pods.eks.amazonaws.com")}),
     "worker": _policy("AmazonEKSWorkerNodePolicy"),
-    "inline": Made(type=ROLE_POLICY, props={"policy": _document("ec2:DescribeTags")}, takes={"role": ("nodes",)}),
-    "pods-inline": Made(type=ROLE_POLICY, props={"policy": _document("s3:PutObject")}, takes={"role": ("pods",)}),
-    "pods-policy": Made(
+    "inline": FixtureResource(
+        type=ROLE_POLICY, props={"policy": _document("ec2:DescribeTags")}, takes={"role": ("nodes",)}
+    ),
+    "pods-inline": FixtureResource(
+        type=ROLE_POLICY, props={"policy": _document("s3:PutObject")}, takes={"role": ("pods",)}
+    ),
+    "pods-policy": FixtureResource(
         type=ROLE_ATTACHMENT,
         props={"policyArn": "arn:aws:iam::aws:policy/AmazonS3FullAccess"},
         takes={"role": ("pods",)},
@@ -78,7 +82,7 @@ NODE_ROLE_MINIMAL = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Whoever gets out of a container has the node's role (EKS Best Practices, Identity and Access Management).",
-    mend="Give the right to the pod that needs it: a role for its service account, through EKS Pod Identity.",
+    fix="Give the right to the pod that needs it: a role for its service account, through EKS Pod Identity.",
     settings={
         "policies": Setting(
             asks="AWS's policies that a node role may have",
@@ -98,7 +102,7 @@ NODE_ROLE_MINIMAL = StackRule(
         "attached": Check(
             asks="must be one of the policies that nodes need",
             find=_attached,
-            anchors=("CIS-5.1.3",),
+            external_ids=("CIS-5.1.3",),
             bad=(
                 {**_ROLES, "worker": _policy("AmazonS3FullAccess")},
                 {**_ROLES, "worker": _policy("AmazonEKS_CNI_Policy")},

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies import patterns, user_data
-from policies.fixtures import Made, edited, one
+from policies.fixtures import FixtureResource, edited, one
 from policies.levels import Levels
 from policies.pools import gpus_of
 from policies.resource import Resource
@@ -30,12 +30,12 @@ NO_SSH = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="SSH keys are shared, never expire, and leave no audit; remoteAccess without groups opens port 22 to all.",
-    mend="Leave it out and use Session Manager: the node role has AmazonSSMManagedInstanceCore.",
+    fix="Leave it out and use Session Manager: the node role has AmazonSSMManagedInstanceCore.",
     checks={
         "key": Check(
             asks="must not be set",
             find=_way_in,
-            anchors=("CKV_AWS_100",),
+            external_ids=("CKV_AWS_100",),
             bad=(one({"remoteAccess": {"ec2SshKey": "ops"}}), one({"keyName": "ops"}, type=LAUNCH_TEMPLATE)),
         )
     },
@@ -105,12 +105,12 @@ def _weakened(machine: Resource, _: Context) -> Iterator[Problem]:
                 yield Problem(path=path, got=f"{key}: {value!r}")
 
 
-def _flag_fixture(flag: str) -> dict[str, Made]:
-    return {"it": Made(props={"userData": _encoded(_mime(_node_config(f"    flags: ['{flag}']")))})}
+def _flag_fixture(flag: str) -> dict[str, FixtureResource]:
+    return {"it": FixtureResource(props={"userData": _encoded(_mime(_node_config(f"    flags: ['{flag}']")))})}
 
 
-def _config_fixture(config: str) -> dict[str, Made]:
-    return {"it": Made(props={"userData": _encoded(_mime(_node_config(f"    config: {{{config}}}")))})}
+def _config_fixture(config: str) -> dict[str, FixtureResource]:
+    return {"it": FixtureResource(props={"userData": _encoded(_mime(_node_config(f"    config: {{{config}}}")))})}
 
 
 _FINE: Final = _node_config("    flags: ['--max-pods=110', '--read-only-port=0']\n    config: {readOnlyPort: 0}")
@@ -122,12 +122,12 @@ USER_DATA = ResourceRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="Every process on the machine can read user data, and a lax kubelet runs what anyone sends to it.",
-    mend="Fetch secrets at run time with a role, and leave the kubelet's defaults alone.",
+    fix="Fetch secrets at run time with a role, and leave the kubelet's defaults alone.",
     checks={
         "credentials": Check(
             asks="must hold no credential",
             find=_credentials,
-            anchors=("CKV_AWS_46", "AVD-AWS-0129"),
+            external_ids=("CKV_AWS_46", "AVD-AWS-0129"),
             bad=(
                 one({"userData": _encoded("export KEY=AKIA" + "ABCDEFGH23456722")}),
                 one({"spec": {"userData": "token: hf_" + "a" * 34}}, type=NODE_CLASS),
@@ -136,7 +136,7 @@ USER_DATA = ResourceRule(
         "kubelet": Check(
             asks="must not weaken the kubelet",
             find=_weakened,
-            anchors=tuple(f"CIS-3.2.{number}" for number in range(1, 10)),
+            external_ids=tuple(f"CIS-3.2.{number}" for number in range(1, 10)),
             bad=(
                 _flag_fixture("--anonymous-auth=true"),
                 _flag_fixture("--authorization-mode=AlwaysAllow"),
@@ -190,7 +190,7 @@ def _floating(machine: Resource, context: Context) -> Iterator[Problem]:
             yield problem(term["alias"])
 
 
-def _strangers(machine: Resource, _: Context) -> Iterator[Problem]:
+def _unknown_owners(machine: Resource, _: Context) -> Iterator[Problem]:
     """An image chosen by name or tags may be anybody's."""
     if machine.type == NODE_CLASS:
         for term in machine["spec"]["amiSelectorTerms"].items():
@@ -218,7 +218,7 @@ AMI_PINNED = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
     why="A new image replaces nodes at a moment that nobody chose (EKS Best Practices, Karpenter, Lock down AMIs).",
-    mend="Set amiRelease of the pool, and raise it like any other version.",
+    fix="Set amiRelease of the pool, and raise it like any other version.",
     settings={
         "pinned": Setting(
             asks="whether images must be pinned",
@@ -237,8 +237,8 @@ AMI_PINNED = ResourceRule(
         ),
         "owner": Check(
             asks="must name the account whose image it is",
-            find=_strangers,
-            anchors=("AVD-AWS-0344",),
+            find=_unknown_owners,
+            external_ids=("AVD-AWS-0344",),
             bad=(
                 one({"spec": {"amiSelectorTerms": [{"name": "gpu-*"}]}}, type=NODE_CLASS),
                 one({"spec": {"amiSelectorTerms": [{"tags": {"team": "ml"}}]}}, type=NODE_CLASS),

@@ -8,7 +8,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies import patterns
-from policies.fixtures import Made, one
+from policies.fixtures import FixtureResource, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import ANY, Check, Context, Problem, ResourceRule
@@ -35,12 +35,12 @@ NO_PLAINTEXT = ResourceRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="ConfigMaps, Helm values, tags and descriptions are readable to all who may look at the resource.",
-    mend="Keep it in Secrets Manager or a Kubernetes Secret, and revoke it, because it has been written down.",
+    fix="Keep it in Secrets Manager or a Kubernetes Secret, and revoke it, because it has been written down.",
     checks={
         "credential": Check(
             asks="must hold no credential",
             find=_credentials,
-            anchors=("CKV_AWS_41",),
+            external_ids=("CKV_AWS_41",),
             bad=(
                 one({"data": {"config": f"aws_access_key_id={_FAKE_KEY}"}}, type=CONFIG_MAP),
                 one(
@@ -59,7 +59,7 @@ NO_PLAINTEXT = ResourceRule(
     good=(
         one({"data": {"config": "region=us-east-1", "checksum": "sk-learn", "port": 8080}}, type=CONFIG_MAP),
         one({"arn": "arn:aws:iam::111122223333:role/AKIA", "risk-averse": "task-runner-" + "x" * 40}, type=RELEASE),
-        {"it": Made(type=SECRET, props={"stringData": {"key": _FAKE_KEY}})},
+        {"it": FixtureResource(type=SECRET, props={"stringData": {"key": _FAKE_KEY}})},
     ),
 )
 

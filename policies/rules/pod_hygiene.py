@@ -114,25 +114,25 @@ POD_SIZED = ResourceRule(
     levels=Levels("A/M/M"),
     why="A pod without requests is scheduled anywhere and evicted first; one without a memory limit takes the node "
     "with it. CPU has no limit on purpose: it throttles and saves nothing.",
-    mend="Set resources.requests of cpu and memory, and resources.limits.memory.",
+    fix="Set resources.requests of cpu and memory, and resources.limits.memory.",
     settings=node_software(),
     checks={
         "cpu": Check(
             asks="must be set",
             find=_no("requests", "cpu"),
-            anchors=("CKV_K8S_10", "KSV-0015"),
+            external_ids=("CKV_K8S_10", "KSV-0015"),
             bad=_without(f"{_IN}.resources.requests.cpu"),
         ),
         "memory": Check(
             asks="must be set",
             find=_no("requests", "memory"),
-            anchors=("CKV_K8S_12", "KSV-0016"),
+            external_ids=("CKV_K8S_12", "KSV-0016"),
             bad=_without(f"{_IN}.resources.requests.memory"),
         ),
         "memory-limit": Check(
             asks="must be set",
             find=_no("limits", "memory"),
-            anchors=("CKV_K8S_13", "KSV-0018"),
+            external_ids=("CKV_K8S_13", "KSV-0018"),
             bad=_without(f"{_IN}.resources.limits"),
         ),
     },
@@ -149,7 +149,7 @@ POD_TRUSTED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="A tag that moves runs something else on the next node, and a registry that anybody writes to runs anything.",
-    mend="Name the image with a version or digest; a new place is added to the rule's setting.",
+    fix="Name the image with a version or digest; a new place is added to the rule's setting.",
     settings={
         "registries": Setting(
             asks="globs of images that pods may run, with their registry",
@@ -175,13 +175,13 @@ POD_TRUSTED = ResourceRule(
         "version": Check(
             asks="must have a version that is not `latest`, or a digest",
             find=of_container(_floating),
-            anchors=("CKV_K8S_14", "KSV-0013"),
+            external_ids=("CKV_K8S_14", "KSV-0013"),
             bad=_bad(f"{_IN}.image", "nvcr.io/nvidia/tritonserver", "nvcr.io/nvidia/tritonserver:latest"),
         ),
         "registry": Check(
             asks="must be from a registry of the setting",
             find=_untrusted,
-            anchors=("KSV-0034", "KSV-0035", "KSV-0125", "CIS-5.1.4"),
+            external_ids=("KSV-0034", "KSV-0035", "KSV-0125", "CIS-5.1.4"),
             bad=_bad(f"{_IN}.image", "someone/triton:1", "example.com/triton:1", "triton:1"),
         ),
     },
@@ -201,19 +201,19 @@ POD_HYGIENE = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A token that nobody uses is one that somebody steals, and an environment is printed by the first crash.",
-    mend="Set automountServiceAccountToken false or a serviceAccountName, and mount secrets as files.",
+    fix="Set automountServiceAccountToken false or a serviceAccountName, and mount secrets as files.",
     settings=node_software(),
     checks={
         "namespace": Check(
             asks="must not be default",
             find=_shared_namespace,
-            anchors=("CKV_K8S_21", "KSV-0110", "CIS-4.5.1", "CIS-4.5.2"),
+            external_ids=("CKV_K8S_21", "KSV-0110", "CIS-4.5.1", "CIS-4.5.2"),
             bad=_bad("metadata.namespace", "default"),
         ),
         "token": Check(
             asks="must be false, or the pod have a service account of its own",
             find=of_pod(_token),
-            anchors=("CKV_K8S_38", "CKV_K8S_41", "CKV_K8S_42", "KSV-0036", "CIS-4.1.5", "CIS-4.1.6"),
+            external_ids=("CKV_K8S_38", "CKV_K8S_41", "CKV_K8S_42", "KSV-0036", "CIS-4.1.5", "CIS-4.1.6"),
             bad=(
                 *_bad("spec.automountServiceAccountToken", True),
                 *_without("spec.automountServiceAccountToken"),
@@ -226,7 +226,7 @@ POD_HYGIENE = ResourceRule(
         "environment": Check(
             asks="must be a file and no variable",
             find=of_container(_secret_in_environment),
-            anchors=("CKV_K8S_35", "CIS-4.4.1"),
+            external_ids=("CKV_K8S_35", "CIS-4.4.1"),
             bad=(
                 *_bad(
                     f"{_IN}.env.0", {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token"}}}
@@ -237,7 +237,7 @@ POD_HYGIENE = ResourceRule(
         "version": Check(
             asks="must be one that supported versions serve",
             find=_removed,
-            anchors=("KSV-0107",),
+            external_ids=("KSV-0107",),
             bad=_bad("apiVersion", "extensions/v1beta1"),
         ),
     },

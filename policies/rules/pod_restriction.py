@@ -106,13 +106,13 @@ POD_RESTRICTED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="What breaks out of a container is what it was inside.",
-    mend="Set runAsNonRoot, allowPrivilegeEscalation false, capabilities.drop [ALL] and seccompProfile RuntimeDefault.",
+    fix="Set runAsNonRoot, allowPrivilegeEscalation false, capabilities.drop [ALL] and seccompProfile RuntimeDefault.",
     settings=node_software(),
     checks={
         "non-root": Check(
             asks="must be true, or runAsUser be set",
             find=of_container(_as_root),
-            anchors=("CKV_K8S_23", "CKV_K8S_29", "CKV_K8S_30", "KSV-0012", "KSV-0118"),
+            external_ids=("CKV_K8S_23", "CKV_K8S_29", "CKV_K8S_30", "KSV-0012", "KSV-0118"),
             bad=(
                 one(edited(_NO_USER, f"{_OF_POD}.runAsNonRoot"), type=POD),
                 one(edited(_NO_USER, f"{_OF_POD}.runAsNonRoot", False), type=POD),
@@ -122,25 +122,25 @@ POD_RESTRICTED = ResourceRule(
         "root": Check(
             asks="must not be 0",
             find=of_container(_root_named),
-            anchors=("KSV-0105",),
+            external_ids=("KSV-0105",),
             bad=_bad(f"{_OF_POD}.runAsUser", 0),
         ),
         "group": Check(
             asks="must not be 0",
             find=of_container(_root_group),
-            anchors=("KSV-0021", "KSV-0116"),
+            external_ids=("KSV-0021", "KSV-0116"),
             bad=_bad(f"{_OF_POD}.runAsGroup", 0),
         ),
         "high-user": Check(
             asks="must be 1000 or more",
             find=of_container(_low),
-            anchors=("CKV_K8S_40", "KSV-0020"),
+            external_ids=("CKV_K8S_40", "KSV-0020"),
             bad=_bad(f"{_OF_POD}.runAsUser", 1, 999),
         ),
         "escalation": Check(
             asks="must be false",
             find=of_container(_escalates),
-            anchors=("CKV_K8S_20", "KSV-0001", "CIS-4.2.5"),
+            external_ids=("CKV_K8S_20", "KSV-0001", "CIS-4.2.5"),
             bad=(
                 *_bad(f"{_OF_CONTAINER}.allowPrivilegeEscalation", True),
                 *_without(f"{_OF_CONTAINER}.allowPrivilegeEscalation"),
@@ -149,7 +149,7 @@ POD_RESTRICTED = ResourceRule(
         "capabilities": Check(
             asks="must drop ALL",
             find=of_container(_keeps),
-            anchors=("CKV_K8S_28", "CKV_K8S_37", "KSV-0003", "KSV-0004", "KSV-0106"),
+            external_ids=("CKV_K8S_28", "CKV_K8S_37", "KSV-0003", "KSV-0004", "KSV-0106"),
             bad=(
                 *_without(f"{_OF_CONTAINER}.capabilities"),
                 *_bad(f"{_OF_CONTAINER}.capabilities.drop", ["NET_RAW"], []),
@@ -158,7 +158,7 @@ POD_RESTRICTED = ResourceRule(
         "seccomp": Check(
             asks="must be RuntimeDefault or Localhost",
             find=of_container(_unfiltered),
-            anchors=("CKV_K8S_31", "KSV-0030", "KSV-0104"),
+            external_ids=("CKV_K8S_31", "KSV-0030", "KSV-0104"),
             bad=(*_without(f"{_OF_POD}.seccompProfile"), *_bad(f"{_OF_POD}.seccompProfile.type", "Unconfined")),
         ),
     },
@@ -181,13 +181,13 @@ POD_READ_ONLY = ResourceRule(
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
     why="What an attacker can't write he can't run; but servers that compile models for the GPU write where they like.",
-    mend="Set readOnlyRootFilesystem and give the container an emptyDir for what it writes.",
+    fix="Set readOnlyRootFilesystem and give the container an emptyDir for what it writes.",
     settings=node_software(),
     checks={
         "read-only": Check(
             asks="must be true",
             find=of_container(_writable),
-            anchors=("CKV_K8S_22", "KSV-0014"),
+            external_ids=("CKV_K8S_22", "KSV-0014"),
             bad=(
                 *_without(f"{_OF_CONTAINER}.readOnlyRootFilesystem"),
                 *_bad(f"{_OF_CONTAINER}.readOnlyRootFilesystem", False),

@@ -71,7 +71,7 @@ TYPE_ALLOWED = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="A typing error is a pool that never starts; an H100 in a sandbox is a bill that nobody planned.",
-    mend="Choose other instanceTypes for the pool, or have the type allowed in the rule's setting.",
+    fix="Choose other instanceTypes for the pool, or have the type allowed in the rule's setting.",
     settings={
         "types": Setting(
             asks="globs of instance types that pools may have",
@@ -119,23 +119,23 @@ TYPE_ALLOWED = ResourceRule(
 )
 
 
-def _most(pool: Resource) -> Node:
+def _maximum(pool: Resource) -> Node:
     return pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"]["nodes"]
 
 
 def _endless(pool: Resource, _: Context) -> Iterator[Problem]:
-    if _most(pool).missing:
-        yield problem(_most(pool))
+    if _maximum(pool).missing:
+        yield problem(_maximum(pool))
 
 
-def _dear(pool: Resource, context: Context) -> Iterator[Problem]:
-    most = _most(pool).number()
+def _expensive(pool: Resource, context: Context) -> Iterator[Problem]:
+    maximum = _maximum(pool).number()
     prices = [machine.usd_per_hour for _, machine in machines(pool) if machine and machine.usd_per_hour]
-    if most is None or not prices:
+    if maximum is None or not prices:
         return
-    total = max(prices) * Decimal(str(most))
+    total = max(prices) * Decimal(str(maximum))
     if total > Decimal(str(context.settings["usdPerHour"])):
-        yield problem(_most(pool), f"{most:g}, at most {total:.2f} USD an hour (on-demand, us-east-1)")
+        yield problem(_maximum(pool), f"{maximum:g}, at most {total:.2f} USD an hour (on-demand, us-east-1)")
 
 
 def _unpriced(pool: Resource, context: Context) -> Iterator[Problem]:
@@ -151,7 +151,7 @@ COST_CAP = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="An autoscaler has no budget: the largest size times the dearest type is what a mistake costs each hour.",
-    mend="Lower max of the pool, take smaller types, or have the cap raised in the rule's setting.",
+    fix="Lower max of the pool, take smaller types, or have the cap raised in the rule's setting.",
     settings={
         "usdPerHour": Setting(
             asks="USD that one pool may cost an hour, all machines on-demand",
@@ -172,7 +172,7 @@ COST_CAP = ResourceRule(
         ),
         "cap": Check(
             asks="must keep the pool below the environment's cap",
-            find=_dear,
+            find=_expensive,
             bad=(
                 one(edited(_GROUP, "scalingConfig.maxSize", 10)),
                 one(edited(_POOL, "spec.limits.nodes", "500"), type=NODE_POOL),

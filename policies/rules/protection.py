@@ -31,7 +31,7 @@ STATEFUL_PROTECTED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
     why="A line removed from a program is a deletion at the next update; forceDestroy makes it one that asks nobody.",
-    mend="Set environment.protect: true of the stack, and leave forceDestroy and forceDelete out.",
+    fix="Set environment.protect: true of the stack, and leave forceDestroy and forceDelete out.",
     checks={
         "protect": Check(
             asks="must be protected",

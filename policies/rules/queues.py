@@ -62,9 +62,11 @@ def _other_accounts(policy: Resource, _: Context) -> Iterator[Problem]:
     arn = policy["arn"].text() if policy.type == TOPIC_POLICY else None
     account = arn.split(":")[4] if arn and arn.count(":") >= 5 else None
     for statement in _allowing(policy) if account else ():
-        strangers = [who for who in statement.principals("AWS") if who.raw != "*" and str(account) not in str(who.raw)]
-        if any(who.known for who in strangers):
-            yield problem(policy["policy"], f"for {strangers[0].raw}")
+        foreign_principals = [
+            who for who in statement.principals("AWS") if who.raw != "*" and str(account) not in str(who.raw)
+        ]
+        if any(who.known for who in foreign_principals):
+            yield problem(policy["policy"], f"for {foreign_principals[0].raw}")
 
 
 _KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
@@ -87,18 +89,18 @@ QUEUES_ENCRYPTED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Whoever writes a false interruption to Karpenter's queue drains a node of the cluster.",
-    mend="Give it kmsMasterKeyId, and name the service and its source in the policy.",
+    fix="Give it kmsMasterKeyId, and name the service and its source in the policy.",
     checks={
         "encrypted": Check(
             asks="must be set, or SQS's own encryption left on",
             find=_plain,
-            anchors=("CKV_AWS_26", "CKV_AWS_27", "AVD-AWS-0095", "AVD-AWS-0096"),
+            external_ids=("CKV_AWS_26", "CKV_AWS_27", "AVD-AWS-0095", "AVD-AWS-0096"),
             bad=(one({"sqsManagedSseEnabled": False}), one({}, type=TOPIC)),
         ),
         "key": Check(
             asks="must be a key of the stack's own",
             find=_aws_key,
-            anchors=("CKV2_AWS_73", "AVD-AWS-0135", "AVD-AWS-0136"),
+            external_ids=("CKV2_AWS_73", "AVD-AWS-0135", "AVD-AWS-0136"),
             bad=(
                 one({"sqsManagedSseEnabled": True}),
                 one({}),
@@ -109,7 +111,7 @@ QUEUES_ENCRYPTED = ResourceRule(
         "actions": Check(
             asks="must name the actions that it allows",
             find=_everything,
-            anchors=("CKV_AWS_72", "AVD-AWS-0097"),
+            external_ids=("CKV_AWS_72", "AVD-AWS-0097"),
             bad=(
                 _policy("sqs:*", _EVENTS),
                 _policy(["*"], _EVENTS),
@@ -124,7 +126,7 @@ QUEUES_ENCRYPTED = ResourceRule(
         "principal": Check(
             asks="must name who is allowed",
             find=_everybody,
-            anchors=("CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387"),
+            external_ids=("CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387"),
             bad=(
                 _policy("sqs:SendMessage", "*"),
                 _policy("sqs:SendMessage", {"AWS": ["*"]}, Condition=_TLS),
@@ -134,7 +136,7 @@ QUEUES_ENCRYPTED = ResourceRule(
         "account": Check(
             asks="must be for principals of the topic's own account",
             find=_other_accounts,
-            anchors=("CKV_AWS_385",),
+            external_ids=("CKV_AWS_385",),
             bad=(_policy("sns:Publish", {"AWS": "arn:aws:iam::999988887777:root"}, TOPIC_POLICY),),
         ),
     },

@@ -74,11 +74,11 @@ def _binding(role: str, subject: str, type_: str = CLUSTER_ROLE_BINDING) -> Fixt
     return one({"roleRef": {"name": role}, "subjects": [{"kind": "Group", "name": subject}]}, type=type_)
 
 
-def _forbidden(asks: str, verbs: tuple[str, ...], resources: tuple[str, ...], *anchors: str) -> Check[Resource]:
+def _forbidden(asks: str, verbs: tuple[str, ...], resources: tuple[str, ...], *external_ids: str) -> Check[Resource]:
     return Check(
         asks=asks,
         find=_gives(verbs, *resources),
-        anchors=anchors,
+        external_ids=external_ids,
         bad=tuple(_role(["list", verbs[0]], [one]) for one in resources),
     )
 
@@ -92,7 +92,7 @@ RBAC_LEAST = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="Who may read secrets, make pods in other namespaces or bind roles is an administrator by another name.",
-    mend="Name verbs and resources, and give each controller only what its own manifests ask for.",
+    fix="Name verbs and resources, and give each controller only what its own manifests ask for.",
     settings={
         "administrators": Setting(
             asks="globs of bindings to cluster-admin that are meant", schema=_NOBODY, values=everywhere([])
@@ -102,7 +102,7 @@ RBAC_LEAST = ResourceRule(
         "wildcard": Check(
             asks="must not be everything",
             find=_everything,
-            anchors=("CKV_K8S_49", "KSV-0044", "KSV-0045", "KSV-0046", "CIS-4.1.3"),
+            external_ids=("CKV_K8S_49", "KSV-0044", "KSV-0045", "KSV-0046", "CIS-4.1.3"),
             bad=(_role(["*"], ["jobs"]), _role(["list"], ["*"], NAMESPACE_ROLE)),
         ),
         "secrets": _forbidden(
@@ -117,7 +117,7 @@ RBAC_LEAST = ResourceRule(
         "escalation": Check(
             asks="must not raise anybody's rights",
             find=_raises,
-            anchors=("CKV_K8S_157", "CKV_K8S_158", "CKV2_K8S_3", "KSV-0050", "CIS-4.1.8"),
+            external_ids=("CKV_K8S_157", "CKV_K8S_158", "CKV2_K8S_3", "KSV-0050", "CIS-4.1.8"),
             bad=tuple(_role([verb], ["clusterroles"]) for verb in ("escalate", "bind", "impersonate")),
         ),
         "bindings": _forbidden(
@@ -152,13 +152,13 @@ RBAC_LEAST = ResourceRule(
         "admin": Check(
             asks="must not be cluster-admin",
             find=_administrators,
-            anchors=("KSV-0111", "CIS-4.1.1"),
+            external_ids=("KSV-0111", "CIS-4.1.1"),
             bad=(_binding("cluster-admin", "ml"), _binding("cluster-admin", "ml", ROLE_BINDING)),
         ),
         "system": Check(
             asks="must not be a group of the system",
             find=_system,
-            anchors=("KSV-0122", "KSV-0123"),
+            external_ids=("KSV-0122", "KSV-0123"),
             bad=(_binding("view", "system:masters"), _binding("view", "system:anonymous", ROLE_BINDING)),
         ),
     },

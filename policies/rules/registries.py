@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.documents import statements
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.questions import each, has_companion, is_in, true
 from policies.resource import Resource
@@ -37,7 +37,7 @@ def _document(effect: str, principal: Any) -> str:
 _ACCOUNT: Final = {"AWS": "arn:aws:iam::111122223333:root"}
 _TAKES: Final = {"repository": ("images",)}
 _HARDENED: Final[Fixture] = {
-    "images": Made(
+    "images": FixtureResource(
         type=REPOSITORY,
         props={
             "name": "training",
@@ -46,8 +46,8 @@ _HARDENED: Final[Fixture] = {
             "encryptionConfigurations": [{"encryptionType": "KMS"}],
         },
     ),
-    "policy": Made(type=REPOSITORY_POLICY, props={"policy": _document("Allow", _ACCOUNT)}, takes=_TAKES),
-    "lifecycle": Made(type=REPOSITORY_LIFECYCLE, props={"policy": "{}"}, takes=_TAKES),
+    "policy": FixtureResource(type=REPOSITORY_POLICY, props={"policy": _document("Allow", _ACCOUNT)}, takes=_TAKES),
+    "lifecycle": FixtureResource(type=REPOSITORY_LIFECYCLE, props={"policy": "{}"}, takes=_TAKES),
 }
 
 ECR_HARDENED = StackRule(
@@ -57,12 +57,12 @@ ECR_HARDENED = StackRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="With a mutable tag, what passed staging is not what production pulls.",
-    mend="Set imageTagMutability IMMUTABLE, scanOnPush, KMS encryption, and a lifecycle policy.",
+    fix="Set imageTagMutability IMMUTABLE, scanOnPush, KMS encryption, and a lifecycle policy.",
     checks={
         "immutable": Check(
             asks="must be immutable",
             find=each(REPOSITORY, is_in("imageTagMutability", "IMMUTABLE", "IMMUTABLE_WITH_EXCLUSION")),
-            anchors=("CKV_AWS_51", "AVD-AWS-0031"),
+            external_ids=("CKV_AWS_51", "AVD-AWS-0031"),
             bad=(
                 with_(_HARDENED, "images", "imageTagMutability", "MUTABLE"),
                 with_(_HARDENED, "images", "imageTagMutability"),
@@ -71,7 +71,7 @@ ECR_HARDENED = StackRule(
         "scanned": Check(
             asks="must be true",
             find=each(REPOSITORY, true("imageScanningConfiguration.scanOnPush")),
-            anchors=("CKV_AWS_163", "AVD-AWS-0030", "CIS-5.1.1"),
+            external_ids=("CKV_AWS_163", "AVD-AWS-0030", "CIS-5.1.1"),
             bad=(
                 with_(_HARDENED, "images", "imageScanningConfiguration.scanOnPush", False),
                 with_(_HARDENED, "images", "imageScanningConfiguration"),
@@ -80,7 +80,7 @@ ECR_HARDENED = StackRule(
         "key": Check(
             asks="must be of type KMS",
             find=each(REPOSITORY, _unkeyed),
-            anchors=("CKV_AWS_136", "AVD-AWS-0033"),
+            external_ids=("CKV_AWS_136", "AVD-AWS-0033"),
             bad=(
                 with_(_HARDENED, "images", "encryptionConfigurations"),
                 with_(_HARDENED, "images", "encryptionConfigurations.0.encryptionType", "AES256"),
@@ -89,7 +89,7 @@ ECR_HARDENED = StackRule(
         "public": Check(
             asks="must name who may pull",
             find=each(REPOSITORY_POLICY, _public),
-            anchors=("CKV_AWS_32", "AVD-AWS-0032", "CIS-5.1.2"),
+            external_ids=("CKV_AWS_32", "AVD-AWS-0032", "CIS-5.1.2"),
             bad=(with_(_HARDENED, "policy", "policy", _document("Allow", "*")),),
         ),
         "lifecycle": Check(

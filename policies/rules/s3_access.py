@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.documents import refuses_plain_transport, statements
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.questions import companions, each, has_companion, is_in, true
 from policies.resource import Resource, Stack
@@ -36,17 +36,17 @@ def _open_point(point: Resource, _: Context) -> Iterator[Problem]:
 
 
 _BLOCKED: Final[Fixture] = {
-    "bucket": Made(type=BUCKET, props={"bucket": "slipway-models"}),
-    "block": Made(type=BUCKET_BLOCK, props=_FLAGS, takes=_OF_BUCKET),
-    "point": Made(type=S3_ACCESS_POINT, props={"publicAccessBlockConfiguration": _FLAGS}),
+    "bucket": FixtureResource(type=BUCKET, props={"bucket": "slipway-models"}),
+    "block": FixtureResource(type=BUCKET_BLOCK, props=_FLAGS, takes=_OF_BUCKET),
+    "point": FixtureResource(type=S3_ACCESS_POINT, props={"publicAccessBlockConfiguration": _FLAGS}),
 }
 
 
-def _flag(name: str, *anchors: str) -> Check[Stack]:
+def _flag(name: str, *external_ids: str) -> Check[Stack]:
     return Check(
         asks="must be true",
         find=each(BUCKET_BLOCK, true(name)),
-        anchors=anchors,
+        external_ids=external_ids,
         bad=(with_(_BLOCKED, "block", name, False), with_(_BLOCKED, "block", name)),
     )
 
@@ -58,12 +58,12 @@ PUBLIC_BLOCK = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="The block is what holds when a policy is wrong.",
-    mend="Declare an aws.s3.BucketPublicAccessBlock for the bucket with all four flags.",
+    fix="Declare an aws.s3.BucketPublicAccessBlock for the bucket with all four flags.",
     checks={
         "block": Check(
             asks="must have a public access block",
             find=has_companion(BUCKET_BLOCK, "bucket", BUCKET, "without one"),
-            anchors=("CKV2_AWS_6", "AVD-AWS-0094"),
+            external_ids=("CKV2_AWS_6", "AVD-AWS-0094"),
             bad=(without(_BLOCKED, "block"),),
         ),
         "acls": _flag("blockPublicAcls", "CKV_AWS_53", "AVD-AWS-0086"),
@@ -73,7 +73,7 @@ PUBLIC_BLOCK = StackRule(
         "point": Check(
             asks="must not be false",
             find=each(S3_ACCESS_POINT, _open_point),
-            anchors=("CKV_AWS_392",),
+            external_ids=("CKV_AWS_392",),
             bad=(with_(_BLOCKED, "point", "publicAccessBlockConfiguration.blockPublicPolicy", False),),
         ),
     },
@@ -81,7 +81,7 @@ PUBLIC_BLOCK = StackRule(
         _BLOCKED,
         with_(_BLOCKED, "point", "publicAccessBlockConfiguration"),
         # A name that is written out is one as well, and one of an imported bucket is of no concern here.
-        {**_BLOCKED, "block": Made(type=BUCKET_BLOCK, props={**_FLAGS, "bucket": "slipway-models"})},
+        {**_BLOCKED, "block": FixtureResource(type=BUCKET_BLOCK, props={**_FLAGS, "bucket": "slipway-models"})},
     ),
 )
 
@@ -139,14 +139,16 @@ def _document(*statements: dict[str, Any]) -> str:
 
 
 _CLOSED: Final[Fixture] = {
-    "bucket": Made(type=BUCKET, props={}),
-    "policy": Made(type=BUCKET_POLICY, props={"policy": _document(_TLS)}, takes=_OF_BUCKET),
-    "owner": Made(type=BUCKET_OWNERSHIP, props={"rule": {"objectOwnership": "BucketOwnerEnforced"}}, takes=_OF_BUCKET),
+    "bucket": FixtureResource(type=BUCKET, props={}),
+    "policy": FixtureResource(type=BUCKET_POLICY, props={"policy": _document(_TLS)}, takes=_OF_BUCKET),
+    "owner": FixtureResource(
+        type=BUCKET_OWNERSHIP, props={"rule": {"objectOwnership": "BucketOwnerEnforced"}}, takes=_OF_BUCKET
+    ),
 }
 
 
 def _with_acl(**props: Any) -> Fixture:
-    return {**_CLOSED, "acl": Made(type=BUCKET_ACL, props=props)}
+    return {**_CLOSED, "acl": FixtureResource(type=BUCKET_ACL, props=props)}
 
 
 def _saying(*statements: dict[str, Any]) -> Fixture:
@@ -162,12 +164,12 @@ NO_GRANTS = StackRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="Access lists are the older, second way to rights that nobody looks at, and '*' is everybody on the internet.",
-    mend="Set object ownership BucketOwnerEnforced, name principals, and deny aws:SecureTransport false.",
+    fix="Set object ownership BucketOwnerEnforced, name principals, and deny aws:SecureTransport false.",
     checks={
         "acl": Check(
             asks="must be private",
             find=each(BUCKET_ACL, _granted),
-            anchors=("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092"),
+            external_ids=("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092"),
             bad=(
                 _with_acl(acl="public-read"),
                 _with_acl(acl="authenticated-read"),
@@ -177,7 +179,7 @@ NO_GRANTS = StackRule(
         "principal": Check(
             asks="must name who is allowed",
             find=each(BUCKET_POLICY, _anybody),
-            anchors=("CKV_AWS_70",),
+            external_ids=("CKV_AWS_70",),
             bad=(
                 _saying(_TLS, _READ),
                 _saying(_TLS, {**_READ, "Condition": {"Bool": {"aws:SecureTransport": "true"}}}),
@@ -186,13 +188,13 @@ NO_GRANTS = StackRule(
         "lockout": Check(
             asks="must leave somebody in",
             find=each(BUCKET_POLICY, _locks_out),
-            anchors=("CKV_AWS_93",),
+            external_ids=("CKV_AWS_93",),
             bad=(_saying(_TLS, {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": _ARN}),),
         ),
         "transport": Check(
             asks="must refuse requests without TLS",
             find=_plain,
-            anchors=("CKV_AWS_379",),
+            external_ids=("CKV_AWS_379",),
             bad=(
                 without(_CLOSED, "policy"),
                 _saying({**_TLS, "Effect": "Allow", "Principal": {"AWS": "111122223333"}}),
@@ -201,7 +203,7 @@ NO_GRANTS = StackRule(
         "ownership": Check(
             asks="must have ownership controls",
             find=has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so that access lists count"),
-            anchors=("CKV2_AWS_65",),
+            external_ids=("CKV2_AWS_65",),
             bad=(without(_CLOSED, "owner"),),
         ),
         "lists": Check(

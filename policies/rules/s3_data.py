@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.questions import each, has_companion, is_in
 from policies.resource import Resource, Stack
@@ -55,8 +55,8 @@ def _key_by_object(encryption: Resource, _: Context) -> Iterator[Problem]:
 
 _RULE: Final[dict[str, Any]] = {_DEFAULT: {"sseAlgorithm": "aws:kms", "kmsMasterKeyId": _KEY}, "bucketKeyEnabled": True}
 _ENCRYPTED: Final[Fixture] = {
-    "bucket": Made(type=BUCKET, props={}),
-    "encryption": Made(type=BUCKET_ENCRYPTION, props={"rules": [_RULE]}, takes=_OF_BUCKET),
+    "bucket": FixtureResource(type=BUCKET, props={}),
+    "encryption": FixtureResource(type=BUCKET_ENCRYPTION, props={"rules": [_RULE]}, takes=_OF_BUCKET),
 }
 
 KMS_BUCKET_KEY = StackRule(
@@ -67,18 +67,18 @@ KMS_BUCKET_KEY = StackRule(
     levels=Levels("M/M/M"),
     why="Without a bucket key every read of every object is a call to KMS: a training job over a million files meets "
     "its request quota, and pays for each (S3 User Guide, S3 Bucket Keys).",
-    mend="Declare the encryption of the bucket with sseAlgorithm aws:kms, kmsMasterKeyId and bucketKeyEnabled.",
+    fix="Declare the encryption of the bucket with sseAlgorithm aws:kms, kmsMasterKeyId and bucketKeyEnabled.",
     checks={
         "declared": Check(
             asks="must have its encryption declared",
             find=has_companion(BUCKET_ENCRYPTION, "bucket", BUCKET, "left to S3's default"),
-            anchors=("CKV_AWS_19",),
+            external_ids=("CKV_AWS_19",),
             bad=(without(_ENCRYPTED, "encryption"),),
         ),
         "kms": Check(
             asks="must be aws:kms",
             find=each(BUCKET_ENCRYPTION, _another),
-            anchors=("CKV_AWS_145", "AVD-AWS-0132"),
+            external_ids=("CKV_AWS_145", "AVD-AWS-0132"),
             bad=(
                 with_(_ENCRYPTED, "encryption", f"rules.0.{_DEFAULT}.sseAlgorithm", "AES256"),
                 with_(_ENCRYPTED, "encryption", f"rules.0.{_DEFAULT}"),
@@ -87,7 +87,7 @@ KMS_BUCKET_KEY = StackRule(
         "key": Check(
             asks="must be a key of the stack's own",
             find=each(BUCKET_ENCRYPTION, _aws_key),
-            anchors=("CKV_AWS_186",),
+            external_ids=("CKV_AWS_186",),
             bad=(
                 with_(_ENCRYPTED, "encryption", f"rules.0.{_DEFAULT}.kmsMasterKeyId"),
                 with_(_ENCRYPTED, "encryption", f"rules.0.{_DEFAULT}.kmsMasterKeyId", "alias/aws/s3"),
@@ -127,11 +127,11 @@ _CYCLE: Final = [
     {"noncurrentVersionExpiration": {"noncurrentDays": 30}},
 ]
 _VERSIONED: Final[Fixture] = {
-    "bucket": Made(type=BUCKET, props={}),
-    "versioning": Made(
+    "bucket": FixtureResource(type=BUCKET, props={}),
+    "versioning": FixtureResource(
         type=BUCKET_VERSIONING, props={"versioningConfiguration": {"status": "Enabled"}}, takes=_OF_BUCKET
     ),
-    "lifecycle": Made(type=BUCKET_LIFECYCLE, props={"rules": _CYCLE}, takes=_OF_BUCKET),
+    "lifecycle": FixtureResource(type=BUCKET_LIFECYCLE, props={"rules": _CYCLE}, takes=_OF_BUCKET),
 }
 
 VERSIONED_LIFECYCLE = StackRule(
@@ -142,12 +142,12 @@ VERSIONED_LIFECYCLE = StackRule(
     levels=Levels("M/M/M"),
     why="A checkpoint overwritten by a broken run is lost without versions; with them and without an end, each old one "
     "is paid for until somebody looks.",
-    mend="Enable versioning, and let the lifecycle end unfinished uploads and versions that are not current.",
+    fix="Enable versioning, and let the lifecycle end unfinished uploads and versions that are not current.",
     checks={
         "versions": Check(
             asks="must have versioning",
             find=has_companion(BUCKET_VERSIONING, "bucket", BUCKET, "without it"),
-            anchors=("CKV_AWS_21", "AVD-AWS-0090"),
+            external_ids=("CKV_AWS_21", "AVD-AWS-0090"),
             bad=(without(_VERSIONED, "versioning"),),
         ),
         "enabled": Check(
@@ -158,13 +158,13 @@ VERSIONED_LIFECYCLE = StackRule(
         "lifecycle": Check(
             asks="must have a lifecycle",
             find=has_companion(BUCKET_LIFECYCLE, "bucket", BUCKET, "without one"),
-            anchors=("CKV2_AWS_61",),
+            external_ids=("CKV2_AWS_61",),
             bad=(without(_VERSIONED, "lifecycle"),),
         ),
         "uploads": Check(
             asks="must end uploads that nobody finished",
             find=each(BUCKET_LIFECYCLE, _abandoned),
-            anchors=("CKV_AWS_300",),
+            external_ids=("CKV_AWS_300",),
             bad=(with_(_VERSIONED, "lifecycle", "rules.0", {"id": "none"}),),
         ),
         "former": Check(
@@ -184,19 +184,19 @@ def _dotted(bucket: Resource, _: Context) -> Iterator[Problem]:
 
 
 _AUDITED: Final[Fixture] = {
-    "bucket": Made(type=BUCKET, props={"bucket": "slipway-models"}),
-    "logging": Made(type=BUCKET_LOGGING, props={}, takes=_OF_BUCKET),
-    "replication": Made(type=BUCKET_REPLICATION, props={}, takes=_OF_BUCKET),
-    "lock": Made(type=BUCKET_LOCK, props={}, takes=_OF_BUCKET),
-    "notification": Made(type=BUCKET_NOTIFICATION, props={}, takes=_OF_BUCKET),
+    "bucket": FixtureResource(type=BUCKET, props={"bucket": "slipway-models"}),
+    "logging": FixtureResource(type=BUCKET_LOGGING, props={}, takes=_OF_BUCKET),
+    "replication": FixtureResource(type=BUCKET_REPLICATION, props={}, takes=_OF_BUCKET),
+    "lock": FixtureResource(type=BUCKET_LOCK, props={}, takes=_OF_BUCKET),
+    "notification": FixtureResource(type=BUCKET_NOTIFICATION, props={}, takes=_OF_BUCKET),
 }
 
 
-def _beside(role: str, token: str, asks: str, got: str, *anchors: str) -> Check[Stack]:
+def _beside(role: str, token: str, asks: str, got: str, *external_ids: str) -> Check[Stack]:
     return Check(
         asks=asks,
         find=has_companion(token, "bucket", BUCKET, got),
-        anchors=anchors,
+        external_ids=external_ids,
         bad=(without(_AUDITED, role),),
     )
 
@@ -208,7 +208,7 @@ AUDIT_EXTRAS = StackRule(
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
     why="Each of these costs money every month, so each bucket decides for itself, and says why where it declines.",
-    mend="Declare it for the bucket, or suppress the check for the bucket with the reason.",
+    fix="Declare it for the bucket, or suppress the check for the bucket with the reason.",
     checks={
         "logged": _beside(
             "logging", BUCKET_LOGGING, "must log who reads it", "not logged", "CKV_AWS_18", "AVD-AWS-0089"
@@ -223,7 +223,7 @@ AUDIT_EXTRAS = StackRule(
         "name": Check(
             asks="must have no dot",
             find=each(BUCKET, _dotted),
-            anchors=("AVD-AWS-0320",),
+            external_ids=("AVD-AWS-0320",),
             bad=(with_(_AUDITED, "bucket", "bucket", "slipway.models"),),
         ),
     },

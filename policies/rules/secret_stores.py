@@ -7,7 +7,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.questions import each, given, has_companion
 from policies.resource import Resource
@@ -40,14 +40,16 @@ def _seldom(rotation: Resource, context: Context) -> Iterator[Problem]:
 
 
 _STORES: Final[Fixture] = {
-    "secret": Made(type=STORED_SECRET, props={"kmsKeyId": _KEY}),
-    "rotation": Made(
+    "secret": FixtureResource(type=STORED_SECRET, props={"kmsKeyId": _KEY}),
+    "rotation": FixtureResource(
         type=SECRET_ROTATION,
         props={"rotationRules": {"automaticallyAfterDays": 90}},
         takes={"secretId": ("secret",)},
     ),
-    "parameter": Made(type=PARAMETER, props={"name": "/slipway/api-token", "type": "SecureString", "keyId": _KEY}),
-    "region": Made(type=PARAMETER, props={"name": "/slipway/region", "type": "String"}),
+    "parameter": FixtureResource(
+        type=PARAMETER, props={"name": "/slipway/api-token", "type": "SecureString", "keyId": _KEY}
+    ),
+    "region": FixtureResource(type=PARAMETER, props={"name": "/slipway/region", "type": "String"}),
 }
 
 SECRET_STORES = StackRule(
@@ -57,7 +59,7 @@ SECRET_STORES = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A secret that never changes is known to everybody who ever worked here.",
-    mend="Give the secret kmsKeyId and an aws.secretsmanager.SecretRotation; a parameter, type SecureString and keyId.",
+    fix="Give the secret kmsKeyId and an aws.secretsmanager.SecretRotation; a parameter, type SecureString and keyId.",
     settings={
         "days": Setting(
             asks="days after which a secret must be changed at the latest",
@@ -69,31 +71,31 @@ SECRET_STORES = StackRule(
         "key": Check(
             asks="must be a key of the stack's own",
             find=each(STORED_SECRET, given("kmsKeyId")),
-            anchors=("CKV_AWS_149", "AVD-AWS-0098"),
+            external_ids=("CKV_AWS_149", "AVD-AWS-0098"),
             bad=(with_(_STORES, "secret", "kmsKeyId"),),
         ),
         "rotated": Check(
             asks="must be rotated",
             find=has_companion(SECRET_ROTATION, "secretId", STORED_SECRET, "never changed"),
-            anchors=("CKV2_AWS_57",),
+            external_ids=("CKV2_AWS_57",),
             bad=(without(_STORES, "rotation"),),
         ),
         "days": Check(
             asks="must be a quarter at the most",
             find=each(SECRET_ROTATION, _seldom),
-            anchors=("CKV_AWS_304",),
+            external_ids=("CKV_AWS_304",),
             bad=(with_(_STORES, "rotation", "rotationRules.automaticallyAfterDays", 91),),
         ),
         "parameter": Check(
             asks="must be SecureString",
             find=each(PARAMETER, _open),
-            anchors=("CKV2_AWS_34",),
+            external_ids=("CKV2_AWS_34",),
             bad=(with_(_STORES, "parameter", "type", "String"), with_(_STORES, "parameter", "type")),
         ),
         "parameter-key": Check(
             asks="must be a key of the stack's own",
             find=each(PARAMETER, _aws_key),
-            anchors=("CKV_AWS_337",),
+            external_ids=("CKV_AWS_337",),
             bad=(with_(_STORES, "parameter", "keyId"),),
         ),
     },

@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 
 from policies.access import Node
 from policies.documents import listed
-from policies.fixtures import Fixture, Made, edited, one, without
+from policies.fixtures import Fixture, FixtureResource, edited, one, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
@@ -72,12 +72,12 @@ LEAST_OPEN = ResourceRule(
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
     why="An open port is found within minutes; open ways out are how data leaves.",
-    mend="Name a network or another group, and describe the rule; an exception is a suppression with its reason.",
+    fix="Name a network or another group, and describe the rule; an exception is a suppression with its reason.",
     checks={
         "ingress": Check(
             asks="must not be every address there is",
             find=_open_in,
-            anchors=("CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "AVD-AWS-0107"),
+            external_ids=("CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "AVD-AWS-0107"),
             bad=(
                 one(edited(_IN, "cidrIpv4", "0.0.0.0/0"), type=INGRESS_RULE),
                 one({**_IN, "cidrIpv6": "::/0"}, type=INGRESS_RULE),
@@ -89,7 +89,7 @@ LEAST_OPEN = ResourceRule(
         "egress": Check(
             asks="must not be every address there is",
             find=_open_out,
-            anchors=("CKV_AWS_382", "AVD-AWS-0104"),
+            external_ids=("CKV_AWS_382", "AVD-AWS-0104"),
             bad=(
                 one(edited(_OUT, "cidrIpv4", "0.0.0.0/0"), type=EGRESS_RULE),
                 one({**edited(_CLASSIC, "cidrBlocks", ["0.0.0.0/0"]), "type": "egress"}, type=SECURITY_GROUP_RULE),
@@ -99,7 +99,7 @@ LEAST_OPEN = ResourceRule(
         "description": Check(
             asks="must say what it is for",
             find=_undescribed,
-            anchors=("CKV_AWS_23", "AVD-AWS-0099", "AVD-AWS-0124"),
+            external_ids=("CKV_AWS_23", "AVD-AWS-0099", "AVD-AWS-0124"),
             bad=(
                 one(edited(_GROUP, "description")),
                 one(edited(_GROUP, "description", _MADE_BY_PULUMI)),
@@ -130,9 +130,9 @@ def _unused(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 _USED: Final[Fixture] = {
-    "group": Made(type=SECURITY_GROUP),
-    "rule": Made(type=INGRESS_RULE, takes={"securityGroupId": ("group",)}),
-    "machines": Made(type=NODE_CLASS, takes={"spec": ("group",)}),
+    "group": FixtureResource(type=SECURITY_GROUP),
+    "rule": FixtureResource(type=INGRESS_RULE, takes={"securityGroupId": ("group",)}),
+    "machines": FixtureResource(type=NODE_CLASS, takes={"spec": ("group",)}),
 }
 
 GROUPS_USED = StackRule(
@@ -142,12 +142,12 @@ GROUPS_USED = StackRule(
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
     why="A group that nothing uses is one that somebody will use without having read it.",
-    mend="Attach it, or leave it out.",
+    fix="Attach it, or leave it out.",
     checks={
         "used": Check(
             asks="must be attached",
             find=_unused,
-            anchors=("CKV2_AWS_5",),
+            external_ids=("CKV2_AWS_5",),
             bad=(without(_USED, "machines"),),
         )
     },

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, edited, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.pods import Pod, of_pod, pods
 from policies.resource import Resource, Stack
@@ -44,9 +44,9 @@ def _uncovered(stack: Stack, _: Context) -> Iterator[Problem]:
 
 def _blocking(stack: Stack, _: Context) -> Iterator[Problem]:
     for budget in stack.of(BUDGET_OF_PODS):
-        most = budget["spec"]["maxUnavailable"]
-        if most.raw in (0, "0", "0%") or budget["spec"]["minAvailable"].raw == "100%":
-            yield problem(most, at=budget)
+        maximum = budget["spec"]["maxUnavailable"]
+        if maximum.raw in (0, "0", "0%") or budget["spec"]["minAvailable"].raw == "100%":
+            yield problem(maximum, at=budget)
 
 
 _SERVER: Final[dict[str, Any]] = {
@@ -63,8 +63,8 @@ _SERVER: Final[dict[str, Any]] = {
     },
 }
 _SERVED: Final[Fixture] = {
-    "server": Made(type=DEPLOYMENT, props=_SERVER),
-    "budget": Made(
+    "server": FixtureResource(type=DEPLOYMENT, props=_SERVER),
+    "budget": FixtureResource(
         type=BUDGET_OF_PODS,
         props={
             "metadata": {"namespace": "vision"},
@@ -81,7 +81,7 @@ SERVING_PDB = StackRule(
     levels=Levels("A/M/M"),
     why="An upgrade drains nodes one after another, and without a budget both replicas at once; with one that permits "
     "nothing it never ends.",
-    mend="Declare a PodDisruptionBudget with maxUnavailable 1 for its labels.",
+    fix="Declare a PodDisruptionBudget with maxUnavailable 1 for its labels.",
     checks={
         "budget": Check(
             asks="must have a PodDisruptionBudget",
@@ -133,7 +133,7 @@ SERVING_HA = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("-/A/M"),
     why="One replica is an outage at every node that is replaced.",
-    mend="Set two replicas or more, and topologySpreadConstraints over zones.",
+    fix="Set two replicas or more, and topologySpreadConstraints over zones.",
     settings={
         "replicas": Setting(
             asks="replicas that a server must have",
@@ -184,18 +184,18 @@ SERVING_PROBES = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A model takes minutes to load; without a probe requests arrive before it.",
-    mend="Give its container readinessProbe, livenessProbe, and startupProbe while a model loads.",
+    fix="Give its container readinessProbe, livenessProbe, and startupProbe while a model loads.",
     checks={
         "ready": Check(
             asks="must be set",
             find=_probe("readinessProbe"),
-            anchors=("CKV_K8S_9",),
+            external_ids=("CKV_K8S_9",),
             bad=(one(edited(_PORT, "spec.template.spec.containers.0.readinessProbe")),),
         ),
         "alive": Check(
             asks="must be set",
             find=_probe("livenessProbe"),
-            anchors=("CKV_K8S_8",),
+            external_ids=("CKV_K8S_8",),
             bad=(one(edited(_PORT, "spec.template.spec.containers.0.livenessProbe")),),
         ),
     },
@@ -204,16 +204,16 @@ SERVING_PROBES = ResourceRule(
 
 
 def _unbounded(service: Resource, _: Context) -> Iterator[Problem]:
-    most = service["spec"]["predictor"]["maxReplicas"]
-    if most.missing:
-        yield problem(most)
+    maximum = service["spec"]["predictor"]["maxReplicas"]
+    if maximum.missing:
+        yield problem(maximum)
 
 
 def _cold(service: Resource, context: Context) -> Iterator[Problem]:
-    least = service["spec"]["predictor"]["minReplicas"]
-    number = 1 if least.missing else least.number()
+    minimum = service["spec"]["predictor"]["minReplicas"]
+    number = 1 if minimum.missing else minimum.number()
     if number is not None and number < context.settings["minimum"]:
-        yield problem(least)
+        yield problem(minimum)
 
 
 def _foreign(service: Resource, context: Context) -> Iterator[Problem]:
@@ -248,7 +248,7 @@ SCALE_BOUNDS = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="An autoscaler without an end follows every flood of requests with GPUs.",
-    mend="Set maxReplicas of the predictor, and minReplicas 1 in production.",
+    fix="Set maxReplicas of the predictor, and minReplicas 1 in production.",
     settings={
         "minimum": Setting(
             asks="replicas that a model keeps while nobody asks",
@@ -257,8 +257,8 @@ SCALE_BOUNDS = ResourceRule(
         )
     },
     checks={
-        "most": Check(asks="must be set", find=_unbounded, bad=(one(edited(_MODEL, f"{_IN}.maxReplicas")),)),
-        "least": Check(asks="must be enough", find=_cold, bad=(one(edited(_MODEL, f"{_IN}.minReplicas", 0)),)),
+        "maximum": Check(asks="must be set", find=_unbounded, bad=(one(edited(_MODEL, f"{_IN}.maxReplicas")),)),
+        "minimum": Check(asks="must be enough", find=_cold, bad=(one(edited(_MODEL, f"{_IN}.minReplicas", 0)),)),
     },
     good=(one(_MODEL), one(edited(_MODEL, f"{_IN}.minReplicas"))),
 )
@@ -270,7 +270,7 @@ KSERVE_HARDENED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
     why="A model is code: what is loaded from anywhere runs with the rights of the pod (kserve/kserve#1982).",
-    mend="Put the model into the team's place of the models bucket, and set serviceAccountName: workload.",
+    fix="Put the model into the team's place of the models bucket, and set serviceAccountName: workload.",
     settings={
         "models": Setting(
             asks="globs of places from which models may come",

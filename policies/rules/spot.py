@@ -9,7 +9,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, edited, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.pools import CAPACITY, ROLE, TYPE, ZONE, label, node_pools, requirement, spot, type_names
 from policies.resource import Resource, Stack
@@ -57,7 +57,7 @@ NO_SPOT_INFERENCE = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("-/A/M"),
     why="All replicas on one Spot pool go within two minutes (EKS Best Practices, AI/ML compute).",
-    mend="Set capacity.market of the pool to on-demand or reserved.",
+    fix="Set capacity.market of the pool to on-demand or reserved.",
     settings={
         "roles": Setting(
             asks="roles of pools that must not be Spot",
@@ -84,8 +84,8 @@ NO_SPOT_INFERENCE = ResourceRule(
 )
 
 
-def _few(values: Node, least: float) -> bool:
-    return values.known and len(values.items()) < least
+def _few(values: Node, minimum: float) -> bool:
+    return values.known and len(values.items()) < minimum
 
 
 def _few_types(pool: Resource, context: Context) -> Iterator[Problem]:
@@ -109,7 +109,7 @@ DIVERSIFIED = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="One type in one zone is reclaimed all at once, and not to be had again (EKS Best Practices, AI/ML compute).",
-    mend="Name more instanceTypes and zones in the pool.",
+    fix="Name more instanceTypes and zones in the pool.",
     settings={
         "types": Setting(
             asks="instance types at least", schema={"type": "integer", "minimum": 1}, values=everywhere(3)
@@ -179,18 +179,18 @@ def _unread(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 _SPOT: Final[Fixture] = {
-    "pool": Made(type=NODE_POOL, props=_node_pool(["spot"], _TYPES, _ZONES)),
-    "queue": Made(type=QUEUE),
-    "rule": Made(type=EVENT_RULE, props={"eventPattern": json.dumps({"detail-type": [_WARNING]})}),
-    "target": Made(type=EVENT_TARGET, takes={"rule": ("rule",), "arn": ("queue",)}),
-    "karpenter": Made(
+    "pool": FixtureResource(type=NODE_POOL, props=_node_pool(["spot"], _TYPES, _ZONES)),
+    "queue": FixtureResource(type=QUEUE),
+    "rule": FixtureResource(type=EVENT_RULE, props={"eventPattern": json.dumps({"detail-type": [_WARNING]})}),
+    "target": FixtureResource(type=EVENT_TARGET, takes={"rule": ("rule",), "arn": ("queue",)}),
+    "karpenter": FixtureResource(
         type=RELEASE,
         props={
             "chart": "oci://public.ecr.aws/karpenter/karpenter",
             "values": {"settings": {"interruptionQueue": "queue"}},
         },
     ),
-    "other": Made(type=RELEASE, props={"chart": "cluster-autoscaler", "values": {}}),
+    "other": FixtureResource(type=RELEASE, props={"chart": "cluster-autoscaler", "values": {}}),
 }
 
 INTERRUPTIONS = StackRule(
@@ -200,7 +200,7 @@ INTERRUPTIONS = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Unheard, the two minutes' warning is lost, and with it the last checkpoint (EKS Best Practices, Karpenter).",
-    mend="Make the queue, the rules and the target (components.addons.karpenter), and name the queue to Karpenter.",
+    fix="Make the queue, the rules and the target (components.addons.karpenter), and name the queue to Karpenter.",
     checks={
         "events": Check(
             asks="must have its interruption warnings brought to a queue",
@@ -210,7 +210,7 @@ INTERRUPTIONS = StackRule(
                 without(_SPOT, "target"),
                 without(_SPOT, "queue", "target"),
                 with_(_SPOT, "rule", "eventPattern", "{}"),
-                {**without(_SPOT, "pool", "rule"), "group": Made(type=NODE_GROUP, props=_GROUP)},
+                {**without(_SPOT, "pool", "rule"), "group": FixtureResource(type=NODE_GROUP, props=_GROUP)},
             ),
         ),
         "karpenter": Check(
@@ -222,10 +222,10 @@ INTERRUPTIONS = StackRule(
     good=(
         _SPOT,
         {
-            "pool": Made(type=NODE_POOL, props=_node_pool(["on-demand"], _TYPES, _ZONES)),
-            "karpenter": Made(type=RELEASE, props={"chart": "oci://public.ecr.aws/karpenter/karpenter"}),
+            "pool": FixtureResource(type=NODE_POOL, props=_node_pool(["on-demand"], _TYPES, _ZONES)),
+            "karpenter": FixtureResource(type=RELEASE, props={"chart": "oci://public.ecr.aws/karpenter/karpenter"}),
         },
-        {"group": Made(type=NODE_GROUP, props=_SINGLE)},
+        {"group": FixtureResource(type=NODE_GROUP, props=_SINGLE)},
     ),
 )
 

@@ -87,7 +87,7 @@ COST_TAGS = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="A line of the bill without an owner is paid by all, and cleaned up by nobody.",
-    mend="Leave the provider's default tags in place, and pass them on to launch templates and node classes.",
+    fix="Leave the provider's default tags in place, and pass them on to launch templates and node classes.",
     settings={
         "keys": Setting(
             asks="keys of tags that must be there",
@@ -141,7 +141,7 @@ WORKLOAD_LABELS = ResourceRule(
     severity=Severity.LOW,
     levels=Levels("A/M/M"),
     why="Nodes are shared: the cost tool on the cluster splits their bill by these labels.",
-    mend="Set project and costCenter of the team in the stack file.",
+    fix="Set project and costCenter of the team in the stack file.",
     settings={
         "labels": Setting(
             asks="labels that a team's namespace must have",

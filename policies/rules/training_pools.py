@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, Made, edited, one, with_
+from policies.fixtures import Fixture, FixtureResource, edited, one, with_
 from policies.levels import Levels
 from policies.pools import ROLE, facts, label
 from policies.resource import Resource, Stack
@@ -65,7 +65,7 @@ TRAINING_DISRUPTION = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A consolidation ends the job of all its nodes (EKS Best Practices, AI/ML compute).",
-    mend="Give the pool role training, from which components.pools sets WhenEmpty and a long life.",
+    fix="Give the pool role training, from which components.pools sets WhenEmpty and a long life.",
     settings={
         "idleSeconds": Setting(
             asks="seconds that a node must be empty before it goes",
@@ -117,7 +117,7 @@ TRAINING_DISRUPTION = ResourceRule(
 )
 
 
-def _cut(stack: Stack, _: Context) -> Iterator[Problem]:
+def _partitioned(stack: Stack, _: Context) -> Iterator[Problem]:
     for component, pool in facts(stack):
         if pool["role"].raw == _TRAINING and pool["sharing"].known:
             yield problem(pool["sharing"], at=component)
@@ -132,11 +132,13 @@ def _crowded(stack: Stack, context: Context) -> Iterator[Problem]:
 
 
 _SHARED: Final[Fixture] = {
-    "notebooks": Made(
+    "notebooks": FixtureResource(
         type=KARPENTER_POOL,
         props={"pool": {"name": "notebooks", "role": "interactive", "sharing": {"mode": "mps", "replicas": 4}}},
     ),
-    "training": Made(type=MANAGED_POOL, props={"pool": {"name": "h100", "role": _TRAINING, "sharing": None}}),
+    "training": FixtureResource(
+        type=MANAGED_POOL, props={"pool": {"name": "h100", "role": _TRAINING, "sharing": None}}
+    ),
 }
 
 NO_TIMESLICING = StackRule(
@@ -146,7 +148,7 @@ NO_TIMESLICING = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
     why="Time slices have no memory of their own: one job's tensors push out the other's.",
-    mend="Remove sharing of the pool, or lower its replicas.",
+    fix="Remove sharing of the pool, or lower its replicas.",
     settings={
         "replicas": Setting(
             asks="pods that may share a GPU",
@@ -157,7 +159,7 @@ NO_TIMESLICING = StackRule(
     checks={
         "training": Check(
             asks="must not be set",
-            find=_cut,
+            find=_partitioned,
             bad=(with_(_SHARED, "training", "pool.sharing", {"mode": "time-slicing", "replicas": 2}),),
         ),
         "replicas": Check(
@@ -196,15 +198,15 @@ def _beyond(stack: Stack, context: Context) -> Iterator[Problem]:
 
 
 _GROUNDED: Final[Fixture] = {
-    "a100": Made(
+    "a100": FixtureResource(
         type=MANAGED_POOL,
         props={"pool": {"name": "a100", "instanceTypes": ["p4d.24xlarge"], "market": "on-demand", "max": 4}},
     ),
-    "spot": Made(
+    "spot": FixtureResource(
         type=KARPENTER_POOL,
         props={"pool": {"name": "spot", "instanceTypes": ["g6.xlarge", "g6.2xlarge"], "market": "spot", "max": 8}},
     ),
-    "h100": Made(
+    "h100": FixtureResource(
         type=MANAGED_POOL,
         props={"pool": {"name": "h100", "instanceTypes": ["p5.48xlarge"], "market": "reserved", "max": 99}},
     ),
@@ -217,7 +219,7 @@ SERVICE_QUOTA = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A new account may run no P instance at all, and an increase takes days (EKS Best Practices, quotas).",
-    mend="Have the EC2 quota raised and the rule's setting with it, or lower max of the pool.",
+    fix="Have the EC2 quota raised and the rule's setting with it, or lower max of the pool.",
     settings={
         "vcpus": Setting(
             asks="vCPUs that the account may run, by EC2 quota",

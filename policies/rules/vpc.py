@@ -8,7 +8,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, Made, one, with_, without
+from policies.fixtures import Fixture, FixtureResource, one, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
@@ -91,24 +91,24 @@ PARTS_CLOSED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Default VPCs, default groups and public addresses by default open what nobody meant to open.",
-    mend="Use the network component, whose subnets give out no public address and whose default group is empty.",
+    fix="Use the network component, whose subnets give out no public address and whose default group is empty.",
     checks={
         "default-vpc": Check(
             asks="must not be used",
             find=_aws_default,
-            anchors=("CKV_AWS_148", "AVD-AWS-0101"),
+            external_ids=("CKV_AWS_148", "AVD-AWS-0101"),
             bad=(one({}, type=DEFAULT_VPC),),
         ),
         "public-address": Check(
             asks="must be false",
             find=_public_by_itself,
-            anchors=("CKV_AWS_130", "AVD-AWS-0164"),
+            external_ids=("CKV_AWS_130", "AVD-AWS-0164"),
             bad=(one({"mapPublicIpOnLaunch": True}),),
         ),
         "default-group": Check(
             asks="must be empty",
             find=_default_rules,
-            anchors=("AVD-AWS-0173",),
+            external_ids=("AVD-AWS-0173",),
             bad=(
                 one({"ingress": [{"protocol": "-1"}], "egress": []}, type=DEFAULT_SECURITY_GROUP),
                 one({"egress": [{"protocol": "-1"}]}, type=DEFAULT_SECURITY_GROUP),
@@ -117,13 +117,13 @@ PARTS_CLOSED = ResourceRule(
         "default-route": Check(
             asks="must be a gateway's, not a machine's",
             find=_by_a_machine,
-            anchors=("CKV2_AWS_35",),
+            external_ids=("CKV2_AWS_35",),
             bad=(one({"destinationCidrBlock": "0.0.0.0/0", "networkInterfaceId": "eni-1"}, type=ROUTE),),
         ),
         "acl": Check(
             asks="must name networks or ports",
             find=_open_acl,
-            anchors=(
+            external_ids=(
                 "CKV_AWS_229",
                 "CKV_AWS_230",
                 "CKV_AWS_231",
@@ -192,20 +192,20 @@ def _peer_everything(stack: Stack, _: Context) -> Iterator[Problem]:
 
 
 _VPC: Final[Fixture] = {
-    "vpc": Made(type=VPC),
-    "log": Made(type=FLOW_LOG, takes={"vpcId": ("vpc",)}),
-    "default": Made(type=DEFAULT_SECURITY_GROUP, takes={"vpcId": ("vpc",)}),
-    "address": Made(type=EIP),
-    "nat": Made(type=NAT_GATEWAY, takes={"allocationId": ("address",)}),
-    "other-address": Made(type=EIP, props={"networkInterface": "eni-1"}),
-    "acl": Made(type=NETWORK_ACL, props={"subnetIds": ["subnet-a"]}),
-    "peering": Made(type=VPC_PEERING),
-    "to-peer": Made(
+    "vpc": FixtureResource(type=VPC),
+    "log": FixtureResource(type=FLOW_LOG, takes={"vpcId": ("vpc",)}),
+    "default": FixtureResource(type=DEFAULT_SECURITY_GROUP, takes={"vpcId": ("vpc",)}),
+    "address": FixtureResource(type=EIP),
+    "nat": FixtureResource(type=NAT_GATEWAY, takes={"allocationId": ("address",)}),
+    "other-address": FixtureResource(type=EIP, props={"networkInterface": "eni-1"}),
+    "acl": FixtureResource(type=NETWORK_ACL, props={"subnetIds": ["subnet-a"]}),
+    "peering": FixtureResource(type=VPC_PEERING),
+    "to-peer": FixtureResource(
         type=ROUTE,
         props={"destinationCidrBlock": "10.0.0.0/12"},
         takes={"vpcPeeringConnectionId": ("peering",)},
     ),
-    "out": Made(type=ROUTE, props={"destinationCidrBlock": "0.0.0.0/0"}, takes={"natGatewayId": ("nat",)}),
+    "out": FixtureResource(type=ROUTE, props={"destinationCidrBlock": "0.0.0.0/0"}, takes={"natGatewayId": ("nat",)}),
 }
 
 VPC_BASELINE = StackRule(
@@ -215,37 +215,37 @@ VPC_BASELINE = StackRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="Flow logs tell afterwards who talked to whom; what is left over is paid for, or used by somebody else.",
-    mend="Use the network component with flowLogs.enabled.",
+    fix="Use the network component with flowLogs.enabled.",
     checks={
         "flow-logs": Check(
             asks="must have flow logs",
             find=_unwatched,
-            anchors=("CKV2_AWS_11", "AVD-AWS-0178"),
+            external_ids=("CKV2_AWS_11", "AVD-AWS-0178"),
             bad=(without(_VPC, "log"),),
         ),
         "default-group": Check(
             asks="must have its default group taken over",
             find=_left_open,
-            anchors=("CKV2_AWS_12",),
+            external_ids=("CKV2_AWS_12",),
             bad=(without(_VPC, "default"),),
         ),
         "address": Check(
-            asks="must be attached", find=_idle_address, anchors=("CKV2_AWS_19",), bad=(without(_VPC, "nat"),)
+            asks="must be attached", find=_idle_address, external_ids=("CKV2_AWS_19",), bad=(without(_VPC, "nat"),)
         ),
         "acl": Check(
             asks="must name its subnets",
             find=_unattached_acl,
-            anchors=("CKV2_AWS_1",),
+            external_ids=("CKV2_AWS_1",),
             bad=(with_(_VPC, "acl", "subnetIds", []), with_(_VPC, "acl", "subnetIds")),
         ),
         "peering": Check(
             asks="must be the peer's networks alone",
             find=_peer_everything,
-            anchors=("CKV2_AWS_44",),
+            external_ids=("CKV2_AWS_44",),
             bad=(with_(_VPC, "to-peer", "destinationCidrBlock", "0.0.0.0/0"),),
         ),
     },
-    good=(_VPC, {"address": Made(type=EIP, props={"instance": "i-1"})}),
+    good=(_VPC, {"address": FixtureResource(type=EIP, props={"instance": "i-1"})}),
 )
 
 RULES = (PARTS_CLOSED, VPC_BASELINE)

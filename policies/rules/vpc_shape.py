@@ -10,7 +10,7 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node, texts, unknowns
-from policies.fixtures import Fixture, Made, with_, without
+from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.network import network as network_of
 from policies.network import public_subnets, zones
@@ -70,23 +70,23 @@ def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Problem]:
             yield Problem(path="", got=f"without endpoints of {', '.join(missing)}", at=vpc)
 
 
-def _subnet(zone: str, *, public: bool = False) -> Made:
-    return Made(type=SUBNET, props={"availabilityZone": zone, "mapPublicIpOnLaunch": public})
+def _subnet(zone: str, *, public: bool = False) -> FixtureResource:
+    return FixtureResource(type=SUBNET, props={"availabilityZone": zone, "mapPublicIpOnLaunch": public})
 
 
-def _endpoint(service: str) -> Made:
-    return Made(type=VPC_ENDPOINT, props={"serviceName": f"com.amazonaws.us-east-1.{service}"})
+def _endpoint(service: str) -> FixtureResource:
+    return FixtureResource(type=VPC_ENDPOINT, props={"serviceName": f"com.amazonaws.us-east-1.{service}"})
 
 
 _SHAPE: Final[Fixture] = {
-    "vpc": Made(type=VPC, props={"cidrBlock": "10.48.0.0/16"}),
-    "pods": Made(type=VPC_RANGE, props={"cidrBlock": "100.64.0.0/16"}),
-    "cluster": Made(type=CLUSTER, props={"kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}}),
+    "vpc": FixtureResource(type=VPC, props={"cidrBlock": "10.48.0.0/16"}),
+    "pods": FixtureResource(type=VPC_RANGE, props={"cidrBlock": "100.64.0.0/16"}),
+    "cluster": FixtureResource(type=CLUSTER, props={"kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}}),
     "private-a": _subnet("us-east-1a"),
     "private-b": _subnet("us-east-1b"),
     "public-c": _subnet("us-east-1c", public=True),
-    "nat-a": Made(type=NAT_GATEWAY),
-    "nat-b": Made(type=NAT_GATEWAY),
+    "nat-a": FixtureResource(type=NAT_GATEWAY),
+    "nat-b": FixtureResource(type=NAT_GATEWAY),
     **{service: _endpoint(service) for service in ("s3", "ecr.api", "ecr.dkr", "sts")},
 }
 _DOCKER: Final = "172.17.0.0/16"
@@ -100,7 +100,7 @@ VPC_SHAPE = StackRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="Ranges can't be changed later, and pulls through NAT cost 0.045 USD a GB (EKS Best Practices, Networking).",
-    mend="Set network.cidr, podCidr, nat and endpoints of the stack file.",
+    fix="Set network.cidr, podCidr, nat and endpoints of the stack file.",
     settings={
         "reserved": Setting(
             asks="ranges of other networks that nothing may overlap", schema=_STRINGS, values=everywhere([_DOCKER])

@@ -28,7 +28,7 @@ class Finding:
     level: Level
     what: str
     found: str
-    mend: str = ""
+    fix: str = ""
 
 
 def stack_files(project: Project) -> list[Finding]:
@@ -57,7 +57,7 @@ def sandbox(status: Status) -> Finding:
     """How the sandbox is. One that does not run is no trouble: the next command starts it."""
     level = {Condition.DAMAGED: Level.FAILED, Condition.STALE: Level.NOTE}.get(status.condition, Level.OK)
     memory = f", {status.memory >> 20} MiB" if status.healthy else ""
-    return Finding(level, "sandbox", f"{status.condition}{memory}, in {status.home}", status.mend)
+    return Finding(level, "sandbox", f"{status.condition}{memory}, in {status.home}", status.fix)
 
 
 def aws_variables(environment: Mapping[str, str]) -> Finding:

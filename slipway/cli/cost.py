@@ -37,9 +37,11 @@ def add(commands: Commands) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-    former = parser.add_mutually_exclusive_group()
-    former.add_argument("--against", metavar="REF", help="what differs from the stack file of a commit, branch or tag")
-    former.add_argument("--deployed", action="store_true", help="what differs from the last update of the stack")
+    baseline = parser.add_mutually_exclusive_group()
+    baseline.add_argument(
+        "--against", metavar="REF", help="what differs from the stack file of a commit, branch or tag"
+    )
+    baseline.add_argument("--deployed", action="store_true", help="what differs from the last update of the stack")
     parser.add_argument("--sandbox", action="store_true", help="with --deployed: the stack of the sandbox")
     parser.add_argument("--verify", action="store_true", help="run the program too, and hold its resources against it")
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -106,7 +108,7 @@ def _against_program(priced: Estimate, platform: Platform, stack: str) -> Estima
     resources = [(each.type, each.inputs.plain) for each in record_platform(platform, stack=stack)]
     for line in reconciliation.disagreements(priced, resources):
         print(f"warning: {line}", file=sys.stderr)
-    unpriced = (*priced.unpriced, *reconciliation.strangers(resources))
+    unpriced = (*priced.unpriced, *reconciliation.unpriced_types(resources))
     return type(priced)(region=priced.region, lines=priced.lines, unpriced=unpriced)
 
 

@@ -23,7 +23,7 @@ TEXTS_SHOWN: Final = 5
 
 def of_aws(state: StackState, in_moto: Collection[str]) -> str:
     """Types of pulumi_aws in the state, by whether moto has them or they are records."""
-    found = Counter((resource.type in in_moto, resource.kind) for resource in state.standing if _is_aws(resource))
+    found = Counter((resource.type in in_moto, resource.kind) for resource in state.existing if _is_aws(resource))
     if not found:
         return ""
     by_world = {"in moto": _kinds(found, moto=True), "recorded": _kinds(found, moto=False)}

@@ -41,9 +41,9 @@ def run(_options: argparse.Namespace) -> int:
 def report(findings: list[checks.Finding]) -> str:
     """The table, and below it what to do."""
     rows = [(finding.level.value, finding.what, finding.found) for finding in findings]
-    mends = [f"{finding.what}: {finding.mend}" for finding in findings if finding.mend]
+    fixes = [f"{finding.what}: {finding.fix}" for finding in findings if finding.fix]
     text = table(rows)
-    return text if not mends else "\n".join([text, "", "To do:", *(f"  - {mend}" for mend in mends)])
+    return text if not fixes else "\n".join([text, "", "To do:", *(f"  - {fix}" for fix in fixes)])
 
 
 if TYPE_CHECKING:

@@ -54,14 +54,14 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the memory and the places; 1 where none holds it."""
-    from slipway.fit import choose, mends, places, request, table  # noqa: PLC0415 - `slipway --help` needs none of it
+    from slipway.fit import choose, fixes, places, request, table  # noqa: PLC0415 - `slipway --help` needs none of it
 
     shape = request.Shape(**{name: getattr(options, name) for name in request.Shape.__dataclass_fields__})
     names = ("mode", "precision", "batch", "seq", "optimizer", "checkpointing", "zero", "lora", "loss", "classes")
     work = request.workload(shape, **{name: getattr(options, name) for name in names})
     where = places.of_catalog() if options.stack is None else _of_stack(options.stack)
     answer = choose(work, where)
-    hints = () if answer.choices else mends(work, where)
+    hints = () if answer.choices else fixes(work, where)
     if options.json:
         print(json.dumps(table.data(work, answer, hints), indent=2))
     else:

@@ -56,7 +56,7 @@ class Gate:
 
     def _preview(self, request: Request) -> int:
         code, removals = self._watched(request)
-        verdict = gate.judge(removals, self.allowed)
+        verdict = gate.evaluate(removals, self.allowed)
         for name in verdict.unused:
             _say(f"note: --allow-replace {name} fits nothing that this plan would replace or delete")
         if verdict.refused:
@@ -79,7 +79,7 @@ class Gate:
     def _rehearse(self, request: Request) -> int:
         """A rehearsal has nothing to lose, so it goes on; what AWS would have been spared is told afterwards."""
         code, removals = self._watched(request)
-        verdict = gate.judge(removals, self.allowed)
+        verdict = gate.evaluate(removals, self.allowed)
         if verdict.refused:
             _say(gate.refusal(request.stack, verdict.refused, done=True))
         return code

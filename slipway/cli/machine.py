@@ -61,8 +61,8 @@ def cache() -> Finding:
     existing = next(path for path in (root, *root.parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return Finding(Level.OK, "cache", str(root))
-    mend = f"make {existing} writable, or set SLIPWAY_CACHE to a directory that is"
-    return Finding(Level.FAILED, "cache", f"{root} can't be written", mend)
+    fix = f"make {existing} writable, or set SLIPWAY_CACHE to a directory that is"
+    return Finding(Level.FAILED, "cache", f"{root} can't be written", fix)
 
 
 def disk() -> Finding:
@@ -89,8 +89,8 @@ def _tool(tool: Tool) -> Finding:
         return Finding(Level.FAILED, tool.name, "missing", "`make setup` installs it")
     without = "" if tool.name in NEEDED else "; without it charts are recorded, not rendered"
     level = Level.FAILED if tool.name in NEEDED and not _downloadable(tool) and _obstacle(tool) else Level.NOTE
-    mend = f"`python -m slipway.toolchain ensure {tool.name}` makes it now"
-    return Finding(level, tool.name, f"missing; made when first needed, {_how(tool)}{without}", mend)
+    fix = f"`python -m slipway.toolchain ensure {tool.name}` makes it now"
+    return Finding(level, tool.name, f"missing; made when first needed, {_how(tool)}{without}", fix)
 
 
 def _how(tool: Tool) -> str:

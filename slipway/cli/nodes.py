@@ -12,7 +12,7 @@ import yaml
 
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
-from slipway.sandbox.nodes.spec import SPECIMEN
+from slipway.sandbox.nodes.spec import PLACEHOLDER_NODE
 from spec.errors import SlipwayError
 from spec.pools.keys import POOL
 
@@ -26,7 +26,7 @@ class PoolNodes:
     pool: str
     instance_type: str
     count: int
-    specimen: bool
+    placeholder: bool
 
 
 def read(kubeconfig: Path, cluster: str) -> list[PoolNodes]:
@@ -51,10 +51,10 @@ def by_pool(nodes: Iterable[Mapping[str, Any]]) -> list[PoolNodes]:
     for node in nodes:
         metadata = node["metadata"]
         labels = metadata.get("labels") or {}
-        specimen = (metadata.get("annotations") or {}).get(SPECIMEN) == "true"
-        key = (labels.get(POOL, "without a pool"), labels.get(INSTANCE_TYPE, "?"), specimen)
+        placeholder = (metadata.get("annotations") or {}).get(PLACEHOLDER_NODE) == "true"
+        key = (labels.get(POOL, "without a pool"), labels.get(INSTANCE_TYPE, "?"), placeholder)
         found[key] = found.get(key, 0) + 1
-    return [PoolNodes(pool, kind, count, specimen) for (pool, kind, specimen), count in sorted(found.items())]
+    return [PoolNodes(pool, kind, count, placeholder) for (pool, kind, placeholder), count in sorted(found.items())]
 
 
 def _client(kubeconfig: Path, cluster: str) -> KubeClient | None:

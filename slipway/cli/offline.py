@@ -61,7 +61,7 @@ def find_running() -> Sandbox | None:
     if not found.running or found.state is None:
         return None
     if found.dead_children:
-        msg = f"the sandbox is damaged: {_status(found).mend}"
+        msg = f"the sandbox is damaged: {_status(found).fix}"
         raise SlipwayError(msg)
     return _sandbox(found.state)
 

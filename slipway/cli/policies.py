@@ -59,10 +59,10 @@ def report(options: argparse.Namespace, found: Sequence[Finding], today: date, r
         return EXIT_FAILURE if broken else 0
     for one in rows:
         print(f"{one['level']} {one['rule']} {one['urn']}\n  {one['message']}")
-    excused = sum(not one.counts(today) for one in found)
+    suppressed = sum(not one.counts(today) for one in found)
     print(
         f"stack {options.stack}: {resources} resources, {broken} mandatory and "
-        f"{sum(one['level'] == 'advisory' for one in rows)} advisory findings, {excused} suppressed",
+        f"{sum(one['level'] == 'advisory' for one in rows)} advisory findings, {suppressed} suppressed",
         file=sys.stderr,
     )
     return EXIT_FAILURE if broken else 0
@@ -73,15 +73,19 @@ def row(one: Finding, stack: str, today: date) -> dict[str, Any]:
     from policies.levels import environment  # noqa: PLC0415 - as above
     from policies.rules import BY_NAME  # noqa: PLC0415 - as above
 
-    excuse = one.suppression
+    suppression = one.suppression
     plain: dict[str, Any] = {
         "rule": one.id,
         "level": BY_NAME[one.rule].levels.of(environment(stack)).value if one.counts(today) else "suppressed",
         "severity": BY_NAME[one.rule].severity.value,
         "urn": one.urn,
         "path": one.path,
-        "message": one.message if one.counts(today) else f"{one.text} Excused: {excuse and excuse.reason}",
+        "message": one.message if one.counts(today) else f"{one.text} Excused: {suppression and suppression.reason}",
     }
-    if excuse is not None:
-        plain["suppression"] = {"reason": excuse.reason, "owner": excuse.owner, "until": excuse.until.isoformat()}
+    if suppression is not None:
+        plain["suppression"] = {
+            "reason": suppression.reason,
+            "owner": suppression.owner,
+            "until": suppression.until.isoformat(),
+        }
     return plain

@@ -64,7 +64,7 @@ class Status:
         return [process.name for process in self.processes if not process.alive]
 
     @property
-    def mend(self) -> str:
+    def fix(self) -> str:
         """What to do; nothing where nothing is to be done."""
         if self.condition is Condition.DAMAGED:
             dead, logs = ", ".join(self.dead), self.home / "logs"
@@ -88,7 +88,7 @@ class Status:
         ]
         total = f"memory: {self.memory / _MIB:.0f} MiB together"
         places = [f"{name}: {address}" for name, address in (self.addresses or {}).items()]
-        parts = [head, table(rows, right=frozenset({1, 2}), indent="  "), total, *places, self.mend]
+        parts = [head, table(rows, right=frozenset({1, 2}), indent="  "), total, *places, self.fix]
         return "\n".join(part for part in parts if part)
 
     def as_data(self) -> dict[str, Any]:

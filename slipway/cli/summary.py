@@ -29,8 +29,8 @@ def after(request: Request, platform: Platform, state: Callable[[], StackState],
         parts = [cost(estimate(platform)), "This was a preview: nothing was changed."]
     else:
         left = state()
-        parts = [standing(left), open_operations(left, request.stack)]
-        if left.standing and request.operation is not Operation.DESTROY:
+        parts = [existing(left), open_operations(left, request.stack)]
+        if left.existing and request.operation is not Operation.DESTROY:
             parts += _in_detail(request, platform, left, sandbox)
     return "\n" + "\n\n".join(part for part in parts if part)
 
@@ -46,7 +46,7 @@ def _in_detail(request: Request, platform: Platform, state: StackState, sandbox:
     ]
 
 
-def standing(state: StackState) -> str:
+def existing(state: StackState) -> str:
     """Resources by service, the largest service first."""
     services = counts(state)
     total = sum(kinds.total() for kinds in services.values())
@@ -75,13 +75,13 @@ def nodes(pools: Sequence[PoolNodes]) -> str:
         return ""
     rows = [
         (
-            "0" if pool.specimen else str(pool.count),
+            "0" if pool.placeholder else str(pool.count),
             pool.pool,
-            pool.instance_type + (" (at zero)" if pool.specimen else ""),
+            pool.instance_type + (" (at zero)" if pool.placeholder else ""),
         )
         for pool in pools
     ]
-    total = sum(pool.count for pool in pools if not pool.specimen)
+    total = sum(pool.count for pool in pools if not pool.placeholder)
     names = {pool.pool for pool in pools}
     return f"{total} nodes in {len(names)} pools:\n{table(rows, right=frozenset({0}), indent='  ')}"
 

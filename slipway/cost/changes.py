@@ -10,7 +10,7 @@ from slipway.cost.difference import Change, Difference
 from slipway.cost.table import Row, aligned, elsewhere, money, titled
 from spec.pricing.model import Amounts, Line
 
-_HEAD: Final = ("service", "what", "before", "after", "least USD/month", "expected", "most")
+_HEAD: Final = ("service", "what", "before", "after", "floor USD/month", "expected", "ceiling")
 _TEXT: Final = 2
 _CENT: Final = "0.01"
 
@@ -57,7 +57,7 @@ def _row(change: Change) -> Row:
 def _count(line: Line | None) -> str:
     if line is None:
         return "-"
-    counts: Sequence[str] = list(dict.fromkeys(_number(each) for each in (line.least, line.typical, line.most)))
+    counts: Sequence[str] = list(dict.fromkeys(_number(each) for each in (line.minimum, line.typical, line.maximum)))
     return " / ".join(counts)
 
 

@@ -62,7 +62,7 @@ def _line(line: Line) -> dict[str, Any]:
         "pool": line.pool,
         "item": line.item,
         "unit": line.unit,
-        "units": {"least": str(line.least), "typical": str(line.typical), "most": str(line.most)},
+        "units": {"minimum": str(line.minimum), "typical": str(line.typical), "maximum": str(line.maximum)},
         "usdPerHour": amounts(line.amounts),
         "shares": {team: f"{part.numerator}/{part.denominator}" for team, part in line.shares},
         "source": {"text": line.source.text, "date": line.source.day.isoformat()},

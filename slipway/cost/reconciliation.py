@@ -23,7 +23,7 @@ Resource = tuple[str, Mapping[str, Any]]
 """Type and inputs, in the provider's spelling."""
 
 
-def strangers(resources: Iterable[Resource]) -> tuple[Unpriced, ...]:
+def unpriced_types(resources: Iterable[Resource]) -> tuple[Unpriced, ...]:
     """Types that nobody has said the price of."""
     return unknown(token for token, _ in resources)
 
@@ -34,7 +34,7 @@ def disagreements(estimate: Estimate, resources: Iterable[Resource]) -> tuple[st
     for token, inputs in resources:
         for key, count in _COUNTS.get(token, _nothing)(inputs):
             counted[key] += count
-    lines = {line.key: line.most for line in estimate.lines if line.key in counted or _countable(line.key)}
+    lines = {line.key: line.maximum for line in estimate.lines if line.key in counted or _countable(line.key)}
     # A pool whose nodes have no price has no line to agree with, and is named as such.
     for pool in {key[1] for key in counted if key[1] and key not in lines}:
         if any(item.what.startswith(f"pool {pool}:") for item in estimate.unpriced):

@@ -10,7 +10,7 @@ from spec.catalog import prices
 from spec.pricing.model import Amounts, Estimate, Line
 
 Row = Sequence[str]
-_HEAD: Final = ("service", "what", "count", "USD/h each", "price of", "least USD/h", "expected", "most")
+_HEAD: Final = ("service", "what", "count", "USD/h each", "price of", "floor USD/h", "expected", "ceiling")
 _TEXT: Final = 2
 """Columns that are words and stand to the left."""
 OWN: Final = "the platform's own"
@@ -33,7 +33,7 @@ def table(estimate: Estimate) -> str:
 
 def sums(by: str, groups: Mapping[str, Amounts], total: Amounts) -> str:
     """Sums of groups and of all, for a month."""
-    head = (f"by {by}", "least USD/month", "expected", "most")
+    head = (f"by {by}", "floor USD/month", "expected", "ceiling")
     rows = [(name, *_three(amounts.month, "0.01")) for name, amounts in groups.items()]
     whole = (f"total a month ({prices.HOURS_PER_MONTH} h)", *_three(total.month, "0.01"))
     return "\n".join(aligned([head, *rows, whole], 1))
@@ -69,7 +69,7 @@ def titled(line: Line) -> str:
 
 
 def _row(line: Line) -> Row:
-    counts = dict.fromkeys(_count(count) for count in (line.least, line.typical, line.most))
+    counts = dict.fromkeys(_count(count) for count in (line.minimum, line.typical, line.maximum))
     each = dict.fromkeys(_price(price) for price in (line.low, line.usual, line.high))
     amounts = _three(line.amounts)
     return (line.service, titled(line), " / ".join(counts), " / ".join(each), str(line.source.day), *amounts)

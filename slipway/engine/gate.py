@@ -44,7 +44,7 @@ def check_names(allowed: Sequence[str]) -> None:
             raise SlipwayError(msg, EXIT_REFUSED)
 
 
-def judge(plan: Iterable[Removal], allowed: Sequence[str] = ()) -> Verdict:
+def evaluate(plan: Iterable[Removal], allowed: Sequence[str] = ()) -> Verdict:
     """The gate's verdict on a plan."""
     stopped = [one for one in plan if _keeps_state(one)]
     return Verdict(
@@ -81,7 +81,7 @@ def refusal(stack: str, refused: Sequence[Removal], *, done: bool = False) -> st
         row = TABLE[one.type]
         lines += [f"  - {one.operation} {one.urn}", f"      loses: {row.loses}"]
         lines += [f"      because: {reason}" for reason in _because(one)]
-        lines += [f"      mend: {row.mend}"]
+        lines += [f"      mend: {row.fix}"]
     lines.append("Where the loss is meant, name each of them and run it again:")
     lines += [f"  --allow-replace '{one.urn}'" for one in refused]
     return "\n".join(lines)

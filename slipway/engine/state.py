@@ -58,7 +58,7 @@ class StackState:
         return tuple(resource for resource in self.resources if resource.protected)
 
     @property
-    def standing(self) -> tuple[StackResource, ...]:
+    def existing(self) -> tuple[StackResource, ...]:
         """Resources of providers, without the providers: what one would look for in AWS or in the cluster."""
         return tuple(r for r in self.resources if r.custom and not r.type.startswith("pulumi:"))
 
@@ -83,7 +83,7 @@ def parse(document: str) -> StackState:
 def counts(state: StackState) -> dict[str, Counter[str]]:
     """Resources that stand, by service and kind: `{"ec2": {"Subnet": 6}, "kubernetes": {"Namespace": 2}}`."""
     result: dict[str, Counter[str]] = {}
-    for resource in state.standing:
+    for resource in state.existing:
         service, _, kind = resource.kind.partition(" ")
         result.setdefault(service, Counter())[kind] += 1
     return dict(sorted(result.items(), key=lambda item: (-item[1].total(), item[0])))

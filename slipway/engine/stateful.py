@@ -21,12 +21,12 @@ class Stateful:
 
     Attributes:
         loses: What is gone afterwards.
-        mend: What to do instead.
+        fix: What to do instead.
         holds: Whether one that stands so holds anything now, by its inputs and outputs; all do where not given.
     """
 
     loses: str
-    mend: str = f"{_KEEP}; to move, make a second one beside it, copy, and remove the first in a later change"
+    fix: str = f"{_KEEP}; to move, make a second one beside it, copy, and remove the first in a later change"
     holds: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
 
 
@@ -51,10 +51,10 @@ _POOL: Final = "drain the pool first (its nodes go with it), or make the new poo
 TABLE: Final[Mapping[str, Stateful]] = {
     "aws:eks/cluster:Cluster": Stateful(
         loses="every object in the cluster, its identity provider and its endpoint",
-        mend=f"{_KEEP}; a cluster with another one is a second stack, to which work is moved",
+        fix=f"{_KEEP}; a cluster with another one is a second stack, to which work is moved",
     ),
-    "aws:eks/nodeGroup:NodeGroup": Stateful(loses="the jobs on its nodes", mend=_POOL, holds=_nodes),
-    "kubernetes:karpenter.sh/v1:NodePool": Stateful(loses="the jobs on its nodes", mend=_POOL, holds=_machines),
+    "aws:eks/nodeGroup:NodeGroup": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_nodes),
+    "kubernetes:karpenter.sh/v1:NodePool": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_machines),
     "aws:efs/fileSystem:FileSystem": _FILES,
     "aws:fsx/lustreFileSystem:LustreFileSystem": _FILES,
     "aws:fsx/openZfsFileSystem:OpenZfsFileSystem": _FILES,
@@ -67,7 +67,7 @@ TABLE: Final[Mapping[str, Stateful]] = {
     "aws:s3/directoryBucket:DirectoryBucket": Stateful(loses="every object in it"),
     "aws:kms/key:Key": Stateful(
         loses="all that it encrypts, for ever: neither AWS nor a backup can read it without the key",
-        mend=f"{_KEEP}; a key that is given up stays until nothing that it encrypted is left",
+        fix=f"{_KEEP}; a key that is given up stays until nothing that it encrypted is left",
     ),
     "aws:kms/replicaKey:ReplicaKey": Stateful(loses="what it encrypts in its Region"),
     "aws:rds/instance:Instance": _ROWS,
@@ -81,7 +81,7 @@ TABLE: Final[Mapping[str, Stateful]] = {
     "kubernetes:core/v1:PersistentVolumeClaim": Stateful(loses="the claim, and its volume where that is made for it"),
     "kubernetes:core/v1:Namespace": Stateful(
         loses="everything in it: jobs, services, claims, secrets",
-        mend=f"{_KEEP}; a team that leaves takes its data out first",
+        fix=f"{_KEEP}; a team that leaves takes its data out first",
     ),
     "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": Stateful(
         loses="every object of its kind, in all namespaces"

@@ -1,7 +1,7 @@
 """What GPU memory a model takes, and which GPUs of a stack hold it: pure arithmetic, each formula with its source."""
 
 from slipway.fit.architectures import Architecture, architectures
-from slipway.fit.choose import Answer, Choice, choose, mends
+from slipway.fit.choose import Answer, Choice, choose, fixes
 from slipway.fit.memory import Memory, memory
 from slipway.fit.workload import Workload, problems
 
@@ -13,7 +13,7 @@ __all__ = [
     "Workload",
     "architectures",
     "choose",
+    "fixes",
     "memory",
-    "mends",
     "problems",
 ]

@@ -47,7 +47,7 @@ class Answer:
     refusals: tuple[Refusal, ...]
 
 
-_TRAIN_MENDS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+_TRAIN_FIXES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("--loss chunked", {"loss": "chunked"}),
     ("--checkpointing selective", {"checkpointing": "selective"}),
     ("--checkpointing full", {"checkpointing": "full"}),
@@ -56,7 +56,7 @@ _TRAIN_MENDS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("--lora 16", {"lora": 16}),
     ("--precision int4", {"precision": "int4"}),
 )
-_SERVE_MENDS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
+_SERVE_FIXES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("--precision fp8", {"precision": "fp8"}),
     ("--precision int4", {"precision": "int4"}),
     ("--batch 1", {"batch": 1}),
@@ -71,10 +71,10 @@ def choose(work: Workload, places: Iterable[Place]) -> Answer:
     return Answer(tuple(choices), tuple(one for one in found if isinstance(one, Refusal)))
 
 
-def mends(work: Workload, places: Iterable[Place]) -> tuple[str, ...]:
+def fixes(work: Workload, places: Iterable[Place]) -> tuple[str, ...]:
     """Options that would make it fit: each that does alone; else as many of them as are needed together."""
     known = tuple(places)
-    steps = _TRAIN_MENDS if work.mode == "train" else _SERVE_MENDS
+    steps = _TRAIN_FIXES if work.mode == "train" else _SERVE_FIXES
     alone = tuple(text for text, change in steps if _holds(replace(work, **change), known))
     if alone:
         return alone

@@ -85,19 +85,19 @@ def _shape_problems(shape: Shape) -> Iterator[Problem]:
         near = nearest(params)
         if max(near.params / params, params / near.params) > NEAR:
             rule = f"is near a published model, the nearest has {near.params:.3g} ({near.name})"
-            mend = "Give the shape: --layers, --hidden, --heads, --vocab (and --kv-heads, --ffn, --gated, --tied)"
-            yield Problem("--params", rule, shape.params, mend)
+            fix = "Give the shape: --layers, --hidden, --heads, --vocab (and --kv-heads, --ffn, --gated, --tied)"
+            yield Problem("--params", rule, shape.params, fix)
 
 
 def _named_problems(shape: Shape) -> Iterator[Problem]:
     name = shape.model or ""
     if name not in architectures():
         close = get_close_matches(name.lower(), architectures(), n=1)
-        mend = f"Did you mean {close[0]}?" if close else f"It has {', '.join(architectures())}"
-        yield Problem("--model", "is in the catalog", name, mend)
+        fix = f"Did you mean {close[0]}?" if close else f"It has {', '.join(architectures())}"
+        yield Problem("--model", "is in the catalog", name, fix)
     for option in shape.sizes:
-        mend = "Leave it out, or leave --model out and give the whole shape"
-        yield Problem(_flag(option), "is said by --model", shape.sizes[option], mend)
+        fix = "Leave it out, or leave --model out and give the whole shape"
+        yield Problem(_flag(option), "is said by --model", shape.sizes[option], fix)
 
 
 def _sized_problems(shape: Shape) -> Iterator[Problem]:

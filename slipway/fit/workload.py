@@ -91,9 +91,11 @@ def shape_problems(model: Architecture) -> Iterator[Problem]:
     wrong = {name: value for name, value in sizes.items() if value < 1}
     for name, value in wrong.items():
         yield Problem(f"--{name}", "is at least 1", value, "Give what the model's config.json has")
-    least, most = PARAMS_RANGE
-    if not least <= model.params <= most:
-        yield Problem("--params", f"lies between {least:g} and {most:g}", model.params, "Write 7e9 or 7B for 7 billion")
+    minimum, maximum = PARAMS_RANGE
+    if not minimum <= model.params <= maximum:
+        yield Problem(
+            "--params", f"lies between {minimum:g} and {maximum:g}", model.params, "Write 7e9 or 7B for 7 billion"
+        )
         return
     if wrong:
         return
@@ -102,12 +104,12 @@ def shape_problems(model: Architecture) -> Iterator[Problem]:
             "--heads", f"divides --hidden ({model.hidden})", model.heads, "Give the model's num_attention_heads"
         )
     if model.heads % model.kv_heads:
-        mend = "Give the model's num_key_value_heads, or leave it out"
-        yield Problem("--kv-heads", f"divides --heads ({model.heads})", model.kv_heads, mend)
+        fix = "Give the model's num_key_value_heads, or leave it out"
+        yield Problem("--kv-heads", f"divides --heads ({model.heads})", model.kv_heads, fix)
     if abs(model.counted / model.params - 1) > COUNT_TOLERANCE:
         rule = f"is what the shape has, within {COUNT_TOLERANCE:.0%}: {model.counted:.3g} are counted"
-        mend = "Mend --layers, --hidden, --ffn (with --gated for SwiGLU), --vocab or --tied"
-        yield Problem("--params", rule, f"{model.params:.3g}", mend)
+        fix = "Mend --layers, --hidden, --ffn (with --gated for SwiGLU), --vocab or --tied"
+        yield Problem("--params", rule, f"{model.params:.3g}", fix)
 
 
 def _numbers(work: Workload) -> Iterator[Problem]:
@@ -123,9 +125,9 @@ def _numbers(work: Workload) -> Iterator[Problem]:
         "--classes": (work.classes, 0, work.model.vocab, "Leave it out for a language model"),
         "--zero": (work.zero, 0, 3, "0 shards nothing, 3 shards weights, gradients and optimizer"),
     }
-    for path, (value, least, most, mend) in bounds.items():
-        if not least <= value <= most:
-            yield Problem(path, f"lies between {least} and {most}", value, mend)
+    for path, (value, minimum, maximum, fix) in bounds.items():
+        if not minimum <= value <= maximum:
+            yield Problem(path, f"lies between {minimum} and {maximum}", value, fix)
 
 
 def _names(work: Workload) -> Iterator[Problem]:
@@ -144,8 +146,8 @@ def _names(work: Workload) -> Iterator[Problem]:
 def _combinations(work: Workload) -> Iterator[Problem]:
     trains = "train" in work.numbers.modes
     if work.mode == "train" and not trains and not work.lora:
-        mend = "Add --lora RANK to train adapters on frozen weights, or take bf16"
-        yield Problem("--precision", "is one in which weights can be trained", work.precision, mend)
+        fix = "Add --lora RANK to train adapters on frozen weights, or take bf16"
+        yield Problem("--precision", "is one in which weights can be trained", work.precision, fix)
     if work.mode == "train" and work.lora and "serve" not in work.numbers.modes:
         yield Problem(
             "--precision", "keeps one copy of frozen weights", work.precision, "Take bf16, fp32, int8 or int4"

@@ -26,7 +26,7 @@ from slipway.render.values import UNKNOWN as MARK
 def check(recording: Recording, today: date, suppressions: Suppressions | None = None) -> list[Finding]:
     """What the pack finds, suppressed findings among them, by the rules and settings of the stack's environment."""
     stage = environment(recording.stack)
-    excuses = suppressions if suppressions is not None else load(identities())
+    suppressions = suppressions if suppressions is not None else load(identities())
     inputs, stack = resources(recording, outputs=False), Stack(tuple(resources(recording, outputs=True).values()))
     found = []
     for rule in RULES:
@@ -35,7 +35,7 @@ def check(recording: Recording, today: date, suppressions: Suppressions | None =
         context = Context(settings=rule.defaults(stage), today=today)
         subjects = list(inputs.values()) if isinstance(rule, ResourceRule) else [stack]
         for subject in subjects:
-            found += findings(rule, subject, context, excuses)
+            found += findings(rule, subject, context, suppressions)
     return found
 
 

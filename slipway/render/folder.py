@@ -70,12 +70,12 @@ def _swap(fresh: Path, target: Path) -> None:
     if not target.exists():
         fresh.rename(target)
         return
-    former = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent)) / "former"
-    target.rename(former)
+    baseline = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent)) / "former"
+    target.rename(baseline)
     try:
         fresh.rename(target)
     except OSError:
-        former.rename(target)
+        baseline.rename(target)
         raise
     finally:
-        shutil.rmtree(former.parent, ignore_errors=True)
+        shutil.rmtree(baseline.parent, ignore_errors=True)

@@ -69,7 +69,7 @@ def report(found: Findings) -> Report:
         software=software.releases(recording),
         addons=software.addons(recording),
         bill=bill.bill(platform, cost, change, found.before_problem),
-        judgement=findings.judgement(found.violations, found.stack, found.today),
+        evaluation=findings.evaluation(found.violations, found.stack, found.today),
         plan=found.plan,
-        doubts=caveats.doubts(recording, cost, found.plan, found.loaded.warnings),
+        caveats=caveats.caveats(recording, cost, found.plan, found.loaded.warnings),
     )

@@ -19,7 +19,7 @@ from slipway.report.markdown import markdown
 from slipway.report.model import Report
 from slipway.report.page import page
 from slipway.report.plan import NOTHING, Plan, engine
-from slipway.report.plan.against import Former, former
+from slipway.report.plan.against import Baseline, baseline
 from slipway.report.plan.compare import compare
 from spec.pricing import Estimate, estimate
 from spec.settings import Loaded
@@ -86,7 +86,7 @@ def needs_of(recording: Recording) -> dict[str, Mapping[str, Sequence[str]]]:
 
 def _against(project: Project, stack: str, ref: str, recording: Recording) -> tuple[Plan, Estimate | None, str]:
     """The plan, what it cost there, and why that is not known."""
-    there = former(project, stack, ref)
+    there = baseline(project, stack, ref)
     if there.problem:
         plan = Plan(against=there.name, problem=there.problem)
     else:
@@ -94,7 +94,7 @@ def _against(project: Project, stack: str, ref: str, recording: Recording) -> tu
     return plan, there.estimate, "" if there.estimate else _why(there)
 
 
-def _why(there: Former) -> str:
+def _why(there: Baseline) -> str:
     """Why it is not known what the stack cost at a commit."""
     if there.new:
         return "the stack is not there yet"

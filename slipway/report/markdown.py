@@ -71,7 +71,7 @@ def _taken(change: ResourceChange) -> str:
     if change.stays:
         why += ", which leaves the stack and stays in AWS"
     if change.dangerous:
-        return f"- **{what}**{why}. **Loses {prose(change.loses)}.** Mend: {prose(change.mend)}."
+        return f"- **{what}**{why}. **Loses {prose(change.loses)}.** Mend: {prose(change.fix)}."
     return f"- {what}{why}"
 
 
@@ -109,9 +109,9 @@ def _cells(amounts: Amounts) -> str:
 
 
 def _findings(report: Report) -> Iterator[str]:
-    found = report.judgement
+    found = report.evaluation
     broken, advice = found.count("mandatory"), found.count("advisory")
-    head = f"{broken} mandatory and {counted(advice, 'advisory finding')}, {found.excused} suppressed"
+    head = f"{broken} mandatory and {counted(advice, 'advisory finding')}, {found.suppressed} suppressed"
     yield f"**Policies: {head}**" if broken else f"Policies: {head}"
     if found.findings:
         more = [f"- and {len(found.findings) - FINDINGS} more, on the page"] if len(found.findings) > FINDINGS else []
@@ -126,9 +126,9 @@ def _finding(one: FindingView) -> str:
 
 
 def _end(report: Report) -> str:
-    doubts = ", ".join(doubt.what[0].lower() + doubt.what[1:] for doubt in report.doubts)
+    caveats = ", ".join(caveat.what[0].lower() + caveat.what[1:] for caveat in report.caveats)
     at = f" of {code(report.commit)}" if report.commit else ""
-    return f"<sub>Report{at}, without credentials. Not proven here: {prose(doubts)}. The page tells more.</sub>"
+    return f"<sub>Report{at}, without credentials. Not proven here: {prose(caveats)}. The page tells more.</sub>"
 
 
 def prose(text: str) -> str:

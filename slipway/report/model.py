@@ -27,8 +27,8 @@ class PoolView:
 
     Attributes:
         market: `on-demand`, `spot` or `reserved`.
-        least: Nodes that are always there.
-        most: Nodes at most.
+        minimum: Nodes that are always there.
+        maximum: Nodes at most.
         gpus: GPUs of one node.
         gpu: Model of the GPUs; empty for a CPU pool.
         slices: MIG instances of one GPU; empty where GPUs are whole.
@@ -45,8 +45,8 @@ class PoolView:
     provisioner: str
     types: tuple[str, ...]
     zones: tuple[str, ...]
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     gpus: int
     gpu: str
     slices: tuple[Slice, ...]
@@ -58,19 +58,19 @@ class PoolView:
     high: Decimal | None
 
     @property
-    def gpus_most(self) -> int:
+    def gpus_max(self) -> int:
         """GPUs of the pool at its largest."""
-        return self.gpus * self.most
+        return self.gpus * self.maximum
 
     @property
-    def gpus_least(self) -> int:
+    def gpus_min(self) -> int:
         """GPUs that are always there."""
-        return self.gpus * self.least
+        return self.gpus * self.minimum
 
     @property
-    def slices_most(self) -> int:
+    def slices_max(self) -> int:
         """MIG instances of the pool at its largest."""
-        return len(self.slices) * self.gpus_most
+        return len(self.slices) * self.gpus_max
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -205,7 +205,7 @@ class FindingView:
     Attributes:
         level: `mandatory` or `advisory`.
         cases: Resources that are wrong, each with what is wrong and how to mend it.
-        anchors: Ids of the same question elsewhere.
+        external_ids: Ids of the same question elsewhere.
     """
 
     level: str
@@ -213,11 +213,11 @@ class FindingView:
     rule: str
     title: str
     cases: tuple[tuple[str, str], ...]
-    anchors: tuple[str, ...]
+    external_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Excuse:
+class SuppressedFinding:
     """A suppression in use, with what it excuses."""
 
     rule: str
@@ -228,25 +228,25 @@ class Excuse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class Evaluation:
     """What the policy pack says: findings, the worst first, and suppressions in use."""
 
     rules: int
     findings: tuple[FindingView, ...]
-    excuses: tuple[Excuse, ...]
+    suppressions: tuple[SuppressedFinding, ...]
 
     def count(self, level: str) -> int:
         """Violations of a level."""
         return sum(len(finding.cases) for finding in self.findings if finding.level == level)
 
     @property
-    def excused(self) -> int:
+    def suppressed(self) -> int:
         """Violations that a suppression excuses."""
-        return sum(len(excuse.resources) for excuse in self.excuses)
+        return sum(len(suppression.resources) for suppression in self.suppressions)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Doubt:
+class Caveat:
     """Something that a report can't vouch for: what, why, and each case of it."""
 
     what: str
@@ -275,16 +275,16 @@ class Report:
     software: tuple[SoftwareView, ...]
     addons: tuple[SoftwareView, ...]
     bill: Bill
-    judgement: Judgement
+    evaluation: Evaluation
     plan: Plan
-    doubts: tuple[Doubt, ...]
+    caveats: tuple[Caveat, ...]
 
     @property
-    def gpus_most(self) -> int:
+    def gpus_max(self) -> int:
         """GPUs of the stack at its largest."""
-        return sum(pool.gpus_most for pool in self.pools)
+        return sum(pool.gpus_max for pool in self.pools)
 
     @property
-    def gpus_least(self) -> int:
+    def gpus_min(self) -> int:
         """GPUs that are always there."""
-        return sum(pool.gpus_least for pool in self.pools)
+        return sum(pool.gpus_min for pool in self.pools)

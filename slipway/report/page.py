@@ -27,7 +27,7 @@ SECTIONS: Final = {
     "network": "Network",
     "storage": "Storage",
     "software": "Software",
-    "doubts": "Not proven",
+    "caveats": "Not proven",
 }
 """Titles of the sections by their id; each has a template of its name."""
 DRAWN: Final = 64
@@ -43,14 +43,14 @@ def sections(report: Report) -> dict[str, str]:
     """Titles of the sections in the order in which they stand: changes first, where there is anything to tell of."""
     if report.plan.asked:
         return dict(SECTIONS)
-    late = ("changes", "doubts")
+    late = ("changes", "caveats")
     return {name: SECTIONS[name] for name in (*(name for name in SECTIONS if name not in late), *late)}
 
 
 def nodes(pool: PoolView) -> list[tuple[str, int]]:
     """What is drawn of a pool: (`always` or `elastic`, how many nodes it stands for)."""
-    groups = [("always", pool.least), ("elastic", pool.most - pool.least)]
-    if pool.most <= DRAWN:
+    groups = [("always", pool.minimum), ("elastic", pool.maximum - pool.minimum)]
+    if pool.maximum <= DRAWN:
         return [(state, 1) for state, count in groups for _ in range(count)]
     return [(state, count) for state, count in groups if count]
 

@@ -15,7 +15,7 @@ from slipway.sandbox.aws import moto_server
 from slipway.sandbox.aws.client import Clients
 from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.in_process import send_to
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.moto_server import MotoServer
 from slipway.sandbox.aws.provider import AwsProvider
 from slipway.sandbox.aws.warm import warm
@@ -148,7 +148,7 @@ class Sandbox:
                 "pulumi-kubernetes": KubernetesProvider.version,
                 "moto": metadata.version("moto"),
             },
-            in_moto=sorted(ROWS),
+            in_moto=sorted(MAPPINGS),
         )
         self._clusters_changed()
 
@@ -158,12 +158,12 @@ class Sandbox:
     def _clusters_changed(self) -> None:
         """A cluster came or went: whoever looks at the files must find the present ones."""
         with self._publishing:
-            standing = {name: server.endpoint for name, server in self.pool.standing().items()}
+            existing = {name: server.endpoint for name, server in self.pool.existing().items()}
             self.targets.forget_stopped()
-            self.registry.clusters_standing(standing)
-            write_kubeconfig(self._settings.home / "kubeconfig", standing, self._pki.admin_token)
+            self.registry.existing_clusters(existing)
+            write_kubeconfig(self._settings.home / "kubeconfig", existing, self._pki.admin_token)
             if self._state is not None:
-                clusters = {name: endpoint.server for name, endpoint in standing.items()}
+                clusters = {name: endpoint.server for name, endpoint in existing.items()}
                 self._state = replace(self._state, clusters=clusters)
                 save(self._state)
 

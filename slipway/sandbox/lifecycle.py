@@ -58,7 +58,7 @@ def start(
 ) -> SandboxState:
     """The running sandbox, started unless it runs. Raises SandboxError with what is in the way and how to mend it."""
     home = home or default_home()
-    _require_room(home)
+    _require_disk_space(home)
     with _lock(home, progress):
         state = load(home)
         if state is not None and is_alive(state):
@@ -115,7 +115,7 @@ def _require_same(state: SandboxState, aws_port: int | None, account: str | None
         raise SandboxError(msg)
 
 
-def _require_room(home: Path) -> None:
+def _require_disk_space(home: Path) -> None:
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         free = shutil.disk_usage(home).free

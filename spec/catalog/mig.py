@@ -32,7 +32,7 @@ class Profile:
     """Compute slices it takes."""
     memory: int
     """Memory slices it takes."""
-    most: int
+    maximum: int
     """Instances of it that fit on one GPU alone."""
     starts: tuple[int, ...]
     """Memory slices at which an instance can start."""
@@ -42,7 +42,7 @@ def _profiles(kinds: Mapping[str, str]) -> Mapping[str, Profile]:
     shapes = {kind: _DOCUMENT["kinds"][kind] for kind in kinds}
     return MappingProxyType(
         {
-            name: Profile(name, shape["compute"], shape["memory"], shape["most"], tuple(shape["starts"]))
+            name: Profile(name, shape["compute"], shape["memory"], shape["max"], tuple(shape["starts"]))
             for (name, shape) in zip(kinds.values(), shapes.values(), strict=True)
         }
     )
@@ -74,7 +74,7 @@ def resources(layout: Mapping[str, int], count: int) -> dict[str, int]:
 def uniform_layouts(gpu: str) -> dict[str, dict[str, int]]:
     """Layouts of one profile each, as many as fit, by mig-parted's name: `all-1g.10gb`, `all-1g.10gb.me`."""
     profiles = PROFILES.get(gpu, {})
-    return {f"all-{name.replace('+', '.')}": {name: profile.most} for name, profile in profiles.items()}
+    return {f"all-{name.replace('+', '.')}": {name: profile.maximum} for name, profile in profiles.items()}
 
 
 def balanced_layout(gpu: str) -> dict[str, int] | None:
@@ -132,8 +132,8 @@ def layout_problem(gpu: str, layout: Mapping[str, int]) -> str | None:
     if not layout or min(layout.values()) < 1:
         return "a layout names at least one profile, and at least one instance of each"
     for name, count in layout.items():
-        if count > profiles[name].most:
-            return f"one {gpu} holds at most {profiles[name].most} of {name}, and {count} were asked for"
+        if count > profiles[name].maximum:
+            return f"one {gpu} holds at most {profiles[name].maximum} of {name}, and {count} were asked for"
     wanted = [profiles[name] for name, count in layout.items() for _ in range(count)]
     compute, memory = sum(p.compute for p in wanted), sum(p.memory for p in wanted)
     if compute > COMPUTE_SLICES or _starts(sorted(wanted, key=lambda p: -p.memory), 0) is None:

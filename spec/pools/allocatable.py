@@ -25,7 +25,7 @@ the node knows. They are part of its memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class Allocatable:
     """What pods of users may request on one node.
 
     Attributes:
@@ -41,18 +41,18 @@ class Room:
     devices: Mapping[str, int]
 
 
-def rooms(spec: PoolSpec) -> tuple[Room, ...]:
+def allocatable(spec: PoolSpec) -> tuple[Allocatable, ...]:
     """The rooms of which a pod must fit into one.
 
     Karpenter chooses the type by the pod, so any of the pool's types will do. A managed group gets whatever type EC2
     has, so only the smallest counts.
     """
-    found = tuple(_room(spec, kind) for kind in spec.instance_types)
+    found = tuple(_allocatable(spec, kind) for kind in spec.instance_types)
     return (_smallest(found),) if spec.managed else found
 
 
-def _room(spec: PoolSpec, kind: InstanceType) -> Room:
-    return Room(
+def _allocatable(spec: PoolSpec, kind: InstanceType) -> Allocatable:
+    return Allocatable(
         instance_type=kind.name,
         cpu_millis=kind.allocatable_cpu_millis - DAEMON_CPU_MILLIS,
         memory_mib=kind.allocatable_memory_at(spec.settings.max_pods) - DAEMON_MEMORY_MIB,
@@ -60,11 +60,11 @@ def _room(spec: PoolSpec, kind: InstanceType) -> Room:
     )
 
 
-def _smallest(found: tuple[Room, ...]) -> Room:
-    least = min(found, key=lambda room: (room.memory_mib, room.cpu_millis))
-    return Room(
-        instance_type=least.instance_type,
-        cpu_millis=min(room.cpu_millis for room in found),
-        memory_mib=least.memory_mib,
-        devices=least.devices,
+def _smallest(found: tuple[Allocatable, ...]) -> Allocatable:
+    minimum = min(found, key=lambda node: (node.memory_mib, node.cpu_millis))
+    return Allocatable(
+        instance_type=minimum.instance_type,
+        cpu_millis=min(node.cpu_millis for node in found),
+        memory_mib=minimum.memory_mib,
+        devices=minimum.devices,
     )

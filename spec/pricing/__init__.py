@@ -6,7 +6,7 @@ An `Estimate` has `region`, `lines`, `unpriced` (what costs money and is in no s
 (`floor`, `expected`, `ceiling` in USD an hour as Decimal; `amounts.month` for 730 hours), and the same by group, the
 largest first: `by_service()`, `by_pool()`, `by_team()`, each a dict of `Amounts`; under None what no pool or team has.
 A `Line` has `service`, `pool` (or None), `team` (or None; `shares` where several have parts of it), `item`, `unit`, the
-counts `least`, `typical`, `most`, the prices of a unit for an hour `low`, `usual`, `high`, the products `floor`,
+counts `minimum`, `typical`, `maximum`, the prices of a unit for an hour `low`, `usual`, `high`, the products `floor`,
 `expected`, `ceiling` (`amounts`), `source` (`text`, `day`) and `note`.
 """
 

@@ -34,11 +34,11 @@ def data(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 def _lustre(settings: Lustre | None, pricer: Pricer) -> Iterator[Item]:
     if settings is None:
         return
-    scratch = settings.deployment == "SCRATCH_2"
-    throughput = settings.throughput or LUSTRE_MBPS
+    scratch = settings.deployment_type == "SCRATCH_2"
+    throughput = settings.per_unit_storage_throughput or LUSTRE_MBPS
     name = "fsx-lustre-scratch-2" if scratch else f"fsx-lustre-persistent-2-{throughput}"
     note = "SCRATCH_2" if scratch else f"PERSISTENT_2, {throughput} MB/s for each TiB"
-    yield pricer.line(services.FSX, "Lustre file system", name, "GB", least=settings.capacity_gib, note=note)
+    yield pricer.line(services.FSX, "Lustre file system", name, "GB", minimum=settings.storage_capacity, note=note)
 
 
 def _efs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
@@ -74,7 +74,7 @@ def _volumes_of_addons(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     if addons.kubecost is not None:
         sizes["of Kubecost"] = addons.kubecost.storage_gib
     for whose, size in sizes.items():
-        yield pricer.line(services.EBS, f"volumes {whose}", "ebs-gp3", "GB", least=size)
+        yield pricer.line(services.EBS, f"volumes {whose}", "ebs-gp3", "GB", minimum=size)
 
 
 def _buckets(platform: Platform, pricer: Pricer) -> Iterator[Item]:
@@ -101,12 +101,12 @@ def database(name: str, settings: Database, pricer: Pricer) -> Iterator[Item]:
     copies = 2 if settings.multi_az else 1
     note = f"{settings.instance_class} in {zones}"
     key = f"rds-postgres-{settings.instance_class}"
-    yield pricer.line(services.RDS, f"database {name}", key, "instance", least=copies, note=note)
-    low, high = settings.storage_gib, max(settings.storage_gib, settings.max_storage_gib)
+    yield pricer.line(services.RDS, f"database {name}", key, "instance", minimum=copies, note=note)
+    low, high = settings.allocated_storage, max(settings.allocated_storage, settings.max_allocated_storage)
     note = f"{low} to {high} GiB in {zones}; it grows by itself"
     what = f"storage of database {name}"
-    yield pricer.line(services.RDS, what, "rds-gp3", "GB", least=copies * low, most=copies * high, note=note)
-    yield pricer.line(services.SECRETS, f"password of database {name}", "secret", "secret", least=1)
+    yield pricer.line(services.RDS, what, "rds-gp3", "GB", minimum=copies * low, maximum=copies * high, note=note)
+    yield pricer.line(services.SECRETS, f"password of database {name}", "secret", "secret", minimum=1)
     price = pricer.book.prices.get("rds-backup")
     beyond = f"by use: {price.said}" if price else pricer.book.why("rds-backup")
     why = f"{beyond}; as much as the database's own size is free"

@@ -48,10 +48,10 @@ def estimate(platform: Platform, today: date | None = None) -> Estimate:
 
 def _control_plane(platform: Platform, pricer: Pricer, today: date) -> Iterator[Item]:
     cluster = platform.cluster
-    extended = cluster.support == "extended" and kubernetes.support(cluster.version, today) == "extended"
+    extended = cluster.support_type == "extended" and kubernetes.support(cluster.version, today) == "extended"
     name = "eks-cluster-extended" if extended else "eks-cluster"
     note = f"Kubernetes {cluster.version}, {'extended' if extended else 'standard'} support"
-    yield pricer.line(services.EKS, "control plane", name, "cluster", least=1, note=note)
+    yield pricer.line(services.EKS, "control plane", name, "cluster", minimum=1, note=note)
 
 
 def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:
@@ -64,11 +64,11 @@ def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 
 def _keys(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     """Keys of the cluster and of the storage, and where there are some, of flow logs and of notices."""
-    keys = 2 + platform.network.flow_logs.enabled + platform.notices.wanted
-    yield pricer.line(services.KMS, "keys", "kms-key", "key", least=keys)
+    keys = 2 + platform.network.flow_logs.enabled + platform.notifications.wanted
+    yield pricer.line(services.KMS, "keys", "kms-key", "key", minimum=keys)
     note = "the first two yearly rotations of each are billed"
     yield pricer.line(
-        services.KMS, "rotated keys", "kms-key", "rotation", least=0, most=keys * KEY_ROTATIONS, note=note
+        services.KMS, "rotated keys", "kms-key", "rotation", minimum=0, maximum=keys * KEY_ROTATIONS, note=note
     )
     count = platform.cost.usage.requests.get("kms")
     yield pricer.used(services.KMS, "requests", "kms-request", "request", count, "cost.usage.requests.kms")
@@ -88,7 +88,7 @@ def _messages(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     if platform.karpenter_pools:
         item, setting = "interruption notices", "cost.usage.requests.sqs"
         yield pricer.used(services.MESSAGES, item, "sqs-request", "request", requests.get("sqs"), setting)
-    if platform.notices.wanted:
+    if platform.notifications.wanted:
         item, setting = "notices", "cost.usage.requests.sns"
         yield pricer.used(services.MESSAGES, item, "sns-request", "request", requests.get("sns"), setting)
     if platform.addons.mlflow is not None:

@@ -36,18 +36,18 @@ def share_on(pool: str, schedules: Mapping[str, Schedule]) -> Fraction:
     )
 
 
-def average(least: int, use: PoolUse, on: Fraction) -> Decimal:
+def average(minimum: int, use: PoolUse, on: Fraction) -> Decimal:
     """Nodes on average over a week.
 
     Args:
-        least: Minimum of the pool, which runs whenever no schedule has stopped it.
+        minimum: Minimum of the pool, which runs whenever no schedule has stopped it.
         use: Its declared use.
         on: Part of the time in which it is not stopped.
     """
     running = on * WEEK
     wanted = 5 * Fraction(str(use.hours_per_weekday)) + 2 * Fraction(str(use.hours_per_weekend_day))
     used = min(wanted, running)
-    nodes = (Fraction(str(use.nodes)) * used + least * (running - used)) / WEEK
+    nodes = (Fraction(str(use.nodes)) * used + minimum * (running - used)) / WEEK
     return to_decimal(nodes)
 
 

@@ -49,9 +49,9 @@ class Line:
         item: What it is, for a reader; without counts and types, which are in `note`.
         pool: Pool that it belongs to; None where it belongs to none.
         unit: What is counted: `node`, `gateway`, `GB`.
-        least: Units that are always there, on average over a week where a schedule takes them away.
+        minimum: Units that are always there, on average over a week where a schedule takes them away.
         typical: Units that are expected, on average over a week.
-        most: Units at the settings' upper bounds.
+        maximum: Units at the settings' upper bounds.
         low: Lowest price of a unit for an hour, USD; where it is a range, as Spot's is.
         usual: Expected price of a unit for an hour, USD.
         high: Highest price of a unit for an hour, USD.
@@ -64,9 +64,9 @@ class Line:
     item: str
     pool: str | None = None
     unit: str
-    least: Decimal
+    minimum: Decimal
     typical: Decimal
-    most: Decimal
+    maximum: Decimal
     low: Decimal
     usual: Decimal
     high: Decimal
@@ -82,7 +82,7 @@ class Line:
     @property
     def floor(self) -> Decimal:
         """USD an hour that are always spent."""
-        return self.least * self.low
+        return self.minimum * self.low
 
     @property
     def expected(self) -> Decimal:
@@ -92,7 +92,7 @@ class Line:
     @property
     def ceiling(self) -> Decimal:
         """USD an hour when all of it runs."""
-        return self.most * self.high
+        return self.maximum * self.high
 
     @property
     def amounts(self) -> Amounts:
@@ -170,15 +170,15 @@ def priced(
 ) -> Line:
     """A line of one price for an hour, with its least, typical and greatest count."""
     hourly, source = price
-    least, typical, most = (Decimal(count) for count in counts)
+    minimum, typical, maximum = (Decimal(count) for count in counts)
     return Line(
         service=service,
         item=item,
         pool=pool,
         unit=unit,
-        least=least,
+        minimum=minimum,
         typical=typical,
-        most=most,
+        maximum=maximum,
         low=hourly,
         usual=hourly,
         high=hourly,

@@ -18,15 +18,15 @@ def network(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     settings, usage = platform.network, platform.cost.usage
     gateways = {Nat.SINGLE: 1, Nat.PER_ZONE: len(settings.zones), Nat.NONE: 0}[settings.nat]
     if gateways:
-        yield pricer.line(services.NAT, "gateways", "nat-gateway", "gateway", least=gateways)
-        yield pricer.line(services.ADDRESSES, "of NAT gateways", "public-ipv4", "address", least=gateways)
+        yield pricer.line(services.NAT, "gateways", "nat-gateway", "gateway", minimum=gateways)
+        yield pricer.line(services.ADDRESSES, "of NAT gateways", "public-ipv4", "address", minimum=gateways)
         setting = "cost.usage.natGib"
         yield pricer.used(services.NAT, "data through NAT gateways", "nat-gateway-data", "GB", usage.nat_gib, setting)
     if settings.endpoints:
         interfaces = len(settings.endpoints) * len(settings.zones)
         note = f"{len(settings.endpoints)} in {len(settings.zones)} zones"
         what = "interface endpoints"
-        yield pricer.line(services.ENDPOINTS, what, "interface-endpoint", "interface", least=interfaces, note=note)
+        yield pricer.line(services.ENDPOINTS, what, "interface-endpoint", "interface", minimum=interfaces, note=note)
         item, setting = "data through interface endpoints", "cost.usage.endpointsGib"
         yield pricer.used(services.ENDPOINTS, item, "interface-endpoint-data", "GB", usage.endpoints_gib, setting)
     yield from _transfer(platform, pricer)
@@ -51,14 +51,16 @@ def _balancers(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     for name, each in sorted(declared.items()):
         key, unit = _BALANCERS[each.kind]
         item = f"{each.kind} load balancer {name}"
-        yield pricer.line(services.BALANCERS, item, key, "balancer", least=0, typical=1, note="declared use")
+        yield pricer.line(services.BALANCERS, item, key, "balancer", minimum=0, typical=1, note="declared use")
         units = f"capacity units of {name}"
         typical = each.capacity_units
-        yield pricer.line(services.BALANCERS, units, f"{key}-unit", unit, least=0, typical=typical, note="declared use")
+        yield pricer.line(
+            services.BALANCERS, units, f"{key}-unit", unit, minimum=0, typical=typical, note="declared use"
+        )
         if each.public:
             zones = len(platform.network.zones)
             what = f"of load balancer {name}"
-            yield pricer.line(services.ADDRESSES, what, "public-ipv4", "address", least=0, typical=zones)
+            yield pricer.line(services.ADDRESSES, what, "public-ipv4", "address", minimum=0, typical=zones)
     if platform.addons.load_balancer_controller is not None and not declared:
         why = "Ingresses, Services and Gateways make them; declare cost.usage.loadBalancers"
         yield Unpriced("load balancers", why)

@@ -30,17 +30,17 @@ class Running:
     """How many nodes of a pool run.
 
     Attributes:
-        least: At the least, on average over a week.
+        minimum: At the least, on average over a week.
         typical: On average, as declared.
-        most: At the most, at any time.
+        maximum: At the most, at any time.
         declared: Whether its use was declared.
         use: Its use, where it was.
         spot: What Spot saves on average, as a share; None for the middle of the catalog's range.
     """
 
-    least: Decimal
+    minimum: Decimal
     typical: Decimal
-    most: Decimal
+    maximum: Decimal
     declared: bool = False
     use: PoolUse | None = None
     spot: Decimal | None = None
@@ -50,16 +50,16 @@ def running(spec: PoolSpec, platform: Platform | None = None) -> Running:
     """How many nodes run; without a platform, those of the pool's own settings."""
     low, high = spec.settings.min, spec.settings.max
     if platform is None:
-        return Running(least=Decimal(low), typical=Decimal(low), most=Decimal(high))
+        return Running(minimum=Decimal(low), typical=Decimal(low), maximum=Decimal(high))
     usage = platform.cost.usage
     on = share_on(spec.name, platform.cost.schedules)
     use = usage.pools.get(spec.name)
-    least = to_decimal(on * low)
+    minimum = to_decimal(on * low)
     percent = usage.spot_discount_percent
     return Running(
-        least=least,
-        typical=least if use is None else average(low, use, on),
-        most=Decimal(high),
+        minimum=minimum,
+        typical=minimum if use is None else average(low, use, on),
+        maximum=Decimal(high),
         declared=use is not None,
         use=use,
         spot=None if percent is None else Decimal(percent) / 100,
@@ -90,8 +90,8 @@ def machines(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None
             yield Unpriced(f"{what}: up to {spec.settings.max} nodes of {kind.name}", "no dated on-demand price found")
     if known:
         # A pool with a type of unknown price may run that type alone: no floor can be promised for its other types.
-        least = nodes.least if len(known) == len(spec.instance_types) else Decimal(0)
-        yield _nodes(spec, nodes, known, least, book)
+        minimum = nodes.minimum if len(known) == len(spec.instance_types) else Decimal(0)
+        yield _nodes(spec, nodes, known, minimum, book)
 
 
 def storage(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None = None) -> Iterator[Item]:
@@ -111,7 +111,7 @@ def storage(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None 
         if amount:
             note = f"{amount} {unit} a node"
             yield _with_nodes(
-                pricer.line(services.EBS, item, name, unit, least=amount, pool=spec.name, note=note), nodes
+                pricer.line(services.EBS, item, name, unit, minimum=amount, pool=spec.name, note=note), nodes
             )
 
 
@@ -119,7 +119,7 @@ def metrics(spec: PoolSpec, nodes: Running, pricer: Pricer) -> Iterator[Item]:
     """Detailed monitoring, which machines with GPUs have."""
     if spec.gpu is not None:
         item, name = "detailed monitoring of nodes", "cloudwatch-metric"
-        found = pricer.line(services.CLOUDWATCH, item, name, "metric", least=METRICS, pool=spec.name)
+        found = pricer.line(services.CLOUDWATCH, item, name, "metric", minimum=METRICS, pool=spec.name)
         yield _with_nodes(found, nodes)
 
 
@@ -127,21 +127,21 @@ def _with_nodes(item: Item, nodes: Running) -> Item:
     """What every node has, for as many as run."""
     if not isinstance(item, Line):
         return item
-    each = item.least
-    return replace(item, least=each * nodes.least, typical=each * nodes.typical, most=each * nodes.most)
+    each = item.minimum
+    return replace(item, minimum=each * nodes.minimum, typical=each * nodes.typical, maximum=each * nodes.maximum)
 
 
 def _by_contract(spec: PoolSpec, nodes: Running, hourly: Decimal) -> Line:
     # A Capacity Block is paid for whether its nodes run or not.
-    count = nodes.most if spec.capacity_block else None
+    count = nodes.maximum if spec.capacity_block else None
     return Line(
         service=services.EC2,
         item="nodes",
         pool=spec.name,
         unit="node",
-        least=count or nodes.least,
+        minimum=count or nodes.minimum,
         typical=count or nodes.typical,
-        most=nodes.most,
+        maximum=nodes.maximum,
         low=hourly,
         usual=hourly,
         high=hourly,
@@ -151,7 +151,7 @@ def _by_contract(spec: PoolSpec, nodes: Running, hourly: Decimal) -> Line:
 
 
 def _nodes(
-    spec: PoolSpec, nodes: Running, known: dict[InstanceType, prices.Price], least: Decimal, book: prices.Book
+    spec: PoolSpec, nodes: Running, known: dict[InstanceType, prices.Price], minimum: Decimal, book: prices.Book
 ) -> Line:
     ranges = {kind: _range(price.usd, spec.market, nodes, book) for kind, price in known.items()}
     usual = _mostly(spec, nodes, known)
@@ -162,9 +162,9 @@ def _nodes(
         item="nodes",
         pool=spec.name,
         unit="node",
-        least=least,
-        typical=max(nodes.typical, least),
-        most=nodes.most,
+        minimum=minimum,
+        typical=max(nodes.typical, minimum),
+        maximum=nodes.maximum,
         low=min(low for low, _, _ in ranges.values()),
         usual=ranges[usual][1],
         high=max(high for _, _, high in ranges.values()),
@@ -196,5 +196,5 @@ def _range(on_demand: Decimal, market: Market, nodes: Running, book: prices.Book
 
 def _named(known: dict[InstanceType, prices.Price]) -> str:
     by_price: Sequence[InstanceType] = sorted(known, key=lambda kind: (known[kind].usd, kind.name))
-    cheapest, dearest = by_price[0].name, by_price[-1].name
-    return cheapest if cheapest == dearest else f"{cheapest} to {dearest}"
+    cheapest, most_expensive = by_price[0].name, by_price[-1].name
+    return cheapest if cheapest == most_expensive else f"{cheapest} to {most_expensive}"

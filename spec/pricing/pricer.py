@@ -27,9 +27,9 @@ class Pricer:
         name: str,
         unit: str,
         *,
-        least: Number,
+        minimum: Number,
         typical: Number | None = None,
-        most: Number | None = None,
+        maximum: Number | None = None,
         pool: str | None = None,
         note: str = "",
     ) -> Item:
@@ -40,16 +40,16 @@ class Pricer:
             return Unpriced(
                 _what(service, item, pool), self.book.why(name) if name in self.book.unpriced else _unknown(name)
             )
-        few = exact(least)
+        few = exact(minimum)
         usual = few if typical is None else exact(typical)
         return Line(
             service=service,
             item=item,
             pool=pool,
             unit=unit,
-            least=few,
+            minimum=few,
             typical=usual,
-            most=usual if most is None else exact(most),
+            maximum=usual if maximum is None else exact(maximum),
             low=price.hourly,
             usual=price.hourly,
             high=price.hourly,
@@ -72,7 +72,7 @@ class Pricer:
             note: What else to say of it.
         """
         if amount is not None:
-            return self.line(service, item, name, unit, least=0, typical=amount, note=note or "declared use")
+            return self.line(service, item, name, unit, minimum=0, typical=amount, note=note or "declared use")
         price = self.book.prices.get(name)
         if price is None:
             return Unpriced(_what(service, item), self.book.why(name) if name in self.book.unpriced else _unknown(name))

@@ -109,6 +109,8 @@ FREE: Final[Mapping[str, str]] = MappingProxyType(
 
 def unknown(types: Iterable[str]) -> tuple[Unpriced, ...]:
     """Types of AWS resources that no table knows, each to be listed as unpriced."""
-    strangers = sorted({each for each in types if each.startswith("aws:") and each not in PRICED and each not in FREE})
+    unpriced_types = sorted(
+        {each for each in types if each.startswith("aws:") and each not in PRICED and each not in FREE}
+    )
     why = "the program makes it, and spec.pricing.resource_types does not say what it costs"
-    return tuple(Unpriced(each, why) for each in strangers)
+    return tuple(Unpriced(each, why) for each in unpriced_types)

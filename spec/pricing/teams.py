@@ -22,7 +22,7 @@ Shares = tuple[tuple[str, Fraction], ...]
 def of_pool(pool: str, platform: Platform) -> Shares:
     """Parts of teams in a pool, by their nominal shares of it; nothing where no team has any."""
     given = {name: team.shares.get(pool) for name, team in platform.teams.items()}
-    return _parts({name: share.nominal for name, share in given.items() if share is not None})
+    return _parts({name: share.nominal_quota for name, share in given.items() if share is not None})
 
 
 def of_claims(platform: Platform) -> Shares:

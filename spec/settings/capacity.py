@@ -85,13 +85,13 @@ class Budget(Model):
 class Disruption(Model):
     """When Karpenter may take a node away."""
 
-    consolidate: Literal["WhenEmpty", "WhenEmptyOrUnderutilized"] = "WhenEmpty"
+    consolidation_policy: Literal["WhenEmpty", "WhenEmptyOrUnderutilized"] = "WhenEmpty"
     """`WhenEmpty` never moves a running training job."""
-    after: Duration = "10m"
+    consolidate_after: Duration = "10m"
     """How long a node must have been idle."""
     expire_after: Duration | Literal["Never"] = "336h"
     """Age at which a node is replaced, for patches."""
-    drain_timeout: Duration = "24h"
+    termination_grace_period: Duration = "24h"
     """Longest time that a node waits for its pods before it goes all the same."""
     budgets: dict[Name, Budget] = Field(default_factory=dict)
     """Limits by a name of yours; the strictest that holds at a time counts."""
@@ -100,7 +100,7 @@ class Disruption(Model):
 class Update(Model):
     """How a managed node group rolls to a new launch template or version."""
 
-    max_unavailable_percent: Annotated[int, Field(ge=1, le=100)] = 33
+    max_unavailable_percentage: Annotated[int, Field(ge=1, le=100)] = 33
     """Share of the nodes, in percent, that may be replaced at once."""
     force: bool = False
     """Go on when a PodDisruptionBudget keeps a node from draining."""

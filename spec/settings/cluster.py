@@ -35,19 +35,19 @@ class Access(Model):
     principal_arn: PrincipalArn
     """IAM role or user."""
     policy: AccessPolicy | None = None
-    """Managed policy; none where `groups` and RBAC of one's own say it all."""
+    """Managed policy; none where `kubernetesGroups` and RBAC of one's own say it all."""
     namespaces: tuple[Name, ...] = ()
     """Namespaces that the policy is scoped to; all where none is named."""
-    groups: tuple[Annotated[str, StringConstraints(min_length=1, max_length=63)], ...] = ()
+    kubernetes_groups: tuple[Annotated[str, StringConstraints(min_length=1, max_length=63)], ...] = ()
     """Kubernetes groups for RBAC; `system:` is refused by EKS."""
 
 
 class ApiEndpoint(Model):
     """How the API server is reached. The private endpoint is always on: nodes use it."""
 
-    public: bool = False
+    public_access: bool = False
     """Reachable from outside the VPC, from `public_cidrs` only."""
-    public_cidrs: tuple[IPv4Network, ...] = ()
+    public_access_cidrs: tuple[IPv4Network, ...] = ()
     """Networks that may reach the public endpoint: offices, VPN exits, runners."""
 
 
@@ -82,9 +82,9 @@ class Cluster(Model):
     """At most 40 of the 100 characters that EKS allows, for what is named after it; `slipway-<environment>` else."""
     version: Annotated[str, StringConstraints(pattern=r"^1\.[0-9]{2}$")] = kubernetes.DEFAULT
     """Kubernetes minor version, quoted: unquoted, YAML reads 1.30 as 1.3."""
-    support: Literal["standard", "extended"] = "standard"
+    support_type: Literal["standard", "extended"] = "standard"
     """What EKS does when standard support ends: upgrade by itself, or bill extended support."""
-    service_cidr: IPv4Network = IPv4Network("172.20.0.0/16")
+    service_ipv4_cidr: IPv4Network = IPv4Network("172.20.0.0/16")
     """Range of Service addresses; it may overlap nothing that pods talk to. Fixed for the cluster's life."""
     endpoint: ApiEndpoint = Field(default_factory=ApiEndpoint)
     access: dict[Name, Access] = Field(default_factory=dict)

@@ -46,7 +46,7 @@ class FlowLogs(Model):
 
     enabled: bool = True
     """Record the traffic at all."""
-    traffic: Literal["ALL", "ACCEPT", "REJECT"] = "ALL"
+    traffic_type: Literal["ALL", "ACCEPT", "REJECT"] = "ALL"
     """What is recorded: all of it, or only what was accepted or refused."""
     retention_days: LogDays = 30
     """Days that the records are kept."""

@@ -13,7 +13,7 @@ Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", 
 Endpoint = Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=2048)]
 
 
-class Notices(Model):
+class Notifications(Model):
     """Subscribers of the environment's topic. Each confirms its subscription once; until then it hears nothing."""
 
     emails: Annotated[tuple[Email, ...], Field(max_length=50)] = ()

@@ -11,7 +11,7 @@ from spec.settings.cluster import Cluster
 from spec.settings.cost import Cost
 from spec.settings.environment import Account, Environment
 from spec.settings.network import Network
-from spec.settings.notifications import Notices
+from spec.settings.notifications import Notifications
 from spec.settings.pools import Pool, Provisioner
 from spec.settings.queues import Queues
 from spec.settings.storage import Storage
@@ -33,7 +33,7 @@ class Platform(Model):
     """Software on the cluster; what is not named is not installed."""
     teams: dict[Name, Team] = Field(default_factory=dict)
     """Teams by name, which their namespaces, queues and places in the buckets have: renaming a team replaces it."""
-    notices: Notices = Field(default_factory=Notices)
+    notifications: Notifications = Field(default_factory=Notifications)
     """Who is told of alerts, budgets and anomalies."""
     cost: Cost = Field(default_factory=Cost)
     """Bounds of the bill."""

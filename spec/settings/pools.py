@@ -96,7 +96,7 @@ class Pool(Model):
     """Cut every GPU of the pool; whole GPUs where not given."""
     sharing: Sharing | None = None
     """Let several pods use each GPU of the pool; one at a time where not given."""
-    repair: bool = True
+    node_repair: bool = True
     """Replace a node whose GPU or kubelet is found broken."""
     disruption: Disruption = Field(default_factory=Disruption)
     """Karpenter pools only."""

@@ -33,7 +33,11 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "provisioner": "karpenter",
         "instanceTypes": ["m7i.xlarge", "m7i.2xlarge", "m7i.4xlarge", "m7a.xlarge", "m7a.2xlarge", "m7a.4xlarge"],
         "max": 10,
-        "disruption": {"consolidate": "WhenEmptyOrUnderutilized", "after": "5m", "budgets": _WORKING_HOURS_FREEZE},
+        "disruption": {
+            "consolidationPolicy": "WhenEmptyOrUnderutilized",
+            "consolidateAfter": "5m",
+            "budgets": _WORKING_HOURS_FREEZE,
+        },
     },
     "a100": {
         "role": "training",
@@ -42,7 +46,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "max": 2,
         "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
         "localNvme": "raid0",
-        "disruption": {"after": "15m", "budgets": _WORKING_HOURS_FREEZE},
+        "disruption": {"consolidateAfter": "15m", "budgets": _WORKING_HOURS_FREEZE},
     },
     "h100": {
         "role": "training",
@@ -51,7 +55,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "max": 2,
         "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
         "localNvme": "raid0",
-        "disruption": {"after": "15m", "budgets": _WORKING_HOURS_FREEZE},
+        "disruption": {"consolidateAfter": "15m", "budgets": _WORKING_HOURS_FREEZE},
     },
     "gpu-spot": {
         "role": "interactive",
@@ -61,6 +65,6 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "max": 8,
         "disk": {"sizeGib": 150},
         "localNvme": "raid0",
-        "disruption": {"after": "10m", "budgets": {"always": {"nodes": "20%"}}},
+        "disruption": {"consolidateAfter": "10m", "budgets": {"always": {"nodes": "20%"}}},
     },
 }

@@ -24,17 +24,17 @@ class Problem:
         path: Where, as the file spells it: `pools.a100.max`.
         rule: What must hold, as a sentence without its full stop.
         value: What was given; `None` where nothing was.
-        mend: What to write instead.
+        fix: What to write instead.
     """
 
     path: str
     rule: str
     value: object
-    mend: str
+    fix: str
 
     def __str__(self) -> str:
         given = "nothing" if self.value is None else _shorten(repr(self.value))
-        return f"{self.path}: {self.rule} (given: {given}). {self.mend}"
+        return f"{self.path}: {self.rule} (given: {given}). {self.fix}"
 
 
 class ConfigurationError(SlipwayError):

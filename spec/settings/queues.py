@@ -25,11 +25,11 @@ class Queues(Model):
 
     cohort: Name = "platform"
     """Cohort that all teams are in."""
-    strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
+    queueing_strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
     """`StrictFIFO` lets nothing pass the oldest job of a queue, however small it is."""
-    reclaim: Literal["Any", "LowerPriority", "Never"] = "Any"
+    reclaim_within_cohort: Literal["Any", "LowerPriority", "Never"] = "Any"
     """Whose borrowed work is stopped when its owner asks for it back."""
-    preempt: Literal["LowerPriority", "LowerOrNewerEqualPriority", "Never"] = "LowerPriority"
+    within_cluster_queue: Literal["LowerPriority", "LowerOrNewerEqualPriority", "Never"] = "LowerPriority"
     """Whose work of the same team is stopped for work of a higher priority."""
     spot_first: bool = True
     """Try spot pools before others. A team without a share of a spot pool never gets there, and a job that names its

@@ -114,11 +114,11 @@ def _map(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 
 def _bounds(kind: str, value: Mapping[str, Any]) -> str:
-    least = value.get("minimum", value.get("exclusiveMinimum"))
-    most = value.get("maximum")
-    if least is None or most is None:
+    minimum = value.get("minimum", value.get("exclusiveMinimum"))
+    maximum = value.get("maximum")
+    if minimum is None or maximum is None:
         return kind
-    return f"{kind}, {'above' if 'exclusiveMinimum' in value else 'from'} {least:,} to {most:,}"
+    return f"{kind}, {'above' if 'exclusiveMinimum' in value else 'from'} {minimum:,} to {maximum:,}"
 
 
 def _default(key: str, field: Mapping[str, Any], model: Mapping[str, Any]) -> str:

@@ -62,8 +62,8 @@ def _collection(
 ) -> tuple[dict[str, Any] | None, list[Problem]]:
     """Validate each entry by itself, after its preset was laid under it; leave out the entries that are wrong."""
     if not isinstance(value, dict) or not (value or may_be_empty):
-        least = "" if may_be_empty else " with at least one entry"
-        return None, [Problem(path, f"this must be a map{least}", value, "Give each entry a name.")]
+        minimum = "" if may_be_empty else " with at least one entry"
+        return None, [Problem(path, f"this must be a map{minimum}", value, "Give each entry a name.")]
     entries: dict[str, Any] = {}
     problems: list[Problem] = []
     for key, raw in value.items():
@@ -83,8 +83,8 @@ def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:
     own = dict(raw)
     preset = own.pop("preset")
     if not isinstance(preset, str) or preset not in PRESETS:
-        mend = f"Use one of {', '.join(sorted(PRESETS))}."
-        return raw, [Problem(f"{path}.preset", "the preset must exist", preset, mend)]
+        fix = f"Use one of {', '.join(sorted(PRESETS))}."
+        return raw, [Problem(f"{path}.preset", "the preset must exist", preset, fix)]
     return overlay(PRESETS[preset], own), []
 
 

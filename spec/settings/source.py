@@ -113,5 +113,5 @@ def _stop(problem: str, mark: Any) -> NoReturn:
     raise yaml.MarkedYAMLError(None, None, problem, mark)
 
 
-def _refused(stack: str, path: str, rule: str, value: object, mend: str) -> ConfigurationError:
-    return ConfigurationError([Problem(path, rule, value, mend)], f"stack {stack}")
+def _refused(stack: str, path: str, rule: str, value: object, fix: str) -> ConfigurationError:
+    return ConfigurationError([Problem(path, rule, value, fix)], f"stack {stack}")

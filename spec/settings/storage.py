@@ -35,7 +35,7 @@ class Buckets(Model):
 class Efs(Model):
     """A shared file system (EFS): elastic, paid by what is in it, reachable from every zone."""
 
-    infrequent_after_days: Literal[1, 7, 14, 30, 60, 90, 180, 270, 365] | None = 30
+    transition_to_ia_days: Literal[1, 7, 14, 30, 60, 90, 180, 270, 365] | None = 30
     """Days without access after which a file goes to Infrequent Access (botocore 1.44.5, efs `TransitionToIARules`)."""
     backup: bool = True
     """Daily backups by AWS Backup, kept 35 days, in a vault that can't be deleted (EFS User Guide, "Backing up EFS file
@@ -45,11 +45,11 @@ class Efs(Model):
 class Lustre(Model):
     """A parallel file system (FSx for Lustre) in one zone, linked to the buckets `raw` and `checkpoints`."""
 
-    deployment: Literal["PERSISTENT_2", "SCRATCH_2"] = "PERSISTENT_2"
+    deployment_type: Literal["PERSISTENT_2", "SCRATCH_2"] = "PERSISTENT_2"
     """PERSISTENT_2 survives its servers; SCRATCH_2 costs less, and a failed server takes its files with it."""
-    capacity_gib: Annotated[int, Field(le=2_147_483_647)] = 1200
+    storage_capacity: Annotated[int, Field(le=2_147_483_647)] = 1200
     """Size in GiB: 1200, 2400, or a multiple of 2400 (botocore 1.44.5, fsx `StorageCapacity`)."""
-    throughput: Literal[125, 250, 500, 1000] | None = None
+    per_unit_storage_throughput: Literal[125, 250, 500, 1000] | None = None
     """MB/s for each TiB, of PERSISTENT_2 alone (botocore 1.44.5, fsx `PerUnitStorageThroughput`); 250 where not given.
     SCRATCH_2 has 200."""
     zone: str | None = None

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from spec.settings.base import Model, Name
 from spec.settings.cluster import PrincipalArn
 
-Mark = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")]
+TagValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")]
 """A value that is an AWS tag and a Kubernetes label at once: 63 letters, digits and _.- at most."""
 
 CLAIMS_GIB = 103
@@ -64,30 +64,30 @@ class Share(Model):
     network adapters. Memory goes with a vCPU in the same way.
     """
 
-    nominal: Annotated[int, Field(ge=0, le=100_000)]
+    nominal_quota: Annotated[int, Field(ge=0, le=100_000)]
     """What the team has by right."""
-    borrow: Annotated[int, Field(ge=0, le=100_000)] = 0
+    borrowing_limit: Annotated[int, Field(ge=0, le=100_000)] = 0
     """What it may take beyond that while other teams leave it idle; they get it back when they ask."""
-    lend: Annotated[int, Field(ge=0, le=100_000)] | None = None
-    """What others may take of `nominal` while it is idle; all of it where not given."""
+    lending_limit: Annotated[int, Field(ge=0, le=100_000)] | None = None
+    """What others may take of `nominalQuota` while it is idle; all of it where not given."""
 
     @property
-    def most(self) -> int:
+    def maximum(self) -> int:
         """What the team may hold at once."""
-        return self.nominal + self.borrow
+        return self.nominal_quota + self.borrowing_limit
 
     @property
-    def lent(self) -> int:
+    def lendable(self) -> int:
         """What others may hold of it at once."""
-        return self.nominal if self.lend is None else self.lend
+        return self.nominal_quota if self.lending_limit is None else self.lending_limit
 
 
 class Team(Model):
     """A team: a fair, bounded and isolated part of the cluster."""
 
-    project: Mark
+    project: TagValue
     """What the work is for; becomes the label and tag `project`."""
-    cost_center: Mark
+    cost_center: TagValue
     """Where its bill goes; becomes the label `platform.slipway/cost-center`."""
     budget_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
     """What it may spend in a month, in USD; no alarm where not given."""

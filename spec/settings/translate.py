@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic_core import ErrorDetails
 
 from spec.settings.problems import Problem
+from spec.settings.renamed import renamed
 
 PATTERNS: Final[Mapping[str, tuple[str, str]]] = {
     r"^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$": (
@@ -90,11 +91,15 @@ Words = tuple[str, str]
 def translate(errors: Iterable[ErrorDetails], path: tuple[str, ...], value: Any, keys: Keys) -> list[Problem]:
     """Problems of one part, one for each place: where a value may have several shapes, all of them are named."""
     found: dict[str, list[Problem]] = {}
+    written_as_before: set[str] = set()
     for details in errors:
         inside = _within(value, details["loc"])
         where = ".".join([*path, *map(str, inside)])
+        if details["type"] == "extra_forbidden" and (new := renamed(where)):
+            written_as_before.add(".".join([*where.split(".")[:-1], new]))
         found.setdefault(where, []).append(_problem(details, where, keys(inside)))
-    return [_merged(problems) for problems in found.values()]
+    # A required key under its old name is one problem, and not a missing one besides.
+    return [_merged(problems) for where, problems in found.items() if where not in written_as_before]
 
 
 Keys = Callable[[tuple[int | str, ...]], Iterable[str]]
@@ -103,12 +108,14 @@ Keys = Callable[[tuple[int | str, ...]], Iterable[str]]
 
 def unknown(where: str, value: Any, known: Iterable[str]) -> Problem:
     """A key that is not known, with the one that may be meant."""
+    if new := renamed(where):
+        return Problem(where, f"this key was renamed to {new}", value, f"Write `{new}`.")
     key, names = where.rpartition(".")[2], sorted(known)
     # `ami` means `amiRelease` rather than the `min` that its letters are closer to.
     longer = [name for name in names if name.lower().startswith(key.lower()) or key.lower().startswith(name.lower())]
     close = longer or get_close_matches(key, names, n=1, cutoff=0.8)
-    mend = f"Did you mean `{close[0]}`?" if close else f"Remove it, or use one of {', '.join(names)}."
-    return Problem(where or "''", "this key is not known", value, mend)
+    fix = f"Did you mean `{close[0]}`?" if close else f"Remove it, or use one of {', '.join(names)}."
+    return Problem(where or "''", "this key is not known", value, fix)
 
 
 def _within(value: Any, loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -132,8 +139,8 @@ def _problem(details: ErrorDetails, where: str, known: Iterable[str]) -> Problem
     if kind == "missing":
         return Problem(where, "this key must be given", None, f"Add `{details['loc'][-1]}:`.")
     words = _WORDS.get(kind)
-    rule, mend = words(given, details.get("ctx", {})) if words else _as_pydantic_says(details)
-    return Problem(where, rule, given, mend)
+    rule, fix = words(given, details.get("ctx", {})) if words else _as_pydantic_says(details)
+    return Problem(where, rule, given, fix)
 
 
 def _merged(problems: list[Problem]) -> Problem:
@@ -141,7 +148,7 @@ def _merged(problems: list[Problem]) -> Problem:
     if not rest:
         return first
     rule = ", or ".join(dict.fromkeys(problem.rule for problem in problems))
-    return Problem(first.path, rule, first.value, " ".join(dict.fromkeys(problem.mend for problem in problems)))
+    return Problem(first.path, rule, first.value, " ".join(dict.fromkeys(problem.fix for problem in problems)))
 
 
 def _as_pydantic_says(details: ErrorDetails) -> Words:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from spec.catalog import instances
-from spec.pools.allocatable import rooms
+from spec.pools.allocatable import allocatable
 from spec.pools.pool_spec import PoolSpec
 from spec.quantities import CPU, MEMORY, Amounts, total
 from spec.settings.pools import Role
@@ -39,21 +39,21 @@ def amounts(spec: PoolSpec, share: int) -> dict[str, int]:
         share: Whole GPUs of a GPU pool, vCPUs of a CPU pool.
     """
     found = {CPU: 0, MEMORY: 0}
-    for room in rooms(spec):
-        units = spec.gpu_count or instances.get(room.instance_type).vcpus
-        found[CPU] = max(found[CPU], share * room.cpu_millis // units)
-        found[MEMORY] = max(found[MEMORY], share * room.memory_mib // units)
+    for node in allocatable(spec):
+        units = spec.gpu_count or instances.get(node.instance_type).vcpus
+        found[CPU] = max(found[CPU], share * node.cpu_millis // units)
+        found[MEMORY] = max(found[MEMORY], share * node.memory_mib // units)
     # Rounded up: with four adapters for eight GPUs, a share of one GPU may still use one.
-    pieces = {resource: -(-share * count // (spec.gpu_count or 1)) for resource, count in spec.resources.items()}
-    return {**found, **pieces}
+    devices = {resource: -(-share * count // (spec.gpu_count or 1)) for resource, count in spec.resources.items()}
+    return {**found, **devices}
 
 
-def most(team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, int]:
+def maximum(team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, int]:
     """What a team may hold at once, on all pools together, with what it may borrow."""
-    return total(amounts(pools[pool], share.most) for pool, share in team.shares.items())
+    return total(amounts(pools[pool], share.maximum) for pool, share in team.shares.items())
 
 
 def largest_node(team: Team, pools: Mapping[str, PoolSpec]) -> Amounts:
     """Processors and memory of the largest node that a team may use: no container can have more."""
-    found = [room for pool in team.shares for room in rooms(pools[pool])]
-    return {CPU: max(room.cpu_millis for room in found), MEMORY: max(room.memory_mib for room in found)}
+    found = [node for pool in team.shares for node in allocatable(pools[pool])]
+    return {CPU: max(node.cpu_millis for node in found), MEMORY: max(node.memory_mib for node in found)}

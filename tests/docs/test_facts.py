@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.toolchain.tools import KUBERNETES_VERSION
 from tests.docs.pages import ROOT
 
@@ -15,7 +15,7 @@ SANDBOX = (ROOT / "docs" / "guides" / "sandbox.md").read_text(encoding="utf-8")
 
 
 def test_the_types_in_moto_are_counted() -> None:
-    assert set(re.findall(r"(\d+) (?:AWS )?types(?: live in|:)", SANDBOX)) == {str(len(ROWS))}
+    assert set(re.findall(r"(\d+) (?:AWS )?types(?: live in|:)", SANDBOX)) == {str(len(MAPPINGS))}
 
 
 def test_the_version_of_the_api_server_is_that_of_the_toolchain() -> None:

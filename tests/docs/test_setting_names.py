@@ -40,7 +40,7 @@ def exists(path: str) -> bool:
 
 def test_paths_are_followed_through_models_and_maps() -> None:
     assert exists("pools.<name>.mig.layout")
-    assert exists("teams.vision.gpus.h100.nominal")
+    assert exists("teams.vision.gpus.h100.nominalQuota")
     assert exists("addons.kubePrometheusStack.alerts.runbooks")
     assert not exists("pools.<name>.mig.layouts")
     assert not exists("storage.bucket")

@@ -109,7 +109,7 @@ OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {"cost-tags-complete/tags": {"
 """Options that must be so besides."""
 
 _SKEW: Final = ("eks-version-skew/nodes", "eks-version-skew/proxy")
-_CUT: Final = ("mig-profile-fits/layout",)
+_PARTITIONED: Final = ("mig-profile-fits/layout",)
 _UNCOVERED: Final = ("serving-pdb/budget",)
 BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
     "eks-no-world-endpoint/ranges": ("eks-private-endpoint/private", "eks-private-endpoint/public"),
@@ -122,15 +122,15 @@ BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
     "gpu-pool-max-bounded/set": ("pool-cost-cap/bound",),
     "gpu-pool-max-bounded/maximum": ("pool-cost-cap/cap",),
     "no-spot-prod-inference/role": ("spot-pool-diversified/types",),
-    "spot-pool-diversified/types": ("no-spot-prod-inference/role", *_CUT),
+    "spot-pool-diversified/types": ("no-spot-prod-inference/role", *_PARTITIONED),
     "spot-pool-diversified/zones": ("no-spot-prod-inference/role", "spot-pool-diversified/types"),
     "karpenter-training-disruption/idle": ("karpenter-training-disruption/policy",),
     "karpenter-training-disruption/life": ("karpenter-training-disruption/policy",),
-    "gpu-type-allowed/allowed": _CUT,
+    "gpu-type-allowed/allowed": _PARTITIONED,
     # A provider of another Region is here one without default tags as well.
     "gpu-type-allowed/region": ("cost-tags-complete/tags",),
     "pool-cost-cap/bound": ("gpu-pool-max-bounded/set",),
-    "pool-cost-cap/priced": ("gpu-type-allowed/region", *_CUT),
+    "pool-cost-cap/priced": ("gpu-type-allowed/region", *_PARTITIONED),
     "workload-cost-labels/labels": ("pss-enforced/level",),
     "pod-isolated/sysctl": ("pod-restricted/non-root", "pod-restricted/seccomp"),
     "pod-isolated/apparmor": ("pod-restricted/non-root", "pod-restricted/seccomp"),

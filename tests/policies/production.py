@@ -9,7 +9,7 @@ from typing import Any
 
 from policies import pack
 from policies.access import MISSING, tree
-from policies.fixtures import Made
+from policies.fixtures import FixtureResource
 from policies.levels import STRICTEST
 from policies.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
@@ -30,7 +30,7 @@ class Production:
         recording = recorded(STRICTEST)
         self.inputs = list(resources(recording, outputs=False).values())
         self.outputs = list(resources(recording, outputs=True).values())
-        self.excuses = load_suppressions(pack.identities())
+        self.suppressions = load_suppressions(pack.identities())
 
     @cached_property
     def before(self) -> Found:
@@ -45,7 +45,7 @@ class Production:
                 continue
             context = Context(settings=rule.defaults(STRICTEST), today=DAY)
             for subject in self._subjects(rule, types):
-                for one in findings(rule, subject, context, self.excuses):
+                for one in findings(rule, subject, context, self.suppressions):
                     if one.counts(DAY):
                         seen.add((one.id, one.urn.rpartition("::")[2]))
         return seen
@@ -151,8 +151,8 @@ def differences(good: Any, bad: Any, path: tuple[Any, ...] = ()) -> dict[tuple[A
     return {} if good == bad else {path: bad}
 
 
-def nearest(rule: AnyRule, bad: Made) -> Made:
+def nearest(rule: AnyRule, bad: FixtureResource) -> FixtureResource:
     """The good fixture of the same type that differs least from a bad one."""
     kind = bad.type or rule.types[0]
     goods = [made for good in rule.good for made in good.values() if (made.type or rule.types[0]) == kind]
-    return min(goods, key=lambda made: len(differences(made.props, bad.props)), default=Made())
+    return min(goods, key=lambda made: len(differences(made.props, bad.props)), default=FixtureResource())

@@ -25,7 +25,7 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from policies import pack
 from policies.access import UNKNOWN
-from policies.fixtures import Fixture, Made
+from policies.fixtures import Fixture, FixtureResource
 from policies.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
@@ -43,11 +43,11 @@ def context(rule: AnyRule, environment: str = "prod", day: date = DAY) -> Contex
     return Context(settings=rule.defaults(environment), today=day)
 
 
-def urn(rule: AnyRule, name: str, made: Made) -> str:
+def urn(rule: AnyRule, name: str, made: FixtureResource) -> str:
     return f"urn:pulumi:prod::slipway::{token(rule, made)}::{name}"
 
 
-def token(rule: AnyRule, made: Made) -> str:
+def token(rule: AnyRule, made: FixtureResource) -> str:
     return made.type or rule.types[0]
 
 
@@ -108,7 +108,7 @@ def by_validate(rule: AnyRule, fixture: Fixture) -> set[str]:
     return {message[1:].partition("]")[0] for message in said}
 
 
-def _validation_args(rule: AnyRule, name: str, made: Made) -> ResourceValidationArgs:
+def _validation_args(rule: AnyRule, name: str, made: FixtureResource) -> ResourceValidationArgs:
     return ResourceValidationArgs(
         token(rule, made), _proxied(made.props), urn(rule, name, made), name, _options(made), _provider(made)
     )
@@ -141,13 +141,13 @@ def _on_the_wire(value: Any) -> Any:
     return value
 
 
-def _options(made: Made) -> PolicyResourceOptions:
+def _options(made: FixtureResource) -> PolicyResourceOptions:
     timeouts = PolicyCustomTimeouts(0, 0, 0)
     ignored = list(made.ignore_changes)
     return PolicyResourceOptions(made.protect, ignored, made.delete_before_replace, [], timeouts, [])
 
 
-def _provider(made: Made) -> PolicyProviderResource | None:
+def _provider(made: FixtureResource) -> PolicyProviderResource | None:
     if not made.provider:
         return None
     return PolicyProviderResource("pulumi:providers:aws", unknown_checking_proxy(dict(made.provider)), "urn", "aws")
@@ -183,7 +183,7 @@ def diagnosed(diagnostics: Iterable[analyzer_pb2.AnalyzeDiagnostic]) -> set[str]
     return {rest.partition("]")[0] if separator else "can't run policy" for _, separator, rest in lines}
 
 
-def analyze_request(rule: AnyRule, name: str, made: Made) -> analyzer_pb2.AnalyzeRequest:
+def analyze_request(rule: AnyRule, name: str, made: FixtureResource) -> analyzer_pb2.AnalyzeRequest:
     request = analyzer_pb2.AnalyzeRequest(
         type=token(rule, made),
         properties=struct(made.props),
@@ -196,7 +196,7 @@ def analyze_request(rule: AnyRule, name: str, made: Made) -> analyzer_pb2.Analyz
     return request
 
 
-def stack_resource(rule: AnyRule, fixture: Fixture, name: str, made: Made) -> analyzer_pb2.AnalyzerResource:
+def stack_resource(rule: AnyRule, fixture: Fixture, name: str, made: FixtureResource) -> analyzer_pb2.AnalyzerResource:
     resource = analyzer_pb2.AnalyzerResource(
         type=token(rule, made),
         properties=struct(made.props),
@@ -210,7 +210,7 @@ def stack_resource(rule: AnyRule, fixture: Fixture, name: str, made: Made) -> an
     return resource
 
 
-def _wire_options(made: Made) -> analyzer_pb2.AnalyzerResourceOptions:
+def _wire_options(made: FixtureResource) -> analyzer_pb2.AnalyzerResourceOptions:
     return analyzer_pb2.AnalyzerResourceOptions(
         protect=made.protect,
         ignoreChanges=made.ignore_changes,

@@ -33,11 +33,11 @@ def test_a_file_that_was_edited_by_hand_is_told(
 
 def test_every_question_in_scope_is_answered_by_a_check_that_exists_or_by_a_reason() -> None:
     checks = {f"{rule.name}/{key}" for rule in RULES for key in rule.checks}
-    for anchor, answer in coverage().items():
+    for external_id, answer in coverage().items():
         if answer.startswith(NOT_APPLICABLE):
-            assert len(answer) > 30, anchor
+            assert len(answer) > 30, external_id
         else:
-            assert set(answer.split(", ")) <= checks, anchor
+            assert set(answer.split(", ")) <= checks, external_id
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,8 @@ def test_the_analyzer_describes_every_rule() -> None:
     described = {policy.name: policy for policy in info.policies}
     for rule in RULES:
         assert described[rule.name].description == rule.title
-        assert described[rule.name].remediation_steps == rule.mend
-        assert list(described[rule.name].tags) == list(rule.anchors)
+        assert described[rule.name].remediation_steps == rule.fix
+        assert list(described[rule.name].tags) == list(rule.external_ids)
         assert set(described[rule.name].configSchema.properties) == set(rule.settings)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from policies.fixtures import Made
+from policies.fixtures import FixtureResource
 from policies.resource import Resource
 from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
@@ -36,7 +36,7 @@ def test_a_violation_of_a_resource_is_told_by_its_check(rule: AnyRule) -> None:
         assert news(rule, check, made) == told, check
 
 
-def news(rule: AnyRule, check: str, made: Made) -> set[str]:
+def news(rule: AnyRule, check: str, made: FixtureResource) -> set[str]:
     """Checks that tell what they did not tell before, once the violation is there."""
     world, kind = production(), made.type or rule.types[0]
     good = nearest(rule, made)
@@ -54,7 +54,7 @@ def news(rule: AnyRule, check: str, made: Made) -> set[str]:
 
 
 @contextmanager
-def subject(world: Production, check: str, kind: str, made: Made) -> Iterator[tuple[Resource, ...]]:
+def subject(world: Production, check: str, kind: str, made: FixtureResource) -> Iterator[tuple[Resource, ...]]:
     """A real resource, as both kinds of rules see it, or a new one for a while."""
     assert world.before is not None
     real = world.named(SUBJECTS[check]) if check in SUBJECTS else world.first(kind)

@@ -237,4 +237,4 @@ def test_a_message_names_the_check_the_place_the_value_and_the_mend() -> None:
         assert message.startswith(f"[{key}] "), (rule.name, message)
         assert check.asks in message, (rule.name, message)
         assert "; it is " in message, (rule.name, message)
-        assert message.endswith(check.mend or rule.mend), (rule.name, message)
+        assert message.endswith(check.fix or rule.fix), (rule.name, message)

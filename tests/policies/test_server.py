@@ -53,7 +53,7 @@ def test_the_sdk_makes_the_servicer_that_follows_the_stack() -> None:
     assert "_PolicyAnalyzerServicer" in sdk.PolicyPack.__init__.__code__.co_names
 
 
-def judged(servicer: Any, rule: AnyRule, fixture: Fixture) -> list[str]:
+def evaluated(servicer: Any, rule: AnyRule, fixture: Fixture) -> list[str]:
     """What a servicer with all rules says of a fixture by one of them."""
     if isinstance(rule, ResourceRule):
         answers = [servicer.Analyze(analyze_request(rule, name, made), None) for name, made in fixture.items()]
@@ -70,7 +70,7 @@ def test_reading_once_finds_what_reading_anew_for_each_rule_does() -> None:
     ]
     for rule in RULES:
         check: Check[Any] = next(iter(rule.checks.values()))
-        ours, theirs = (judged(servicer, rule, check.bad[0]) for servicer in both)
+        ours, theirs = (evaluated(servicer, rule, check.bad[0]) for servicer in both)
         assert ours == theirs, rule.name
         # One of them is excused in production, and one is off.
         assert ours or rule.name in {"node-ami-pinned", "gpu-pool-idle-zero", "gpu-premium-approval"}, rule.name

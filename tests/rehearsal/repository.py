@@ -30,7 +30,7 @@ config:
       zones: [us-east-1a, us-east-1b]
       flowLogs: {traffic: REJECT, retentionDays: 7}
     cluster:
-      endpoint: {public: true, publicCidrs: [203.0.113.0/24]}
+      endpoint: {publicAccess: true, publicAccessCidrs: [203.0.113.0/24]}
       logRetentionDays: 14
       keyDeletionDays: 7
       access:
@@ -41,8 +41,8 @@ config:
     storage:
       keyDeletionDays: 7
       buckets: {forceDestroy: true}
-      lustre: {deployment: SCRATCH_2}
-    notices: {emails: [ml-research@example.com]}
+      lustre: {deploymentType: SCRATCH_2}
+    notifications: {emails: [ml-research@example.com]}
     cost:
       monthlyBudgetUsd: 20000
       budgetCovers: environment

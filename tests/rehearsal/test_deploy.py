@@ -34,8 +34,8 @@ class Engine:
         self.ends_with(0)
 
     def ends_with(self, code: int) -> None:
-        standing = {"urn": LOST, "type": "aws:efs/fileSystem:FileSystem", "custom": True, "id": "fs-1"}
-        state = json.dumps({"version": 3, "deployment": {"resources": [standing]}})
+        existing = {"urn": LOST, "type": "aws:efs/fileSystem:FileSystem", "custom": True, "id": "fs-1"}
+        state = json.dumps({"version": 3, "deployment": {"resources": [existing]}})
         self.path.write_text(ENGINE.format(state=state, log=self.log, code=code))
         self.path.chmod(0o755)
 

@@ -74,7 +74,7 @@ def test_a_changed_pool_is_on_the_page_and_in_the_comment_and_nothing_else(
 
 
 def test_a_larger_file_system_costs_what_it_costs_to_the_cent(repository: Repository) -> None:
-    repository.pull_request({"SCRATCH_2}": "SCRATCH_2, capacityGib: 2400}"})
+    repository.pull_request({"SCRATCH_2}": "SCRATCH_2, storageCapacity: 2400}"})
     done = repository.run(".venv/bin/python", "-m", "slipway", "cost", "dev", "--against", "HEAD^1")
     (difference,) = [line.split() for line in done.stdout.splitlines() if line.startswith("difference")]
     assert difference[1:] == [f"+{MORE_LUSTRE}"] * 3

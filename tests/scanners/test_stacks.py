@@ -181,12 +181,12 @@ def unexplained(stack: str, failed: set[Verdict], today: date) -> list[str]:
     found = []
     for verdict in sorted(failed):
         answer = answers.get(verdict.check, "")
-        excuses = [suppressions.find(one.strip(), urn) for one in answer.split(",") for urn in urns[verdict.name]]
-        excused = any(one is not None and one.until >= today for one in excuses)
+        matching = [suppressions.find(one.strip(), urn) for one in answer.split(",") for urn in urns[verdict.name]]
+        suppressed = any(one is not None and one.until >= today for one in matching)
         # Outside prod the pack may only advise; there it says so itself.
-        excused |= verdict.check in NOT_FOR.get(verdict.name, ())
-        excused |= any(advised(stack, one.strip()) for one in answer.split(","))
-        if not excused and not answer.startswith(coverage.NOT_APPLICABLE):
+        suppressed |= verdict.check in NOT_FOR.get(verdict.name, ())
+        suppressed |= any(advised(stack, one.strip()) for one in answer.split(","))
+        if not suppressed and not answer.startswith(coverage.NOT_APPLICABLE):
             found.append(f"{verdict.check} {verdict.name}: {answer or 'not in policies/external_checks.yaml'}")
     return found
 

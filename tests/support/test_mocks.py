@@ -6,8 +6,8 @@ import pulumi
 import pulumi_aws as aws
 import pytest
 
-from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import UNKNOWN, Recording, providers, run
+from tests.support.outputs import cluster_outputs, network_outputs
 
 
 class _Parts(pulumi.ComponentResource):
@@ -80,8 +80,8 @@ def test_a_name_used_twice_fails() -> None:
 
 def test_handles_made_by_hand_hold_what_aws_would_answer() -> None:
     def build() -> dict[str, pulumi.Output[str]]:
-        cluster = cluster_handle(providers()[0])
-        network = network_handle("abc", pods=True)
+        cluster = cluster_outputs(providers()[0])
+        network = network_outputs("abc", pods=True)
         return {
             "issuer": cluster.oidc_issuer,
             "ca": cluster.certificate_authority,

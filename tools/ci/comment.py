@@ -71,13 +71,13 @@ def ours(comments: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 
 def update(api: github.Caller, number: int, texts: Mapping[str, str], *, complete: bool) -> None:
     """Write a comment for each stack; where the run looked at all it had to, say of the others that they are left."""
-    standing = ours(api.get(f"issues/{number}/comments", per_page="100"))
+    existing = ours(api.get(f"issues/{number}/comments", per_page="100"))
     wanted = {stack: body(stack, text) for stack, text in sorted(texts.items())}
     if complete:
-        wanted |= {stack: gone(stack) for stack in standing if stack not in texts}
+        wanted |= {stack: gone(stack) for stack in existing if stack not in texts}
     for stack, text in wanted.items():
-        if stack in standing:
-            api.send("PATCH", f"issues/comments/{standing[stack]}", {"body": text})
+        if stack in existing:
+            api.send("PATCH", f"issues/comments/{existing[stack]}", {"body": text})
         else:
             api.send("POST", f"issues/{number}/comments", {"body": text})
 

@@ -28,18 +28,18 @@ def title(stack: str) -> str:
     return f"Drift: stack {stack}"
 
 
-def settle(api: github.Caller, stack: str, text: str | None, standing: Mapping[str, Any] | None, run: str) -> None:
+def settle(api: github.Caller, stack: str, text: str | None, existing: Mapping[str, Any] | None, run: str) -> None:
     """Make the issue of a stack say what was found; None is no drift."""
     if text is None:
-        if standing is not None:
-            api.send("POST", f"issues/{standing['number']}/comments", {"body": f"No drift any more: {run}"})
-            api.send("PATCH", f"issues/{standing['number']}", {"state": "closed"})
+        if existing is not None:
+            api.send("POST", f"issues/{existing['number']}/comments", {"body": f"No drift any more: {run}"})
+            api.send("PATCH", f"issues/{existing['number']}", {"state": "closed"})
         return
     body = f"{text[:LONGEST]}{_WHAT_TO_DO}\nSeen by {run}\n"
-    if standing is None:
+    if existing is None:
         api.send("POST", "issues", {"title": title(stack), "body": body, "labels": [LABEL]})
     else:
-        api.send("PATCH", f"issues/{standing['number']}", {"body": body})
+        api.send("PATCH", f"issues/{existing['number']}", {"body": body})
 
 
 def run(api: github.Caller, environment: Mapping[str, str]) -> list[str]:
@@ -49,12 +49,12 @@ def run(api: github.Caller, environment: Mapping[str, str]) -> list[str]:
     looked = github.files(api, number, "drift-", "verdict")
     texts = github.files(api, number, "drift-", "drift.md")
     issues = api.get("issues", state="open", labels=LABEL, per_page="100")
-    standing = {
+    existing = {
         one["title"]: one for one in issues if "pull_request" not in one and (one["user"] or {}).get("login") == AUTHOR
     }
     link = f"https://github.com/{environment['GITHUB_REPOSITORY']}/actions/runs/{number}"
     for stack in looked:
-        settle(api, stack, texts.get(stack), standing.get(title(stack)), link)
+        settle(api, stack, texts.get(stack), existing.get(title(stack)), link)
     return sorted(texts)
 
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 import pulumi
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, scraped, sized
@@ -28,20 +28,20 @@ class ArgoWorkflows(AddOn[Settings]):
     name: ClassVar[str] = "argo-workflows"
     namespace: ClassVar[Namespace] = Namespace(name="argo", enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """Rights and one release."""
-        bucket = site.storage.buckets["state"]
-        known = pulumi.Output.all(bucket=bucket.arn, key=site.storage.key_arn)
+        bucket = context.storage.buckets["state"]
+        known = pulumi.Output.all(bucket=bucket.arn, key=context.storage.key_arn)
         reading = Inline(document=known.apply(lambda found: reading_policy(**found)))
         given = values(
             self.settings,
             bucket=bucket.name,
-            region=site.cluster.region,
-            placement=system_placement(site),
-            monitored=scraped(site),
+            region=context.cluster.region,
+            placement=system_placement(context),
+            monitored=scraped(context),
         )
         return Parts(
-            rights=[Rights(service_account=SERVER, policy=reading)],
+            permissions=[Permissions(service_account=SERVER, policy=reading)],
             releases=[ChartRelease(ref=ARGO_WORKFLOWS, release_name="argo-workflows", values=given)],
         )
 
@@ -90,7 +90,7 @@ def values(
             # Every namespace: which of them may run workflows is said by their service accounts' rights.
             "workflowNamespaces": [],
             "parallelism": settings.parallelism,
-            "namespaceParallelism": settings.team_parallelism,
+            "namespaceParallelism": settings.namespace_parallelism,
             "workflowDefaults": {
                 "spec": {
                     "serviceAccountName": WORKLOAD,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from components.addons.gpu_operator import mig, plugin
 from components.addons.gpu_operator.configs import config_map
 from components.addons.gpu_operator.rules import bottlerocket_rule
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import gpu_tolerations, system_placement
 from components.base.sizing import scraped, sized
 from spec.catalog.charts import GPU_OPERATOR
@@ -24,12 +24,14 @@ class GpuOperator(AddOn[Settings]):
     name: ClassVar[str] = "gpu-operator"
     namespace: ClassVar[Namespace] = Namespace(name="gpu-operator", enforce="privileged")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release; its chart brings the CRD of the rule."""
-        given = values(self.settings, pools=site.pools, placement=system_placement(site), monitored=scraped(site))
+        given = values(
+            self.settings, pools=context.pools, placement=system_placement(context), monitored=scraped(context)
+        )
         return Parts(
             releases=[ChartRelease(ref=GPU_OPERATOR, release_name="gpu-operator", values=given)],
-            objects=bottlerocket_rule(site.pools.values()),
+            objects=bottlerocket_rule(context.pools.values()),
         )
 
 

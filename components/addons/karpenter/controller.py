@@ -14,9 +14,9 @@ from components.addons.karpenter.interruption import interruption_queue
 from components.addons.karpenter.policy import Scope, controller_policy
 from components.addons.karpenter.values import NAMESPACE, SERVICE_ACCOUNT, Gates, values
 from components.base.iam import Inline, PodRole, pod_identity_role
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from components.base.release import release
-from components.pools.roles import NodeRoleHandle
+from components.pools.roles import NodeRoleOutputs
 from spec.catalog.charts import KARPENTER, KARPENTER_CRD
 from spec.pools.pool_spec import PoolSpec
 
@@ -29,15 +29,15 @@ class KarpenterArgs:
         cluster: The cluster.
         node_role: Identity of the machines that it launches.
         pools: Pools that it will have, for the features that they need.
-        home: Node groups on which its controller runs.
+        system_node_groups: Node groups on which its controller runs.
         isolated: Whether the VPC has no way out but endpoints.
         pods_apart: Whether pods have subnets of their own.
     """
 
-    cluster: ClusterHandle
-    node_role: NodeRoleHandle
+    cluster: ClusterOutputs
+    node_role: NodeRoleOutputs
     pools: Mapping[str, PoolSpec]
-    home: Sequence[pulumi.Resource]
+    system_node_groups: Sequence[pulumi.Resource]
     isolated: bool
     pods_apart: bool
 
@@ -116,6 +116,6 @@ class Karpenter(pulumi.ComponentResource):
             values=settings,
             skip_crds=True,
             opts=pulumi.ResourceOptions(
-                parent=self, depends_on=[*before, *args.home], deleted_with=args.cluster.resource
+                parent=self, depends_on=[*before, *args.system_node_groups], deleted_with=args.cluster.resource
             ),
         )

@@ -11,7 +11,7 @@ import pulumi
 import pulumi_aws as aws
 
 from components.base.iam import Statement, document
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 
 RETENTION_SECONDS: Final = 300
 """Older news is of no use: a Spot machine has two minutes (Karpenter v1.14.1, CloudFormation template)."""
@@ -59,7 +59,7 @@ EVENTS: Final[Mapping[str, Event]] = {
 v1.14.1, CloudFormation template of 2026-08-20."""
 
 
-def interruption_queue(name: str, cluster: ClusterHandle, parent: pulumi.Resource) -> aws.sqs.Queue:
+def interruption_queue(name: str, cluster: ClusterOutputs, parent: pulumi.Resource) -> aws.sqs.Queue:
     """Register the queue `<name>-queue`, who may write to it, and a rule for each event."""
     child = pulumi.ResourceOptions(parent=parent)
     queue = aws.sqs.Queue(

@@ -37,7 +37,7 @@ class Gates:
         """What a set of pools asks for."""
         pools = tuple(specs)
         return cls(
-            node_repair=any(spec.settings.repair for spec in pools),
+            node_repair=any(spec.settings.node_repair for spec in pools),
             node_overlay=any(wants_overlay(spec) for spec in pools),
         )
 

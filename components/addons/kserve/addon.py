@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from components.addons.gateway_api import CLASS as GATEWAY_CLASS
 from components.addons.kserve.runtimes import runtimes
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import sized
 from spec.catalog.charts import KSERVE, KSERVE_CRD
@@ -22,10 +22,10 @@ class Kserve(AddOn[Settings]):
     name: ClassVar[str] = "kserve"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """Two releases, one after the other, and the runtimes."""
-        given = values(self.settings, region=site.cluster.region, placement=system_placement(site))
-        objects = {f"runtime-{name}": made for name, made in runtimes(site.pools, self.settings.runtimes).items()}
+        given = values(self.settings, region=context.cluster.region, placement=system_placement(context))
+        objects = {f"runtime-{name}": made for name, made in runtimes(context.pools, self.settings.runtimes).items()}
         if self.settings.ingress == "gateway":
             objects["gateway"] = gateway(self.settings)
         return Parts(
@@ -48,7 +48,7 @@ def values(settings: Settings, *, region: str, placement: dict[str, Any]) -> dic
     return {
         "kserve": {
             "controller": {
-                "deploymentMode": settings.mode,
+                "deploymentMode": settings.default_deployment_mode,
                 "gateway": _way_in(settings),
                 # The chart's limits (0.1 CPU, 300 MiB) are not enough for some hundred models; charts.md of KServe
                 # gives none.
@@ -73,10 +73,10 @@ def _way_in(settings: Settings) -> dict[str, Any]:
     gateway: dict[str, Any] = {"enableGatewayApi": by_gateway}
     if by_gateway:
         gateway["kserveGateway"] = f"{NAMESPACE}/{GATEWAY}"
-    if settings.mode == "Standard":
+    if settings.default_deployment_mode == "Standard":
         gateway["className"] = "alb"
     return {
-        "domain": settings.domain,
+        "domain": settings.ingress_domain,
         "urlScheme": "https" if settings.https else "http",
         # There is no Istio: in Knative mode Kourier takes its place.
         "disableIstioVirtualHost": True,
@@ -89,7 +89,7 @@ def gateway(settings: Settings) -> dict[str, Any]:
     """The one gateway of all models; each InferenceService hangs a route on it."""
     listener = {
         "name": "models",
-        "hostname": f"*.{settings.domain}",
+        "hostname": f"*.{settings.ingress_domain}",
         "port": 443 if settings.https else 80,
         "protocol": "HTTPS" if settings.https else "HTTP",
         "allowedRoutes": {"namespaces": {"from": "All"}},

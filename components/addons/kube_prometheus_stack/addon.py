@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from components.addons.kube_prometheus_stack.alertmanager import SERVICE_ACCOUNT, publish
 from components.addons.kube_prometheus_stack.values import DEFINITIONS, values
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline
 from components.observability import dashboards, efa, monitors, rules
 from components.observability.notifications import topic_arn
@@ -26,17 +26,23 @@ class KubePrometheusStack(AddOn[Settings]):
     name: ClassVar[str] = "kube-prometheus-stack"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="privileged")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """Two releases of one chart; rules, monitors and dashboards, which need its CRDs or its namespace alone."""
-        topic = topic_arn(site.platform)
-        rights = (
-            [Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=publish(topic, site)), role="alertmanager")]
+        topic = topic_arn(context.platform)
+        permissions = (
+            [
+                Permissions(
+                    service_account=SERVICE_ACCOUNT,
+                    policy=Inline(document=publish(topic, context)),
+                    role="alertmanager",
+                )
+            ]
             if topic
             else []
         )
-        given = values(self.settings, site, topic=topic)
+        given = values(self.settings, context, topic=topic)
         return Parts(
-            rights=rights,
+            permissions=permissions,
             before=dashboards.manifests(NAMESPACE),
             releases=[
                 ChartRelease(ref=KUBE_PROMETHEUS_STACK, release_name=CRDS, values=DEFINITIONS, definitions=True),
@@ -44,17 +50,17 @@ class KubePrometheusStack(AddOn[Settings]):
                     ref=KUBE_PROMETHEUS_STACK, release_name=RELEASE, values=given, skip_crds=True, volumes=True
                 ),
             ],
-            objects=self._objects(site),
+            objects=self._objects(context),
         )
 
-    def _objects(self, site: Site) -> dict[str, dict[str, Any]]:
-        exporter = efa.manifest(NAMESPACE, site.pools)
+    def _objects(self, context: AddOnContext) -> dict[str, dict[str, Any]]:
+        exporter = efa.manifest(NAMESPACE, context.pools)
         ruled = rules.manifests(
             NAMESPACE,
             self.settings.alerts,
-            site.pools,
-            opencost=site.platform.addons.has(Opencost),
-            budgets={name: team.budget_usd for name, team in site.platform.teams.items() if team.budget_usd},
+            context.pools,
+            opencost=context.platform.addons.has(Opencost),
+            budgets={name: team.budget_usd for name, team in context.platform.teams.items() if team.budget_usd},
         )
         watched = monitors.manifests(NAMESPACE, efa=exporter is not None)
         return {**ruled, **watched, **({"efa-exporter": exporter} if exporter else {})}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from components.base.addon import Site
+from components.base.addon import AddOnContext
 from components.base.iam import Statement, document
 from components.observability.notifications import topic_name
 from spec.catalog import regions
@@ -20,17 +20,17 @@ _BY: Final = ["alertname", "team", "namespace"]
 """One message for what belongs together: the same alert of the same team."""
 
 
-def publish(topic: str, site: Site) -> str:
+def publish(topic: str, context: AddOnContext) -> str:
     """Publish to the topic, and use its key."""
-    region = regions.get(site.cluster.region)
+    region = regions.get(context.cluster.region)
     return document(
         Statement(sid="Publish", actions=["sns:Publish"], resources=[topic]),
         Statement(
             sid="Encrypt",
             actions=["kms:Decrypt", "kms:GenerateDataKey*"],
-            resources=[f"arn:{region.partition}:kms:{region.name}:{site.cluster.account_id}:key/*"],
+            resources=[f"arn:{region.partition}:kms:{region.name}:{context.cluster.account_id}:key/*"],
             conditions={
-                "ForAnyValue:StringEquals": {"kms:ResourceAliases": [f"alias/{topic_name(site.platform)}"]},
+                "ForAnyValue:StringEquals": {"kms:ResourceAliases": [f"alias/{topic_name(context.platform)}"]},
                 "StringEquals": {"kms:ViaService": [f"sns.{region.name}.{region.dns_suffix}"]},
             },
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from components.addons.kube_prometheus_stack.alertmanager import configuration
-from components.base.addon import Site
+from components.base.addon import AddOnContext
 from components.base.placement import every_toleration, system_placement
 from components.base.sizing import keeps_one, sized
 from spec.pools import keys
@@ -48,16 +48,16 @@ _NOT_OURS: Final = ("etcd", "kubeControllerManager", "kubeProxy", "kubeScheduler
 """Rules about what EKS runs out of our sight, and about kube-proxy, which tells its metrics to the node alone."""
 
 
-def values(settings: KubePrometheusStack, site: Site, *, topic: str | None) -> dict[str, Any]:
+def values(settings: KubePrometheusStack, context: AddOnContext, *, topic: str | None) -> dict[str, Any]:
     """All values.
 
     Args:
         settings: Settings of the add-on.
-        site: Where it stands.
+        context: Where it stands.
         topic: ARN of the topic that is told of alerts, if any.
     """
-    placement = system_placement(site)
-    block = site.storage.classes["block"]
+    placement = system_placement(context)
+    block = context.storage.classes["block"]
     unseen = {
         component: {"enabled": False}
         for component in ("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
@@ -67,7 +67,7 @@ def values(settings: KubePrometheusStack, site: Site, *, topic: str | None) -> d
         "defaultRules": {"rules": dict.fromkeys(_NOT_OURS, False)},
         "prometheusOperator": _operator(placement),
         "prometheus": _prometheus(settings, placement, block),
-        "alertmanager": _alertmanager(settings, site, placement, block, topic),
+        "alertmanager": _alertmanager(settings, context, placement, block, topic),
         "grafana": grafana(settings.grafana, placement),
         "kube-state-metrics": {
             **placement,
@@ -76,7 +76,7 @@ def values(settings: KubePrometheusStack, site: Site, *, topic: str | None) -> d
         },
         "prometheus-node-exporter": {
             "resources": sized("50m", "64Mi"),
-            "tolerations": every_toleration(site.pools),
+            "tolerations": every_toleration(context.pools),
             "priorityClassName": "system-node-critical",
         },
     }
@@ -121,11 +121,11 @@ def _prometheus(settings: KubePrometheusStack, placement: dict[str, Any], block:
 
 
 def _alertmanager(
-    settings: KubePrometheusStack, site: Site, placement: dict[str, Any], block: str, topic: str | None
+    settings: KubePrometheusStack, context: AddOnContext, placement: dict[str, Any], block: str, topic: str | None
 ) -> dict[str, Any]:
-    environment = site.platform.environment.name
+    environment = context.platform.environment.name
     return {
-        "config": configuration(topic, site.cluster.region, environment),
+        "config": configuration(topic, context.cluster.region, environment),
         "podDisruptionBudget": {"enabled": keeps_one(settings.replicas)},
         "alertmanagerSpec": {
             **placement,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from components.addons.kueue.configuration import configuration, frameworks
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, scraped, sized
 from spec.catalog.charts import KUEUE
@@ -22,15 +22,15 @@ class Kueue(AddOn[Settings]):
     name: ClassVar[str] = "kueue"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release."""
         given = values(
             self.settings,
             configured=configuration(
-                self.settings, cluster=site.cluster.name, integrations=frameworks(site.platform.addons)
+                self.settings, cluster=context.cluster.name, integrations=frameworks(context.platform.addons)
             ),
-            placement=system_placement(site),
-            monitored=scraped(site),
+            placement=system_placement(context),
+            monitored=scraped(context),
         )
         return Parts(releases=[ChartRelease(ref=KUEUE, release_name="kueue", values=given)])
 

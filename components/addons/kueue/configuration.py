@@ -73,7 +73,7 @@ def configuration(settings: Kueue, *, cluster: str, integrations: tuple[str, ...
         "integrations": {"frameworks": list(integrations)},
         "resources": {"excludeResourcePrefixes": list(NOT_COUNTED)},
         "waitForPodsReady": _wait(settings),
-        "objectRetentionPolicies": {"workloads": {"afterFinished": f"{settings.keep_finished_hours}h"}},
+        "objectRetentionPolicies": {"workloads": {"afterFinished": f"{settings.after_finished_hours}h"}},
         **(_FAIR if settings.fair_sharing else {}),
         **(_manager(settings, cluster) if settings.multi_kueue == "manager" else {}),
     }
@@ -110,15 +110,15 @@ def _server() -> dict[str, Any]:
 def _wait(settings: Kueue) -> dict[str, Any]:
     """All or nothing: a job whose pods do not all come gives its quota back and queues again, later each time."""
     return {
-        "timeout": f"{settings.pods_ready_minutes}m",
+        "timeout": f"{settings.wait_for_pods_ready_minutes}m",
         # A pod that is lost while the job runs is replaced within this, or the whole job queues again.
-        "recoveryTimeout": f"{max(5, settings.pods_ready_minutes // 2)}m",
+        "recoveryTimeout": f"{max(5, settings.wait_for_pods_ready_minutes // 2)}m",
         # Others are admitted meanwhile: on elastic pools, pods wait for machines, and waiting for one job would idle
         # all others.
         "blockAdmission": False,
         "requeuingStrategy": {
             "timestamp": "Eviction",
-            "backoffLimitCount": settings.retries,
+            "backoffLimitCount": settings.backoff_limit_count,
             "backoffBaseSeconds": 60,
             "backoffMaxSeconds": 3600,
         },
@@ -130,6 +130,6 @@ def _manager(settings: Kueue, cluster: str) -> dict[str, Any]:
         "multiKueue": {
             "origin": cluster,
             "gcInterval": "1m",
-            "workerLostTimeout": f"{settings.worker_lost_minutes}m",
+            "workerLostTimeout": f"{settings.worker_lost_timeout_minutes}m",
         }
     }

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 import pulumi
 
 from components.addons.load_balancer_controller.policy import policy
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, scraped, sized
@@ -24,9 +24,9 @@ class LoadBalancerController(AddOn[Settings]):
     name: ClassVar[str] = "load-balancer-controller"
     namespace: ClassVar[Namespace] = Namespace(name="kube-system", enforce=None)
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """Rights and one release."""
-        cluster = site.cluster
+        cluster = context.cluster
         document = policy(
             cluster=cluster.name,
             partition=cluster.partition,
@@ -38,12 +38,14 @@ class LoadBalancerController(AddOn[Settings]):
             self.settings,
             cluster=cluster.name,
             region=cluster.region,
-            vpc_id=site.network.vpc_id,
-            placement=system_placement(site),
-            monitored=scraped(site),
+            vpc_id=context.network.vpc_id,
+            placement=system_placement(context),
+            monitored=scraped(context),
         )
         return Parts(
-            rights=[Rights(service_account=SERVICE_ACCOUNT, policy=Inline(document=document), role="load-balancers")],
+            permissions=[
+                Permissions(service_account=SERVICE_ACCOUNT, policy=Inline(document=document), role="load-balancers")
+            ],
             releases=[ChartRelease(ref=LOAD_BALANCER_CONTROLLER, release_name=SERVICE_ACCOUNT, values=given)],
         )
 

@@ -7,9 +7,9 @@ from typing import ClassVar
 import pulumi
 
 from components.addons.mlflow.values import ARTIFACTS, NAME, before, budget, values
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Rights, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline, Statement, document
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one
 from components.storage.permissions import data_key_use_on, secret_key_use_on
@@ -23,28 +23,28 @@ class Mlflow(AddOn[Settings]):
     name: ClassVar[str] = NAME
     namespace: ClassVar[Namespace] = Namespace(name=NAME, enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release, with the rights to one secret and one prefix."""
-        database, bucket = site.storage.databases[NAME], site.storage.buckets["models"]
+        database, bucket = context.storage.databases[NAME], context.storage.buckets["models"]
         known = pulumi.Output.all(secret_arn=database.secret_arn, bucket_arn=bucket.arn)
-        rights = Inline(document=known.apply(lambda arns: policy(site.cluster, **arns)))
+        permissions = Inline(document=known.apply(lambda arns: policy(context.cluster, **arns)))
         given = values(
             replicas=self.settings.replicas,
-            region=site.cluster.region,
+            region=context.cluster.region,
             database=database,
             bucket=bucket.name,
-            placement=system_placement(site),
+            placement=system_placement(context),
         )
         namespace = self.namespace.name
         return Parts(
-            rights=[Rights(service_account=NAME, policy=rights)],
+            permissions=[Permissions(service_account=NAME, policy=permissions)],
             before=before(namespace),
             releases=[ChartRelease(ref=MLFLOW, release_name=NAME, values=given)],
             objects={"budget": budget(namespace)} if keeps_one(self.settings.replicas) else {},
         )
 
 
-def policy(cluster: ClusterHandle, *, secret_arn: str, bucket_arn: str) -> str:
+def policy(cluster: ClusterOutputs, *, secret_arn: str, bucket_arn: str) -> str:
     """Read the one secret; read and write the one prefix."""
     return document(
         Statement(sid="Password", actions=["secretsmanager:GetSecretValue"], resources=[secret_arn]),

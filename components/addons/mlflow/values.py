@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import pulumi
 
-from components.base.outputs import DatabaseHandle
+from components.base.outputs import DatabaseOutputs
 from components.base.sizing import sized
 from components.storage.database import USER
 
@@ -52,7 +52,7 @@ def values(
     *,
     replicas: int,
     region: str,
-    database: DatabaseHandle,
+    database: DatabaseOutputs,
     bucket: pulumi.Input[str],
     placement: dict[str, Any],
 ) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _environment(region: str) -> dict[str, str]:
     return {"AWS_REGION": region, "AWS_DEFAULT_REGION": region}
 
 
-def _password_container(region: str, database: DatabaseHandle) -> dict[str, Any]:
+def _password_container(region: str, database: DatabaseOutputs) -> dict[str, Any]:
     """A sidecar: an init container that stays, and after whose first success the next one starts (kubernetes.io,
     "Sidecar Containers", stable since 1.33)."""
     return {

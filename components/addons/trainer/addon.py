@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from components.addons.trainer.runtimes import IMAGE, runtimes
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
 from components.base.sizing import sized
 from spec.catalog.charts import TRAINER
@@ -18,10 +18,10 @@ class Trainer(AddOn[Settings]):
     name: ClassVar[str] = "trainer"
     namespace: ClassVar[Namespace] = Namespace(name="kubeflow-system", enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """One release and a runtime for each pool of training."""
-        given = values(self.settings, placement=system_placement(site))
-        made = runtimes(site.pools, image=self.settings.image or IMAGE)
+        given = values(self.settings, placement=system_placement(context))
+        made = runtimes(context.pools, image=self.settings.image or IMAGE)
         return Parts(
             releases=[ChartRelease(ref=TRAINER, release_name="kubeflow-trainer", values=given)],
             objects={f"runtime-{name}": manifest for name, manifest in made.items()},

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 
 from components.addons.training_operator.crds import definition
 from components.addons.training_operator.kinds import KINDS
-from components.addons.training_operator.manifests import NAMESPACE, deployment, rights, service, webhooks
-from components.base.addon import AddOn, Namespace, Parts, Site
+from components.addons.training_operator.manifests import NAMESPACE, deployment, permissions, service, webhooks
+from components.base.addon import AddOn, AddOnContext, Namespace, Parts
 from components.base.placement import system_placement
 from spec.settings.addons.batch import TrainingOperator as Settings
 
@@ -22,14 +22,14 @@ class TrainingOperator(AddOn[Settings]):
     name: ClassVar[str] = "training-operator"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
-    def parts(self, site: Site) -> Parts:
+    def parts(self, context: AddOnContext) -> Parts:
         """Manifests alone."""
         kinds = [KINDS[name] for name in self.settings.kinds]
         crds: dict[str, Any] = {f"crd-{kind.plural}": definition(kind) for kind in kinds}
         return Parts(
-            before={**crds, **rights(kinds), "service": service()},
+            before={**crds, **permissions(kinds), "service": service()},
             objects={
-                "operator": deployment(kinds, placement=system_placement(site)),
+                "operator": deployment(kinds, placement=system_placement(context)),
                 "webhook": webhooks(kinds),
             },
         )

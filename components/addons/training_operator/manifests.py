@@ -20,7 +20,7 @@ _ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
 _MADE: Final = ("create", "get", "list", "update", "watch")
 
 
-def rights(kinds: Sequence[JobKind]) -> dict[str, dict[str, Any]]:
+def permissions(kinds: Sequence[JobKind]) -> dict[str, dict[str, Any]]:
     """Service account, cluster role and binding, and the empty secret that the operator fills."""
     own = [f"{kind.plural}{part}" for kind in kinds for part in ("", "/status", "/finalizers")]
     rules = [

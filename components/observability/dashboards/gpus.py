@@ -56,7 +56,7 @@ GPUS = Dashboard(
             title="Utilisation by team",
             queries=[Query(expression=f"avg by (team) ({_chosen(GPU_ACTIVE)})", legend="{{team}}")],
             unit="percentunit",
-            most=1,
+            maximum=1,
         ),
         Panel(
             title="Utilisation by pool",
@@ -66,7 +66,7 @@ GPUS = Dashboard(
                 )
             ],
             unit="percentunit",
-            most=1,
+            maximum=1,
         ),
         Panel(
             title="Utilisation by job",
@@ -74,7 +74,7 @@ GPUS = Dashboard(
                 Query(expression=f"avg by (team, workload) ({_by_job(GPU_ACTIVE)})", legend="{{team}} / {{workload}}")
             ],
             unit="percentunit",
-            most=1,
+            maximum=1,
         ),
         Panel(
             title="GPUs held by team",
@@ -87,14 +87,14 @@ GPUS = Dashboard(
                 Query(expression=f"max by (team, workload) ({_by_job(GPU_MEMORY)})", legend="{{team}} / {{workload}}")
             ],
             unit="percentunit",
-            most=1,
+            maximum=1,
             about="The fullest GPU of each job.",
         ),
         Panel(
             title="Network of EFA nodes",
             queries=[Query(expression=EFA_RATIO, legend="{{node}}")],
             unit="percentunit",
-            most=1,
+            maximum=1,
             about="Bytes received, as a share of the instance type's bandwidth.",
         ),
         Panel(

@@ -48,7 +48,7 @@ class Panel:
         width: Columns of 24.
         columns: Labels of a table, in order; the value is the last column.
         stacked: Put series on top of each other: what they sum to is what matters.
-        most: End of the axis, where the unit has one.
+        maximum: End of the axis, where the unit has one.
     """
 
     title: str
@@ -59,7 +59,7 @@ class Panel:
     width: int = 12
     columns: Sequence[str] = ()
     stacked: bool = False
-    most: float | None = None
+    maximum: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +149,7 @@ def _variable(variable: Variable) -> dict[str, Any]:
 
 def _panel(panel: Panel, place: Place) -> dict[str, Any]:
     unit = "suffix: cores" if panel.unit == "cores" else panel.unit
-    limits = {"min": 0, **({"max": panel.most} if panel.most is not None else {})}
+    limits = {"min": 0, **({"max": panel.maximum} if panel.maximum is not None else {})}
     custom = {"fillOpacity": 20, "stacking": {"mode": "normal"}} if panel.stacked else {"fillOpacity": 0}
     defaults = {"unit": unit, **limits, **({"custom": custom} if panel.kind == "timeseries" else {})}
     return {

@@ -13,7 +13,7 @@ DAY: Final = 86400
 LONGEST: Final = 14 * DAY
 """Karpenter replaces a node after 336 hours (`disruption.expireAfter` of a pool), whatever runs on it."""
 LONGEST_KEPT: Final = 7 * DAY
-MOST_RETRIES: Final = 20
+MAX_RETRIES: Final = 20
 
 
 def bounds_problems(deadline: int | None, ttl: int | None, retries: int | None) -> Iterator[Problem]:
@@ -30,13 +30,15 @@ def deadline_problems(deadline: int | None) -> Iterator[Problem]:
 
 def retries_problems(retries: int | None) -> Iterator[Problem]:
     """Retries alone."""
-    yield from _within("retries", retries, 0, MOST_RETRIES, "how often may it fail and start again")
+    yield from _within("retries", retries, 0, MAX_RETRIES, "how often may it fail and start again")
 
 
-def count_problems(path: str, count: int, least: int, most: int) -> Iterator[Problem]:
+def count_problems(path: str, count: int, minimum: int, maximum: int) -> Iterator[Problem]:
     """A number within bounds."""
-    if not least <= count <= most:
-        yield Problem(path, f"it must be from {least} to {most}", count, f"Give a number from {least} to {most}.")
+    if not minimum <= count <= maximum:
+        yield Problem(
+            path, f"it must be from {minimum} to {maximum}", count, f"Give a number from {minimum} to {maximum}."
+        )
 
 
 def suspended_problems(suspend: bool, target: Target) -> Iterator[Problem]:
@@ -57,7 +59,7 @@ def served_problems(target: Target, kind: str, *addons: type[AddonSettings]) -> 
             yield Problem("kind", f"{kind} needs the add-on {key}", given, f"Add `{key}: {{}}` to the stack's addons.")
 
 
-def _within(path: str, value: int | None, least: int, most: int, question: str) -> Iterator[Problem]:
-    if value is None or isinstance(value, bool) or not least <= value <= most:
-        rule = f"a job must be bounded: {question}? From {least} to {most}"
-        yield Problem(path, rule, value, f"Give a number from {least} to {most}.")
+def _within(path: str, value: int | None, minimum: int, maximum: int, question: str) -> Iterator[Problem]:
+    if value is None or isinstance(value, bool) or not minimum <= value <= maximum:
+        rule = f"a job must be bounded: {question}? From {minimum} to {maximum}"
+        yield Problem(path, rule, value, f"Give a number from {minimum} to {maximum}.")

@@ -8,7 +8,7 @@ from decimal import Decimal
 from components.workloads.checks.need import Spec, choice, need
 from components.workloads.target import Target
 from spec.pools import PoolSpec, keys
-from spec.pools.allocatable import HUGEPAGES, Room, rooms
+from spec.pools.allocatable import HUGEPAGES, Allocatable, allocatable
 from spec.quantities import CPU, MEMORY, MI, is_amount, parse, readable
 from spec.settings.pools import Role
 from spec.settings.problems import Problem
@@ -88,8 +88,8 @@ def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[P
     where = f"{path}.resources[{name}]"
     others = ", ".join(f"{count} {each}" for each, count in pool.resources.items()) or "no devices"
     if offered:
-        mend = f"Ask for {offered} at most; spread more over several pods."
-        yield Problem(where, f"a node of pool {pool.name} has {offered}", int(amount), mend)
+        fix = f"Ask for {offered} at most; spread more over several pods."
+        yield Problem(where, f"a node of pool {pool.name} has {offered}", int(amount), fix)
     elif name == keys.GPU and pool.mig and pool.mig.profiles:
         rule = f"the GPUs of pool {pool.name} are cut by MIG, and none is whole"
         yield Problem(where, rule, int(amount), f"Ask for a slice; a node has {others}.")
@@ -97,21 +97,21 @@ def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[P
         rule = f"pool {pool.name} has no such slice"
         yield Problem(where, rule, int(amount), f"A node has {others}; or cut the pool otherwise (`mig`).")
     else:
-        mend = f"A node has {others}; choose another pool."
-        yield Problem(where, f"pool {pool.name} offers none of it", int(amount), mend)
+        fix = f"A node has {others}; choose another pool."
+        yield Problem(where, f"pool {pool.name} offers none of it", int(amount), fix)
 
 
 def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
-    found = rooms(pool)
-    if any(_holds(room, wanted) for room in found):
+    found = allocatable(pool)
+    if any(_holds(node, wanted) for node in found):
         return
-    largest = max(found, key=lambda room: (room.memory_mib, room.cpu_millis))
+    largest = max(found, key=lambda node: (node.memory_mib, node.cpu_millis))
     limits = {"cpu": Decimal(largest.cpu_millis) / 1000, "memory": Decimal(largest.memory_mib) * MI}
-    for name, most in limits.items():
+    for name, maximum in limits.items():
         amount = wanted.get(name, Decimal(0))
-        if amount > most:
+        if amount > maximum:
             rule = (
-                f"a {largest.instance_type} of pool {pool.name} leaves {readable(name, most)} of {name} to pods, after "
+                f"a {largest.instance_type} of pool {pool.name} leaves {readable(name, maximum)} of {name} to pods, after "
                 "the kubelet, the system and DaemonSets"
             )
             asked = readable(name, amount)
@@ -129,30 +129,30 @@ def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
     left = pool.scratch_gib * (100 - DISK_KEPT_PERCENT) // 100
     if asked > left:
         rule = f"a node of pool {pool.name} has {left} GiB of space for scratch and images"
-        mend = "Mount a volume claim instead, or raise `disk.sizeGib` of the pool."
-        yield Problem(f"{path}.volumes", rule, f"{asked:.0f} GiB", mend)
+        fix = "Mount a volume claim instead, or raise `disk.sizeGib` of the pool."
+        yield Problem(f"{path}.volumes", rule, f"{asked:.0f} GiB", fix)
 
 
-def _holds(room: Room, wanted: Mapping[str, Decimal]) -> bool:
-    return wanted.get("cpu", Decimal(0)) * 1000 <= room.cpu_millis and (
-        wanted.get("memory", Decimal(0)) <= Decimal(room.memory_mib) * MI
+def _holds(node: Allocatable, wanted: Mapping[str, Decimal]) -> bool:
+    return wanted.get("cpu", Decimal(0)) * 1000 <= node.cpu_millis and (
+        wanted.get("memory", Decimal(0)) <= Decimal(node.memory_mib) * MI
     )
 
 
 def _crowd(path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int) -> Iterator[Problem]:
     """Pods that run together must find nodes together: what is admitted as one and can't run as one waits for ever."""
-    most = sum(pool.settings.max * max(_per_node(room, wanted) for room in rooms(pool)) for pool in pools)
-    if at_once > most:
+    maximum = sum(pool.settings.max * max(_per_node(node, wanted) for node in allocatable(pool)) for pool in pools)
+    if at_once > maximum:
         names = ", ".join(f"{pool.name} (max {pool.settings.max})" for pool in pools)
-        rule = f"pods that run at once must fit on the pools' nodes: {names} hold {most} of them"
+        rule = f"pods that run at once must fit on the pools' nodes: {names} hold {maximum} of them"
         yield Problem(path, rule, at_once, "Run fewer at once, or raise `max` of the pool.")
 
 
-def _per_node(room: Room, wanted: Mapping[str, Decimal]) -> int:
+def _per_node(node: Allocatable, wanted: Mapping[str, Decimal]) -> int:
     offered = {
-        **{name: Decimal(count) for name, count in room.devices.items()},
-        "cpu": Decimal(room.cpu_millis) / 1000,
-        "memory": Decimal(room.memory_mib) * MI,
+        **{name: Decimal(count) for name, count in node.devices.items()},
+        "cpu": Decimal(node.cpu_millis) / 1000,
+        "memory": Decimal(node.memory_mib) * MI,
     }
     shares = [offered[name] // amount for name, amount in wanted.items() if name in offered]
     return int(min(shares, default=Decimal(110)))
@@ -169,14 +169,16 @@ def _shares(
         yield Problem(f"{path}.pools", rule, name, f"It has shares of {known}; add one to the team.")
     if none:
         return
-    room = {name: room_in_share(pool, shares[name], wanted) for name, pool in pools.items()}
-    if at_once > sum(room.values()):
-        held = ", ".join(f"{shares[name]} of {name}" for name in room)
-        rule = f"pods that run at once must fit into the team's share: {held} has room for {sum(room.values())}"
-        yield Problem(path, rule, at_once, "Run fewer at once, or raise the team's share (`nominal` or `borrow`).")
+    node = {name: fits_in_share(pool, shares[name], wanted) for name, pool in pools.items()}
+    if at_once > sum(node.values()):
+        held = ", ".join(f"{shares[name]} of {name}" for name in node)
+        rule = f"pods that run at once must fit into the team's share: {held} has room for {sum(node.values())}"
+        yield Problem(
+            path, rule, at_once, "Run fewer at once, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
+        )
 
 
-def room_in_share(pool: PoolSpec, share: int, wanted: Mapping[str, Decimal]) -> int:
+def fits_in_share(pool: PoolSpec, share: int, wanted: Mapping[str, Decimal]) -> int:
     """Pods that a share of a pool holds: of GPUs, and of the processors and memory that belong to them."""
     offered = {name: Decimal(amount) for name, amount in amounts(pool, share).items()}
     offered |= {CPU: offered[CPU] / 1000, MEMORY: offered[MEMORY] * MI}

@@ -47,8 +47,8 @@ def spot_problems(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
     }
     if not claims & written:
         rule = f"AWS may take the nodes of spot pool {spot[0]} at any time: a job there must write to a volume claim"
-        mend = f"Mount the claim {target.claims.get('checkpoints', 'checkpoints')}, or use a pool that is not spot."
-        yield Problem(f"{path}.volumes", rule, sorted(claims) or None, mend)
+        fix = f"Mount the claim {target.claims.get('checkpoints', 'checkpoints')}, or use a pool that is not spot."
+        yield Problem(f"{path}.volumes", rule, sorted(claims) or None, fix)
     grace = spec.get("terminationGracePeriodSeconds", 30)
     if grace > SPOT_NOTICE_SECONDS:
         rule = f"a spot node is gone {SPOT_NOTICE_SECONDS} s after the notice"
@@ -84,8 +84,8 @@ def _amount(path: str, name: str, asked: str | int | None, limit: str | int | No
     elif asked is not None and limit is not None and parse(asked) > parse(limit):
         yield Problem(path, "a request is at most the limit", f"request {asked}, limit {limit}", "Raise the limit.")
     if device and any(parse(amount) % 1 for amount in given):
-        mend = "Take a MIG slice or a pool of shared GPUs for a part of one."
-        yield Problem(path, "devices come whole", given[0], mend)
+        fix = "Take a MIG slice or a pool of shared GPUs for a part of one."
+        yield Problem(path, "devices come whole", given[0], fix)
 
 
 def image_problems(path: str, image: str) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from components.workloads.checks.bounds import (
 )
 from components.workloads.checks.need import choice
 from components.workloads.checks.pods import pod_problems, spot_problems
-from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.distributed.args import DistributedTrainingArgs, Kind
 from components.workloads.distributed.fabric import with_environment
 from components.workloads.distributed.jobset import jobset, train_job, training_runtime
@@ -38,7 +38,7 @@ SERVED_BY: Final[dict[Kind, type[AddonSettings]]] = {
 }
 
 
-def distributed_training(name: str, args: DistributedTrainingArgs) -> Pieces:
+def distributed_training(name: str, args: DistributedTrainingArgs) -> WorkloadManifests:
     """The manifests of a distributed training.
 
     Raises:
@@ -47,11 +47,11 @@ def distributed_training(name: str, args: DistributedTrainingArgs) -> Pieces:
     refuse_if_any("DistributedTraining", name, _problems(args))
     if args.kind == "TrainJob":
         return {
-            "runtime": Piece(training_runtime(name, args)),
-            "train-job": Piece(train_job(name, args), needs=("runtime",)),
+            "runtime": WorkloadManifest(training_runtime(name, args)),
+            "train-job": WorkloadManifest(train_job(name, args), needs=("runtime",)),
         }
     build = {"JobSet": jobset, "PyTorchJob": pytorch_job, "MPIJob": mpi_job}[args.kind]
-    return {"job": Piece(build(name, args))}
+    return {"job": WorkloadManifest(build(name, args))}
 
 
 class DistributedTraining(Workload):

@@ -14,7 +14,7 @@ import pulumi
 
 from components.workloads.checks.bounds import count_problems
 from components.workloads.checks.pods import pod_problems
-from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import metadata, pod_metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
@@ -65,7 +65,7 @@ class ModelDeploymentArgs:
     priority: str = "production-inference"
 
 
-def model_deployment(name: str, args: ModelDeploymentArgs) -> Pieces:
+def model_deployment(name: str, args: ModelDeploymentArgs) -> WorkloadManifests:
     """The manifests of a model server.
 
     Raises:
@@ -74,11 +74,11 @@ def model_deployment(name: str, args: ModelDeploymentArgs) -> Pieces:
     deployment = _deployment(name, args)
     refuse_if_any("ModelDeployment", name, _problems(args, deployment["spec"]["template"]["spec"]))
     return {
-        "deployment": Piece(deployment, timeout_seconds=args.load_seconds + NODE_SECONDS),
-        "service": Piece(_service(name, args)),
-        "budget": Piece(_budget(name, args)),
-        "metrics": Piece(_pod_monitor(name, args)),
-        "autoscaler": Piece(_autoscaler(name, args), needs=("deployment",)),
+        "deployment": WorkloadManifest(deployment, timeout_seconds=args.load_seconds + NODE_SECONDS),
+        "service": WorkloadManifest(_service(name, args)),
+        "budget": WorkloadManifest(_budget(name, args)),
+        "metrics": WorkloadManifest(_pod_monitor(name, args)),
+        "autoscaler": WorkloadManifest(_autoscaler(name, args), needs=("deployment",)),
     }
 
 

@@ -16,7 +16,7 @@ import pulumi
 
 from components.workloads.checks.bounds import count_problems, served_problems
 from components.workloads.checks.pods import pod_problems
-from components.workloads.component import Piece, Pieces, Workload
+from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import SKIP_AWAIT, metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
@@ -84,29 +84,31 @@ class ModelServerArgs:
     priority: str = "production-inference"
 
 
-def model_server(name: str, args: ModelServerArgs) -> Pieces:
+def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
     """The manifests of a model.
 
     Raises:
         WorkloadRefused: With everything that would fail later.
     """
     refuse_if_any("ModelServer", name, _problems(name, args))
-    pieces: dict[str, Piece] = {}
+    manifests: dict[str, WorkloadManifest] = {}
     needs: tuple[str, ...] = ()
     if isinstance(args.runtime, Pod):
-        pieces["runtime"] = Piece(_runtime(name, args, args.runtime))
+        manifests["runtime"] = WorkloadManifest(_runtime(name, args, args.runtime))
         needs = ("runtime",)
-    pieces["service"] = Piece(_service(name, args, args.storage_uri, args.replicas, args.autoscaling), needs)
+    manifests["service"] = WorkloadManifest(
+        _service(name, args, args.storage_uri, args.replicas, args.autoscaling), needs
+    )
     if args.mode == "Knative":
-        return pieces
+        return manifests
     served = [*needs, "service"]
     if args.canary:
         canary = _service(f"{name}-canary", args, args.canary.storage_uri, args.canary.replicas, None, runtime=name)
-        pieces["canary"] = Piece(canary, needs)
+        manifests["canary"] = WorkloadManifest(canary, needs)
         served.append("canary")
     if args.canary or args.split:
-        pieces["split"] = Piece(_split(name, args), tuple(served))
-    return pieces
+        manifests["split"] = WorkloadManifest(_split(name, args), tuple(served))
+    return manifests
 
 
 class ModelServer(Workload):
@@ -238,8 +240,8 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
     if scaling:
         yield from scaling_problems(scaling, target)
     if isinstance(args.runtime, Pod):
-        most = (scaling.max_replicas if scaling else args.replicas) + (canary.replicas if canary else 0)
-        yield from pod_problems("runtime", _pod(args, args.runtime), target, at_once=most)
+        maximum = (scaling.max_replicas if scaling else args.replicas) + (canary.replicas if canary else 0)
+        yield from pod_problems("runtime", _pod(args, args.runtime), target, at_once=maximum)
     else:
         yield from _named_problems(args.runtime, args)
 
@@ -247,9 +249,9 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
 def _named_problems(runtime: str, args: ModelServerArgs) -> Iterator[Problem]:
     """What is wrong with a runtime of the platform."""
     if args.autoscaling:
-        mend = "Give a pod as runtime, or a number of replicas."
-        yield Problem("autoscaling", "only a runtime of one's own can scale: its metrics are known", runtime, mend)
+        fix = "Give a pod as runtime, or a number of replicas."
+        yield Problem("autoscaling", "only a runtime of one's own can scale: its metrics are known", runtime, fix)
     known = args.target.runtimes
     if known is not None and runtime not in known:
-        mend = f"There are: {', '.join(sorted(known)) or 'none'}."
-        yield Problem("runtime", "a runtime is a pod, or one of the platform's", runtime, mend)
+        fix = f"There are: {', '.join(sorted(known)) or 'none'}."
+        yield Problem("runtime", "a runtime is a pod, or one of the platform's", runtime, fix)

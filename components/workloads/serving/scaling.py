@@ -134,8 +134,8 @@ def scaling_problems(scaling: Autoscaling, target: Target) -> Iterator[Problem]:
     yield from count_problems("autoscaling.max_replicas", scaling.max_replicas, 1, 100)
     if not 1 <= scaling.min_replicas <= scaling.max_replicas:
         rule = f"it must be from 1 to max_replicas ({scaling.max_replicas})"
-        mend = "Give 2 or more, so that one may go; 0 is KServe's or KEDA's own business and costs a cold start."
-        yield Problem("autoscaling.min_replicas", rule, scaling.min_replicas, mend)
+        fix = "Give 2 or more, so that one may go; 0 is KServe's or KEDA's own business and costs a cold start."
+        yield Problem("autoscaling.min_replicas", rule, scaling.min_replicas, fix)
     if scaling.gpu_percent is None and scaling.waiting is None:
         rule = "replicas must follow something: use of the GPUs, requests that wait"
         yield Problem("autoscaling", rule, None, "Give gpu_percent, waiting or both.")

@@ -47,8 +47,8 @@ def server_problems(path: str, port: int, load_seconds: int, target: Target) -> 
         yield Problem("load_seconds", rule, load_seconds, "Some 1 s for each GB from S3, and a minute for the server.")
     if not target.open:
         rule = "load balancers reach pods of namespaces for serving only"
-        mend = "Use a namespace of the team with purpose `serving` or `general`."
-        yield Problem("namespace", rule, target.namespace, mend)
+        fix = "Use a namespace of the team with purpose `serving` or `general`."
+        yield Problem("namespace", rule, target.namespace, fix)
 
 
 def uri_problems(path: str, uri: str) -> Iterator[Problem]:

@@ -28,7 +28,7 @@ _LINES: Final = 6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Former:
+class Baseline:
     """A stack at another commit.
 
     Attributes:
@@ -46,22 +46,22 @@ class Former:
     new: bool = False
 
 
-def former(project: Project, stack: str, ref: str) -> Former:
+def baseline(project: Project, stack: str, ref: str) -> Baseline:
     """The stack at a commit, branch or tag; what can't be had is said in `problem`, never raised."""
     with tempfile.TemporaryDirectory(prefix="slipway-against-") as folder:
         root = Path(folder) / "tree"
         try:
             commit = take_out(project, ref, root)
         except SlipwayError as error:
-            return Former(name=ref, problem=str(error))
+            return Baseline(name=ref, problem=str(error))
         return _at(Project(root), stack, f"{ref} ({commit})", Path(folder) / "rendering")
 
 
-def _at(project: Project, stack: str, name: str, out: Path) -> Former:
+def _at(project: Project, stack: str, name: str, out: Path) -> Baseline:
     if not is_ours(project.root / "Pulumi.yaml"):
-        return Former(name=name, problem="there is no Slipway there: it has no Pulumi.yaml of this project")
+        return Baseline(name=name, problem="there is no Slipway there: it has no Pulumi.yaml of this project")
     if not project.has(stack):
-        return Former(name=name, new=True)
+        return Baseline(name=name, new=True)
     price = _price(project, stack)
     environment = {**os.environ, "PYTHONPATH": str(project.root), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", "slipway", "render", stack, "--out", str(out)]
@@ -70,11 +70,11 @@ def _at(project: Project, stack: str, name: str, out: Path) -> Former:
             command, cwd=project.root, env=environment, capture_output=True, timeout=_MINUTES * 60, check=False
         )
     except subprocess.TimeoutExpired:
-        return Former(name=name, problem=f"its program had not rendered after {_MINUTES} minutes", estimate=price)
+        return Baseline(name=name, problem=f"its program had not rendered after {_MINUTES} minutes", estimate=price)
     if done.returncode:
-        return Former(name=name, problem=f"its program does not render: {_last(done.stderr)}", estimate=price)
+        return Baseline(name=name, problem=f"its program does not render: {_last(done.stderr)}", estimate=price)
     found = json.loads((out / "resources.json").read_text(encoding="utf-8"))
-    return Former(name=name, resources=tuple(found), estimate=price)
+    return Baseline(name=name, resources=tuple(found), estimate=price)
 
 
 def _price(project: Project, stack: str) -> Estimate | None:

@@ -42,7 +42,7 @@ class ResourceChange:
 
     Attributes:
         loses: What is gone for ever when it is replaced or deleted; empty for what the program makes again.
-        mend: What to do instead.
+        fix: What to do instead.
         because: Logical name of the resource whose replacement brings this change about; empty for a change of its own.
         stays: Whether the thing itself stays in the cloud when it leaves the stack.
     """
@@ -52,7 +52,7 @@ class ResourceChange:
     verb: Verb
     properties: tuple[PropertyChange, ...] = ()
     loses: str = ""
-    mend: str = ""
+    fix: str = ""
     because: str = ""
     stays: bool = False
 

@@ -53,4 +53,4 @@ def with_losses(change: ResourceChange, inputs: Mapping[str, Any], *, retained: 
     # A group of nodes tells by its inputs whether it may have any.
     if row.holds is not None and not row.holds(inputs, inputs):
         return change
-    return replace(change, loses=row.loses, mend=row.mend)
+    return replace(change, loses=row.loses, fix=row.fix)

@@ -9,13 +9,13 @@ from typing import Final
 from policies.levels import environment
 from policies.rules import BY_NAME
 from policies.runner import Finding
-from slipway.report.model import Excuse, FindingView, Judgement
+from slipway.report.model import Evaluation, FindingView, SuppressedFinding
 
 _LEVELS: Final = ("mandatory", "advisory")
 _SEVERITIES: Final = ("critical", "high", "medium", "low")
 
 
-def judgement(found: Sequence[Finding], stack: str, today: date) -> Judgement:
+def evaluation(found: Sequence[Finding], stack: str, today: date) -> Evaluation:
     """Findings that count, mandatory ones first, and the suppressions that hold."""
     stage = environment(stack)
     groups: dict[str, list[Finding]] = {}
@@ -28,10 +28,10 @@ def judgement(found: Sequence[Finding], stack: str, today: date) -> Judgement:
         severity = _SEVERITIES.index(view.severity) if view.severity in _SEVERITIES else len(_SEVERITIES)
         return (_LEVELS.index(view.level), severity, view.rule)
 
-    return Judgement(
+    return Evaluation(
         rules=len(BY_NAME),
         findings=tuple(sorted(views, key=rank)),
-        excuses=_excuses([one for one in found if not one.counts(today)]),
+        suppressions=_suppressions([one for one in found if not one.counts(today)]),
     )
 
 
@@ -44,7 +44,7 @@ def _view(group: Sequence[Finding], stage: str) -> FindingView:
         rule=first.id,
         title=rule.title,
         cases=tuple(sorted((_name(one), one.message.removeprefix(f"[{one.check}] ")) for one in group)),
-        anchors=rule.checks[first.check].anchors,
+        external_ids=rule.checks[first.check].external_ids,
     )
 
 
@@ -52,14 +52,14 @@ def _name(one: Finding) -> str:
     return one.urn.rpartition("::")[2] or "the stack"
 
 
-def _excuses(excused: Sequence[Finding]) -> tuple[Excuse, ...]:
+def _suppressions(suppressed: Sequence[Finding]) -> tuple[SuppressedFinding, ...]:
     groups: dict[tuple[str, str, str, str], set[str]] = {}
-    for one in excused:
+    for one in suppressed:
         if one.suppression is not None:
             why = one.suppression
             key = (one.id, why.reason, why.owner, why.until.isoformat())
             groups.setdefault(key, set()).add(_name(one))
     return tuple(
-        Excuse(rule=rule, reason=reason, owner=owner, until=until, resources=tuple(sorted(names)))
+        SuppressedFinding(rule=rule, reason=reason, owner=owner, until=until, resources=tuple(sorted(names)))
         for (rule, reason, owner, until), names in sorted(groups.items())
     )

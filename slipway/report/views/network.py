@@ -28,7 +28,7 @@ def network(settings: Network) -> NetworkView:
         out=_OUT[settings.nat],
         endpoints=("s3", *(str(endpoint) for endpoint in settings.endpoints)),
         peers=tuple((name, str(cidr)) for name, cidr in sorted(settings.peers.items())),
-        flow_logs=f"{_TRAFFIC[logs.traffic]} traffic, kept {logs.retention_days} days" if logs.enabled else "off",
+        flow_logs=f"{_TRAFFIC[logs.traffic_type]} traffic, kept {logs.retention_days} days" if logs.enabled else "off",
     )
 
 

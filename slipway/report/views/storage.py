@@ -115,8 +115,8 @@ def _efs(inputs: Mapping[str, Any], platform: Platform, _: str) -> Iterator[str]
     yield f"{inputs.get('throughputMode', 'bursting')} throughput"
     if platform.storage.efs and platform.storage.efs.backup:
         yield "daily backups"
-    if platform.storage.efs and platform.storage.efs.infrequent_after_days:
-        yield f"Infrequent Access after {platform.storage.efs.infrequent_after_days} days"
+    if platform.storage.efs and platform.storage.efs.transition_to_ia_days:
+        yield f"Infrequent Access after {platform.storage.efs.transition_to_ia_days} days"
 
 
 def _lustre(inputs: Mapping[str, Any], _: Platform, __: str) -> Iterator[str]:

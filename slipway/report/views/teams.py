@@ -40,21 +40,21 @@ def quotas(platform: Platform, specs: Mapping[str, PoolSpec]) -> tuple[Quota, ..
 def _quota(platform: Platform, spec: PoolSpec) -> Quota:
     size = spec.settings.max * (spec.gpu_count or max(kind.vcpus for kind in spec.instance_types))
     shares = {name: team.shares[spec.name] for name, team in platform.teams.items() if spec.name in team.shares}
-    whole = max(size, sum(share.nominal for share in shares.values()), 1)
+    whole = max(size, sum(share.nominal_quota for share in shares.values()), 1)
     parts, start = [], 0
     tones = {name: index for index, name in enumerate(sorted(platform.teams))}
     for name, share in sorted(shares.items()):
-        width = 100 * share.nominal / whole
+        width = 100 * share.nominal_quota / whole
         parts.append(
             Part(
                 team=name,
                 tone=tones[name],
-                nominal=share.nominal,
-                borrow=share.borrow,
-                lend=share.lent,
+                nominal=share.nominal_quota,
+                borrow=share.borrowing_limit,
+                lend=share.lendable,
                 start=round(100 * start / whole, 3),
                 width=round(width, 3),
             )
         )
-        start += share.nominal
+        start += share.nominal_quota
     return Quota(pool=spec.name, unit="GPU" if spec.gpu_count else "vCPU", size=size, parts=tuple(parts))

@@ -103,7 +103,7 @@ class Tags:
 
 
 @dataclass(frozen=True)
-class Row:
+class ResourceMapping:
     """One type.
 
     force_new: inputs whose change makes a new object, nested ones with dots; `replace_if` decides the rest by path, old

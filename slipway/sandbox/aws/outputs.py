@@ -9,26 +9,26 @@ from typing import Any
 from slipway.sandbox.aws import tags
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.kinds import AnyOf, Kind, ObjectOf, Scalar
-from slipway.sandbox.aws.mapping import Inputs, Item, Row, fill, pick
+from slipway.sandbox.aws.mapping import Inputs, Item, ResourceMapping, fill, pick
 from slipway.sandbox.aws.schema import Schema
 from slipway.sandbox.aws.shapes import from_api, from_api_value
 
 
-def from_item(schema: Schema, row: Row, item: Item) -> dict[str, Any]:
+def from_item(schema: Schema, mapping: ResourceMapping, item: Item) -> dict[str, Any]:
     """The outputs that AWS's description of the object holds."""
     found = from_api(schema.outputs, item)
-    for name, expression in row.from_item.items():
+    for name, expression in mapping.from_item.items():
         value = from_api_value(schema.outputs[name].kind, pick(expression, item))
         if value is not None:
             found[name] = value
     return found
 
 
-def complete(aws: Aws, schema: Schema, row: Row, id: str, inputs: Inputs, item: Item) -> dict[str, Any]:
+def complete(aws: Aws, schema: Schema, mapping: ResourceMapping, id: str, inputs: Inputs, item: Item) -> dict[str, Any]:
     """All outputs: live values, the inputs over them, and what is computed from both."""
-    outputs = overlay(schema, from_item(schema, row, item), inputs)
+    outputs = overlay(schema, from_item(schema, mapping, item), inputs)
     names = {**outputs, **inputs, **aws.names(), "id": id}
-    for name, template in row.computed.items():
+    for name, template in mapping.computed.items():
         outputs[name] = fill(template, names)
     return {**outputs, **common(aws, schema, inputs)}
 

@@ -15,7 +15,7 @@ from botocore.validate import ParamValidator
 
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.lifecycle import Lifecycle
-from slipway.sandbox.aws.mapping import Call, Inputs, Row
+from slipway.sandbox.aws.mapping import Call, Inputs, ResourceMapping
 from slipway.sandbox.aws.schema import Schema
 from slipway.sandbox.aws.shapes import normal
 from slipway.sandbox.rpc.hooks import Failure
@@ -25,15 +25,15 @@ from slipway.sandbox.rpc.wire import UNKNOWN, has_unknown
 _OPEN_LISTS = frozenset({"InstanceType"})
 
 
-def check(aws: Aws, schema: Schema, row: Row, inputs: Inputs) -> list[Failure]:
+def check(aws: Aws, schema: Schema, mapping: ResourceMapping, inputs: Inputs) -> list[Failure]:
     """What is wrong with the inputs of a row's type, by the property where it can be told."""
-    failures = list(_exactly_one(row, inputs))
-    if failures or not isinstance(row.create, Call) or not _adaptable(row.create, inputs):
+    failures = list(_exactly_one(mapping, inputs))
+    if failures or not isinstance(mapping.create, Call) or not _adaptable(mapping.create, inputs):
         return failures
-    known = Lifecycle(aws, schema, row)
-    parameters = known.create_parameters(row.create, known.sent(inputs))
-    shape = aws.input_shape(row.service, row.create.operation)
-    named = {normal(row.create.rename.get(name, name)): name for name in inputs}
+    known = Lifecycle(aws, schema, mapping)
+    parameters = known.create_parameters(mapping.create, known.sent(inputs))
+    shape = aws.input_shape(mapping.service, mapping.create.operation)
+    named = {normal(mapping.create.rename.get(name, name)): name for name in inputs}
     found = [*_missing_or_wrong(shape, parameters), *_words(shape, parameters, "")]
     return [Failure(_property(named, path), reason) for path, reason in found]
 
@@ -43,8 +43,8 @@ def _adaptable(create: Call, inputs: Inputs) -> bool:
     return create.adapt is None or not has_unknown(dict(inputs))
 
 
-def _exactly_one(row: Row, inputs: Inputs) -> Iterable[Failure]:
-    for group in row.exactly_one:
+def _exactly_one(mapping: ResourceMapping, inputs: Inputs) -> Iterable[Failure]:
+    for group in mapping.exactly_one:
         given = [name for name in group if inputs.get(name) is not None]
         if len(given) != 1:
             got = " and ".join(given) or "none of them"

@@ -11,8 +11,8 @@ from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.kinds import ListOf, MapOf, ObjectOf
 from slipway.sandbox.aws.lifecycle import Lifecycle
-from slipway.sandbox.aws.mapping import Row
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mapping import ResourceMapping
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.replacement import forces_new
 from slipway.sandbox.aws.schema import Schema, schema
 from slipway.sandbox.rpc import diff, wire
@@ -55,11 +55,11 @@ class AwsProvider(Provider[Aws]):
         known = schema(resource.type)
         if known is None:
             return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
-        row = ROWS.get(resource.type)
-        inputs = naming.with_name(known, row, resource, news, olds, seed)
+        mapping = MAPPINGS.get(resource.type)
+        inputs = naming.with_name(known, mapping, resource, news, olds, seed)
         failures = known.check(inputs)
-        if row is not None and not failures:
-            failures = parameters.check(_at(session, inputs), known, row, inputs)
+        if mapping is not None and not failures:
+            failures = parameters.check(_at(session, inputs), known, mapping, inputs)
         return inputs, failures
 
     def diff(
@@ -73,7 +73,7 @@ class AwsProvider(Provider[Aws]):
     ) -> Diff:
         """Old inputs against new ones, and the tags the object has against those it should have."""
         known = _schema(resource)
-        row = ROWS.get(resource.type)
+        mapping = MAPPINGS.get(resource.type)
         changes = [c for c in diff.compare(old_inputs, news) if not _same_text(known, c.path, old_inputs, news)]
         found = Diff(tuple(changes)).replacing(lambda path: forces_new(resource.type, path, old_inputs, news))
         wanted = tags.merged(_at(session, news), news)
@@ -81,7 +81,7 @@ class AwsProvider(Provider[Aws]):
         if "tagsAll" in known.outputs and not told and old_outputs.get("tagsAll", {}) != wanted:
             retagged = Change(("tagsAll",), diff.UPDATE, input=False)
             found = replace(found, changes=(*found.changes, retagged))
-        return replace(found, delete_before_replace=_holds_its_name(row, old_inputs, news))
+        return replace(found, delete_before_replace=_holds_its_name(mapping, old_inputs, news))
 
     def preview_create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> dict[str, Any]:
         """The inputs, and the tags with the default ones."""
@@ -90,18 +90,18 @@ class AwsProvider(Provider[Aws]):
     def create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """In moto, or as a record."""
         aws, known = _at(session, inputs), _schema(resource)
-        row = ROWS.get(resource.type)
-        if row is None:
+        mapping = MAPPINGS.get(resource.type)
+        if mapping is None:
             return records.create(aws, known, resource.name, _public(inputs))
-        return Lifecycle(aws, known, row).create(_public(inputs))
+        return Lifecycle(aws, known, mapping).create(_public(inputs))
 
     def read(
         self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
     ) -> ReadResult | None:
         """The live object; a record is as the state has it."""
-        row = ROWS.get(resource.type)
-        if row is not None:
-            return Lifecycle(_at(session, outputs or inputs), _schema(resource), row).read(id, outputs, inputs)
+        mapping = MAPPINGS.get(resource.type)
+        if mapping is not None:
+            return Lifecycle(_at(session, outputs or inputs), _schema(resource), mapping).read(id, outputs, inputs)
         if not inputs and not outputs:
             msg = f"{resource.type} is a record of the sandbox and exists in no other place: it cannot be imported"
             raise ProviderError(msg)
@@ -117,11 +117,11 @@ class AwsProvider(Provider[Aws]):
         old_inputs: dict[str, Any],
     ) -> dict[str, Any]:
         """Old outputs with the new inputs over them; outputs the update changes are unknown."""
-        known, row = _schema(resource), ROWS.get(resource.type)
-        self._refuse(row, olds, news)
+        known, mapping = _schema(resource), MAPPINGS.get(resource.type)
+        self._refuse(mapping, olds, news)
         stays = {key: value for key, value in olds.items() if key not in known.inputs or key in news}
         changed = _changed(old_inputs, news) or set()
-        volatile = row.volatile if row is not None and changed - {"tags"} else ()
+        volatile = mapping.volatile if mapping is not None and changed - {"tags"} else ()
         unknown = dict.fromkeys(volatile, wire.UNKNOWN)
         return {**stays, **_public(news), **_tags_all(_at(session, news), known, news), **unknown}
 
@@ -135,31 +135,31 @@ class AwsProvider(Provider[Aws]):
         old_inputs: dict[str, Any],
     ) -> dict[str, Any]:
         """Send what changed."""
-        aws, known, row = _at(session, news), _schema(resource), ROWS.get(resource.type)
-        if row is None:
+        aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
+        if mapping is None:
             return records.update(aws, known, olds, _public(news), _public(old_inputs))
-        self._refuse(row, olds, news)
+        self._refuse(mapping, olds, news)
         changed = _changed(old_inputs, news)
         if known.outputs.get("tagsAll") and olds.get("tagsAll", {}) != tags.merged(aws, news):
             changed = (changed or set()) | {"tagsAll"}
-        return Lifecycle(aws, known, row).update(id, olds, _public(news), changed)
+        return Lifecycle(aws, known, mapping).update(id, olds, _public(news), changed)
 
     def delete(
         self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
     ) -> None:
         """From moto, or from the records."""
-        aws, known, row = _at(session, outputs), _schema(resource), ROWS.get(resource.type)
-        if row is None:
+        aws, known, mapping = _at(session, outputs), _schema(resource), MAPPINGS.get(resource.type)
+        if mapping is None:
             records.delete(aws, known, outputs)
         else:
-            Lifecycle(aws, known, row).delete(id, outputs)
+            Lifecycle(aws, known, mapping).delete(id, outputs)
 
     def invoke(self, session: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
         """Answer a data source."""
         return invokes.invoke(_at(session, args), token, args)
 
-    def _refuse(self, row: Row | None, olds: dict[str, Any], news: dict[str, Any]) -> None:
-        reason = row.refuse(olds, news) if row is not None and row.refuse is not None else None
+    def _refuse(self, mapping: ResourceMapping | None, olds: dict[str, Any], news: dict[str, Any]) -> None:
+        reason = mapping.refuse(olds, news) if mapping is not None and mapping.refuse is not None else None
         if reason:
             raise ProviderError(reason)
 
@@ -206,8 +206,8 @@ def _same_text(known: Schema, path: Path, old_inputs: dict[str, Any], news: dict
     return not isinstance(kind, (ListOf, MapOf, ObjectOf)) and drift.same(kind, old_inputs[path[0]], news[path[0]])
 
 
-def _holds_its_name(row: Row | None, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
+def _holds_its_name(mapping: ResourceMapping | None, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
     """Two objects of one given name cannot live side by side, so the old one has to go first."""
-    name = naming.property_of(row)
+    name = naming.property_of(mapping)
     given = news.get(name)
     return given is not None and given == old_inputs.get(name) and not naming.is_made(news, name)

@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.sandbox.aws import records
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.rpc import paths
 from slipway.sandbox.rpc.paths import Path
 
 
 def known(type_token: str) -> bool:
     """Whether it is known of a type which changes replace it; of any other, AWS alone knows."""
-    return type_token in ROWS or type_token in records.RECORDS
+    return type_token in MAPPINGS or type_token in records.RECORDS
 
 
 def forces_new(type_token: str, path: Path, old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
     """Whether a change at a path replaces the object; never, as far as we know, for a type that is not `known`."""
-    row = ROWS.get(type_token)
+    mapping = MAPPINGS.get(type_token)
     name = paths.without_indexes(path)
-    forcing = (row.force_new if row is not None else records.record(type_token).force_new) | {"region"}
+    forcing = (mapping.force_new if mapping is not None else records.record(type_token).force_new) | {"region"}
     if any(name == forced or name.startswith(f"{forced}.") or _is_set(news, name, forced) for forced in forcing):
         return True
-    return row is not None and row.replace_if is not None and row.replace_if(name, old_inputs, news)
+    return mapping is not None and mapping.replace_if is not None and mapping.replace_if(name, old_inputs, news)
 
 
 def _is_set(news: Mapping[str, Any], name: str, forced: str) -> bool:

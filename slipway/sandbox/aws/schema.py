@@ -2,7 +2,7 @@
 
 What the Python SDK does not say, and so is not known here: which change forces a new object, defaults, value ranges.
 They are read from the SDK once a machine (`sdk_annotations`), after that from files of our own (`schema_files`): the
-types of `ROWS` take 1.1 s and 74 MB the one way, 0.01 s and 1 MB the other (2026-11).
+types of `MAPPINGS` take 1.1 s and 74 MB the one way, 0.01 s and 1 MB the other (2026-11).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.kinds import MapOf, Scalar
-from slipway.sandbox.aws.mapping import Inputs, Item, Row, fill, find
+from slipway.sandbox.aws.mapping import Inputs, Item, ResourceMapping, fill, find
 from slipway.sandbox.aws.shapes import from_api_value, normal, to_api
 
 RESERVED = "aws:"
@@ -22,20 +22,22 @@ def merged(aws: Aws, inputs: Inputs) -> dict[str, str]:
     return {key: str(value) for key, value in {**aws.default_tags, **own}.items()}
 
 
-def change(aws: Aws, row: Row, names: Inputs, old: Mapping[str, str], new: Mapping[str, str]) -> None:
+def change(aws: Aws, mapping: ResourceMapping, names: Inputs, old: Mapping[str, str], new: Mapping[str, str]) -> None:
     """Make the tags of a live object `new`."""
-    if row.tags is None:
+    if mapping.tags is None:
         return
-    if row.tags.replace is not None:
-        row.tags.replace(aws, str(names["id"]), {"tags": new})
+    if mapping.tags.replace is not None:
+        mapping.tags.replace(aws, str(names["id"]), {"tags": new})
         return
-    target = fill(row.tags.target, names)
+    target = fill(mapping.tags.target, names)
     gone = sorted(set(old) - set(new))
     if gone:
-        aws.call(row.service, row.tags.untag, **_without(aws, row.service, row.tags.untag, gone), **target)
+        aws.call(
+            mapping.service, mapping.tags.untag, **_without(aws, mapping.service, mapping.tags.untag, gone), **target
+        )
     if new:
-        shape = aws.input_shape(row.service, row.tags.tag)
-        aws.call(row.service, row.tags.tag, **{**to_api(shape, {"tags": dict(new)}), **target})
+        shape = aws.input_shape(mapping.service, mapping.tags.tag)
+        aws.call(mapping.service, mapping.tags.tag, **{**to_api(shape, {"tags": dict(new)}), **target})
 
 
 def _without(aws: Aws, service: str, operation: str, gone: list[str]) -> dict[str, Any]:
@@ -45,13 +47,13 @@ def _without(aws: Aws, service: str, operation: str, gone: list[str]) -> dict[st
     return {name: [{"Key": key} for key in gone] if service == "ec2" else gone}
 
 
-def live(aws: Aws, row: Row, names: Inputs, item: Item) -> dict[str, str] | None:
+def live(aws: Aws, mapping: ResourceMapping, names: Inputs, item: Item) -> dict[str, str] | None:
     """The tags of a live object, None where they cannot be read."""
-    if row.tags is None:
+    if mapping.tags is None:
         return None
     source: Any = item
-    if row.tags.read is not None:
-        source = find(aws, row.service, row.tags.read, names) or {}
+    if mapping.tags.read is not None:
+        source = find(aws, mapping.service, mapping.tags.read, names) or {}
         if not isinstance(source, Mapping) or not any(normal(key) in _TAG_MEMBERS for key in source):
             source = {"Tags": source}
     found = next((value for key, value in source.items() if normal(key) in _TAG_MEMBERS), None)

@@ -10,7 +10,7 @@ import logging
 import threading
 
 from slipway.sandbox.aws.client import Aws, Clients
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.schema import schema
 from slipway.sandbox.rpc.errors import ProviderError
 
@@ -35,5 +35,5 @@ def _load(clients: Clients, region: str) -> None:
             aws.call(service, operation)
     except ProviderError:
         LOG.exception("warming up failed; the first stack will load what it needs")
-    for type_token in ROWS:
+    for type_token in MAPPINGS:
         schema(type_token)

@@ -73,12 +73,12 @@ class ClusterPool:
 
     def get(self, name: str) -> ClusterEndpoint | None:
         """The endpoint of a cluster that stands."""
-        server = self.standing().get(name)
+        server = self.existing().get(name)
         return None if server is None else server.endpoint
 
     # -- for the kubernetes provider -----------------------------------------------------------------------------------
 
-    def standing(self) -> dict[str, ApiServer]:
+    def existing(self) -> dict[str, ApiServer]:
         """The clusters that are ready, oldest first."""
         with self._lock:
             return {name: future.result() for name, future in self._clusters.items() if _ready(future)}
@@ -91,7 +91,7 @@ class ClusterPool:
 
     def at(self, url: str) -> tuple[str, ApiServer] | None:
         """The name and server of the cluster behind a URL. Raises SandboxError when its process is dead."""
-        for name, server in self.standing().items():
+        for name, server in self.existing().items():
             if server.endpoint.server == url:
                 _require_alive(name, server)
                 return name, server

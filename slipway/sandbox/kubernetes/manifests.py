@@ -93,7 +93,7 @@ class Manifests:
         self, settings: Settings, resource: Resource, id: str, outputs: Object, inputs: Object
     ) -> ReadResult | None:
         """The object as it is, and the inputs that would describe it."""
-        target = self.targets.standing(settings)
+        target = self.targets.existing(settings)
         if target is None:
             return None
         namespace, _, name = id.rpartition("/")
@@ -112,7 +112,7 @@ class Manifests:
 
     def delete(self, settings: Settings, resource: Resource, outputs: Object, inputs: Object) -> None:
         """Remove the object and wait until it is gone; a Patch only gives up the fields it owned."""
-        target = self.targets.standing(settings)
+        target = self.targets.existing(settings)
         self.notes.clear(resource.urn)
         if target is None:
             return
@@ -144,7 +144,7 @@ class Manifests:
         )
 
     def _namespaced(self, settings: Settings, inputs: Object) -> bool:
-        client = (self.targets.standing(settings) or self.targets.spare()).client
+        client = (self.targets.existing(settings) or self.targets.spare()).client
         try:
             return client.discovery.find(inputs["apiVersion"], inputs["kind"]).namespaced
         except NoSuchKindError:

@@ -46,21 +46,21 @@ class Targets:
 
     def live(self, settings: Settings) -> Target:
         """The cluster, for what changes or reads objects. Raises ProviderError when it does not stand."""
-        found = self.standing(settings)
+        found = self.existing(settings)
         if found is None:
-            standing = ", ".join(self.pool.standing()) or "none"
+            existing = ", ".join(self.pool.existing()) or "none"
             where = f"the kubeconfig leads to {settings.server}" if settings.server else "no kubeconfig names a cluster"
             msg = (
-                f"{where}, and no cluster of this sandbox is there (standing: {standing}): take the kubeconfig from "
+                f"{where}, and no cluster of this sandbox is there (standing: {existing}): take the kubeconfig from "
                 "the outputs of this sandbox's aws.eks.Cluster, or run `slipway refresh` if the cluster was deleted"
             )
             raise ProviderError(msg)
         return found
 
-    def standing(self, settings: Settings) -> Target | None:
+    def existing(self, settings: Settings) -> Target | None:
         """The cluster, None when it does not stand or is not known yet."""
         if settings.ambient:
-            newest = list(self.pool.standing().items())[-1:]
+            newest = list(self.pool.existing().items())[-1:]
             return self._target(*newest[0]) if newest else None
         found = self.pool.at(settings.server) if settings.server else None
         return None if found is None else self._target(*found)
@@ -71,7 +71,7 @@ class Targets:
 
     def of_cluster(self, name: str) -> KubeClient | None:
         """A client of a cluster by its name, None when it does not stand."""
-        server = self.pool.standing().get(name)
+        server = self.pool.existing().get(name)
         return None if server is None else self.client(server)
 
     def client(self, server: ApiServer) -> KubeClient:

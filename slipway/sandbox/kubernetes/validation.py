@@ -59,10 +59,10 @@ class Verdict:
 def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdict:
     """Dry-run the manifest. Raises UnreachableError when no API server answers."""
     ref = Ref.of(manifest.obj)
-    standing = targets.standing(settings)
-    if standing is not None:
+    existing = targets.existing(settings)
+    if existing is not None:
         try:
-            return _validate_living(standing.client, manifest)
+            return _validate_living(existing.client, manifest)
         except NoSuchKindError as error:
             # Only a preview gets here: in an update its CRD is installed by now, or `create` says what is missing.
             if not targets.definitions.offers(ref):

@@ -57,7 +57,7 @@ def nodes_of(group: NodeGroup, zone_of: Callable[[str], str | None]) -> tuple[No
             taints=_taints(group.inputs.get("taints") or ()),
             # An Auto Scaling group spreads its machines evenly over its zones.
             zone=zones[index % len(zones)] if zones else "",
-            specimen=count == 0,
+            placeholder=count == 0,
         )
         for index in range(max(1, count))
     )

@@ -30,7 +30,7 @@ _UNPRICED = Decimal("Infinity")
 Manifest = Mapping[str, Any]
 
 
-def specimen(pool: Manifest, node_class: Manifest | None, overlays: Iterable[Manifest]) -> NodeSpec | None:
+def placeholder(pool: Manifest, node_class: Manifest | None, overlays: Iterable[Manifest]) -> NodeSpec | None:
     """The node; None where no instance type of the catalog meets the pool's requirements and none is named."""
     name, template = str(pool["metadata"]["name"]), template_of(pool)
     requirements = (template.get("spec") or {}).get("requirements") or ()
@@ -53,7 +53,7 @@ def specimen(pool: Manifest, node_class: Manifest | None, overlays: Iterable[Man
         labels=labels,
         taints=tuple(Taint(str(t["key"]), str(t["effect"]), str(t.get("value") or "")) for t in taints),
         zone=zones[0] if zones else "",
-        specimen=True,
+        placeholder=True,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from slipway.sandbox.nodes.facts import CloudFacts
 from slipway.sandbox.nodes.groups import NodeGroup, nodes_of
-from slipway.sandbox.nodes.karpenter import specimen, template_of
+from slipway.sandbox.nodes.karpenter import placeholder, template_of
 from slipway.sandbox.nodes.spec import NodeSpec
 
 NODE_POOL = ("karpenter.sh", "NodePool")
@@ -94,7 +94,7 @@ class NodeRegistry:
                 self._clusters[cluster].objects[kind].pop(obj["metadata"]["name"], None)
                 self._reconcile(cluster)
 
-    def clusters_standing(self, names: Collection[str]) -> None:
+    def existing_clusters(self, names: Collection[str]) -> None:
         """Forget the others: a new cluster of the same name starts without nodes."""
         with self._lock:
             for name in [name for name in self._clusters if name not in names]:
@@ -117,7 +117,7 @@ class NodeRegistry:
         overlays = state.objects[NODE_OVERLAY].values()
         for pool in state.objects[NODE_POOL].values():
             reference = (template_of(pool).get("spec") or {}).get("nodeClassRef") or {}
-            spec = specimen(pool, state.objects[NODE_CLASS].get(str(reference.get("name"))), overlays)
+            spec = placeholder(pool, state.objects[NODE_CLASS].get(str(reference.get("name"))), overlays)
             if spec is not None:
                 found.append(spec)
         return found

@@ -9,7 +9,7 @@ from typing import Any
 
 OWNER = "sandbox.slipway/owner"
 """Annotation: which pool the node stands for, `nodegroup/system` or `nodepool/a100`."""
-SPECIMEN = "sandbox.slipway/specimen"
+PLACEHOLDER_NODE = "sandbox.slipway/specimen"
 """Annotation `true` on the one node of a pool that has none at the moment: what a node of it will be."""
 
 
@@ -39,7 +39,7 @@ class NodeSpec:
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Taint, ...] = ()
     zone: str = ""
-    specimen: bool = False
+    placeholder: bool = False
 
 
 def node(spec: NodeSpec) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def node(spec: NodeSpec) -> dict[str, Any]:
         "metadata": {
             "name": spec.name,
             "labels": {**spec.labels, **_well_known_labels(spec)},
-            "annotations": {OWNER: spec.owner, **({SPECIMEN: "true"} if spec.specimen else {})},
+            "annotations": {OWNER: spec.owner, **({PLACEHOLDER_NODE: "true"} if spec.placeholder else {})},
         },
         "spec": {
             "providerID": f"aws:///{spec.zone or 'unknown'}/{_instance_id(spec)}",

@@ -34,15 +34,15 @@ class Kueue(AddonSettings):
     """Memory of each, in GiB: some 0.5 for every thousand workloads that wait."""
     fair_sharing: bool = True
     """Share what teams lend by weight; without, who comes first keeps it."""
-    pods_ready_minutes: Annotated[int, Field(ge=5, le=180)] = 20
+    wait_for_pods_ready_minutes: Annotated[int, Field(ge=5, le=180)] = 20
     """How long an admitted job may take until all its pods run; then its quota goes to the next and it queues again."""
-    retries: Annotated[int, Field(ge=0, le=100)] = 5
+    backoff_limit_count: Annotated[int, Field(ge=0, le=100)] = 5
     """How often a job that does not start is queued again before it is deactivated."""
-    keep_finished_hours: Annotated[int, Field(ge=1, le=2160)] = 168
+    after_finished_hours: Annotated[int, Field(ge=1, le=2160)] = 168
     """How long the record of a finished workload is kept."""
     multi_kueue: Literal["manager", "worker"] | None = None
     """Part in a MultiKueue: a manager hands workloads to workers; a worker is an ordinary cluster that takes them."""
-    worker_lost_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
+    worker_lost_timeout_minutes: Annotated[int, Field(ge=1, le=1440)] = 15
     """A manager takes workloads back from a worker that it has not reached for so long."""
 
 
@@ -93,7 +93,7 @@ class ArgoWorkflows(AddonSettings):
     """Pods each of controller, one of them leading, and server."""
     parallelism: Annotated[int, Field(ge=1, le=10000)] = 200
     """Workflows that run at a time, in the whole cluster."""
-    team_parallelism: Annotated[int, Field(ge=1, le=10000)] = 50
+    namespace_parallelism: Annotated[int, Field(ge=1, le=10000)] = 50
     """Workflows that run at a time in one namespace."""
     keep_days: Annotated[int, Field(ge=1, le=365)] = 7
     """Days that a finished workflow can be looked at."""

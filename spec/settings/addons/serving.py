@@ -39,12 +39,12 @@ class Kserve(AddonSettings):
     requires: ClassVar[tuple[type[AddonSettings], ...]] = (CertManager,)
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (GatewayApi, Knative)
 
-    mode: Literal["Standard", "Knative"] = "Standard"
+    default_deployment_mode: Literal["Standard", "Knative"] = "Standard"
     """How a model runs where it does not say: as a Deployment, or as a Knative Service, which needs `knative`."""
     ingress: Literal["alb", "gateway", "none"] = "alb"
     """How requests come in: an Ingress of class `alb`, the Gateway API (needs `gatewayApi`), or inside the cluster
     alone."""
-    domain: Domain = "models.internal"
+    ingress_domain: Domain = "models.internal"
     """Domain of the models' addresses: `<name>-<namespace>.<domain>`."""
     https: bool = False
     """Whether addresses begin with https; the certificate of the domain must then stand in ACM."""

@@ -26,10 +26,10 @@ def multi_kueue_used(context: Context, addons: Addons) -> Iterator[Problem]:
     kueue = addons.kueue
     if kueue is None or kueue.multi_kueue == "manager":
         return
-    if "workerLostMinutes" in context.own_keys("addons", "kueue"):
+    if "workerLostTimeoutMinutes" in context.own_keys("addons", "kueue"):
         yield Problem(
-            "addons.kueue.workerLostMinutes",
+            "addons.kueue.workerLostTimeoutMinutes",
             "only the manager of a MultiKueue loses workers",
-            kueue.worker_lost_minutes,
+            kueue.worker_lost_timeout_minutes,
             "Leave it out, or set `multiKueue: manager`.",
         )

@@ -36,7 +36,9 @@ def version_ageing(context: Context, cluster: Cluster) -> Iterator[Problem]:
         return
     days = (version.standard_until - context.today).days
     if days < 0:
-        cost = "EKS bills extended support" if cluster.support == "extended" else "EKS upgrades the cluster by itself"
+        cost = (
+            "EKS bills extended support" if cluster.support_type == "extended" else "EKS upgrades the cluster by itself"
+        )
         rule = f"standard support ended on {version.standard_until}, and {cost}"
         yield Problem("cluster.version", rule, cluster.version, f"Plan {kubernetes.next_minor(cluster.version)}.")
     elif days <= kubernetes.WARN_DAYS:
@@ -46,17 +48,17 @@ def version_ageing(context: Context, cluster: Cluster) -> Iterator[Problem]:
 
 def endpoint_closed(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """A public endpoint is for named networks only."""
-    endpoint, path = cluster.endpoint, "cluster.endpoint.publicCidrs"
-    if endpoint.public and not endpoint.public_cidrs:
+    endpoint, path = cluster.endpoint, "cluster.endpoint.publicAccessCidrs"
+    if endpoint.public_access and not endpoint.public_access_cidrs:
         yield Problem(
             path, "a public endpoint needs a list of networks", [], "List your networks, or set public: false."
         )
-    if endpoint.public_cidrs and not endpoint.public:
+    if endpoint.public_access_cidrs and not endpoint.public_access:
         rule = "a list of networks is for a public endpoint"
         yield Problem(
-            path, rule, [str(cidr) for cidr in endpoint.public_cidrs], "Set public: true, or remove the list."
+            path, rule, [str(cidr) for cidr in endpoint.public_access_cidrs], "Set public: true, or remove the list."
         )
-    for position, cidr in enumerate(endpoint.public_cidrs):
+    for position, cidr in enumerate(endpoint.public_access_cidrs):
         if cidr.prefixlen < WIDEST_PUBLIC_PREFIX or cidr == IPv4Network("0.0.0.0/0"):
             rule = f"the API must not be open to the world: /{WIDEST_PUBLIC_PREFIX} or narrower"
             yield Problem(f"{path}.{position}", rule, str(cidr), "List your offices' and runners' networks.")
@@ -71,14 +73,14 @@ def access_entries(context: Context, cluster: Cluster) -> Iterator[Problem]:
             rule = f"each principal has one entry, and {seen[access.principal_arn]} has it"
             yield Problem(f"{path}.principalArn", rule, access.principal_arn, "Merge the two.")
         seen.setdefault(access.principal_arn, name)
-        if access.policy is None and not access.groups:
+        if access.policy is None and not access.kubernetes_groups:
             yield Problem(path, "an entry grants something by policy or groups", None, "Add `policy:` or `groups:`.")
         if access.policy is AccessPolicy.CLUSTER_ADMIN and access.namespaces:
             rule = "the cluster administrator's policy is not scoped to namespaces"
             yield Problem(f"{path}.namespaces", rule, list(access.namespaces), f"Use {AccessPolicy.ADMIN}.")
         if access.namespaces and access.policy is None:
             yield Problem(f"{path}.namespaces", "namespaces scope a policy", list(access.namespaces), "Add `policy:`.")
-        for group in access.groups:
+        for group in access.kubernetes_groups:
             # EKS User Guide, "Create access entries": group names can't start with system: (and three more prefixes).
             if group.startswith(("system:", "eks:", "aws:", "amazon:", "iam:")):
                 yield Problem(
@@ -90,8 +92,8 @@ def deployer_admitted(context: Context, cluster: Cluster) -> Iterator[Problem]:
     """Nobody gets rights by having created the cluster: without an administrator, nobody can put anything into it."""
     if not any(access.policy is AccessPolicy.CLUSTER_ADMIN for access in cluster.access.values()):
         rule = f"whoever runs `pulumi up` needs an entry with {AccessPolicy.CLUSTER_ADMIN}, and there is none"
-        mend = f"Add `deployer: {{principalArn: ..., policy: {AccessPolicy.CLUSTER_ADMIN}}}`."
-        yield Problem("cluster.access", rule, sorted(cluster.access), mend)
+        fix = f"Add `deployer: {{principalArn: ..., policy: {AccessPolicy.CLUSTER_ADMIN}}}`."
+        yield Problem("cluster.access", rule, sorted(cluster.access), fix)
 
 
 def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:

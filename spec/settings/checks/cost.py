@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 from spec.settings.capacity import Market
 from spec.settings.checks.base import Context
 from spec.settings.cost import Cost, Schedule
-from spec.settings.notifications import Notices
+from spec.settings.notifications import Notifications
 from spec.settings.pools import Pool, Provisioner, Role
 from spec.settings.problems import Problem
 from spec.settings.teams import Team
@@ -25,29 +25,29 @@ _FIELDS: Final = (
 )
 """Fields of cron as both EC2 Auto Scaling and Kubernetes take them (botocore 1.44.5, autoscaling `Recurrence`;
 kubernetes.io, "CronJob"). Sunday is 0 alone: Kubernetes has no 7."""
-_SUBSCRIBE: Final = "Add `notices: {emails: [...]}`."
+_SUBSCRIBE: Final = "Add `notifications: {emails: [...]}`."
 _PART: Final = re.compile(r"^(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?$")
 
 
 def thresholds(_context: Context, cost: Cost) -> Iterator[Problem]:
     """Thresholds rise."""
     if any(later <= earlier for earlier, later in pairwise(cost.thresholds)):
-        mend = f"Use {sorted(set(cost.thresholds))}."
-        yield Problem("cost.thresholds", "each threshold must be above the one before", list(cost.thresholds), mend)
+        fix = f"Use {sorted(set(cost.thresholds))}."
+        yield Problem("cost.thresholds", "each threshold must be above the one before", list(cost.thresholds), fix)
 
 
-def somebody_told(_context: Context, cost: Cost, notices: Notices) -> Iterator[Problem]:
+def has_recipient(_context: Context, cost: Cost, notifications: Notifications) -> Iterator[Problem]:
     """A budget or a watch that nobody hears of guards nothing."""
     guards = {"cost.monthlyBudgetUsd": cost.monthly_budget_usd, "cost.anomalyUsd": cost.anomaly_usd}
     for path, value in guards.items():
-        if value is not None and not notices.wanted:
+        if value is not None and not notifications.wanted:
             yield Problem(path, "somebody must be told of it", value, _SUBSCRIBE)
 
 
-def teams_told(_context: Context, notices: Notices, teams: dict[str, Team]) -> Iterator[Problem]:
+def teams_have_recipient(_context: Context, notifications: Notifications, teams: dict[str, Team]) -> Iterator[Problem]:
     """The budget of a team is shown on a dashboard, and that is all (a warning)."""
     for name, team in teams.items():
-        if team.budget_usd is not None and not notices.wanted:
+        if team.budget_usd is not None and not notifications.wanted:
             yield Problem(f"teams.{name}.budgetUsd", "nobody is told when it is passed", team.budget_usd, _SUBSCRIBE)
 
 
@@ -65,13 +65,13 @@ def schedules(_context: Context, cost: Cost) -> Iterator[Problem]:
         path = f"cost.schedules.{name}"
         for key, expression in (("stop", schedule.stop), ("start", schedule.start)):
             if expression is not None and (wrong := _cron(expression)) is not None:
-                mend = "Write five fields: `0 20 * * MON-FRI`."
-                yield Problem(f"{path}.{key}", wrong, expression, mend)
+                fix = "Write five fields: `0 20 * * MON-FRI`."
+                yield Problem(f"{path}.{key}", wrong, expression, fix)
         yield from _ends(path, schedule)
         known = available_timezones()
         if known and schedule.timezone not in known:
-            mend = "Use an IANA name: `UTC`, `Europe/Paris`."
-            yield Problem(f"{path}.timezone", "the time zone must exist", schedule.timezone, mend)
+            fix = "Use an IANA name: `UTC`, `Europe/Paris`."
+            yield Problem(f"{path}.timezone", "the time zone must exist", schedule.timezone, fix)
 
 
 def _ends(path: str, schedule: Schedule) -> Iterator[Problem]:
@@ -97,8 +97,8 @@ def scheduled_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Ite
             if pool not in context.named("pools"):
                 yield Problem(path, "the pool must exist", pool, f"Use {', '.join(sorted(context.named('pools')))}.")
             elif pool in pools and (refused := _refused(pools[pool])) is not None:
-                rule, mend = refused
-                yield Problem(path, rule, pool, mend)
+                rule, fix = refused
+                yield Problem(path, rule, pool, fix)
             elif pool in taken:
                 yield Problem(path, f"a pool has one schedule, and this one has {taken[pool]}", pool, "Remove one.")
             taken.setdefault(pool, name)
@@ -108,8 +108,8 @@ def _refused(pool: Pool) -> tuple[str, str] | None:
     if pool.role is Role.SYSTEM:
         return "the system pool carries the controllers and never stops", "Remove it."
     if pool.provisioner is Provisioner.KARPENTER:
-        mend = "Remove it, and end what holds its nodes: `notebooks: true`."
-        return "a Karpenter pool has no size: its nodes go when their pods do", mend
+        fix = "Remove it, and end what holds its nodes: `notebooks: true`."
+        return "a Karpenter pool has no size: its nodes go when their pods do", fix
     if pool.capacity.market is Market.RESERVED:
         return "reserved machines are paid for whether they run or not", "Remove it."
     return None

@@ -60,8 +60,8 @@ def no_secrets(context: Context) -> Iterator[Problem]:
     """Secrets and forgotten placeholders, anywhere in the file."""
     for path, text in _strings(context.raw, ""):
         for what in secrets_in(text):
-            mend = "Put it in Secrets Manager and name its ARN here; this one must be revoked."
-            yield Problem(path, f"a stack file holds no secret, and this looks like {what}", text, mend)
+            fix = "Put it in Secrets Manager and name its ARN here; this one must be revoked."
+            yield Problem(path, f"a stack file holds no secret, and this looks like {what}", text, fix)
         if _PLACEHOLDER.search(text):
             yield Problem(path, "no placeholder may be left", text, "Write the real value.")
 

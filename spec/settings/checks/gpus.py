@@ -24,8 +24,8 @@ def mig_fits(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if gpu is None:
             yield Problem(path, "MIG is for pools with GPUs", "no GPU", "Remove it.")
         elif not mig.is_capable(gpu):
-            mend = "Remove it: time-slicing or MPS share such a GPU."
-            yield Problem(path, f"the GPU must be able to do MIG, and {gpu} is not", gpu, mend)
+            fix = "Remove it: time-slicing or MPS share such a GPU."
+            yield Problem(path, f"the GPU must be able to do MIG, and {gpu} is not", gpu, fix)
         elif pool.os == "bottlerocket":
             # Its plugin knows the strategy `single` alone (bottlerocket-os/bottlerocket#4483 of 2025-04, still open).
             rule = "Bottlerocket offers every MIG instance as `nvidia.com/gpu`, and none can be asked for by its size"
@@ -76,8 +76,8 @@ def unoffered(context: Context, pools: dict[str, Pool], addons: Addons) -> Itera
     efa = [name for name, pool in pools.items() if pool.efa]
     if efa and not addons.has(EfaDevicePlugin):
         rule = "without a device plugin no pod can ask for an Elastic Fabric Adapter"
-        mend = "Add `efaDevicePlugin: {}` to addons."
-        yield Problem("addons.efaDevicePlugin", rule, f"pools {', '.join(efa)}", mend)
+        fix = "Add `efaDevicePlugin: {}` to addons."
+        yield Problem("addons.efaDevicePlugin", rule, f"pools {', '.join(efa)}", fix)
 
 
 def _layout(path: str, setting: Mig, gpu: str) -> Iterator[Problem]:

@@ -16,13 +16,13 @@ def limits_of_pools(context: Context, cost: Cost, _pools: dict[str, Pool]) -> It
     for key, names in named.items():
         for name in names:
             if name not in context.named("pools"):
-                mend = f"Name one of {', '.join(sorted(context.named('pools')))}, or remove the entry."
-                yield Problem(f"cost.limits.{key}.{name}", "must be a pool of this stack", name, mend)
+                fix = f"Name one of {', '.join(sorted(context.named('pools')))}, or remove the entry."
+                yield Problem(f"cost.limits.{key}.{name}", "must be a pool of this stack", name, fix)
 
 
 def floor_below_ceiling(_context: Context, cost: Cost) -> Iterator[Problem]:
     """What is spent while nobody works can't be more than everything."""
     floor, ceiling = cost.limits.floor_usd_per_hour, cost.limits.ceiling_usd_per_hour
     if floor is not None and ceiling is not None and floor > ceiling:
-        mend = "Lower the floor, or raise the ceiling."
-        yield Problem("cost.limits.floorUsdPerHour", f"must not be above the ceiling, {ceiling}", floor, mend)
+        fix = "Lower the floor, or raise the ceiling."
+        yield Problem("cost.limits.floorUsdPerHour", f"must not be above the ceiling, {ceiling}", floor, fix)

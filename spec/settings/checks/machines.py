@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from spec.addresses import most_pods
+from spec.addresses import max_pods_of
 from spec.catalog import instances
 from spec.catalog.instances import InstanceType
 from spec.settings.capacity import Market
@@ -33,8 +33,8 @@ def types_exist(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             path = f"pools.{name}.instanceTypes.{position}"
             if instances.find(given) is None:
                 close = instances.closest(given)
-                mend = f"Did you mean {close}?" if close else "See spec/catalog/data for those that are known."
-                yield Problem(path, "the catalog must know the instance type", given, mend)
+                fix = f"Did you mean {close}?" if close else "See spec/catalog/data for those that are known."
+                yield Problem(path, "the catalog must know the instance type", given, fix)
             if given in pool.instance_types[:position]:
                 yield Problem(path, "each type is named once", given, "Remove one of the two.")
 
@@ -73,10 +73,10 @@ def types_alike(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if pool.role is Role.SYSTEM and any(kind.gpus for kind in kinds):
             yield Problem(path, "the system pool has no GPUs", accelerators, "Use a CPU type such as m7i.large.")
         for kind in kinds:
-            most = most_pods(kind.primary_card_enis, kind.ipv4_per_eni)
-            if pool.max_pods > most:
-                rule = f"{kind.name} has addresses for {most} pods"
-                yield Problem(f"pools.{name}.maxPods", rule, pool.max_pods, f"Use {most} or less.")
+            maximum = max_pods_of(kind.primary_card_enis, kind.ipv4_per_eni)
+            if pool.max_pods > maximum:
+                rule = f"{kind.name} has addresses for {maximum} pods"
+                yield Problem(f"pools.{name}.maxPods", rule, pool.max_pods, f"Use {maximum} or less.")
 
 
 def markets(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
@@ -154,12 +154,12 @@ def disks(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         disk = pool.disk
         if disk.iops > disk.size_gib * IOPS_PER_GIB:
             rule = f"a gp3 volume of {disk.size_gib} GiB has at most {disk.size_gib * IOPS_PER_GIB} operations a second"
-            mend = f"Use less, or a sizeGib of {-(-disk.iops // IOPS_PER_GIB)} or more."
-            yield Problem(f"pools.{name}.disk.iops", rule, disk.iops, mend)
+            fix = f"Use less, or a sizeGib of {-(-disk.iops // IOPS_PER_GIB)} or more."
+            yield Problem(f"pools.{name}.disk.iops", rule, disk.iops, fix)
         if disk.throughput_mibps * IOPS_PER_MIBPS > disk.iops:
             rule = f"a gp3 volume of {disk.iops} operations a second has at most {disk.iops // IOPS_PER_MIBPS} MiB/s"
-            mend = f"Use less, or iops of {disk.throughput_mibps * IOPS_PER_MIBPS} or more."
-            yield Problem(f"pools.{name}.disk.throughputMibps", rule, disk.throughput_mibps, mend)
+            fix = f"Use less, or iops of {disk.throughput_mibps * IOPS_PER_MIBPS} or more."
+            yield Problem(f"pools.{name}.disk.throughputMibps", rule, disk.throughput_mibps, fix)
 
 
 FAST_DISK: Final = 600
@@ -173,8 +173,8 @@ def parallel_pull(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]
         slow = pool.local_nvme == "none" and pool.disk.throughput_mibps < FAST_DISK
         if pool.parallel_image_pull and slow:
             rule = f"images are unpacked side by side on a disk of {FAST_DISK} MiB/s or more, or on local NVMe"
-            mend = f"Use `disk: {{throughputMibps: {FAST_DISK}}}` or more, `localNvme: raid0`, or leave it out."
-            yield Problem(f"pools.{name}.parallelImagePull", rule, pool.disk.throughput_mibps, mend)
+            fix = f"Use `disk: {{throughputMibps: {FAST_DISK}}}` or more, `localNvme: raid0`, or leave it out."
+            yield Problem(f"pools.{name}.parallelImagePull", rule, pool.disk.throughput_mibps, fix)
 
 
 def local_nvme(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:

@@ -50,8 +50,8 @@ def lengths(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if pool.provisioner is Provisioner.MANAGED and excess > 0:
             longest = limits.limit("eks-node-group").longest
             rule = f"its node group's name, {_spelled(context.stack, logical)}, has at most {longest} characters"
-            mend = f"Shorten the pool's or the stack's name by {excess}."
-            yield Problem(f"pools.{name}", rule, longest + excess, mend)
+            fix = f"Shorten the pool's or the stack's name by {excess}."
+            yield Problem(f"pools.{name}", rule, longest + excess, fix)
 
 
 def _spelled(stack: str, logical: str) -> str:
@@ -80,8 +80,8 @@ def labels_and_taints(context: Context, pools: dict[str, Pool]) -> Iterator[Prob
         for kind, keys in (("labels", pool.labels), ("taints", pool.taints)):
             for key in keys:
                 if _reserved(key):
-                    mend = f"Use a domain of yours: `example.com/{key.rpartition('/')[2]}`."
-                    yield Problem(f"pools.{name}.{kind}.{key}", "the key must not be a reserved one", key, mend)
+                    fix = f"Use a domain of yours: `example.com/{key.rpartition('/')[2]}`."
+                    yield Problem(f"pools.{name}.{kind}.{key}", "the key must not be a reserved one", key, fix)
 
 
 def _reserved(key: str) -> bool:

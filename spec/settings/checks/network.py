@@ -36,7 +36,7 @@ def ranges_allowed(context: Context, network: Network, cluster: Cluster) -> Iter
     if network.pod_cidr:
         yield from _sized("network.podCidr", network.pod_cidr, 16, 20, (*RFC1918, RFC6598))
     # /24 to /12 (botocore, eks CreateCluster, kubernetesNetworkConfig.serviceIpv4Cidr)
-    yield from _sized("cluster.serviceCidr", cluster.service_cidr, 12, 24, RFC1918)
+    yield from _sized("cluster.serviceIpv4Cidr", cluster.service_ipv4_cidr, 12, 24, RFC1918)
 
 
 def _sized(
@@ -54,7 +54,7 @@ def ranges_apart(context: Context, network: Network, cluster: Cluster) -> Iterat
     """No two ranges that packets travel between may overlap."""
     named: list[tuple[str, IPv4Network]] = [
         ("network.cidr", network.cidr),
-        ("cluster.serviceCidr", cluster.service_cidr),
+        ("cluster.serviceIpv4Cidr", cluster.service_ipv4_cidr),
     ]
     if network.pod_cidr:
         named.append(("network.podCidr", network.pod_cidr))
@@ -86,7 +86,7 @@ def way_out(context: Context, network: Network) -> Iterator[Problem]:
         yield Problem("network.endpoints", rule, list(network.endpoints), f"Add {', '.join(missing)}.")
 
 
-def room_for_pods(context: Context, network: Network, pools: dict[str, Pool]) -> Iterator[Problem]:
+def addresses_for_pods(context: Context, network: Network, pools: dict[str, Pool]) -> Iterator[Problem]:
     """Every pool at its maximum finds addresses in every zone, spread over the zones that it may use."""
     if not 16 <= network.cidr.prefixlen <= 20 or (network.pod_cidr and not 16 <= network.pod_cidr.prefixlen <= 20):
         return
@@ -102,8 +102,8 @@ def room_for_pods(context: Context, network: Network, pools: dict[str, Pool]) ->
         if needed > ranges.pod_addresses:
             short[letter] = (needed, ranges.pod_addresses)
     if short:
-        letter, (needed, room) = max(short.items(), key=lambda item: item[1])
+        letter, (needed, node) = max(short.items(), key=lambda item: item[1])
         path = "network.podCidr" if network.pod_cidr else "network.cidr"
         rule = f"zone {letter} must have room for {needed} addresses, all pools at their maximum"
-        mend = "Add a podCidr or a larger one, lower max or maxPods of the largest pools, or use more zones."
-        yield Problem(path, rule, f"room for {room}", mend)
+        fix = "Add a podCidr or a larger one, lower max or maxPods of the largest pools, or use more zones."
+        yield Problem(path, rule, f"room for {node}", fix)

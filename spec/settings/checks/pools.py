@@ -15,7 +15,7 @@ from spec.settings.problems import Problem
 
 MAX_SKEW: Final = 3
 """Minor versions that a kubelet may be older than the API server (kubernetes.io, "Version Skew Policy")."""
-KARPENTER_HOME: Final = 2
+KARPENTER_MIN_NODES: Final = 2
 """Nodes that Karpenter's two replicas need before it can make any: they refuse to share a host."""
 _RELEASE: Final = {
     Provisioner.MANAGED: (re.compile(r"^\d+\.\d+\.\d+-\d{8}$|^\d+\.\d+\.\d+$"), "1.35.0-20261101"),
@@ -53,9 +53,9 @@ def system_pool(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if pool.provisioner is not Provisioner.MANAGED:
             rule = "the system pool can't depend on Karpenter, which runs on it"
             yield Problem(f"pools.{name}.provisioner", rule, str(pool.provisioner), "Use `provisioner: managed`.")
-        elif pool.min < KARPENTER_HOME:
-            rule = f"the system pool needs {KARPENTER_HOME} nodes, each for one replica of the controllers"
-            yield Problem(f"pools.{name}.min", rule, pool.min, f"Use {KARPENTER_HOME} or more.")
+        elif pool.min < KARPENTER_MIN_NODES:
+            rule = f"the system pool needs {KARPENTER_MIN_NODES} nodes, each for one replica of the controllers"
+            yield Problem(f"pools.{name}.min", rule, pool.min, f"Use {KARPENTER_MIN_NODES} or more.")
 
 
 def zones_of_network(context: Context, pools: dict[str, Pool], network: Network) -> Iterator[Problem]:
@@ -74,8 +74,8 @@ def versions(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iter
         if pool.version is not None:
             skew = kubernetes.skew(pool.version, cluster.version)
             if pool.provisioner is Provisioner.KARPENTER:
-                mend = "Remove it: replaced nodes get the control plane's version; hold them with `disruption`."
-                yield Problem(path, "Karpenter has no version of its own", pool.version, mend)
+                fix = "Remove it: replaced nodes get the control plane's version; hold them with `disruption`."
+                yield Problem(path, "Karpenter has no version of its own", pool.version, fix)
             elif skew is None or not 0 <= skew <= MAX_SKEW:
                 rule = f"nodes may be 0 to {MAX_SKEW} minor versions older than the cluster's {cluster.version}"
                 yield Problem(path, rule, pool.version, f"Use {cluster.version}, or remove it.")

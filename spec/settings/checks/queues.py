@@ -16,12 +16,12 @@ def workers_managed(_context: Context, queues: Queues, addons: Addons) -> Iterat
     manages = addons.kueue is not None and addons.kueue.multi_kueue == "manager"
     if queues.workers and not manages:
         rule = "only a manager has workers"
-        mend = "Set `addons.kueue.multiKueue: manager`, or remove them."
-        yield Problem("queues.workers", rule, sorted(queues.workers), mend)
+        fix = "Set `addons.kueue.multiKueue: manager`, or remove them."
+        yield Problem("queues.workers", rule, sorted(queues.workers), fix)
     if manages and not queues.workers:
         rule = "a manager has at least one worker"
-        mend = "Add `west: {secret: kubeconfig-west}`, or remove `addons.kueue.multiKueue`."
-        yield Problem("queues.workers", rule, None, mend)
+        fix = "Add `west: {secret: kubeconfig-west}`, or remove `addons.kueue.multiKueue`."
+        yield Problem("queues.workers", rule, None, fix)
     if queues.remote_pools and not queues.workers:
         rule = "pools whose work is sent away need a cluster that takes it"
         yield Problem("queues.remotePools", rule, list(queues.remote_pools), "Add `workers`, or remove it.")
@@ -31,5 +31,5 @@ def remote_pools_exist(context: Context, queues: Queues, _pools: Mapping[str, Po
     """Pools whose work is sent away are named."""
     for position, name in enumerate(queues.remote_pools):
         if name not in context.named("pools"):
-            mend = f"Use {', '.join(context.named('pools'))}."
-            yield Problem(f"queues.remotePools.{position}", "the pool must exist", name, mend)
+            fix = f"Use {', '.join(context.named('pools'))}."
+            yield Problem(f"queues.remotePools.{position}", "the pool must exist", name, fix)

@@ -25,10 +25,10 @@ def models_reachable(_context: Context, addons: Addons) -> Iterator[Problem]:
             settings.ingress,
             f"Add `{need}: {{}}` to addons, or set `ingress: none` to serve inside the cluster alone.",
         )
-    if settings.mode == "Knative" and not addons.has(Knative):
+    if settings.default_deployment_mode == "Knative" and not addons.has(Knative):
         yield Problem(
-            "addons.kserve.mode",
+            "addons.kserve.defaultDeploymentMode",
             "mode Knative needs knative",
-            settings.mode,
+            settings.default_deployment_mode,
             "Add `knative: {}` to addons, or set `mode: Standard`.",
         )

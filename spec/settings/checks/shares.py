@@ -30,8 +30,8 @@ def pools_named(context: Context, teams: Teams, pools: Pools) -> Iterator[Proble
                 elif context.whole("pools"):
                     near = get_close_matches(pool, pools, n=1)
                     fitting = sorted(name for name in pools if not list(_sort_of("", kind, name, pools[name])))
-                    mend = f"Did you mean `{near[0]}`?" if near else f"Use one of {', '.join(fitting)}."
-                    yield Problem(path, "the pool must exist", pool, mend)
+                    fix = f"Did you mean `{near[0]}`?" if near else f"Use one of {', '.join(fitting)}."
+                    yield Problem(path, "the pool must exist", pool, fix)
 
 
 def _sort_of(path: str, kind: str, name: str, pool: Pool) -> Iterator[Problem]:
@@ -53,47 +53,58 @@ def something_shared(_context: Context, teams: Teams) -> Iterator[Problem]:
             rule = "a team has a share of at least one pool"
             yield Problem(f"teams.{team}", rule, None, "Add `gpus:` or `cpus:` with a pool's name.")
         for path, share in _paths(team, settings):
-            if share.most == 0:
-                yield Problem(path, "a share is of something", 0, "Give `nominal` or `borrow`, or remove it.")
-            if share.lent > share.nominal:
-                rule = f"a team lends at most what it has ({share.nominal})"
-                yield Problem(f"{path}.lend", rule, share.lend, f"Use {share.nominal} or less, or remove it.")
+            if share.maximum == 0:
+                yield Problem(
+                    path, "a share is of something", 0, "Give `nominalQuota` or `borrowingLimit`, or remove it."
+                )
+            if share.lendable > share.nominal_quota:
+                rule = f"a team lends at most what it has ({share.nominal_quota})"
+                yield Problem(
+                    f"{path}.lendingLimit",
+                    rule,
+                    share.lending_limit,
+                    f"Use {share.nominal_quota} or less, or remove it.",
+                )
 
 
 def shares_fit(_context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
     """What teams have by right exists: else Kueue admits pods that wait for a machine that never comes."""
     for name, pool in pools.items():
-        owners = {team: settings.shares[name].nominal for team, settings in teams.items() if name in settings.shares}
-        given, most = sum(owners.values()), capacity(pool)
-        if most and given > most:
+        owners = {
+            team: settings.shares[name].nominal_quota for team, settings in teams.items() if name in settings.shares
+        }
+        given, maximum = sum(owners.values()), capacity(pool)
+        if maximum and given > maximum:
             unit = _unit(pool)
-            rule = f"teams have {given} {unit} of it by right, and it has never more than {most}"
+            rule = f"teams have {given} {unit} of it by right, and it has never more than {maximum}"
             largest = sorted(owners, key=lambda team: (-owners[team], team))[:3]
             shown = ", ".join(f"{team} ({owners[team]})" for team in largest)
-            nodes = ceil(given * pool.max / most)
-            yield Problem(f"pools.{name}.max", rule, pool.max, f"Use {nodes}, or lower `nominal` of {shown}.")
+            nodes = ceil(given * pool.max / maximum)
+            yield Problem(f"pools.{name}.max", rule, pool.max, f"Use {nodes}, or lower `nominalQuota` of {shown}.")
 
 
 def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:
     """What a team may borrow, others lend."""
     if not context.whole("teams"):
         return
-    lent: dict[str, int] = {}
+    lendable: dict[str, int] = {}
     for settings in teams.values():
         for pool, share in settings.shares.items():
-            lent[pool] = lent.get(pool, 0) + share.lent
+            lendable[pool] = lendable.get(pool, 0) + share.lendable
     for team, settings in teams.items():
         for path, share in _paths(team, settings):
-            if share.borrow == 0:
+            if share.borrowing_limit == 0:
                 continue
-            offered = lent[path.rpartition(".")[2]] - share.lent
+            offered = lendable[path.rpartition(".")[2]] - share.lendable
             if not addons.has(Kueue):
                 rule = "borrowing takes Kueue, which gives back what is borrowed"
-                yield Problem(f"{path}.borrow", rule, share.borrow, "Remove it, or add `kueue: {}` to addons.")
-            elif share.borrow > offered:
+                yield Problem(
+                    f"{path}.borrowingLimit", rule, share.borrowing_limit, "Remove it, or add `kueue: {}` to addons."
+                )
+            elif share.borrowing_limit > offered:
                 rule = f"the other teams of the cohort lend {offered} of this pool"
-                mend = f"Use {offered}, or let others lend more." if offered else "Remove it, or let others lend some."
-                yield Problem(f"{path}.borrow", rule, share.borrow, mend)
+                fix = f"Use {offered}, or let others lend more." if offered else "Remove it, or let others lend some."
+                yield Problem(f"{path}.borrowingLimit", rule, share.borrowing_limit, fix)
 
 
 def pools_unshared(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
@@ -104,8 +115,8 @@ def pools_unshared(context: Context, teams: Teams, pools: Pools) -> Iterator[Pro
     for name, pool in pools.items():
         if pool.role is not Role.SYSTEM and name not in shared:
             rule = "no team has a share of the pool, so nothing that is queued runs on it"
-            mend = f"Give a team a share, or remove the pool: `{'gpus' if _is_gpu(pool) else 'cpus'}: {{{name}: ...}}`."
-            yield Problem(f"pools.{name}", rule, name, mend)
+            fix = f"Give a team a share, or remove the pool: `{'gpus' if _is_gpu(pool) else 'cpus'}: {{{name}: ...}}`."
+            yield Problem(f"pools.{name}", rule, name, fix)
 
 
 def capacity(pool: Pool) -> int:

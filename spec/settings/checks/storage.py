@@ -38,22 +38,22 @@ def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
     """FSx makes some sizes and no others."""
     if storage.lustre is None:
         return
-    size = storage.lustre.capacity_gib
+    size = storage.lustre.storage_capacity
     if size == SMALLEST or (size > 0 and size % STEP == 0):
         return
     rule = f"the size must be {SMALLEST} GiB or a multiple of {STEP}"
     below, above = max(size // STEP * STEP, SMALLEST), max((size // STEP + 1) * STEP, SMALLEST)
     near = f"{SMALLEST}" if size < SMALLEST else f"{below} or {above}"
-    yield Problem("storage.lustre.capacityGib", rule, size, f"Use {near}.")
+    yield Problem("storage.lustre.storageCapacity", rule, size, f"Use {near}.")
 
 
 def lustre_throughput(_context: Context, storage: Storage) -> Iterator[Problem]:
     """A scratch file system has the one throughput."""
     lustre = storage.lustre
-    if lustre and lustre.deployment == "SCRATCH_2" and lustre.throughput is not None:
+    if lustre and lustre.deployment_type == "SCRATCH_2" and lustre.per_unit_storage_throughput is not None:
         rule = "SCRATCH_2 has 200 MB/s for each TiB, which can't be chosen"
-        mend = "Remove it, or use deployment: PERSISTENT_2."
-        yield Problem("storage.lustre.throughput", rule, lustre.throughput, mend)
+        fix = "Remove it, or use deployment: PERSISTENT_2."
+        yield Problem("storage.lustre.perUnitStorageThroughput", rule, lustre.per_unit_storage_throughput, fix)
 
 
 def lustre_zone(_context: Context, storage: Storage, network: Network) -> Iterator[Problem]:
@@ -71,8 +71,8 @@ def lustre_far(_context: Context, storage: Storage, network: Network, pools: Map
     far = sorted(name for name, zones in training_zones(network, pools).items() if zones != (zone,))
     if far:
         rule = f"training pools should be in the zone of the Lustre file system, {zone}, alone"
-        mend = f"Set `zones: [{zone}]` on {', '.join(far)}, or storage.lustre.zone to theirs."
-        yield Problem("storage.lustre.zone", rule, storage.lustre.zone, mend)
+        fix = f"Set `zones: [{zone}]` on {', '.join(far)}, or storage.lustre.zone to theirs."
+        yield Problem("storage.lustre.zone", rule, storage.lustre.zone, fix)
 
 
 def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> Iterator[Problem]:
@@ -97,8 +97,8 @@ def caches(_context: Context, storage: Storage, cluster: Cluster, environment: E
         excess = len(f"{prefix}/{upstream}") - PREFIX
         if excess > 0:
             rule = f"the prefix of cached images, `<cluster>/{upstream}`, has at most {PREFIX} characters"
-            mend = f"Shorten the cluster's name by {excess}, or leave the cache out."
-            yield Problem(path, rule, f"{prefix}/{upstream}", mend)
+            fix = f"Shorten the cluster's name by {excess}, or leave the cache out."
+            yield Problem(path, rule, f"{prefix}/{upstream}", fix)
         if upstream in WITH_CREDENTIALS and cache.credentials_arn is None:
             rule = f"ECR caches {upstream} only with credentials"
             yield Problem(f"{path}.credentialsArn", rule, None, "Name a secret ecr-pullthroughcache/... by its ARN.")
@@ -130,10 +130,12 @@ def artifacts(_context: Context, storage: Storage, addons: Addons) -> Iterator[P
 def databases(_context: Context, addons: Addons, environment: Environment) -> Iterator[Problem]:
     """Storage that can grow at all, and a database that a protected environment does not lose."""
     for path, database in databases_of(addons).items():
-        least = database.storage_gib + -(-database.storage_gib // GROWTH)
-        if database.max_storage_gib < least:
-            rule = f"storage grows in steps of at least a tenth: the most must be {least} GiB or more"
-            yield Problem(f"{path}.maxStorageGib", rule, database.max_storage_gib, f"Use {least} or more.")
+        minimum = database.allocated_storage + -(-database.allocated_storage // GROWTH)
+        if database.max_allocated_storage < minimum:
+            rule = f"storage grows in steps of at least a tenth: the most must be {minimum} GiB or more"
+            yield Problem(
+                f"{path}.maxAllocatedStorage", rule, database.max_allocated_storage, f"Use {minimum} or more."
+            )
         if environment.protect and not database.deletion_protection:
             rule = "a protected environment protects its databases"
             yield Problem(f"{path}.deletionProtection", rule, False, "Set it to true.")
@@ -173,9 +175,9 @@ def safe_where_protected(_context: Context, storage: Storage, environment: Envir
     """What a protected environment keeps is not on servers that may fail, nor emptied by a command."""
     if not environment.protect:
         return
-    if storage.lustre and storage.lustre.deployment == "SCRATCH_2":
+    if storage.lustre and storage.lustre.deployment_type == "SCRATCH_2":
         rule = "a protected environment keeps nothing on SCRATCH_2: a server that fails takes its files with it"
-        yield Problem("storage.lustre.deployment", rule, "SCRATCH_2", "Use PERSISTENT_2.")
+        yield Problem("storage.lustre.deploymentType", rule, "SCRATCH_2", "Use PERSISTENT_2.")
     if storage.buckets.force_destroy:
         rule = "a protected environment does not let its buckets be emptied"
         yield Problem("storage.buckets.forceDestroy", rule, True, "Remove the line.")

@@ -98,8 +98,8 @@ def namespaces_own(context: Context, teams: Teams) -> Iterator[Problem]:
             excess = physical_length(PROJECT, context.stack, logical) - longest
             if excess > 0:
                 rule = f"the IAM role of the namespace, {PROJECT}-{context.stack}-{logical}-<7 digits>, has {longest}"
-                mend = f"Shorten the team's or the namespace's name by {excess}."
-                yield Problem(path, f"{rule} characters at most", longest + excess, mend)
+                fix = f"Shorten the team's or the namespace's name by {excess}."
+                yield Problem(path, f"{rule} characters at most", longest + excess, fix)
 
 
 def _path(team: str, settings: Team, namespace: str) -> str:
@@ -113,9 +113,9 @@ def storage_enough(_context: Context, teams: Teams) -> Iterator[Problem]:
     for team, settings in teams.items():
         for namespace, space in settings.namespaces_of(team).items():
             if settings.storage_gib * space.share < CLAIMS_GIB * 100:
-                least = -(-CLAIMS_GIB * 100 // space.share)
+                minimum = -(-CLAIMS_GIB * 100 // space.share)
                 rule = f"the claims of {namespace} ask for {CLAIMS_GIB} GiB, of the {space.share} percent that it has"
-                yield Problem(f"teams.{team}.storageGib", rule, settings.storage_gib, f"Use {least} or more.")
+                yield Problem(f"teams.{team}.storageGib", rule, settings.storage_gib, f"Use {minimum} or more.")
 
 
 def parts_add_up(_context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:
@@ -126,5 +126,5 @@ def parts_add_up(_context: Context, teams: Teams, addons: Addons) -> Iterator[Pr
         parts = sum(space.share for space in settings.namespaces_of(team).values())
         if parts > 100:
             rule = "without Kueue, the parts of a team's namespaces add up to 100 percent at most"
-            mend = "Give each a `share`, or add `kueue: {}` to addons."
-            yield Problem(f"teams.{team}.namespaces", rule, parts, mend)
+            fix = "Give each a `share`, or add `kueue: {}` to addons."
+            yield Problem(f"teams.{team}.namespaces", rule, parts, fix)

@@ -18,8 +18,8 @@ def use_of_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterat
     for name, use in cost.usage.pools.items():
         path = f"cost.usage.pools.{name}"
         if name not in context.named("pools"):
-            mend = f"Name one of {', '.join(sorted(context.named('pools')))}, or remove the entry."
-            yield Problem(path, "must be a pool of this stack", name, mend)
+            fix = f"Name one of {', '.join(sorted(context.named('pools')))}, or remove the entry."
+            yield Problem(path, "must be a pool of this stack", name, fix)
         elif name in pools:
             yield from _fits(path, use, pools[name])
 
@@ -44,5 +44,5 @@ def _fits(path: str, use: PoolUse, pool: Pool) -> Iterator[Problem]:
         rule = f"must be from the pool's min to its max, {pool.min} to {pool.max}"
         yield Problem(f"{path}.nodes", rule, use.nodes, "Change it, or the pool.")
     if use.instance_type is not None and use.instance_type not in pool.instance_types:
-        mend = f"Use {', '.join(pool.instance_types)}."
-        yield Problem(f"{path}.instanceType", "must be a type of the pool", use.instance_type, mend)
+        fix = f"Use {', '.join(pool.instance_types)}."
+        yield Problem(f"{path}.instanceType", "must be a type of the pool", use.instance_type, fix)

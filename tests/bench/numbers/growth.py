@@ -32,8 +32,8 @@ TEAM: Final[Mapping[str, Any]] = {
     "project": "growth",
     "costCenter": "growth",
     "namespaces": {"training": {"purpose": "training"}, "serving": {"purpose": "serving"}},
-    "gpus": {"a100": {"nominal": 1, "borrow": 1}},
-    "cpus": {"cpu": {"nominal": 4}},
+    "gpus": {"a100": {"nominalQuota": 1, "borrowingLimit": 1}},
+    "cpus": {"cpu": {"nominalQuota": 4}},
 }
 """A team of two namespaces, with a share of a pool that is cut by MIG and of a CPU pool."""
 TEAM_NODES: Final = 13

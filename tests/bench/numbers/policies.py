@@ -33,8 +33,8 @@ def measure(bench: Bench) -> list[Figure]:
     program = prod(bench)
     bench.say(f"previews with the policy pack, an empty one and none, {ROUNDS + 1} rounds")
     packs = [PACK, write_empty(bench.directory / "empty-pack")]
-    judged = [partial(program.preview, "--policy-pack", str(pack)) for pack in packs]
-    ours, empty, none = in_turn(bench, [*judged, program.preview], ROUNDS)
+    evaluated = [partial(program.preview, "--policy-pack", str(pack)) for pack in packs]
+    ours, empty, none = in_turn(bench, [*evaluated, program.preview], ROUNDS)
     return [
         figure("policies", Pairs(ours, none), BOUND_SECONDS, "a preview of prod with the pack, less one without"),
         figure("policies, empty", Pairs(empty, none), None, "the same with a pack of one rule that asks nothing"),

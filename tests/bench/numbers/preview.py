@@ -26,13 +26,13 @@ def measure(bench: Bench) -> list[Figure]:
     """
     bench.stopped()
     bench.started()
-    ours, alike, least = prod(bench), trivial_program(bench, alike=True), trivial_program(bench, alike=False)
+    ours, alike, minimum = prod(bench), trivial_program(bench, alike=True), trivial_program(bench, alike=False)
     bench.say(f"previews from an empty stack, {ROUNDS + 1} rounds")
-    first, second, third = in_turn(bench, [ours.preview, alike.preview, least.preview], ROUNDS)
+    first, second, third = in_turn(bench, [ours.preview, alike.preview, minimum.preview], ROUNDS)
     bench.with_prod()
-    least.up()
+    minimum.up()
     bench.say(f"previews of a stack that stands, {ROUNDS + 1} rounds")
-    refreshed = [partial(program.preview, "--refresh") for program in (ours, least)]
+    refreshed = [partial(program.preview, "--refresh") for program in (ours, minimum)]
     return [
         figure("preview", Pairs(first, second), BOUND, "as many trivial resources of the same providers and imports"),
         figure("preview, least", Pairs(first, third), None, "as many trivial resources of AWS alone"),

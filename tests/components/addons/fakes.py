@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, ClassVar, Final
 
-from components.base.addon import AddOn, ChartRelease, Namespace, Parts, Site
+from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from spec.catalog.charts import ChartRef
 from spec.settings.addons import AddonSettings
 
@@ -27,7 +27,7 @@ def addon(
     given = parts or Parts(releases=[ChartRelease(ref=CHART, release_name=key, values={})])
 
     class Fake(AddOn[Any]):
-        def parts(self, site: Site) -> Parts:
+        def parts(self, context: AddOnContext) -> Parts:
             return given
 
     Fake.name = key

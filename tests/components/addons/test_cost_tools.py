@@ -16,11 +16,11 @@ from components.storage.prefixes import ARTIFACTS, COSTS
 from spec.settings.addons import cost
 from spec.settings.addons.observability import KubePrometheusStack
 from tests.components.addons.charts import own_values, unknown_keys
-from tests.support.site import Seen, seen_parts
+from tests.support.context import Seen, seen_parts
 
 TEAMS: Final = {
-    "nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominal": 4}}},
-    "ops": {"project": "all", "costCenter": "research", "cpus": {"cpu": {"nominal": 4}}},
+    "nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominalQuota": 4}}},
+    "ops": {"project": "all", "costCenter": "research", "cpus": {"cpu": {"nominalQuota": 4}}},
 }
 
 
@@ -108,7 +108,7 @@ def test_kubecost_looks_and_does_not_touch() -> None:
 
 
 def test_every_budget_of_a_team_becomes_kubecosts_with_the_thresholds_of_the_stack() -> None:
-    found = kubecost(teams=TEAMS, notices={"emails": ["ml@example.com"]}, cost={"thresholds": [80, 120]})
+    found = kubecost(teams=TEAMS, notifications={"emails": ["ml@example.com"]}, cost={"thresholds": [80, 120]})
     (budget,) = found.values["kubecost"]["kubecostProductConfigs"]["budgets"]["budgetsConfig"]
     assert (budget["spendLimit"], budget["interval"]) == (100, "monthly")
     assert budget["values"] == {"label": ["platform_slipway_team:nlp"]}

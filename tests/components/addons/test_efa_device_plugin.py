@@ -10,7 +10,7 @@ from spec.pools import resolve_all
 from spec.settings.addons.gpu import EfaDevicePlugin as Settings
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import ONE_ZONE, platform
-from tests.support.site import POOLS, seen_parts
+from tests.support.context import POOLS, seen_parts
 
 EFA: dict[str, Any] = {"preset": "h100", "efa": True, "zones": ONE_ZONE, "dedicated": True}
 

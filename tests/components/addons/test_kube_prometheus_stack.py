@@ -16,12 +16,14 @@ from components.addons.kube_prometheus_stack.values import LABELS
 from spec.pools import keys
 from spec.settings.addons.observability import KubePrometheusStack as Settings
 from tests.components.addons.charts import own_values, unknown_keys
-from tests.support.site import Seen, seen_parts
+from tests.support.context import Seen, seen_parts
 
 TOLD: Final = {"emails": ["ml@example.com"]}
 TOPIC: Final = "arn:aws:sns:us-east-1:111122223333:slipway-test-notices"
 RELEASE: Final = "kube-prometheus-stack"
-TEAMS: Final = {"nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominal": 4}}}}
+TEAMS: Final = {
+    "nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominalQuota": 4}}}
+}
 
 
 def seen(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
@@ -38,7 +40,7 @@ def test_every_key_is_the_charts(shared: Path) -> None:
     dependencies = yaml.safe_load((shared / "charts" / RELEASE / "Chart.yaml").read_text())["dependencies"]
     subcharts = {each["name"] for each in dependencies}
     for settings in ({}, {"replicas": 2}, {"grafana": {"adminSecret": "grafana"}}):
-        own = {key: value for key, value in values(settings, notices=TOLD).items() if key not in subcharts}
+        own = {key: value for key, value in values(settings, notifications=TOLD).items() if key not in subcharts}
         assert list(unknown_keys(own, charts)) == []
         assert set(values(settings)) - set(own) == {"grafana", "kube-state-metrics", "prometheus-node-exporter"}
 
@@ -107,12 +109,12 @@ def test_nobody_is_told_where_nobody_wants_to_be() -> None:
     config = found.values[RELEASE]["alertmanager"]["config"]
     assert config["route"]["receiver"] == "null"
     assert [receiver["name"] for receiver in config["receivers"]] == ["null"]
-    assert list(found.parts.rights) == []
+    assert list(found.parts.permissions) == []
     assert found.recording.of(aws.iam.Role) == {}
 
 
 def test_the_topic_is_told_with_the_pods_own_rights() -> None:
-    found = seen(notices=TOLD)
+    found = seen(notifications=TOLD)
     config = found.values[RELEASE]["alertmanager"]["config"]
     assert config["route"]["receiver"] == "notices"
     sns = config["receivers"][1]["sns_configs"][0]

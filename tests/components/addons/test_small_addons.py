@@ -22,7 +22,7 @@ from components.observability import monitors
 from spec.settings.addons import batch, ingress, serving
 from spec.settings.addons.observability import KubePrometheusStack
 from spec.teams import labels
-from tests.support.site import Seen, seen_parts
+from tests.support.context import Seen, seen_parts
 
 CONTROLLERS: dict[str, Callable[[], AddOn[Any]]] = {
     "cert-manager": lambda: CertManager(ingress.CertManager()),

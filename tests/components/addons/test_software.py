@@ -11,17 +11,17 @@ import pytest
 from pulumi_kubernetes.helm.v3 import Release
 
 from components.addons import registry, software
-from components.base.addon import AddOn, ChartRelease, Parts, Rights
+from components.base.addon import AddOn, ChartRelease, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.kubernetes import declare
 from tests.components.addons.fakes import CHART, addon, config_map, settings
+from tests.support.context import addon_context
 from tests.support.mocks import Recording, Registered, providers, run
-from tests.support.site import site
 
 CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
 READ: Final = document(Statement(sid="Read", actions=["s3:GetObject"], resources=["*"]))
 WHOLE: Final = Parts(
-    rights=[Rights(service_account="controller", policy=Inline(document=READ))],
+    permissions=[Permissions(service_account="controller", policy=Inline(document=READ))],
     before={"config": config_map("config")},
     releases=[
         ChartRelease(ref=CHART, release_name="one-crds", values={}, definitions=True),
@@ -41,7 +41,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, *addons: AddOn[Any]) -> Recording
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())
-        ground = site(opts)
+        ground = addon_context(opts)
         stores = config_map("class")
         storage = replace(ground.storage, block=[declare("class", stores, opts)])
         made = software.install(replace(ground, storage=storage), opts)
@@ -155,7 +155,7 @@ def test_add_ons_that_need_nothing_of_each_other_do_not_wait(monkeypatch: pytest
 
 
 def test_others_wait_for_the_last_part_of_an_add_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    rights_alone = Parts(rights=WHOLE.rights)
+    rights_alone = Parts(permissions=WHOLE.permissions)
     found = installed(monkeypatch, addon(One, "one", WHOLE), addon(settings("Other"), "other", rights_alone))
     names = {key: {urn.rpartition("::")[2] for urn in urns} for key, urns in found.returned.items()}
     assert names["one"] == {"one-crds", "one-base", "one-release", "one-a", "one-b"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.admission import Stand
+from components.admission import StackContext
 from spec.pools import resolve_all
 from tests.components.pools.samples import platform
 
@@ -22,7 +22,7 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
         "sharing": {"mode": "time-slicing", "replicas": 4},
     },
 }
-STAND: Final = Stand(pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100)
+STAND: Final = StackContext(pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100)
 IMAGE: Final = "registry.example.com/team/train:1.2.3"
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 POOL: Final = "platform.slipway/pool"
@@ -120,13 +120,13 @@ def scaled_object(**more: Any) -> Object:
     return _object("keda.sh/v1alpha1", "ScaledObject", {"scaleTargetRef": {"name": "it"}, **more}, {})
 
 
-def autoscaler(most: int) -> Object:
+def autoscaler(maximum: int) -> Object:
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "it"}
     metric = {
         "type": "Resource",
         "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
     }
-    body = {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": most, "metrics": [metric]}
+    body = {"scaleTargetRef": target, "minReplicas": 1, "maxReplicas": maximum, "metrics": [metric]}
     return _object("autoscaling/v2", "HorizontalPodAutoscaler", body, {})
 
 

@@ -10,8 +10,8 @@ from components.admission import Admission, AdmissionArgs
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
 from tests.components.admission.samples import STAND
-from tests.support.handles import cluster_handle
 from tests.support.mocks import Recording, providers, run
+from tests.support.outputs import cluster_outputs
 
 POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
 BINDING = f"{POLICY}Binding"
@@ -31,7 +31,7 @@ def record(*, queues: bool = True, **settings: Any) -> Recording:
     def build() -> None:
         aws, kubernetes = providers()
         args = AdmissionArgs(
-            settings=Settings.model_validate(settings), pools=STAND.pools, queues=queues, cluster=cluster_handle(aws)
+            settings=Settings.model_validate(settings), pools=STAND.pools, queues=queues, cluster=cluster_outputs(aws)
         )
         Admission("admission", args, pulumi.ResourceOptions(providers=[aws, kubernetes]))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from components.admission import Stand, rules
+from components.admission import StackContext, rules
 from components.admission.manifests import binding, policy
 from components.workloads.pods import Pod
 from components.workloads.resources import Resources
@@ -118,15 +118,17 @@ def test_the_api_server_itself_refuses_unequal_limits_of_its_own_kinds(client: K
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
 def test_the_api_server_takes_the_policies_of_every_stack(client: KubeClient, stack: str) -> None:
     settings = load(read_stack(stack, STACKS), stack=stack).platform
-    stand = Stand(pools=resolve_all(settings), queues=True, max_replicas=settings.admission.max_replicas)
-    for rule in rules(stand):
+    context = StackContext(pools=resolve_all(settings), queues=True, max_replicas=settings.admission.max_replicas)
+    for rule in rules(context):
         client.apply(policy(rule), "other", force=True, dry_run=True)
         client.apply(binding(rule, Action.WARN), "other", dry_run=True)
 
 
 def test_a_hundred_pools_are_within_what_the_api_server_spends_on_a_rule(client: KubeClient) -> None:
     specs = {f"h100-{number}": replace(STAND.pools["h100"], name=f"h100-{number}") for number in range(100)}
-    rule = next(rule for rule in rules(Stand(pools=specs, queues=True, max_replicas=1)) if rule.name == "gpu-pool")
+    rule = next(
+        rule for rule in rules(StackContext(pools=specs, queues=True, max_replicas=1)) if rule.name == "gpu-pool"
+    )
     made, bind = policy(rule), binding(rule, Action.DENY)
     made["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = "many"
     bind["spec"]["matchResources"]["namespaceSelector"]["matchLabels"] = {"rule": "many"}

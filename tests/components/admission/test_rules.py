@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from components.admission import Rule, Stand, rules
+from components.admission import Rule, StackContext, rules
 from components.admission.manifests import ACTIONS, binding, policy
 from components.admission.placement import pools
 from components.admission.rule import Message, literal
@@ -27,7 +27,7 @@ def test_every_rule_has_a_setting_and_every_action_one_a_rule() -> None:
 
 
 def test_without_queues_no_job_has_to_name_one() -> None:
-    without = rules(Stand(pools=STAND.pools, queues=False, max_replicas=10))
+    without = rules(StackContext(pools=STAND.pools, queues=False, max_replicas=10))
     assert {rule.name for rule in RULES} - {rule.name for rule in without} == {"queue-name"}
     assert all("kueue" not in str(policy(rule)) for rule in without)
 
@@ -78,7 +78,7 @@ def test_literals_escape_what_would_end_them() -> None:
 
 
 def test_a_message_shows_a_placeholder_for_what_is_found() -> None:
-    message = Message(wrong="image ", found="variables.images", shown="images", mend=" is loose")
+    message = Message(wrong="image ", found="variables.images", shown="images", fix=" is loose")
     assert message.expression == '"image " + variables.images + " is loose"'
     assert message.text == "image <images> is loose"
 

@@ -8,8 +8,8 @@ import pytest
 from components.base.addon import Namespace
 from components.base.namespaces import Namespaces, NamespacesArgs, agreed, manifest
 from tests.components.addons.fakes import addon, settings
-from tests.support.handles import cluster_handle
 from tests.support.mocks import Recording, providers, run
+from tests.support.outputs import cluster_outputs
 
 OURS = Namespace(name="ours", enforce="restricted")
 KUBE_SYSTEM = Namespace(name="kube-system", enforce=None)
@@ -20,7 +20,7 @@ def recorded(*spaces: Namespace) -> Recording:
         given = providers()
         opts = pulumi.ResourceOptions(providers=given)
         addons = {f"a{n}": addon(settings("S"), f"a{n}", namespace=space) for n, space in enumerate(spaces)}
-        made = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=cluster_handle(given[0])), opts)
+        made = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=cluster_outputs(given[0])), opts)
         return {name: len(made.of(name)) for name in ("ours", "kube-system")}
 
     return run(build)

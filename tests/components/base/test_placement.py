@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.base.addon import Site
+from components.base.addon import AddOnContext
 from components.base.placement import (
     every_toleration,
     gpu_tolerations,
@@ -17,8 +17,8 @@ from components.base.placement import (
 )
 from spec.pools import PoolSpec, resolve_all
 from tests.components.pools.samples import SYSTEM, platform
+from tests.support.context import POOLS, addon_context
 from tests.support.mocks import run
-from tests.support.site import POOLS, site
 
 CRITICAL = {"key": "CriticalAddonsOnly", "operator": "Exists"}
 
@@ -27,9 +27,9 @@ def resolved(pools: Mapping[str, Mapping[str, Any]] = POOLS) -> dict[str, PoolSp
     return resolve_all(platform(pools))
 
 
-def site_of(**parts: Any) -> Site:
-    found: list[Site] = []
-    run(lambda: found.append(site(**parts)))
+def site_of(**parts: Any) -> AddOnContext:
+    found: list[AddOnContext] = []
+    run(lambda: found.append(addon_context(**parts)))
     return found[0]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from components.base.outputs import ClusterHandle
+from components.base.outputs import ClusterOutputs
 from components.cluster import ControlPlane, ControlPlaneArgs, ManagedAddons, ManagedAddonsArgs, Phase
-from tests.support.handles import TAGS, network_handle
 from tests.support.mocks import Recording, providers, run
+from tests.support.outputs import TAGS, network_outputs
 from tests.support.settings import CLUSTER_NAME, account, cluster
 
 CONTROL_PLANE = "cluster-control-plane"
@@ -23,7 +23,7 @@ def control_plane(
         settings=cluster(**more),
         cluster_name=CLUSTER_NAME,
         account=account(),
-        network=network_handle(letters),
+        network=network_outputs(letters),
         tags=TAGS,
         protect=protect,
     )
@@ -32,7 +32,7 @@ def control_plane(
 
 def record_control_plane(*, preview: bool = False, **more: Any) -> Recording:
     def build() -> dict[str, Any]:
-        return visible(control_plane(pulumi.ResourceOptions(providers=providers()), **more).handle)
+        return visible(control_plane(pulumi.ResourceOptions(providers=providers()), **more).outputs)
 
     return run(build, preview=preview)
 
@@ -42,54 +42,54 @@ def record_cluster(*, preview: bool = False, buckets: tuple[str, ...] = (), **mo
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())
-        handle = control_plane(opts, **more).handle
+        outputs = control_plane(opts, **more).outputs
         settings = cluster(**more).addons
         early = ManagedAddons(
-            "addons", ManagedAddonsArgs(cluster=handle, settings=settings, phase=Phase.BEFORE_NODES), opts
+            "addons", ManagedAddonsArgs(cluster=outputs, settings=settings, phase=Phase.BEFORE_NODES), opts
         )
-        handle = handle.with_cni(early.nodes_need)
-        nodes = _node_group(handle, opts)
+        outputs = outputs.with_cni(early.nodes_need)
+        nodes = _node_group(outputs, opts)
         ManagedAddons(
             "addons-late",
             ManagedAddonsArgs(
-                cluster=handle, settings=settings, phase=Phase.AFTER_NODES, after=[nodes], buckets=buckets
+                cluster=outputs, settings=settings, phase=Phase.AFTER_NODES, after=[nodes], buckets=buckets
             ),
             opts,
         )
-        return visible(handle)
+        return visible(outputs)
 
     return run(build, preview=preview)
 
 
-def visible(handle: ClusterHandle) -> dict[str, Any]:
+def visible(outputs: ClusterOutputs) -> dict[str, Any]:
     """What a handle says, as a map that can be resolved."""
     return {
-        "name": handle.name,
-        "arn": handle.arn,
-        "endpoint": handle.endpoint,
-        "kubeconfig": handle.kubeconfig,
-        "authority": handle.certificate_authority,
-        "group": handle.security_group_id,
-        "issuer": handle.oidc_issuer,
-        "oidc": handle.oidc_provider_arn,
-        "access": [resource.urn for resource in handle.access],
-        "cni": [resource.urn for resource in handle.cni_ready],
+        "name": outputs.name,
+        "arn": outputs.arn,
+        "endpoint": outputs.endpoint,
+        "kubeconfig": outputs.kubeconfig,
+        "authority": outputs.certificate_authority,
+        "group": outputs.security_group_id,
+        "issuer": outputs.oidc_issuer,
+        "oidc": outputs.oidc_provider_arn,
+        "access": [resource.urn for resource in outputs.access],
+        "cni": [resource.urn for resource in outputs.cni_ready],
     }
 
 
 class _Nodes(pulumi.ComponentResource):
-    def __init__(self, handle: ClusterHandle, opts: pulumi.ResourceOptions) -> None:
+    def __init__(self, outputs: ClusterOutputs, opts: pulumi.ResourceOptions) -> None:
         super().__init__("slipway:test:Nodes", "nodes", None, opts)
         self.group = aws.eks.NodeGroup(
             "nodes-group",
-            cluster_name=handle.resource.name,
+            cluster_name=outputs.resource.name,
             node_role_arn="arn:aws:iam::111122223333:role/nodes",
             subnet_ids=["subnet-private-a"],
             scaling_config={"desired_size": 2, "max_size": 3, "min_size": 2},
-            opts=pulumi.ResourceOptions(parent=self, depends_on=handle.cni_ready),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=outputs.cni_ready),
         )
         self.register_outputs({})
 
 
-def _node_group(handle: ClusterHandle, opts: pulumi.ResourceOptions) -> aws.eks.NodeGroup:
-    return _Nodes(handle, opts).group
+def _node_group(outputs: ClusterOutputs, opts: pulumi.ResourceOptions) -> aws.eks.NodeGroup:
+    return _Nodes(outputs, opts).group

@@ -20,7 +20,7 @@ ACCESS: Final[Mapping[str, Mapping[str, Any]]] = {
         "policy": "AmazonEKSEditPolicy",
         "namespaces": ["team-b", "team-a"],
     },
-    "auditors": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/auditor", "groups": ["readers", "auditors"]},
+    "auditors": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/auditor", "kubernetesGroups": ["readers", "auditors"]},
 }
 
 

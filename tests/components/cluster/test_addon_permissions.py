@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from components.base.iam import Inline, Managed
-from components.cluster.addon_permissions import Scope, rights
+from components.cluster.addon_permissions import Scope, permissions
 from spec.settings.cluster import AddonName
 
 SCOPE = Scope(partition="aws-us-gov", region="us-gov-west-1", account_id="111122223333", buckets=("team-a-data",))
 
 
 def _statements(addon: AddonName) -> dict[str, dict[str, Any]]:
-    found = rights(addon, SCOPE)
+    found = permissions(addon, SCOPE)
     assert isinstance(found, Inline)
     assert isinstance(found.document, str)
     return {statement["Sid"]: statement for statement in json.loads(found.document)["Statement"]}
@@ -30,14 +30,14 @@ def _statements(addon: AddonName) -> dict[str, dict[str, Any]]:
     ],
 )
 def test_awss_policies_are_those_of_the_partition(addon: AddonName, policy: str) -> None:
-    assert rights(addon, SCOPE) == Managed(arn=f"arn:aws-us-gov:iam::aws:policy/{policy}")
+    assert permissions(addon, SCOPE) == Managed(arn=f"arn:aws-us-gov:iam::aws:policy/{policy}")
 
 
 @pytest.mark.parametrize(
     "addon", [AddonName.KUBE_PROXY, AddonName.POD_IDENTITY_AGENT, AddonName.COREDNS, AddonName.METRICS_SERVER]
 )
 def test_what_calls_nothing_may_nothing(addon: AddonName) -> None:
-    assert rights(addon, SCOPE) is None
+    assert permissions(addon, SCOPE) is None
 
 
 def test_the_fsx_driver_may_remove_only_what_it_made() -> None:

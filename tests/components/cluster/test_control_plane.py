@@ -27,7 +27,9 @@ def test_the_api_is_reached_from_inside_and_from_nowhere_else_by_default() -> No
 
 
 def test_a_public_endpoint_is_open_to_the_listed_networks_alone() -> None:
-    config = _inputs(endpoint={"public": True, "publicCidrs": ["203.0.113.0/24", "198.51.100.0/24"]})["vpcConfig"]
+    config = _inputs(endpoint={"publicAccess": True, "publicAccessCidrs": ["203.0.113.0/24", "198.51.100.0/24"]})[
+        "vpcConfig"
+    ]
     assert config["endpointPublicAccess"] is True
     assert config["publicAccessCidrs"] == ["198.51.100.0/24", "203.0.113.0/24"]
 
@@ -95,11 +97,11 @@ def test_only_what_can_not_be_made_again_is_protected_and_only_on_request() -> N
 
 @pytest.mark.parametrize(("support", "expected"), [("standard", "STANDARD"), ("extended", "EXTENDED")])
 def test_the_support_policy_is_as_configured(support: str, expected: str) -> None:
-    assert _inputs(support=support)["upgradePolicy"] == {"supportType": expected}
+    assert _inputs(supportType=support)["upgradePolicy"] == {"supportType": expected}
 
 
 def test_version_services_and_name_are_as_configured_and_no_bare_add_on_is_there() -> None:
-    inputs = _inputs(version="1.34", serviceCidr="172.21.0.0/16")
+    inputs = _inputs(version="1.34", serviceIpv4Cidr="172.21.0.0/16")
     assert inputs["version"] == "1.34"
     assert inputs["kubernetesNetworkConfig"] == {"ipFamily": "ipv4", "serviceIpv4Cidr": "172.21.0.0/16"}
     assert inputs["name"] == CLUSTER_NAME

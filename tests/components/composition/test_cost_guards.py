@@ -10,24 +10,26 @@ import pulumi_aws as aws
 
 from components.base.kubernetes import type_token
 from components.composition.cost_guards import GuardsArgs, guards
-from components.composition.node_pools import Ground, managed_fleet
-from components.composition.notebook_shutdown import NAMESPACE, evening, rights
+from components.composition.node_pools import NodePoolContext, managed_pools
+from components.composition.notebook_shutdown import NAMESPACE, permissions, shutdown_job
 from components.cost.budgets import budgets, notifications
 from components.cost.schedules import actions
 from components.observability.notifications import subscribers, topic_arn
-from components.tenancy import TeamHandle
+from components.tenancy import TeamOutputs
 from spec.pools import resolve_all
 from spec.settings.cost import Cost, Schedule
-from spec.settings.notifications import Notices
+from spec.settings.notifications import Notifications
 from tests.components.pools.samples import platform
-from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
+from tests.support.outputs import cluster_outputs, network_outputs
 
 POOLS: Final[dict[str, dict[str, Any]]] = {
     "a100": {"preset": "a100", "provisioner": "managed", "min": 1, "max": 4},
     "cpu": {"preset": "cpu"},
 }
-TEAMS: Final = {"nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominal": 4}}}}
+TEAMS: Final = {
+    "nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominalQuota": 4}}}
+}
 TOLD: Final = {"emails": ["ml-platform@example.com"], "https": ["https://hooks.example/a/b"]}
 NIGHTS: Final = {"stop": "0 20 * * MON-FRI", "start": "0 7 * * MON-FRI", "timezone": "Europe/Paris"}
 TOPIC: Final = f"arn:aws:sns:{REGION}:{ACCOUNT}:slipway-test-notices"
@@ -38,15 +40,15 @@ def guarded(**parts: Any) -> Recording:
         given = providers()
         opts = pulumi.ResourceOptions(providers=given)
         settings = platform(POOLS, **parts)
-        cluster = cluster_handle(given[0])
-        ground = Ground(
-            specs=resolve_all(settings), cluster=cluster, network=network_handle("abc"), isolated=False, opts=opts
+        cluster = cluster_outputs(given[0])
+        context = NodePoolContext(
+            specs=resolve_all(settings), cluster=cluster, network=network_outputs("abc"), isolated=False, opts=opts
         )
-        handles = {
-            name: TeamHandle(name=name, settings=team, namespaces=dict.fromkeys(team.namespaces_of(name), ()))
+        outputs = {
+            name: TeamOutputs(name=name, settings=team, namespaces=dict.fromkeys(team.namespaces_of(name), ()))
             for name, team in settings.teams.items()
         }
-        args = GuardsArgs(platform=settings, cluster=cluster, pools=managed_fleet(ground).pools, teams=handles)
+        args = GuardsArgs(platform=settings, cluster=cluster, pools=managed_pools(context).pools, teams=outputs)
         guards(args, opts, opts)
 
     return run(build)
@@ -64,15 +66,15 @@ def test_nothing_is_made_where_nothing_is_asked() -> None:
 
 
 def test_the_topic_has_the_name_that_alertmanager_was_told() -> None:
-    found = guarded(notices=TOLD)
+    found = guarded(notifications=TOLD)
     topic = found.one(aws.sns.Topic).inputs
     assert topic["name"] == TOPIC.rpartition(":")[2]
-    assert topic_arn(platform(POOLS, notices=TOLD)) == TOPIC
+    assert topic_arn(platform(POOLS, notifications=TOLD)) == TOPIC
     assert topic_arn(platform(POOLS)) is None
 
 
 def test_only_budgets_and_anomaly_detection_of_this_account_publish_besides_the_pods() -> None:
-    found = guarded(notices=TOLD)
+    found = guarded(notifications=TOLD)
     services, tls = json.loads(found.one(aws.sns.TopicPolicy).inputs["policy"])["Statement"]
     assert services["Principal"] == {"Service": ["budgets.amazonaws.com", "costalerts.amazonaws.com"]}
     assert services["Condition"] == {"StringEquals": {"aws:SourceAccount": [ACCOUNT]}}
@@ -86,12 +88,12 @@ def test_only_budgets_and_anomaly_detection_of_this_account_publish_besides_the_
 
 
 def test_each_subscriber_has_a_name_of_its_own() -> None:
-    found = subscribers(Notices.model_validate_json(json.dumps(TOLD)))
+    found = subscribers(Notifications.model_validate_json(json.dumps(TOLD)))
     assert found == {
         "email-ml-platform-example-com": ("email", "ml-platform@example.com"),
         "https-hooks-example-a-b": ("https", "https://hooks.example/a/b"),
     }
-    assert len(guarded(notices=TOLD).of(aws.sns.TopicSubscription)) == 2
+    assert len(guarded(notifications=TOLD).of(aws.sns.TopicSubscription)) == 2
 
 
 def test_a_budget_counts_the_account_or_the_tag_and_teams_by_theirs() -> None:
@@ -114,7 +116,7 @@ def test_thresholds_are_told_as_money_is_spent_and_once_before() -> None:
 
 
 def test_budgets_and_the_watch_tell_the_topic_once_it_takes_their_word() -> None:
-    found = guarded(notices=TOLD, cost={"monthlyBudgetUsd": 5000, "anomalyUsd": 100, "allocationTags": ["team"]})
+    found = guarded(notifications=TOLD, cost={"monthlyBudgetUsd": 5000, "anomalyUsd": 100, "allocationTags": ["team"]})
     budget = found.one(aws.budgets.Budget)
     assert all(len(each["subscriberSnsTopicArns"]) == 1 for each in budget.inputs["notifications"])
     assert (budget.inputs["limitAmount"], budget.inputs["accountId"]) == ("5000", ACCOUNT)
@@ -128,7 +130,7 @@ def test_budgets_and_the_watch_tell_the_topic_once_it_takes_their_word() -> None
 
 def test_an_account_that_has_a_watch_keeps_it() -> None:
     arn = f"arn:aws:ce::{ACCOUNT}:anomalymonitor/01234567-89ab-4cde-8f01-23456789abcd"
-    found = guarded(notices=TOLD, cost={"anomalyUsd": 100, "anomalyMonitorArn": arn})
+    found = guarded(notifications=TOLD, cost={"anomalyUsd": 100, "anomalyMonitorArn": arn})
     assert found.of(aws.costexplorer.AnomalyMonitor) == {}
     assert found.one(aws.costexplorer.AnomalySubscription).inputs["monitorArnLists"] == [arn]
 
@@ -172,14 +174,14 @@ def test_evenings_end_notebooks_in_every_namespace_of_every_team() -> None:
 
 def test_an_evening_may_do_nothing_but_end_pods_and_touches_notebooks_alone() -> None:
     schedule = Schedule.model_validate_json(json.dumps({"stop": "0 20 * * *", "notebooks": True}))
-    job = evening("evenings", schedule, "nlp", "1.35")
+    job = shutdown_job("evenings", schedule, "nlp", "1.35")
     spec = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
     (container,) = spec["containers"]
     assert container["args"][:2] == ["delete", "pods"]
     assert {"--namespace=nlp", "--selector=platform.slipway/notebook"} <= set(container["args"])
     assert container["image"] == "registry.k8s.io/kubectl:v1.35.0"
     assert (job["spec"]["schedule"], job["spec"]["timeZone"]) == ("0 20 * * *", "UTC")
-    role, binding = rights("nlp")["role"], rights("nlp")["binding"]
+    role, binding = permissions("nlp")["role"], permissions("nlp")["binding"]
     assert role["rules"] == [{"apiGroups": [""], "resources": ["pods"], "verbs": ["delete", "get", "list"]}]
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": "schedules", "namespace": NAMESPACE.name}]
     assert role["metadata"]["namespace"] == binding["metadata"]["namespace"] == "nlp"

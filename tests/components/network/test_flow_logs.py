@@ -12,7 +12,7 @@ GROUP = "arn:aws:logs:us-east-1:111122223333:log-group:/aws/vpc/slipway-test/flo
 
 
 def test_the_log_group_is_made_first_with_retention_and_key() -> None:
-    recording = record(flowLogs={"retentionDays": 7, "traffic": "REJECT"})
+    recording = record(flowLogs={"retentionDays": 7, "trafficType": "REJECT"})
     group, log = recording.one(aws.cloudwatch.LogGroup), recording.one(aws.ec2.FlowLog)
     assert recording.waits(log, group)
     assert group.inputs["retentionInDays"] == 7

@@ -21,15 +21,15 @@ def record(letters: str = "ab", *, preview: bool = False, protect: bool = False,
         args = NetworkArgs(
             settings=network(letters, **more), account=account(), cluster_name=CLUSTER_NAME, protect=protect
         )
-        handle = Network("network", args, pulumi.ResourceOptions(providers=providers())).handle
+        outputs = Network("network", args, pulumi.ResourceOptions(providers=providers())).outputs
         return {
-            "vpcId": handle.vpc_id,
-            "cidr": handle.vpc_cidr,
-            "zones": handle.zones,
-            "private": handle.private_subnets,
-            "public": handle.public_subnets,
-            "pods": handle.pod_subnets,
-            "ready": [resource.urn for resource in handle.ready],
+            "vpcId": outputs.vpc_id,
+            "cidr": outputs.vpc_cidr,
+            "zones": outputs.zones,
+            "private": outputs.private_subnets,
+            "public": outputs.public_subnets,
+            "pods": outputs.pod_subnets,
+            "ready": [resource.urn for resource in outputs.ready],
         }
 
     return run(build, preview=preview)

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 import pulumi
 
-from components.composition.node_pools import Ground, elastic_fleet, managed_fleet
+from components.composition.node_pools import NodePoolContext, elastic_pools, managed_pools
 from spec.pools import PoolSpec, resolve_all
 from spec.settings import load
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
-from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
+from tests.support.outputs import cluster_outputs, network_outputs
 
 TODAY: Final = date(2026, 9, 1)
 ZONES: Final = (f"{REGION}a", f"{REGION}b", f"{REGION}c")
@@ -58,14 +58,14 @@ def record_fleet(pools: Mapping[str, Mapping[str, Any]], *, preview: bool = Fals
     def build() -> None:
         aws, kubernetes = providers()
         settings = platform(pools, **parts)
-        ground = Ground(
+        ground = NodePoolContext(
             specs=resolve_all(settings),
-            cluster=cluster_handle(aws),
-            network=network_handle("abc"),
+            cluster=cluster_outputs(aws),
+            network=network_outputs("abc"),
             isolated=settings.network.nat is Nat.NONE,
             caches=sorted(settings.storage.registry.caches),
             opts=pulumi.ResourceOptions(providers=[aws, kubernetes]),
         )
-        elastic_fleet(ground, managed_fleet(ground))
+        elastic_pools(ground, managed_pools(ground))
 
     return run(build, preview=preview)

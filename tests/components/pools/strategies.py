@@ -27,15 +27,15 @@ def pools(draw: st.DrawFn, kinds: tuple[InstanceType, ...] = tuple(OFFERED)) -> 
     """A pool of one of these types."""
     kind = draw(st.sampled_from(kinds))
     managed = draw(st.booleans())
-    most = draw(st.integers(1, 4))
+    maximum = draw(st.integers(1, 4))
     efa = kind.efa_interfaces > 0 and draw(st.booleans())
     chosen = [kind.name] if efa else draw(st.lists(st.sampled_from(alike(kind)), min_size=1, max_size=4, unique=True))
     pool: dict[str, Any] = {
         "role": draw(st.sampled_from(["general", "training", "inference", "interactive"])),
         "provisioner": "managed" if managed else "karpenter",
         "instanceTypes": chosen,
-        "min": draw(st.integers(0, most)) if managed else 0,
-        "max": most,
+        "min": draw(st.integers(0, maximum)) if managed else 0,
+        "max": maximum,
         "maxPods": 16,
         "zones": [draw(st.sampled_from(ZONES))] if efa else draw(st.lists(st.sampled_from(ZONES), unique=True)),
         "efa": efa,

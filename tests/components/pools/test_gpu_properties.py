@@ -29,7 +29,7 @@ from components.pools.nodepool import node_pool
 from components.pools.overlay import node_overlay, wants_overlay
 from components.pools.user_data import user_data
 from slipway.sandbox.nodes.groups import NodeGroup, nodes_of
-from slipway.sandbox.nodes.karpenter import specimen
+from slipway.sandbox.nodes.karpenter import placeholder
 from slipway.sandbox.nodes.spec import node
 from spec.catalog import gpus, instances, mig
 from spec.pools import PoolSpec, resolve_all
@@ -90,7 +90,7 @@ def shown_node(spec: PoolSpec) -> dict[str, Any]:
         manifest = {"metadata": {"name": spec.name}, "spec": node_pool(spec)}
         args = NodeClassArgs(spec=spec, cluster="ml", instance_profile="nodes", placement_group=None, tags={})
         overlays = [{"spec": node_overlay(spec)}] if wants_overlay(spec) else []
-        found = specimen(manifest, {"spec": node_class(args)}, overlays)
+        found = placeholder(manifest, {"spec": node_class(args)}, overlays)
         assert found is not None
         return node(found)
     cards = interfaces.managed(spec.instance_types[0]) if spec.efa_count else ()

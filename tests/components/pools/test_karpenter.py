@@ -10,10 +10,10 @@ import pytest
 from pulumi_kubernetes.helm.v3 import Release
 
 from components.pools.karpenter import KarpenterPool, KarpenterPoolArgs
-from components.pools.roles import NodeRoleHandle
+from components.pools.roles import NodeRoleOutputs
 from tests.components.pools.samples import ONE_ZONE, record_fleet, spec
-from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import Recording, providers, run
+from tests.support.outputs import cluster_outputs, network_outputs
 
 NODE_POOL = "kubernetes:karpenter.sh/v1:NodePool"
 NODE_CLASS = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
@@ -88,11 +88,11 @@ def test_everything_but_names_that_aws_makes_is_known_in_a_first_preview() -> No
 def test_a_node_role_without_a_profile_is_refused() -> None:
     def build() -> None:
         aws_provider, kubernetes = providers()
-        role = NodeRoleHandle(arn=pulumi.Output.from_input("arn:aws:iam::1:role/r"), instance_profile=None, ready=())
+        role = NodeRoleOutputs(arn=pulumi.Output.from_input("arn:aws:iam::1:role/r"), instance_profile=None, ready=())
         args = KarpenterPoolArgs(
             spec=spec(preset="cpu"),
-            cluster=cluster_handle(aws_provider),
-            network=network_handle("abc"),
+            cluster=cluster_outputs(aws_provider),
+            network=network_outputs("abc"),
             node_role=role,
             controller=(),
         )

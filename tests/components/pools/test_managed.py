@@ -98,7 +98,7 @@ def test_reserved_machines_go_before_new_ones_come() -> None:
 
 
 def test_updates_and_repair_are_the_files() -> None:
-    found = inputs(**MANAGED_A100, update={"maxUnavailablePercent": 10, "force": True}, repair=False)
+    found = inputs(**MANAGED_A100, update={"maxUnavailablePercentage": 10, "force": True}, nodeRepair=False)
     assert found["updateConfig"]["maxUnavailablePercentage"] == 10
     assert found["forceUpdateVersion"] is True
     assert found["nodeRepairConfig"] == {"enabled": False}

@@ -60,7 +60,7 @@ def test_disruption_is_what_the_file_says_with_budgets_in_the_order_of_their_key
         "nights": {"nodes": "2", "schedule": "0 20 * * *", "duration": "10h", "reasons": ["Drifted"]},
         "always": {"nodes": "10%"},
     }
-    disruption = {"consolidate": "WhenEmptyOrUnderutilized", "after": "5m", "budgets": budgets}
+    disruption = {"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "5m", "budgets": budgets}
     pool = {"role": "general", "provisioner": "karpenter", "instanceTypes": ["m7i.xlarge"], "max": 2}
     assert node_pool(spec(**pool, disruption=disruption))["disruption"] == {
         "consolidationPolicy": "WhenEmptyOrUnderutilized",
@@ -78,7 +78,9 @@ def test_without_budgets_karpenters_own_holds() -> None:
 
 
 def test_nodes_expire_and_drain_in_the_time_of_the_file() -> None:
-    template = node_pool(spec(preset="cpu", disruption={"expireAfter": "Never", "drainTimeout": "2h"}))["template"]
+    template = node_pool(spec(preset="cpu", disruption={"expireAfter": "Never", "terminationGracePeriod": "2h"}))[
+        "template"
+    ]
     assert template["spec"]["expireAfter"] == "Never"
     assert template["spec"]["terminationGracePeriod"] == "2h"
 

@@ -55,8 +55,8 @@ def test_a_flavor_has_nothing_of_what_its_pool_does_not_offer() -> None:
 def test_what_may_be_borrowed_and_lent_is_said_of_each_resource() -> None:
     h100 = row(queue(), "h100", "nvidia.com/gpu")
     assert h100 == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "8"}
-    lent = row(queue("language"), "h100", "nvidia.com/gpu")
-    assert lent == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "0", "lendingLimit": "8"}
+    lendable = row(queue("language"), "h100", "nvidia.com/gpu")
+    assert lendable == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "0", "lendingLimit": "8"}
 
 
 def test_a_borrowed_gpu_comes_with_its_processors() -> None:
@@ -85,7 +85,7 @@ def test_all_teams_are_in_one_cohort_by_their_weights() -> None:
 
 
 def test_settings_decide_whose_work_is_stopped() -> None:
-    spec = queue(reclaim="LowerPriority", preempt="Never", strategy="StrictFIFO")["spec"]
+    spec = queue(reclaimWithinCohort="LowerPriority", withinClusterQueue="Never", queueingStrategy="StrictFIFO")["spec"]
     assert spec["preemption"] == {"reclaimWithinCohort": "LowerPriority", "withinClusterQueue": "Never"}
     assert spec["queueingStrategy"] == "StrictFIFO"
     # Classical preemption only: with fair sharing Kueue refuses it.
@@ -126,16 +126,16 @@ def test_shares_that_fill_a_pool_are_quotas_that_its_nodes_can_hold(parts: list[
     settings = platform().queues
     manifests = [cluster_queue(name, team, KNOWN, settings) for name, team in teams.items()]
     (node,) = pool.instance_types
-    for resource, most in (
+    for resource, maximum in (
         ("cpu", Decimal(node.allocatable_cpu_millis) / 1000),
         ("memory", Decimal(node.allocatable_memory_at(pool.settings.max_pods)) * 2**20),
         ("nvidia.com/gpu", Decimal(pool.gpu_count)),
     ):
-        assert sum(number(row(each, "h100", resource)["nominalQuota"]) for each in manifests) <= most * nodes
+        assert sum(number(row(each, "h100", resource)["nominalQuota"]) for each in manifests) <= maximum * nodes
 
 
 def _share(part: int) -> dict[str, Any]:
-    return {"project": "p", "costCenter": "c", "gpus": {"h100": {"nominal": part}}}
+    return {"project": "p", "costCenter": "c", "gpus": {"h100": {"nominalQuota": part}}}
 
 
 @pytest.mark.parametrize("name", ["vision", "language"])

@@ -11,8 +11,8 @@ import pulumi
 from components.storage import Storage, StorageArgs
 from spec.settings import Platform
 from tests.spec.settings.stack import loaded
-from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import Recording, providers, run
+from tests.support.outputs import cluster_outputs, network_outputs
 
 
 def platform(changes: dict[str, Any] | None = None) -> Platform:
@@ -31,9 +31,9 @@ def _record(changes: str, preview: bool) -> Recording:
 
     def build() -> dict[str, Any]:
         both = providers()
-        args = StorageArgs(platform=given, cluster=cluster_handle(both[0]), network=network_handle())
-        handle = Storage("storage", args, pulumi.ResourceOptions(providers=both)).handle
-        return {"classes": dict(handle.classes), "ready": [resource.urn for resource in handle.ready]}
+        args = StorageArgs(platform=given, cluster=cluster_outputs(both[0]), network=network_outputs())
+        outputs = Storage("storage", args, pulumi.ResourceOptions(providers=both)).outputs
+        return {"classes": dict(outputs.classes), "ready": [resource.urn for resource in outputs.ready]}
 
     return run(build, preview=preview)
 

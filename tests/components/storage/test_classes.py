@@ -41,15 +41,19 @@ def test_claims_of_the_shared_class_get_a_directory_and_a_user_of_their_own() ->
 def test_the_path_of_checkpoints_fits_the_longest_namespace_that_iam_leaves_room_for() -> None:
     """100 characters in all; the driver adds a dash and a UUID (botocore, efs `Path`)."""
     parameters = classes.shared("fs-1")["parameters"]
-    room = limits.limit("iam-role").longest - physical_length("slipway", "a", WORKLOAD_ROLE.format(namespace=""))
+    node = limits.limit("iam-role").longest - physical_length("slipway", "a", WORKLOAD_ROLE.format(namespace=""))
     path = f"{parameters['basePath']}/{parameters['subPathPattern']}-{uuid4()}"
-    assert len(path.replace("${.PVC.namespace}", "n" * room).replace("${.PVC.name}", "checkpoints")) <= 100
+    assert len(path.replace("${.PVC.namespace}", "n" * node).replace("${.PVC.name}", "checkpoints")) <= 100
     assert path.count("/") <= 4
 
 
 @pytest.mark.parametrize(
     ("settings", "throughput", "key"),
-    [({}, "250", "key"), ({"throughput": 1000}, "1000", "key"), ({"deployment": "SCRATCH_2"}, None, None)],
+    [
+        ({}, "250", "key"),
+        ({"perUnitStorageThroughput": 1000}, "1000", "key"),
+        ({"deploymentType": "SCRATCH_2"}, None, None),
+    ],
 )
 def test_file_systems_of_the_lustre_class_are_like_the_shared_one(
     settings: dict[str, object], throughput: str | None, key: str | None

@@ -11,7 +11,7 @@ import pytest
 from tests.components.storage.support import record, statements
 
 MLFLOW: dict[str, Any] = {"addons.mlflow": {}}
-SAFE = {"database": {"deletionProtection": True, "multiAz": True, "backupDays": 35}}
+SAFE = {"database": {"deletionProtection": True, "multiAz": True, "backupRetentionPeriod": 35}}
 
 
 def test_there_is_none_where_nothing_needs_one() -> None:

@@ -11,9 +11,9 @@ from components.storage.efs import access_policy
 from tests.components.storage.support import record, statements
 
 EFS: dict[str, Any] = {"storage.efs": {}}
-LUSTRE: dict[str, Any] = {"storage.lustre": {"capacityGib": 2400}}
-SCRATCH: dict[str, Any] = {"storage.lustre": {"deployment": "SCRATCH_2"}}
-TEAM = {"project": "models", "costCenter": "research", "cpus": {"cpu": {"nominal": 4}}}
+LUSTRE: dict[str, Any] = {"storage.lustre": {"storageCapacity": 2400}}
+SCRATCH: dict[str, Any] = {"storage.lustre": {"deploymentType": "SCRATCH_2"}}
+TEAM = {"project": "models", "costCenter": "research", "cpus": {"cpu": {"nominalQuota": 4}}}
 
 
 def test_without_settings_there_is_no_file_system() -> None:
@@ -69,7 +69,7 @@ def test_backups_are_a_setting(backup: bool, status: str) -> None:
 
 @pytest.mark.parametrize(("days", "rule"), [(1, "AFTER_1_DAY"), (30, "AFTER_30_DAYS")])
 def test_old_files_go_to_a_cheaper_class_and_come_back_when_they_are_read(days: int, rule: str) -> None:
-    system = record({"storage.efs": {"infrequentAfterDays": days}}).one(aws.efs.FileSystem)
+    system = record({"storage.efs": {"transitionToIaDays": days}}).one(aws.efs.FileSystem)
     assert system.inputs["lifecyclePolicies"] == [
         {"transitionToIa": rule},
         {"transitionToPrimaryStorageClass": "AFTER_1_ACCESS"},

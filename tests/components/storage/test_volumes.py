@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.base.outputs import BucketHandle, EfsHandle, LustreHandle, StorageHandle
+from components.base.outputs import BucketOutputs, EfsOutputs, LustreOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, team_volumes
 from tests.support.mocks import run
 
@@ -22,10 +22,10 @@ def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "visio
     """Manifests as the engine would see them."""
 
     def build() -> dict[str, Any]:
-        shared = EfsHandle(
+        shared = EfsOutputs(
             id=_output("fs-1"), arn=_output("arn"), access_points={"datasets": _output("fsap-1")}, ready=()
         )
-        parallel = LustreHandle(
+        parallel = LustreOutputs(
             id=_output("fs-2"),
             dns_name=_output("fs-2.fsx.us-east-1.amazonaws.com"),
             mount_name=_output("abcd"),
@@ -33,16 +33,16 @@ def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "visio
             zone="us-east-1a",
             ready=(),
         )
-        handle = StorageHandle(
+        outputs = StorageOutputs(
             key_arn=_output("key"),
-            buckets={name: BucketHandle(name=_output(f"b-{name}"), arn=_output("arn")) for name in ("raw", "models")},
+            buckets={name: BucketOutputs(name=_output(f"b-{name}"), arn=_output("arn")) for name in ("raw", "models")},
             efs=shared if efs else None,
             lustre=parallel if lustre else None,
             classes={"block": "gp3", **({"shared": "efs"} if efs else {}), **({"lustre": "lustre"} if lustre else {})},
             databases={},
             ready=(),
         )
-        return team_volumes(namespace, handle, VolumeSettings(team="vision", region="us-east-1", checkpoint_gib=50))
+        return team_volumes(namespace, outputs, VolumeSettings(team="vision", region="us-east-1", checkpoint_gib=50))
 
     found: dict[str, Any] = run(build).returned
     return found
@@ -95,7 +95,7 @@ def test_two_namespaces_have_no_volume_in_common() -> None:
         for namespace in ("vision-train", "vision-serve")
     )
     assert not {name for name, _ in one} & {name for name, _ in other}
-    assert not {handle for _, handle in one} & {handle for _, handle in other}
+    assert not {outputs for _, outputs in one} & {outputs for _, outputs in other}
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ from typing import Any, Final
 import pulumi
 
 from components.queues import QueuesArgs, queues
-from components.tenancy import TeamGround, teams
+from components.tenancy import TeamContext, teams
 from spec.pools import resolve_all
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.platform import Platform
 from tests.components.pools.samples import platform as any_platform
+from tests.support.context import POOLS, addon_context
 from tests.support.mocks import ACCOUNT, Recording, providers, run
-from tests.support.site import POOLS, site
 
 VISION: Final[dict[str, Any]] = {
     "project": "perception",
@@ -26,13 +26,13 @@ VISION: Final[dict[str, Any]] = {
         "engineers": {"principalArn": f"arn:aws:iam::{ACCOUNT}:role/vision"},
     },
     "namespaces": {"training": {"purpose": "training"}, "serving": {"purpose": "serving", "share": 50}},
-    "gpus": {"a100": {"nominal": 4}, "h100": {"nominal": 8, "borrow": 8}},
-    "cpus": {"cpu": {"nominal": 16}},
+    "gpus": {"a100": {"nominalQuota": 4}, "h100": {"nominalQuota": 8, "borrowingLimit": 8}},
+    "cpus": {"cpu": {"nominalQuota": 16}},
 }
 LANGUAGE: Final[dict[str, Any]] = {
     "project": "assistant",
     "costCenter": "ml-language",
-    "gpus": {"h100": {"nominal": 8, "lend": 8}},
+    "gpus": {"h100": {"nominalQuota": 8, "lendingLimit": 8}},
     "weight": 2,
 }
 TEAMS: Final[Mapping[str, Mapping[str, Any]]] = {"vision": VISION, "language": LANGUAGE}
@@ -58,21 +58,21 @@ def record(
 
     def build() -> None:
         opts = pulumi.ResourceOptions(providers=providers())
-        ground = site(opts, teams=given, **{"addons": {"kueue": {}}, **parts})
-        settings = ground.platform
-        handles = teams(
+        context = addon_context(opts, teams=given, **{"addons": {"kueue": {}}, **parts})
+        settings = context.platform
+        outputs = teams(
             settings,
-            TeamGround(
-                cluster=ground.cluster,
+            TeamContext(
+                cluster=context.cluster,
                 network=settings.network,
-                pools=ground.pools,
-                storage=ground.storage,
+                pools=context.pools,
+                storage=context.storage,
                 protect=protect,
                 workflows=workflows,
             ),
             opts,
         )
-        shared = QueuesArgs(settings=settings.queues, pools=ground.pools, cluster=ground.cluster, kueue=())
-        queues(shared, handles, opts)
+        shared = QueuesArgs(settings=settings.queues, pools=context.pools, cluster=context.cluster, kueue=())
+        queues(shared, outputs, opts)
 
     return run(build)

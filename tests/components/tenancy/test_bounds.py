@@ -6,12 +6,12 @@ from components.storage.volumes import VolumeSettings, team_volumes
 from components.tenancy.bounds import limit_range, namespace_manifest, priority_quota, resource_quota
 from spec.settings.teams import CLAIMS_GIB, Team
 from tests.components.tenancy.samples import VISION, platform, pools
+from tests.support.context import storage_outputs
 from tests.support.mocks import REGION, run
-from tests.support.site import storage_handle
 
 
 def team(**more: Any) -> Team:
-    return platform({"vision": {**VISION, "gpus": {"a100": {"nominal": 4}}, **more}}).teams["vision"]
+    return platform({"vision": {**VISION, "gpus": {"a100": {"nominalQuota": 4}}, **more}}).teams["vision"]
 
 
 def hard(settings: Team, namespace: str = "vision-training") -> dict[str, str]:
@@ -75,7 +75,7 @@ def test_a_namespace_says_whose_it_is_who_pays_and_what_it_lets_in() -> None:
 def test_the_checks_know_what_the_claims_of_a_namespace_ask_for() -> None:
     def build() -> int:
         settings = VolumeSettings(team="vision", region=REGION)
-        volumes = team_volumes("vision", storage_handle(), settings).values()
+        volumes = team_volumes("vision", storage_outputs(), settings).values()
         claims = [each for each in volumes if each["kind"] == "PersistentVolumeClaim"]
         return sum(int(each["spec"]["resources"]["requests"]["storage"].removesuffix("Gi")) for each in claims)
 

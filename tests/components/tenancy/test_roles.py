@@ -9,7 +9,7 @@ from tests.components.tenancy.samples import platform
 Right = tuple[str, str, str]
 
 
-def rights(role: MemberRole) -> set[Right]:
+def permissions(role: MemberRole) -> set[Right]:
     """Every right that a role gives: API group, resource, verb."""
     return {
         (api, resource, verb)
@@ -21,12 +21,12 @@ def rights(role: MemberRole) -> set[Right]:
 
 
 def test_each_role_can_all_that_the_one_below_it_can_and_more() -> None:
-    assert rights(MemberRole.VIEW) < rights(MemberRole.EDIT) < rights(MemberRole.ADMIN)
+    assert permissions(MemberRole.VIEW) < permissions(MemberRole.EDIT) < permissions(MemberRole.ADMIN)
 
 
 def test_no_right_is_over_everything() -> None:
     for role in MemberRole:
-        assert not any("*" in right for right in rights(role))
+        assert not any("*" in right for right in permissions(role))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_no_right_is_over_everything() -> None:
 )
 def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
     order = [MemberRole.VIEW, MemberRole.EDIT, MemberRole.ADMIN]
-    assert [role for role in order if right in rights(role)] == order[order.index(first) :]
+    assert [role for role in order if right in permissions(role)] == order[order.index(first) :]
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
     ],
 )
 def test_nobody_in_a_team_changes_its_bounds_or_its_members(api: str, resource: str) -> None:
-    verbs = {verb for group_, name, verb in rights(MemberRole.ADMIN) if (group_, name) == (api, resource)}
+    verbs = {verb for group_, name, verb in permissions(MemberRole.ADMIN) if (group_, name) == (api, resource)}
     assert verbs <= {"get", "list", "watch"}
 
 
 def test_secrets_are_brought_and_not_read() -> None:
-    verbs = {verb for api, name, verb in rights(MemberRole.ADMIN) if (api, name) == ("", "secrets")}
+    verbs = {verb for api, name, verb in permissions(MemberRole.ADMIN) if (api, name) == ("", "secrets")}
     assert verbs.isdisjoint({"get", "list", "watch"})
 
 

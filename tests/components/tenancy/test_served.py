@@ -196,7 +196,10 @@ def test_the_real_crds_take_every_object_of_the_queues(client: KubeClient, share
     # That of Workload alone is as large as all others, and no Workload is made here.
     files = [file for file in sorted((shared / "charts/kueue/crds").glob("*.yaml")) if "_workloads" not in file.name]
     ours = platform(
-        {"vision": {**VISION, "gpus": {**VISION["gpus"], "block": {"nominal": 16, "lend": 8}}}, "language": LANGUAGE},
+        {
+            "vision": {**VISION, "gpus": {**VISION["gpus"], "block": {"nominalQuota": 16, "lendingLimit": 8}}},
+            "language": LANGUAGE,
+        },
         {"block": BLOCK},
         addons={"kueue": {"multiKueue": "manager"}},
         queues={"workers": {"west": {"secret": "kubeconfig-west"}}},

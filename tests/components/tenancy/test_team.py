@@ -14,7 +14,7 @@ from tests.support.mocks import STACK, Recording, Registered
 NAMESPACE = "kubernetes:core/v1:Namespace"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
 VOLUME = "kubernetes:core/v1:PersistentVolume"
-RECOMMENDER: dict[str, Any] = {"project": "ranking", "costCenter": "ml", "gpus": {"a100": {"nominal": 2}}}
+RECOMMENDER: dict[str, Any] = {"project": "ranking", "costCenter": "ml", "gpus": {"a100": {"nominalQuota": 2}}}
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_data_is_protected_until_the_team_is_retired(protect: bool, team: dict[s
 
 
 def test_a_retired_team_reads_only_and_its_queue_is_drained() -> None:
-    made = record({"vision": {**VISION, "gpus": {"a100": {"nominal": 4}}, "retired": True}})
+    made = record({"vision": {**VISION, "gpus": {"a100": {"nominalQuota": 4}}, "retired": True}})
     roles = {
         found.inputs["roleRef"]["name"]
         for found in made.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()

@@ -13,7 +13,6 @@ from components.workloads import (
     ModelDeploymentArgs,
     ModelServerArgs,
     NotebookArgs,
-    Pieces,
     PipelineArgs,
     Pod,
     Resources,
@@ -22,6 +21,7 @@ from components.workloads import (
     Target,
     Topology,
     TrainingJobArgs,
+    WorkloadManifests,
     distributed_training,
     grid,
     model_deployment,
@@ -100,7 +100,7 @@ PIPELINE: Final = PipelineArgs(
 )
 NOTEBOOK: Final = NotebookArgs(target=TARGET, pod=SHARE)
 
-GOOD: Final[Mapping[str, Callable[[], Pieces]]] = {
+GOOD: Final[Mapping[str, Callable[[], WorkloadManifests]]] = {
     "training-job": lambda: training_job("mnist", TRAINING),
     "on-failure": lambda: training_job("mnist", replace(TRAINING, restart="OnFailure", fatal_exit_codes=())),
     "two-pools": lambda: training_job("mnist", replace(TRAINING, pod=replace(SPOT, pools=("spot", "shared")))),
@@ -127,11 +127,11 @@ def scaled_by(how: Any) -> ModelDeploymentArgs:
     return replace(DEPLOYMENT, autoscaling=replace(DEPLOYMENT.autoscaling, by=how))
 
 
-def bodies(pieces: Pieces) -> dict[str, dict[str, Any]]:
+def bodies(manifests: WorkloadManifests) -> dict[str, dict[str, Any]]:
     """Manifests by role."""
-    return {role: dict(piece.manifest) for role, piece in pieces.items()}
+    return {role: dict(manifest.manifest) for role, manifest in manifests.items()}
 
 
-def body(pieces: Pieces, role: str = "job") -> Any:
+def body(manifests: WorkloadManifests, role: str = "job") -> Any:
     """One manifest."""
-    return bodies(pieces)[role]
+    return bodies(manifests)[role]

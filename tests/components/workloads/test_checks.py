@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.workloads import pod_problems
-from components.workloads.checks.fit import room_in_share
+from components.workloads.checks.fit import fits_in_share
 from components.workloads.checks.need import need
 from tests.components.workloads.samples import TARGET
 
@@ -115,4 +115,4 @@ def test_a_share_has_room_by_gpus_and_by_what_belongs_to_them(
     pool: str, share: int, wanted: dict[str, int], pods: int
 ) -> None:
     amounts = {name: Decimal(amount) for name, amount in wanted.items()}
-    assert room_in_share(TARGET.pools[pool], share, amounts) == pods
+    assert fits_in_share(TARGET.pools[pool], share, amounts) == pods

@@ -88,14 +88,14 @@ def test_it_is_the_queue_that_starts_it(name: str, field: tuple[str, ...]) -> No
 
 
 def test_a_train_job_runs_on_a_runtime_of_its_own() -> None:
-    pieces = GOOD["train-job"]()
-    runtime, job = body(pieces, "runtime"), body(pieces, "train-job")
+    manifests = GOOD["train-job"]()
+    runtime, job = body(manifests, "runtime"), body(manifests, "train-job")
     assert job["spec"]["runtimeRef"] == {
         "apiGroup": "trainer.kubeflow.org",
         "kind": "TrainingRuntime",
         "name": runtime["metadata"]["name"],
     }
-    assert pieces["train-job"].needs == ("runtime",)
+    assert manifests["train-job"].needs == ("runtime",)
     assert job["spec"]["trainer"]["numProcPerNode"] == 8
     # A time to live of the JobSet would make Trainer train again.
     assert "ttlSecondsAfterFinished" not in runtime["spec"]["template"]["spec"]

@@ -12,10 +12,10 @@ import pytest
 from components.workloads import (
     Canary,
     Claim,
-    Pieces,
     Resources,
     Scratch,
     Step,
+    WorkloadManifests,
     WorkloadRefused,
     distributed_training,
     model_deployment,
@@ -47,55 +47,55 @@ BARE = replace(TARGET, addons=frozenset({Kueue}))
 POOR = replace(TARGET, shares={"cpu": 8, "slices": 1})
 
 
-def job(**pod: Any) -> Callable[[], Pieces]:
+def job(**pod: Any) -> Callable[[], WorkloadManifests]:
     """A training job whose pod differs."""
     return lambda: training_job("mnist", replace(TRAINING, pod=replace(SPOT, **pod)))
 
 
-def sized(**resources: Any) -> Callable[[], Pieces]:
+def sized(**resources: Any) -> Callable[[], WorkloadManifests]:
     """A training job that asks for something else."""
     return job(resources=replace(SPOT.resources, **resources))
 
 
-def training(**args: Any) -> Callable[[], Pieces]:
+def training(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: training_job("mnist", replace(TRAINING, **args))
 
 
-def trials(**args: Any) -> Callable[[], Pieces]:
+def trials(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: sweep("grid", replace(SWEEP, **args))
 
 
-def distributed(**args: Any) -> Callable[[], Pieces]:
+def distributed(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: distributed_training("llm", replace(DISTRIBUTED, **args))
 
 
-def node(**pod: Any) -> Callable[[], Pieces]:
+def node(**pod: Any) -> Callable[[], WorkloadManifests]:
     return distributed(pod=replace(NODE, **pod))
 
 
-def deployed(**args: Any) -> Callable[[], Pieces]:
+def deployed(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: model_deployment("chat", replace(DEPLOYMENT, **args))
 
 
-def scaled(**scaling: Any) -> Callable[[], Pieces]:
+def scaled(**scaling: Any) -> Callable[[], WorkloadManifests]:
     return deployed(autoscaling=replace(DEPLOYMENT.autoscaling, **scaling))
 
 
-def served(**args: Any) -> Callable[[], Pieces]:
+def served(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: model_server("chat", replace(SERVER, **args))
 
 
-def piped(**args: Any) -> Callable[[], Pieces]:
+def piped(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: pipeline("weekly", replace(PIPELINE, **args))
 
 
-def lab(**args: Any) -> Callable[[], Pieces]:
+def lab(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: notebook("lab", replace(NOTEBOOK, **args))
 
 
 CANARY = Canary(storage_uri="s3://models/research/v2", percent=10)
 
-REFUSED: dict[str, tuple[Callable[[], Pieces], str, str]] = {
+REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     # A job without bounds.
     "no deadline": (training(deadline_seconds=None), "deadline_seconds", "must be bounded"),
     "a deadline of a month": (training(deadline_seconds=30 * 86400), "deadline_seconds", "From 60 to 1209600"),
@@ -259,7 +259,7 @@ def test_it_is_refused_where_it_is_wrong_and_with_a_way_out(name: str) -> None:
         build()
     found = [problem for problem in refused.value.problems if problem.path == path and rule in problem.rule]
     assert found, str(refused.value)
-    assert found[0].mend.endswith(".")
+    assert found[0].fix.endswith(".")
 
 
 @pytest.mark.parametrize("name", GOOD)

@@ -21,8 +21,8 @@ def test_replicas_go_up_by_two_in_30_s_and_down_by_one_in_120_s_after_five_minut
     behavior = spec["behavior"] if by == "hpa" else spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
     assert {way: rules["policies"] for way, rules in behavior.items()} == BEHAVIOUR
     assert behavior["scaleDown"]["stabilizationWindowSeconds"] == 300
-    least, most = ("minReplicas", "maxReplicas") if by == "hpa" else ("minReplicaCount", "maxReplicaCount")
-    assert (spec[least], spec[most]) == (2, 20)
+    minimum, maximum = ("minReplicas", "maxReplicas") if by == "hpa" else ("minReplicaCount", "maxReplicaCount")
+    assert (spec[minimum], spec[maximum]) == (2, 20)
 
 
 def test_they_follow_the_gpus_and_the_requests_that_wait() -> None:
@@ -63,11 +63,11 @@ def test_a_server_may_take_its_time_to_load_and_a_hang_is_found_within_a_minute(
 
 
 def test_the_engine_waits_for_a_server_until_a_node_has_come_and_the_model_is_loaded() -> None:
-    piece = model_deployment("chat", DEPLOYMENT)["deployment"]
-    assert piece.timeout_seconds is not None
-    assert piece.timeout_seconds > DEPLOYMENT.load_seconds
-    assert piece.manifest["spec"]["progressDeadlineSeconds"] == piece.timeout_seconds
-    assert "annotations" not in piece.manifest["metadata"]
+    manifest = model_deployment("chat", DEPLOYMENT)["deployment"]
+    assert manifest.timeout_seconds is not None
+    assert manifest.timeout_seconds > DEPLOYMENT.load_seconds
+    assert manifest.manifest["spec"]["progressDeadlineSeconds"] == manifest.timeout_seconds
+    assert "annotations" not in manifest.manifest["metadata"]
 
 
 def test_a_server_ends_after_it_has_left_the_service() -> None:

@@ -17,7 +17,7 @@ TEAMS = {
         "project": "perception",
         "costCenter": "cc-1",
         "namespaces": {"training": {"purpose": "training"}, "serving": {"purpose": "serving"}},
-        "gpus": {"spot": {"nominal": 3}},
+        "gpus": {"spot": {"nominalQuota": 3}},
         "priorities": ["experiment", "interactive"],
     }
 }

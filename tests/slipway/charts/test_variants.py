@@ -11,7 +11,7 @@ from spec.settings.addons import AddonSettings
 from spec.settings.addons.batch import Kueue, Volcano
 from spec.settings.addons.serving import Kserve
 from tests.components.pools.samples import platform
-from tests.support.site import POOLS
+from tests.support.context import POOLS
 
 
 @pytest.fixture(scope="module")

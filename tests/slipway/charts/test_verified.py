@@ -16,8 +16,8 @@ from slipway.charts.pull import pinned
 from slipway.charts.uses import Use
 from spec.settings import load, read_stack
 from tests.components.pools.samples import platform
+from tests.support.context import POOLS, addon_context
 from tests.support.mocks import providers, run
-from tests.support.site import POOLS, site
 
 RECORD = verified.load()
 NOT_PUBLISHED_HERE = {"gateway-crds-helm", "knative-operator"}
@@ -36,7 +36,7 @@ def varied() -> Iterator[Use]:
 
     def build() -> list[Any]:
         opts = pulumi.ResourceOptions(providers=providers())
-        ground = site(opts)
+        ground = addon_context(opts)
         sample = platform(POOLS)
         for other in variants.variants(sample):
             for addon in registry.wanted(other.addons).values():

@@ -60,7 +60,7 @@ def test_a_missing_tool_fails_only_where_there_is_no_way_to_it(
     findings = missing_tools(monkeypatch, missing, go=go, system=system)
     assert of(findings, missing).level is tool_level
     assert of(findings, "Go").level is go_level
-    assert of(findings, missing).mend
+    assert of(findings, missing).fix
 
 
 def test_a_variable_that_names_no_binary_is_a_finding_and_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_a_cache_that_can_not_be_written_fails(monkeypatch: pytest.MonkeyPatch, 
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path / "file" / "below"))
     assert machine.cache().level is Level.FAILED
-    assert "SLIPWAY_CACHE" in machine.cache().mend
+    assert "SLIPWAY_CACHE" in machine.cache().fix
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_wrong_stack_file_is_a_finding_among_the_others(checkout: Path) -> Non
         ("stack prod", Level.OK),
         ("stack staging", Level.OK),
     ]
-    assert "slipway check dev" in findings[0].mend
+    assert "slipway check dev" in findings[0].fix
 
 
 def test_a_checkout_without_stack_files_fails(tmp_path: Path) -> None:

@@ -22,10 +22,10 @@ MANDATORY = Finding(rule="helm-pinned", check="version", urn="urn:pulumi:prod::a
 ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn="urn:pulumi:prod::b", path="", text="Close it.")
 
 
-def excused(until: date) -> Finding:
-    excuse = Suppression(rule="helm-pinned", urn="urn:pulumi:*", reason="A good one.", owner="ml", until=until)
+def suppressed(until: date) -> Finding:
+    suppression = Suppression(rule="helm-pinned", urn="urn:pulumi:*", reason="A good one.", owner="ml", until=until)
     return Finding(
-        rule="helm-pinned", check="version", urn="urn:pulumi:prod::c", path="", text="Pin.", suppression=excuse
+        rule="helm-pinned", check="version", urn="urn:pulumi:prod::c", path="", text="Pin.", suppression=suppression
     )
 
 
@@ -40,8 +40,8 @@ def said(*found: Finding, as_json: bool = False, suppressed: bool = False) -> in
         ([], 0),
         ([ADVISORY], 0),
         ([MANDATORY], 1),
-        ([excused(DAY)], 0),
-        ([excused(DAY - timedelta(days=1))], 1),
+        ([suppressed(DAY)], 0),
+        ([suppressed(DAY - timedelta(days=1))], 1),
     ],
 )
 def test_a_mandatory_finding_that_nothing_excuses_fails(found: list[Finding], code: int) -> None:
@@ -51,7 +51,7 @@ def test_a_mandatory_finding_that_nothing_excuses_fails(found: list[Finding], co
 def test_each_finding_is_told_with_its_level_and_the_sum_on_the_other_stream(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    said(MANDATORY, ADVISORY, excused(DAY))
+    said(MANDATORY, ADVISORY, suppressed(DAY))
     out, err = capsys.readouterr()
     assert "mandatory helm-pinned/version urn:pulumi:prod::a\n  Pin it." in out
     assert "advisory pod-read-only-root/read-only" in out
@@ -60,12 +60,12 @@ def test_each_finding_is_told_with_its_level_and_the_sum_on_the_other_stream(
 
 
 def test_excuses_are_shown_on_request_with_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    said(excused(DAY), suppressed=True)
+    said(suppressed(DAY), suppressed=True)
     assert "Excused: A good one." in capsys.readouterr().out
 
 
 def test_json_is_for_tools(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(MANDATORY, excused(DAY), as_json=True, suppressed=True) == 1
+    assert said(MANDATORY, suppressed(DAY), as_json=True, suppressed=True) == 1
     rows = json.loads(capsys.readouterr().out)
     assert [row["level"] for row in rows] == ["mandatory", "suppressed"]
     assert rows[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": "2026-11-21"}

@@ -20,23 +20,23 @@ VPC, QUEUE, ADDON = "aws:ec2/vpc:Vpc", "aws:sqs/queue:Queue", "aws:eks/addon:Add
 POOL, TYPE = "platform.slipway/pool", "node.kubernetes.io/instance-type"
 
 
-def node(pool: str, kind: str, *, specimen: bool = False) -> dict[str, Any]:
-    annotations = {"sandbox.slipway/specimen": "true"} if specimen else {}
+def node(pool: str, kind: str, *, placeholder: bool = False) -> dict[str, Any]:
+    annotations = {"sandbox.slipway/specimen": "true"} if placeholder else {}
     return {"metadata": {"labels": {POOL: pool, TYPE: kind}, "annotations": annotations}}
 
 
 def test_resources_are_counted_by_service() -> None:
     state = parse(exported(resource(VPC, "a"), resource(QUEUE, "q1"), resource(QUEUE, "q2")))
-    assert summary.standing(state).splitlines() == ["3 resources stand:", "  2  sqs  2 Queue", "  1  ec2  1 Vpc"]
+    assert summary.existing(state).splitlines() == ["3 resources stand:", "  2  sqs  2 Queue", "  1  ec2  1 Vpc"]
 
 
 def test_kinds_beyond_the_first_few_are_a_number() -> None:
     rows = [resource(f"aws:ec2/x:Kind{index}", f"r{index}") for index in range(9)]
-    assert "3 more" in summary.standing(parse(exported(*rows)))
+    assert "3 more" in summary.existing(parse(exported(*rows)))
 
 
 def test_an_empty_stack_says_so() -> None:
-    assert summary.standing(StackState()) == "Nothing stands."
+    assert summary.existing(StackState()) == "Nothing stands."
 
 
 def test_what_a_killed_run_left_open_comes_with_the_way_out() -> None:
@@ -49,7 +49,7 @@ def test_what_a_killed_run_left_open_comes_with_the_way_out() -> None:
 
 def test_a_pool_at_zero_shows_its_first_node_and_counts_none() -> None:
     pools = by_pool(
-        [node("system", "m7i.large"), node("system", "m7i.large"), node("h100", "p5.4xlarge", specimen=True)]
+        [node("system", "m7i.large"), node("system", "m7i.large"), node("h100", "p5.4xlarge", placeholder=True)]
     )
     assert pools == [PoolNodes("h100", "p5.4xlarge", 1, True), PoolNodes("system", "m7i.large", 2, False)]
     assert summary.nodes(pools).splitlines() == [

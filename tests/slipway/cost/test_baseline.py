@@ -44,9 +44,9 @@ def checkout(tmp_path: Path) -> Project:
 
 
 def test_the_settings_are_those_of_the_commit_and_not_of_the_folder(checkout: Project) -> None:
-    former = at_commit(checkout, "test", "main")
-    assert former is not None
-    assert former.network.nat == "single"
+    baseline = at_commit(checkout, "test", "main")
+    assert baseline is not None
+    assert baseline.network.nat == "single"
 
 
 def test_a_commit_without_the_stack_has_no_settings(checkout: Project) -> None:

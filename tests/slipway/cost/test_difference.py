@@ -22,7 +22,7 @@ BASE: dict[str, Any] = {
         "min": 2,
         "max": 4,
     },
-    "storage.lustre": {"capacityGib": 1200, "throughput": 125},
+    "storage.lustre": {"storageCapacity": 1200, "perUnitStorageThroughput": 125},
 }
 
 
@@ -38,8 +38,8 @@ ROWS: dict[str, tuple[dict[str, Any], tuple[str, str, str]]] = {
     "two nodes more at most": ({"pools.work.max": 6}, ("0.00", "0.00", "163.17")),
     "a node more at least": ({"pools.work.min": 3}, ("81.58", "81.58", "0.00")),
     "volumes of 150 GB": ({"pools.work.disk": {"sizeGib": 150}}, ("8.00", "8.00", "16.00")),
-    "Lustre of twice the size": ({"storage.lustre.capacityGib": 2400}, ("174.00", "174.00", "174.00")),
-    "Lustre of 500 MB/s": ({"storage.lustre.throughput": 500}, ("234.00", "234.00", "234.00")),
+    "Lustre of twice the size": ({"storage.lustre.storageCapacity": 2400}, ("174.00", "174.00", "174.00")),
+    "Lustre of 500 MB/s": ({"storage.lustre.perUnitStorageThroughput": 500}, ("234.00", "234.00", "234.00")),
     "a gateway in each zone": ({"network.nat": "per-zone"}, ("36.50", "36.50", "36.50")),
     "an endpoint": ({"network.endpoints": ["sts"]}, ("14.60", "14.60", "14.60")),
     "use of two days": (
@@ -65,7 +65,9 @@ def test_the_way_back_saves_as_much() -> None:
 
 
 def test_only_what_differs_is_listed_the_greatest_first() -> None:
-    found = between({}, {"network.nat": "per-zone", "storage.lustre.throughput": 500, "pools.work.max": 5})
+    found = between(
+        {}, {"network.nat": "per-zone", "storage.lustre.perUnitStorageThroughput": 500, "pools.work.max": 5}
+    )
     assert [change.line.item for change in found.changes] == [
         "Lustre file system",
         "gateways",
@@ -76,7 +78,9 @@ def test_only_what_differs_is_listed_the_greatest_first() -> None:
 
 
 def test_the_lines_add_up_to_the_difference() -> None:
-    found = between({}, {"network.nat": "per-zone", "storage.lustre.throughput": 500, "pools.work.max": 5})
+    found = between(
+        {}, {"network.nat": "per-zone", "storage.lustre.perUnitStorageThroughput": 500, "pools.work.max": 5}
+    )
     for name in ("floor", "expected", "ceiling"):
         total = sum((getattr(change.amounts, name) for change in found.changes), Decimal(0))
         assert abs(total - getattr(found.amounts, name)) < Decimal("1e-15")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from slipway.cost.reconciliation import disagreements, strangers
+from slipway.cost.reconciliation import disagreements, unpriced_types
 from slipway.engine.project import find
 from spec.pricing import estimate
 from spec.pricing.resource_types import FREE, PRICED
@@ -28,7 +28,7 @@ def recording(request: pytest.FixtureRequest) -> tuple[Platform, list[tuple[str,
 
 def test_every_type_of_the_stacks_is_priced_or_free(recording: tuple[Platform, list[tuple[str, Any]]]) -> None:
     platform, resources = recording
-    assert strangers(resources) == ()
+    assert unpriced_types(resources) == ()
     # What is priced has a line or an item without a price, of each of its services.
     found = estimate(platform)
     named = {line.service for line in found.lines} | {item.what.partition(":")[0] for item in found.unpriced}
@@ -53,7 +53,7 @@ def test_a_resource_more_than_the_lines_count_is_noticed(recording: tuple[Platfo
 
 
 def test_a_type_that_nobody_knows_is_listed_and_not_silently_zero() -> None:
-    (item,) = strangers(
+    (item,) = unpriced_types(
         [("aws:lambda/function:Function", {}), ("aws:iam/role:Role", {}), ("kubernetes:core/v1:Pod", {})]
     )
     assert item.what == "aws:lambda/function:Function"

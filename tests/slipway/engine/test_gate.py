@@ -9,7 +9,7 @@ import pulumi_aws
 import pulumi_kubernetes
 import pytest
 
-from slipway.engine.gate import check_names, judge, refusal
+from slipway.engine.gate import check_names, evaluate, refusal
 from slipway.engine.plan import Forced, Removal, removals
 from slipway.engine.stateful import TABLE, among
 from spec.errors import EXIT_REFUSED, SlipwayError
@@ -27,12 +27,12 @@ def removal(kind: str, operation: str = "replace", **more: Any) -> Removal:
 
 
 def refused(one: Removal, *allowed: str) -> bool:
-    return bool(judge([one], allowed).refused)
+    return bool(evaluate([one], allowed).refused)
 
 
 def test_of_a_recorded_plan_the_cluster_alone_is_stopped() -> None:
     with RECORDED.open() as lines:
-        verdict = judge(removals(lines))
+        verdict = evaluate(removals(lines))
     assert [one.type for one in verdict.refused] == [CLUSTER]
 
 
@@ -87,7 +87,7 @@ def test_a_node_pool_counts_while_it_has_machines(outputs: dict[str, Any], stopp
 
 def test_a_name_lets_one_resource_through_and_no_other() -> None:
     bucket = removal("aws:s3/bucket:Bucket")
-    verdict = judge([bucket, removal(CLUSTER)], [bucket.urn, urn("aws:kms/key:Key")])
+    verdict = evaluate([bucket, removal(CLUSTER)], [bucket.urn, urn("aws:kms/key:Key")])
     assert [one.type for one in verdict.refused] == [CLUSTER]
     assert verdict.allowed == (bucket,)
     assert verdict.unused == (urn("aws:kms/key:Key"),)
@@ -107,7 +107,7 @@ def test_the_refusal_names_urn_operation_reason_and_mend() -> None:
     assert f"- replace {urn(CLUSTER)}" in text
     assert "encrypted can't be changed in place: false -> true" in text
     assert "the program no longer declares it" in text
-    assert TABLE["aws:kms/key:Key"].mend in text
+    assert TABLE["aws:kms/key:Key"].fix in text
     assert text.endswith(f"--allow-replace '{urn('aws:kms/key:Key')}'")
 
 

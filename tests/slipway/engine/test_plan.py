@@ -12,7 +12,7 @@ from slipway.engine.plan import Forced, removals
 from spec.errors import SlipwayError
 
 RECORDED = Path(__file__).with_name("plans") / "another-service-range.jsonl"
-"""Events of `pulumi preview` (v3.258.0) on stack dev with another `cluster.serviceCidr` and without pool `cpu`, cut to
+"""Events of `pulumi preview` (v3.258.0) on stack dev with another `cluster.serviceIpv4Cidr` and without pool `cpu`, cut
 five resources and the inputs that matter here."""
 BUCKET = "aws:s3/bucket:Bucket"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slipway.fit import architectures, choose, mends
+from slipway.fit import architectures, choose, fixes
 from slipway.fit.choose import Answer, counts
 from slipway.fit.places import Place, of_catalog, of_stack
 from slipway.fit.table import data, text
@@ -105,13 +105,13 @@ def test_hints_are_those_that_make_it_fit() -> None:
     found = places(h100=H100)
     training = work(LLAMA, seq=4096)
     assert choose(training, found).choices == ()
-    assert mends(training, found) == ("--loss chunked --checkpointing full --zero 3",)
-    assert "--lora 16" in mends(work(LLAMA, seq=1024), found)
+    assert fixes(training, found) == ("--loss chunked --checkpointing full --zero 3",)
+    assert "--lora 16" in fixes(work(LLAMA, seq=1024), found)
 
 
 def test_hints_together_where_none_is_enough() -> None:
     found = places(work={**A100, "max": 1})
-    (hint,) = mends(work(architectures()["llama-2-70b"], seq=4096), found)
+    (hint,) = fixes(work(architectures()["llama-2-70b"], seq=4096), found)
     assert hint.startswith("--loss chunked --checkpointing full --zero 3")
 
 

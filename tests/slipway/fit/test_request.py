@@ -51,7 +51,7 @@ def test_what_can_not_be_is_refused_with_path_rule_value_and_mend(
     with pytest.raises(ConfigurationError) as refused:
         workload(Shape(**shape), **{**WORK, **options})
     assert text in str(refused.value)
-    assert all(problem.mend for problem in refused.value.problems)
+    assert all(problem.fix for problem in refused.value.problems)
 
 
 def test_everything_wrong_is_in_one_report() -> None:

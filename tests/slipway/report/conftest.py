@@ -29,7 +29,7 @@ HOSTILE: Final = '</script><img src=x onerror="alert(1)"> & <b>'
 
 
 @dataclass(frozen=True)
-class Made:
+class SampleReport:
     """A report with all that it was made from."""
 
     found: gather.Findings
@@ -45,12 +45,12 @@ class Made:
 
 
 @pytest.fixture(scope="session")
-def made() -> Made:
+def sample() -> SampleReport:
     return _made()
 
 
 @cache
-def _made() -> Made:
+def _made() -> SampleReport:
     loaded = load(read_stack(STACK, ROOT / "stacks"), stack=STACK, today=TODAY)
     recording = record_platform(loaded.platform, stack=STACK)
     now = [as_data(one) for one in recording]
@@ -61,14 +61,14 @@ def _made() -> Made:
         estimate=estimate(loaded.platform, TODAY),
         violations=evaluation.check(recording, TODAY),
         today=TODAY,
-        plan=compare(former(now), now, needs_of(recording), against="main (0123456789)"),
+        plan=compare(baseline(now), now, needs_of(recording), against="main (0123456789)"),
         before=smaller(loaded),
         commit="0123456",
     )
-    return Made(found, gather.report(found))
+    return SampleReport(found, gather.report(found))
 
 
-def former(now: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def baseline(now: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The stack before: another EFS mode, a smaller pool, one release less, one bucket more, a hostile name."""
     old = deepcopy([one for one in now if not one["urn"].endswith("::kueue-release")])
     by_name = {one["urn"].rpartition("::")[2]: one for one in old}
@@ -97,9 +97,9 @@ def hostile(report: Report) -> Report:
         pools=tuple(replace(pool, name=f"{pool.name}{HOSTILE}", taints=(HOSTILE,)) for pool in report.pools),
         teams=tuple(replace(team, project=HOSTILE, namespaces=(HOSTILE,)) for team in report.teams),
         stores=tuple(replace(store, name=HOSTILE, facts=(HOSTILE,)) for store in report.stores),
-        doubts=tuple(replace(doubt, why=HOSTILE, cases=(HOSTILE,)) for doubt in report.doubts),
-        judgement=replace(
-            report.judgement,
-            findings=tuple(replace(one, cases=((HOSTILE, HOSTILE),)) for one in report.judgement.findings),
+        caveats=tuple(replace(caveat, why=HOSTILE, cases=(HOSTILE,)) for caveat in report.caveats),
+        evaluation=replace(
+            report.evaluation,
+            findings=tuple(replace(one, cases=((HOSTILE, HOSTILE),)) for one in report.evaluation.findings),
         ),
     )

@@ -12,7 +12,7 @@ import pytest
 
 from slipway.report.page import SECTIONS, page
 from tests.slipway.report import browser
-from tests.slipway.report.conftest import Made
+from tests.slipway.report.conftest import SampleReport
 
 CHROMIUM: Final = browser.find()
 WIDTHS: Final = (360, 768, 1280)
@@ -62,9 +62,9 @@ WIDE: Final = """[...document.querySelectorAll("main *, footer *")]
 
 
 @pytest.fixture(scope="module")
-def path(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(sample: SampleReport, tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("report") / "index.html"
-    found.write_text(page(made.report), encoding="utf-8")
+    found.write_text(page(sample.report), encoding="utf-8")
     return found
 
 
@@ -85,17 +85,17 @@ def tab(window: browser.Tab, path: Path) -> browser.Tab:
     return window
 
 
-def test_every_pool_is_drawn_with_all_its_gpus(tab: browser.Tab, made: Made) -> None:
+def test_every_pool_is_drawn_with_all_its_gpus(tab: browser.Tab, sample: SampleReport) -> None:
     drawn = tab.ask("""Object.fromEntries([...document.querySelectorAll("[data-pool]")].map(pool => [pool.dataset.pool,
       [...pool.querySelectorAll("[data-nodes]")].reduce((sum, node) => {
         const chips = [...node.querySelectorAll("[data-gpu]")].filter(one => one.getBoundingClientRect().width > 8);
         return sum + Number(node.dataset.nodes) * chips.length;
       }, 0)]))""")
-    assert drawn == {pool.name: pool.gpus_most for pool in made.report.pools}
+    assert drawn == {pool.name: pool.gpus_max for pool in sample.report.pools}
 
 
-def test_every_slice_is_drawn_as_wide_as_it_is(tab: browser.Tab, made: Made) -> None:
-    cut = next(pool for pool in made.report.pools if pool.slices)
+def test_every_slice_is_drawn_as_wide_as_it_is(tab: browser.Tab, sample: SampleReport) -> None:
+    cut = next(pool for pool in sample.report.pools if pool.slices)
     widths = tab.ask(f"""[...document.querySelector('[data-pool="{cut.name}"] [data-gpu]').querySelectorAll("i, u")]
       .map(one => one.getBoundingClientRect().width)""")
     parts = [one.compute for one in cut.slices] + ([cut.slack] if cut.slack else [])
@@ -120,18 +120,18 @@ def test_every_section_shows_something(tab: browser.Tab) -> None:
     assert min(heights.values()) > 80
 
 
-def test_bars_are_as_long_as_their_amounts(tab: browser.Tab, made: Made) -> None:
-    bars = made.report.bill.by["pool"]
+def test_bars_are_as_long_as_their_amounts(tab: browser.Tab, sample: SampleReport) -> None:
+    bars = sample.report.bill.by["pool"]
     largest = max(bar.amounts.ceiling for bar in bars)
     widths = tab.ask("""[...document.querySelectorAll('[data-by="pool"] .track')].map(track =>
       track.querySelector(".ceiling").getBoundingClientRect().width / track.getBoundingClientRect().width)""")
     assert widths == pytest.approx([float(bar.amounts.ceiling / largest) for bar in bars], abs=0.01)
 
 
-def test_shares_fill_their_pool(tab: browser.Tab, made: Made) -> None:
+def test_shares_fill_their_pool(tab: browser.Tab, sample: SampleReport) -> None:
     shown = tab.ask("""Object.fromEntries([...document.querySelectorAll("[data-quota]")].map(quota =>
       [quota.dataset.quota, quota.querySelectorAll(".part").length]))""")
-    assert shown == {quota.pool: len(quota.parts) for quota in made.report.quotas}
+    assert shown == {quota.pool: len(quota.parts) for quota in sample.report.quotas}
 
 
 @pytest.mark.parametrize("width", WIDTHS)

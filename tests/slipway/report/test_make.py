@@ -13,16 +13,16 @@ from slipway.engine.project import Project
 from slipway.render.layout import as_data
 from slipway.report import make
 from slipway.report.plan import Verb
-from slipway.report.plan.against import Former
-from tests.slipway.report.conftest import ROOT, STACK, Made
+from slipway.report.plan.against import Baseline
+from tests.slipway.report.conftest import ROOT, STACK, SampleReport
 
 pytestmark = pytest.mark.xdist_group("report")
 
 
 @pytest.fixture(autouse=True)
-def recorded(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def recorded(sample: SampleReport, monkeypatch: pytest.MonkeyPatch) -> None:
     """The program was run already."""
-    monkeypatch.setattr(make, "record_platform", lambda platform, *, stack: made.recording)
+    monkeypatch.setattr(make, "record_platform", lambda platform, *, stack: sample.recording)
     monkeypatch.chdir(ROOT)
 
 
@@ -44,18 +44,20 @@ def test_a_commit_that_is_not_there_is_in_the_report_and_no_failure(tmp_path: Pa
     assert "No difference in cost: no-such-branch can't be compared" in comment
 
 
-def test_the_other_commit_gives_changes_and_cost(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    there = tuple(as_data(one) for one in made.recording if one.name != "kueue-release")
-    former = Former(name="main (0123456789)", resources=there, estimate=made.found.before)
-    monkeypatch.setattr(make, "former", lambda project, stack, ref: former)
-    found = make.make(Project(ROOT), made.loaded, make.Wanted(stack=STACK, against="main"))
+def test_the_other_commit_gives_changes_and_cost(
+    tmp_path: Path, sample: SampleReport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = tuple(as_data(one) for one in sample.recording if one.name != "kueue-release")
+    baseline = Baseline(name="main (0123456789)", resources=there, estimate=sample.found.before)
+    monkeypatch.setattr(make, "baseline", lambda project, stack, ref: baseline)
+    found = make.make(Project(ROOT), sample.loaded, make.Wanted(stack=STACK, against="main"))
     assert [(one.verb, one.name) for one in found.plan.changes] == [(Verb.CREATE, "kueue-release")]
-    assert found.bill.delta == made.report.bill.delta
+    assert found.bill.delta == sample.report.bill.delta
 
 
-def test_a_new_stack_is_all_creations(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(make, "former", lambda project, stack, ref: Former(name="main (0123456789)", new=True))
-    found = make.make(Project(ROOT), made.loaded, make.Wanted(stack=STACK, against="main"))
+def test_a_new_stack_is_all_creations(sample: SampleReport, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(make, "baseline", lambda project, stack, ref: Baseline(name="main (0123456789)", new=True))
+    found = make.make(Project(ROOT), sample.loaded, make.Wanted(stack=STACK, against="main"))
     assert {one.verb for one in found.plan.changes} == {Verb.CREATE}
     assert found.bill.delta_problem == "the stack is not there yet"
 

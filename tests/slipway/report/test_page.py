@@ -11,7 +11,7 @@ import pytest
 from slipway.report.model import PoolView
 from slipway.report.page import DRAWN, SECTIONS, nodes, page, percent, sections
 from slipway.report.plan import NOTHING, Plan
-from tests.slipway.report.conftest import HOSTILE, Made, hostile
+from tests.slipway.report.conftest import HOSTILE, SampleReport, hostile
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -38,14 +38,14 @@ class Elements(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_every_element_is_closed(made: Made) -> None:
-    found = Elements(page(made.report))
+def test_every_element_is_closed(sample: SampleReport) -> None:
+    found = Elements(page(sample.report))
     assert found.open == []
     assert len(found.found) > 500
 
 
-def test_every_section_is_there_and_linked(made: Made) -> None:
-    found = Elements(page(made.report)).found
+def test_every_section_is_there_and_linked(sample: SampleReport) -> None:
+    found = Elements(page(sample.report)).found
     ids = {attributes["id"] for _, attributes in found if "id" in attributes}
     links = {attributes["href"] for tag, attributes in found if tag == "a"}
     assert set(SECTIONS) <= ids
@@ -53,8 +53,8 @@ def test_every_section_is_there_and_linked(made: Made) -> None:
     assert all(str(link).startswith("#") and str(link)[1:] in ids for link in links)
 
 
-def test_it_asks_the_network_for_nothing(made: Made) -> None:
-    text = page(made.report)
+def test_it_asks_the_network_for_nothing(sample: SampleReport) -> None:
+    text = page(sample.report)
     found = Elements(text).found
     assert not [tag for tag, attributes in found if {"src", "srcset", "action"} & attributes.keys()]
     assert not {"link", "img", "iframe", "object", "form"} & {tag for tag, _ in found}
@@ -63,12 +63,12 @@ def test_it_asks_the_network_for_nothing(made: Made) -> None:
     assert "default-src 'none'" in text
 
 
-def test_two_runs_give_the_same_bytes(made: Made) -> None:
-    assert page(made.report).encode() == page(replace(made.report)).encode()
+def test_two_runs_give_the_same_bytes(sample: SampleReport) -> None:
+    assert page(sample.report).encode() == page(replace(sample.report)).encode()
 
 
-def test_no_markup_of_others_gets_through(made: Made) -> None:
-    text = page(hostile(made.report))
+def test_no_markup_of_others_gets_through(sample: SampleReport) -> None:
+    text = page(hostile(sample.report))
     found = Elements(text)
     assert found.open == []
     assert text.count("<script>") == text.count("</script>") == 1
@@ -77,26 +77,26 @@ def test_no_markup_of_others_gets_through(made: Made) -> None:
     assert text.count("&lt;img src=x onerror=") > 20
 
 
-def test_every_gpu_is_drawn(made: Made) -> None:
-    text = page(made.report)
+def test_every_gpu_is_drawn(sample: SampleReport) -> None:
+    text = page(sample.report)
     drawn = 0
     for node in re.findall(r'data-nodes="(\d+)">(.*?)</div>', text, re.DOTALL):
         drawn += int(node[0]) * node[1].count("data-gpu")
-    assert drawn == made.report.gpus_most > 0
+    assert drawn == sample.report.gpus_max > 0
 
 
-def pool(made: Made, least: int, most: int) -> PoolView:
-    return replace(made.report.pools[0], least=least, most=most)
+def pool(sample: SampleReport, minimum: int, maximum: int) -> PoolView:
+    return replace(sample.report.pools[0], minimum=minimum, maximum=maximum)
 
 
-def test_a_large_pool_is_drawn_by_one_node_of_each_sort(made: Made) -> None:
-    assert nodes(pool(made, 1, 3)) == [("always", 1), ("elastic", 1), ("elastic", 1)]
-    assert nodes(pool(made, 10, DRAWN + 1)) == [("always", 10), ("elastic", DRAWN - 9)]
-    assert nodes(pool(made, 0, 1000)) == [("elastic", 1000)]
+def test_a_large_pool_is_drawn_by_one_node_of_each_sort(sample: SampleReport) -> None:
+    assert nodes(pool(sample, 1, 3)) == [("always", 1), ("elastic", 1), ("elastic", 1)]
+    assert nodes(pool(sample, 10, DRAWN + 1)) == [("always", 10), ("elastic", DRAWN - 9)]
+    assert nodes(pool(sample, 0, 1000)) == [("elastic", 1000)]
 
 
-def test_empty_states_say_what_to_do(made: Made) -> None:
-    bare = replace(made.report, plan=NOTHING, teams=(), quotas=(), software=(), addons=(), stores=())
+def test_empty_states_say_what_to_do(sample: SampleReport) -> None:
+    bare = replace(sample.report, plan=NOTHING, teams=(), quotas=(), software=(), addons=(), stores=())
     text = page(bare)
     assert Elements(text).open == []
     assert "--against main" in text
@@ -110,17 +110,17 @@ def test_empty_states_say_what_to_do(made: Made) -> None:
         (Plan(against="main", unchanged=3), "No resource changes against main"),
     ],
 )
-def test_a_comparison_without_changes_says_why(made: Made, plan: Plan, said: str) -> None:
-    assert said in page(replace(made.report, plan=plan))
+def test_a_comparison_without_changes_says_why(sample: SampleReport, plan: Plan, said: str) -> None:
+    assert said in page(replace(sample.report, plan=plan))
 
 
-def test_changes_stand_first_where_there_are_any(made: Made) -> None:
-    assert next(iter(sections(made.report))) == "changes"
-    bare = sections(replace(made.report, plan=NOTHING))
-    assert (next(iter(bare)), list(bare)[-2:]) == ("cluster", ["changes", "doubts"])
+def test_changes_stand_first_where_there_are_any(sample: SampleReport) -> None:
+    assert next(iter(sections(sample.report))) == "changes"
+    bare = sections(replace(sample.report, plan=NOTHING))
+    assert (next(iter(bare)), list(bare)[-2:]) == ("cluster", ["changes", "caveats"])
     assert bare.keys() == SECTIONS.keys()
 
 
-def test_a_part_of_nothing_is_nothing(made: Made) -> None:
-    total = made.report.bill.total
+def test_a_part_of_nothing_is_nothing(sample: SampleReport) -> None:
+    total = sample.report.bill.total
     assert (percent(total.floor, total.floor - total.floor), percent(total.floor, total.floor)) == ("0.00%", "100.00%")

@@ -118,7 +118,7 @@ def test_a_layout_fits_exactly_when_some_assignment_of_starts_is_free_of_overlap
     layout = data.draw(st.dictionaries(st.sampled_from(sorted(profiles)), st.integers(1, 3), min_size=1, max_size=3))
 
     wanted = [profiles[name] for name, count in layout.items() for _ in range(count)]
-    counted = sum(p.compute for p in wanted) <= 7 and all(c <= profiles[n].most for n, c in layout.items())
+    counted = sum(p.compute for p in wanted) <= 7 and all(c <= profiles[n].maximum for n, c in layout.items())
     fits = counted and any(_apart(wanted, starts) for starts in product(*(p.starts for p in wanted)))
     assert (mig.layout_problem(gpu, layout) is None) == fits
 
@@ -181,7 +181,7 @@ def test_a_name_of_mig_parted_is_read_as_such() -> None:
 
 @pytest.mark.parametrize("gpu", CAPABLE)
 def test_every_layout_of_ones_own_has_a_name_that_a_label_takes_and_that_tells_it(gpu: str) -> None:
-    counts = [range(profile.most + 1) for profile in mig.PROFILES[gpu].values()]
+    counts = [range(profile.maximum + 1) for profile in mig.PROFILES[gpu].values()]
     for chosen in product(*counts):
         layout = {name: count for name, count in zip(mig.PROFILES[gpu], chosen, strict=True) if count}
         if sum(chosen) <= mig.COMPUTE_SLICES and mig.layout_problem(gpu, layout) is None:

@@ -5,31 +5,31 @@ from __future__ import annotations
 import pytest
 
 from spec.catalog import instances
-from spec.pools.allocatable import DAEMON_CPU_MILLIS, DAEMON_MEMORY_MIB, rooms
+from spec.pools.allocatable import DAEMON_CPU_MILLIS, DAEMON_MEMORY_MIB, allocatable
 from tests.components.pools.samples import BLOCK, MANAGED_A100, spec
 
 
 def test_a_node_gives_what_the_kubelet_and_daemon_sets_leave() -> None:
-    (room,) = rooms(spec(**MANAGED_A100))
+    (node,) = allocatable(spec(**MANAGED_A100))
     kind = instances.get("p4d.24xlarge")
-    assert room.cpu_millis == kind.allocatable_cpu_millis - DAEMON_CPU_MILLIS
-    assert room.memory_mib == kind.allocatable_memory_at(110) - DAEMON_MEMORY_MIB
-    assert room.memory_mib < kind.memory_mib * 0.925
+    assert node.cpu_millis == kind.allocatable_cpu_millis - DAEMON_CPU_MILLIS
+    assert node.memory_mib == kind.allocatable_memory_at(110) - DAEMON_MEMORY_MIB
+    assert node.memory_mib < kind.memory_mib * 0.925
 
 
 def test_more_pods_a_node_leave_less_memory_to_each() -> None:
-    (many,), (few,) = rooms(spec(**MANAGED_A100, maxPods=250)), rooms(spec(**MANAGED_A100, maxPods=10))
+    (many,), (few,) = allocatable(spec(**MANAGED_A100, maxPods=250)), allocatable(spec(**MANAGED_A100, maxPods=10))
     # 11 MiB for each pod that there may be.
     assert few.memory_mib - many.memory_mib == 240 * 11
 
 
 def test_karpenter_chooses_among_all_types_and_a_managed_group_may_get_the_smallest() -> None:
     types = ["m7i.xlarge", "m7i.4xlarge", "m7a.2xlarge"]
-    elastic = rooms(spec(preset="cpu", instanceTypes=types))
-    fixed = rooms(spec(preset="cpu", provisioner="managed", instanceTypes=types))
-    assert [room.instance_type for room in elastic] == types
-    assert [room.instance_type for room in fixed] == ["m7i.xlarge"]
-    assert fixed[0].memory_mib == min(room.memory_mib for room in elastic)
+    elastic = allocatable(spec(preset="cpu", instanceTypes=types))
+    fixed = allocatable(spec(preset="cpu", provisioner="managed", instanceTypes=types))
+    assert [node.instance_type for node in elastic] == types
+    assert [node.instance_type for node in fixed] == ["m7i.xlarge"]
+    assert fixed[0].memory_mib == min(node.memory_mib for node in elastic)
 
 
 @pytest.mark.parametrize(
@@ -41,4 +41,4 @@ def test_karpenter_chooses_among_all_types_and_a_managed_group_may_get_the_small
     ],
 )
 def test_devices_are_those_of_the_pool(pool: dict[str, object], devices: dict[str, int]) -> None:
-    assert all(dict(room.devices) == devices for room in rooms(spec(**pool)))
+    assert all(dict(node.devices) == devices for node in allocatable(spec(**pool)))

@@ -20,9 +20,9 @@ def of(changes: dict[str, Any], today: date = TODAY) -> Estimate:
 
 def test_totals_are_the_sums_of_the_lines() -> None:
     found = of({})
-    assert found.floor == sum(one.least * one.low for one in found.lines)
+    assert found.floor == sum(one.minimum * one.low for one in found.lines)
     assert found.expected == sum(one.typical * one.usual for one in found.lines)
-    assert found.ceiling == sum(one.most * one.high for one in found.lines)
+    assert found.ceiling == sum(one.maximum * one.high for one in found.lines)
     assert Decimal(0) < found.floor <= found.expected < found.ceiling
 
 
@@ -32,16 +32,16 @@ def test_a_small_stack_by_hand() -> None:
     fixed = Decimal("0.10") + Decimal("0.045") + Decimal("0.005") + 3 * Decimal("1.00") / month
     node = usd("m7i.large") + 50 * Decimal("0.08") / month
     assert found.floor.quantize(Decimal("1e-9")) == (fixed + 2 * node).quantize(Decimal("1e-9"))
-    most = fixed + 6 * Decimal("1.00") / month + 3 * node
-    assert found.ceiling.quantize(Decimal("1e-9")) == most.quantize(Decimal("1e-9"))
+    maximum = fixed + 6 * Decimal("1.00") / month + 3 * node
+    assert found.ceiling.quantize(Decimal("1e-9")) == maximum.quantize(Decimal("1e-9"))
 
 
 def test_every_line_has_a_dated_price_above_zero_and_a_known_service() -> None:
     for one in of({"cost.usage": {"natGib": 5, "pools": {"l4": {"nodes": 3}}}}).lines:
         assert one.low > 0, one
         assert one.low <= one.usual <= one.high, one
-        assert 0 <= one.least <= one.typical <= one.most, one
-        assert one.most > 0, one
+        assert 0 <= one.minimum <= one.typical <= one.maximum, one
+        assert one.maximum > 0, one
         assert one.source.text
         assert date(2025, 1, 1) < one.source.day <= TODAY
         assert one.service in services.ALL
@@ -55,8 +55,8 @@ def test_no_two_lines_have_one_name() -> None:
 @pytest.mark.parametrize(("nat", "gateways"), [("single", 1), ("per-zone", 2)])
 def test_nat_gateways_are_counted_with_their_addresses(nat: str, gateways: int) -> None:
     found = of({"network.nat": nat})
-    assert line(found, services.NAT, "gateways").least == line(found, services.NAT, "gateways").most == gateways
-    assert line(found, services.ADDRESSES, "of NAT gateways").most == gateways
+    assert line(found, services.NAT, "gateways").minimum == line(found, services.NAT, "gateways").maximum == gateways
+    assert line(found, services.ADDRESSES, "of NAT gateways").maximum == gateways
 
 
 def test_endpoints_are_billed_in_every_zone() -> None:
@@ -75,15 +75,15 @@ def test_endpoints_are_billed_in_every_zone() -> None:
     ],
 )
 def test_extended_support_costs_from_its_first_day(support: str, today: date, hourly: str) -> None:
-    assert line(of({"cluster.support": support}, today), services.EKS, "control plane").floor == Decimal(hourly)
+    assert line(of({"cluster.supportType": support}, today), services.EKS, "control plane").floor == Decimal(hourly)
 
 
 def test_every_key_of_the_program_is_paid_for() -> None:
     quiet = {"network.flowLogs": {"enabled": False}}
-    assert line(of(quiet), services.KMS, "keys").most == 2
-    told = {**quiet, "notices.emails": ["ml@example.com"]}
-    assert line(of(told), services.KMS, "keys").most == 3
-    assert line(of(told), services.KMS, "rotated keys").most == 6
+    assert line(of(quiet), services.KMS, "keys").maximum == 2
+    told = {**quiet, "notifications.emails": ["ml@example.com"]}
+    assert line(of(told), services.KMS, "keys").maximum == 3
+    assert line(of(told), services.KMS, "rotated keys").maximum == 6
 
 
 def test_backups_of_shared_files_are_paid_for_where_they_are_made() -> None:
@@ -121,7 +121,7 @@ def test_a_type_without_a_price_is_named_and_promises_no_floor(monkeypatch: pyte
 
 
 def test_a_standby_costs_as_much_again_and_storage_may_grow() -> None:
-    small: dict[str, Any] = {"storageGib": 20, "maxStorageGib": 100}
+    small: dict[str, Any] = {"allocatedStorage": 20, "maxAllocatedStorage": 100}
     for standby, copies in ((False, 1), (True, 2)):
         found = of({"addons.mlflow": {"database": {**small, "multiAz": standby}}})
         assert line(found, services.RDS, "database mlflow").floor == copies * Decimal("0.065")
@@ -164,7 +164,7 @@ def test_a_price_that_the_catalog_lacks_is_an_item_without_one_and_not_a_line(mo
     without = {name: price for name, price in prices.PRICES.items() if name != "fsx-lustre-scratch-2"}
     book = type(prices.HERE)(**{**vars(prices.HERE), "prices": without})
     monkeypatch.setattr(prices, "book", lambda _: book)
-    found = of({"storage.lustre": {"deployment": "SCRATCH_2"}})
+    found = of({"storage.lustre": {"deploymentType": "SCRATCH_2"}})
     assert "FSx: Lustre file system" in unpriced(found)
     assert not [one for one in found.lines if one.service == services.FSX]
 
@@ -187,14 +187,14 @@ TEAMS: dict[str, Any] = {
         "project": "a",
         "costCenter": "b",
         "members": {"people": {"principalArn": "arn:aws:iam::111122223333:role/vision"}},
-        "gpus": {"l4": {"nominal": 2}},
+        "gpus": {"l4": {"nominalQuota": 2}},
     },
     "language": {
         "project": "a",
         "costCenter": "b",
         "members": {"people": {"principalArn": "arn:aws:iam::111122223333:role/language"}},
-        "gpus": {"l4": {"nominal": 1}},
-        "cpus": {"cpu": {"nominal": 8}},
+        "gpus": {"l4": {"nominalQuota": 1}},
+        "cpus": {"cpu": {"nominalQuota": 8}},
     },
 }
 

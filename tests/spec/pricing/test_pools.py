@@ -75,13 +75,13 @@ def test_use_is_nodes_by_hours_of_a_week() -> None:
     use = {"nodes": 2, "hoursPerWeekday": 10, "hoursPerWeekendDay": 3}
     one = line(of({"cost.usage.pools.l4": use}), services.EC2, "nodes", "l4")
     assert one.typical == 2 * (5 * 10 + 2 * 3) / Decimal(168)
-    assert one.least == 0
-    assert one.most == 8
+    assert one.minimum == 0
+    assert one.maximum == 8
 
 
 def test_a_pool_without_declared_use_is_expected_at_its_minimum_and_says_so() -> None:
     one = line(of({}), services.EC2, "nodes", "cpu")
-    assert one.typical == one.least
+    assert one.typical == one.minimum
     assert "no use declared" in one.note
 
 
@@ -98,8 +98,8 @@ WORK = {
 def test_a_schedule_takes_its_hours_from_floor_and_expectation_and_not_from_the_ceiling() -> None:
     one = line(of({"pools.work": WORK, "cost.schedules": {"nights": NIGHTS}}), services.EC2, "nodes", "work")
     # From 8 to 20 on five days: 60 of 168 hours.
-    assert one.least == one.typical == 2 * Decimal(60) / Decimal(168)
-    assert one.most == 4
+    assert one.minimum == one.typical == 2 * Decimal(60) / Decimal(168)
+    assert one.maximum == 4
 
 
 @pytest.mark.parametrize(

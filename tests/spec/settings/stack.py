@@ -24,7 +24,7 @@ BASE: Final[dict[str, Any]] = {
         "peers": {"corporate": "10.0.0.0/12"},
     },
     "cluster": {
-        "endpoint": {"public": True, "publicCidrs": ["203.0.113.0/24"]},
+        "endpoint": {"publicAccess": True, "publicAccessCidrs": ["203.0.113.0/24"]},
         "access": {
             "admins": {
                 "principalArn": "arn:aws:iam::111122223333:role/platform-admin",

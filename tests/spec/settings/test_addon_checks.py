@@ -26,8 +26,8 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "gatewayApi: {}",
     ),
     "Knative's mode without Knative": (
-        {"certManager": {}, "kserve": {"ingress": "none", "mode": "Knative"}},
-        "addons.kserve.mode",
+        {"certManager": {}, "kserve": {"ingress": "none", "defaultDeploymentMode": "Knative"}},
+        "addons.kserve.defaultDeploymentMode",
         "knative: {}",
     ),
     "KServe without certificates": ({"kserve": {"ingress": "none"}}, "addons.kserve", "certManager: {}"),
@@ -40,14 +40,14 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "an operator of nothing": ({"trainingOperator": {"kinds": []}}, "addons.trainingOperator.kinds", "like PyTorchJob"),
     "a time that nobody counts": (
-        {"kueue": {"workerLostMinutes": 5}},
-        "addons.kueue.workerLostMinutes",
+        {"kueue": {"workerLostTimeoutMinutes": 5}},
+        "addons.kueue.workerLostTimeoutMinutes",
         "multiKueue: manager",
     ),
     "no replica": ({"kueue": {"replicas": 0}}, "addons.kueue.replicas", "1"),
     "a domain that is none": (
-        {"certManager": {}, "kserve": {"ingress": "none", "domain": "models"}},
-        "addons.kserve.domain",
+        {"certManager": {}, "kserve": {"ingress": "none", "ingressDomain": "models"}},
+        "addons.kserve.ingressDomain",
         "models.example.com",
     ),
     "an image without a tag": (
@@ -60,18 +60,30 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_told_where_and_what_to_do(name: str) -> None:
-    addons, path, mend = CASES[name]
+    addons, path, fix = CASES[name]
     (problem,) = found(**addons)
     assert problem.path == path
-    assert mend in f"{problem.rule} {problem.mend}", problem
+    assert fix in f"{problem.rule} {problem.fix}", problem
 
 
 def test_all_that_may_stand_together_does() -> None:
-    assert found(certManager={}, loadBalancerController={}, gatewayApi={}, knative={}, kserve={"mode": "Knative"}) == []
+    assert (
+        found(
+            certManager={},
+            loadBalancerController={},
+            gatewayApi={},
+            knative={},
+            kserve={"defaultDeploymentMode": "Knative"},
+        )
+        == []
+    )
 
 
 def test_storage_of_a_database_that_can_grow_by_exactly_a_tenth_is_enough() -> None:
-    sizes = {"storageGib": 20, "maxStorageGib": 22}, {"storageGib": 59578, "maxStorageGib": 65536}
+    sizes = (
+        {"allocatedStorage": 20, "maxAllocatedStorage": 22},
+        {"allocatedStorage": 59578, "maxAllocatedStorage": 65536},
+    )
     assert [found(mlflow={"database": size}) for size in sizes] == [[], []]
 
 
@@ -82,7 +94,7 @@ def test_artifacts_stay_as_long_as_the_workflows_that_show_them(
     settings = {"storage.buckets": {"artifactDays": artifacts}, "addons.argoWorkflows": {"keepDays": workflows}}
     wrong = problems(changed(settings))
     assert [each.path for each in wrong] == ["storage.buckets.artifactDays"] * refused
-    assert all("Use 14 or more" in each.mend and "14 days" in each.rule for each in wrong)
+    assert all("Use 14 or more" in each.fix and "14 days" in each.rule for each in wrong)
 
 
 def test_without_workflows_artifacts_may_go_at_once() -> None:

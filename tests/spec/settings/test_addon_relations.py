@@ -49,7 +49,7 @@ def test_what_is_complete_has_no_problem(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_missing_requirement_names_both_by_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     (found,) = problems(monkeypatch, '{"needing": {}}')
     assert (found.path, found.rule) == ("addons.needing", "needing needs theBase")
-    assert found.mend == "Add `theBase: {}` to addons, or leave needing out."
+    assert found.fix == "Add `theBase: {}` to addons, or leave needing out."
 
 
 def test_a_conflict_names_both_by_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:

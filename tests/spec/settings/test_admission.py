@@ -13,17 +13,17 @@ def test_every_rule_refuses_unless_the_stack_says_otherwise() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "path", "mend"),
+    ("given", "path", "fix"),
     [
         ({"imageTag": "refuse"}, "admission.imageTag", "deny"),
         ({"imageTags": "deny"}, "admission.imageTags", "imageTag"),
         ({"maxReplicas": 0}, "admission.maxReplicas", "1"),
     ],
 )
-def test_what_is_no_setting_is_refused_with_the_way_to_mend_it(given: dict[str, object], path: str, mend: str) -> None:
+def test_what_is_no_setting_is_refused_with_the_way_to_mend_it(given: dict[str, object], path: str, fix: str) -> None:
     found = problems(changed({"admission": given}))
     assert [problem.path for problem in found] == [path]
-    assert mend in found[0].mend, found[0]
+    assert fix in found[0].fix, found[0]
 
 
 def test_defaults_are_one_action_a_rule() -> None:

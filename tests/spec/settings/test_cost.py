@@ -7,7 +7,7 @@ import pytest
 from tests.spec.settings.bad.teams import team
 from tests.spec.settings.stack import loaded
 
-TOLD = {"notices": {"emails": ["ml@example.com"]}}
+TOLD = {"notifications": {"emails": ["ml@example.com"]}}
 
 
 def warned(**changes: object) -> list[str]:

@@ -26,7 +26,7 @@ def refused(directory: Path, stack: str = "test") -> str:
     with pytest.raises(ConfigurationError) as caught:
         load(read_stack(stack, directory), stack=stack, today=TODAY)
     (problem,) = caught.value.problems
-    assert problem.mend
+    assert problem.fix
     return str(problem)
 
 

@@ -61,7 +61,7 @@ def outcome(data: object) -> Loaded | ConfigurationError:
     except ConfigurationError as caught:
         error = caught
     assert error.problems
-    assert all(problem.path and problem.rule and problem.mend for problem in error.problems)
+    assert all(problem.path and problem.rule and problem.fix for problem in error.problems)
     str(error).encode("utf-8")
     return error
 

@@ -65,7 +65,7 @@ def test_no_setting_is_without_a_meaning() -> None:
         ("network.nat", "`single`, `per-zone`, `none`", "`single`"),
         ("network.peers", "map: network", ""),
         ("teams.NAME.retired", "true, false", "`false`"),
-        ("teams.NAME.gpus.NAME.lend", "whole number, from 0 to 100,000", "*none*"),
+        ("teams.NAME.gpus.NAME.lendingLimit", "whole number, from 0 to 100,000", "*none*"),
         ("cost.limits.premium.NAME.until", "date", "*required*"),
     ],
 )

@@ -100,7 +100,9 @@ def test_a_value_of_several_shapes_is_one_mistake_that_names_them() -> None:
 
 
 def test_settings_that_would_have_no_effect_are_refused() -> None:
-    found = problems(changed({"pools.system.disruption": {"after": "1h"}, "pools.cpu.update": {"force": True}}))
+    found = problems(
+        changed({"pools.system.disruption": {"consolidateAfter": "1h"}, "pools.cpu.update": {"force": True}})
+    )
     assert [problem.path for problem in found] == ["pools.cpu.update", "pools.system.disruption"]
 
 
@@ -108,7 +110,7 @@ def test_ageing_versions_warn_and_do_not_stop() -> None:
     warnings = loaded({"cluster.version": "1.34"}).warnings
     assert [problem.path for problem in warnings] == ["cluster.version"]
     assert "ends on 2026-12-02, in 11 days" in warnings[0].rule
-    assert warnings[0].mend == "Plan 1.35."
+    assert warnings[0].fix == "Plan 1.35."
 
 
 def test_loading_changes_nothing_of_what_it_is_given() -> None:

@@ -48,7 +48,7 @@ def test_a_wrong_file_is_refused_within_a_second_and_without_the_engine(tmp_path
 
 
 def test_a_hundred_teams_are_checked_within_a_second(tmp_path: Path) -> None:
-    team = {"project": "p", "costCenter": "c", "cpus": {"cpu": {"nominal": 1}}, "storageGib": 1}
+    team = {"project": "p", "costCenter": "c", "cpus": {"cpu": {"nominalQuota": 1}}, "storageGib": 1}
     many = {f"teams.t{number}": team for number in range(100)}
     document = {"config": {"slipway:platform": changed(many)}}
     (tmp_path / "Pulumi.test.yaml").write_text(yaml.safe_dump(document))

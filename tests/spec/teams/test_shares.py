@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from spec.pools.allocatable import rooms
-from spec.teams.shares import amounts, largest_node, most, resources_of, shareable
+from spec.pools.allocatable import allocatable
+from spec.teams.shares import amounts, largest_node, maximum, resources_of, shareable
 from tests.components.pools.samples import ONE_ZONE, spec
 from tests.components.tenancy.samples import platform, pools
 
@@ -47,11 +47,11 @@ def test_a_share_of_one_gpu_may_use_an_adapter_even_where_there_is_one_for_two()
 
 def test_all_gpus_of_a_node_come_with_all_that_pods_can_have_of_it() -> None:
     pool = spec(preset="a100")
-    (room,) = rooms(pool)
+    (node,) = allocatable(pool)
     whole = amounts(pool, pool.gpu_count)
-    assert (whole["cpu"], whole["memory"]) == (room.cpu_millis, room.memory_mib)
+    assert (whole["cpu"], whole["memory"]) == (node.cpu_millis, node.memory_mib)
     half = amounts(pool, pool.gpu_count // 2)
-    assert half["cpu"] == room.cpu_millis // 2
+    assert half["cpu"] == node.cpu_millis // 2
 
 
 def test_a_vcpu_is_less_than_a_processor_because_the_node_keeps_some() -> None:
@@ -62,18 +62,18 @@ def test_a_vcpu_is_less_than_a_processor_because_the_node_keeps_some() -> None:
 
 def test_a_share_of_a_pool_of_several_sizes_lets_a_job_fill_the_largest() -> None:
     pool = spec(preset="gpu-spot")
-    assert amounts(pool, 1)["cpu"] == max(room.cpu_millis for room in rooms(pool))
+    assert amounts(pool, 1)["cpu"] == max(node.cpu_millis for node in allocatable(pool))
 
 
 def test_what_a_team_may_hold_is_its_right_and_what_it_may_borrow() -> None:
     settings = platform()
-    found = most(settings.teams["vision"], pools())
+    found = maximum(settings.teams["vision"], pools())
     assert (found["nvidia.com/gpu"], found["nvidia.com/mig-1g.5gb"]) == (16, 28)
 
 
 def test_no_container_is_larger_than_the_largest_node_that_its_team_may_use() -> None:
     settings, known = platform(), pools()
-    top = max(room.cpu_millis for room in rooms(known["h100"]))
+    top = max(node.cpu_millis for node in allocatable(known["h100"]))
     assert largest_node(settings.teams["language"], known)["cpu"] == top
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from slipway.sandbox.aws.mapping import Row
+from slipway.sandbox.aws.mapping import ResourceMapping
 from slipway.sandbox.aws.mappings import (
     capacity,
     ecr,
@@ -35,4 +35,6 @@ _FAMILIES = (
     eks_cluster, eks_node_group, s3, efs, fsx, sns, ecr, rds, capacity,
 )  # fmt: skip
 
-ROWS: Mapping[str, Row] = MappingProxyType({row.type: row for family in _FAMILIES for row in family.ROWS})
+MAPPINGS: Mapping[str, ResourceMapping] = MappingProxyType(
+    {mapping.type: mapping for family in _FAMILIES for mapping in family.MAPPINGS}
+)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, find
 
 _PUT_SCHEDULE = Call("put_scheduled_update_group_action", rename={"autoscalingGroupName": "AutoScalingGroupName"})
 
@@ -20,7 +20,7 @@ def _read_schedule(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 
 # Moto does not ask whether the group exists.
-SCHEDULE = Row(
+SCHEDULE = ResourceMapping(
     "aws:autoscaling/schedule:Schedule",
     "autoscaling",
     create=_PUT_SCHEDULE,
@@ -55,7 +55,7 @@ def _read_budget(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 
 # Moto 5.2.5 has no UpdateBudget: updates are recorded.
-BUDGET = Row(
+BUDGET = ResourceMapping(
     "aws:budgets/budget:Budget",
     "budgets",
     create=_create_budget,
@@ -67,4 +67,4 @@ BUDGET = Row(
     computed={"arn": "arn:{partition}:budgets::{account}:budget/{name}", "accountId": "{account}"},
 )
 
-ROWS = (SCHEDULE, BUDGET)
+MAPPINGS = (SCHEDULE, BUDGET)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Call, Inputs, Row, Setting, Tags
+from slipway.sandbox.aws.mapping import Call, Inputs, ResourceMapping, Setting, Tags
 
 SERVICE = "ecr"
 _NAMED = {"repositoryName": "{id}"}
@@ -14,7 +14,7 @@ def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
     aws.call(SERVICE, "delete_repository", repositoryName=id, force=force)
 
 
-REPOSITORY = Row(
+REPOSITORY = ResourceMapping(
     "aws:ecr/repository:Repository",
     SERVICE,
     create=Call(
@@ -44,7 +44,7 @@ REPOSITORY = Row(
 
 _PUT_POLICY = Call("put_lifecycle_policy", rename={"repository": "repositoryName", "policy": "lifecyclePolicyText"})
 
-LIFECYCLE_POLICY = Row(
+LIFECYCLE_POLICY = ResourceMapping(
     "aws:ecr/lifecyclePolicy:LifecyclePolicy",
     SERVICE,
     create=_PUT_POLICY,
@@ -57,4 +57,4 @@ LIFECYCLE_POLICY = Row(
     drift=("policy",),
 )
 
-ROWS = (REPOSITORY, LIFECYCLE_POLICY)
+MAPPINGS = (REPOSITORY, LIFECYCLE_POLICY)

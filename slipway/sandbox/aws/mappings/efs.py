@@ -10,7 +10,7 @@ Which changes force a new file system: hashicorp/terraform-provider-aws internal
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "efs"
 _TAGS = Tags("tag_resource", "untag_resource", {"ResourceId": "{id}"})
@@ -31,7 +31,7 @@ def _set_lifecycle(aws: Aws, id: str, inputs: Inputs) -> None:
     Call("put_lifecycle_configuration", {"FileSystemId": "{id}"})(aws, SERVICE, given, {"id": id})
 
 
-FILE_SYSTEM = Row(
+FILE_SYSTEM = ResourceMapping(
     "aws:efs/fileSystem:FileSystem",
     SERVICE,
     create=Call("create_file_system", omit=frozenset({"lifecyclePolicies", "protection"})),
@@ -57,7 +57,7 @@ def _read_target(aws: Aws, id: str, names: Inputs) -> Item | None:
     return {**found, "SecurityGroups": groups}
 
 
-MOUNT_TARGET = Row(
+MOUNT_TARGET = ResourceMapping(
     "aws:efs/mountTarget:MountTarget",
     SERVICE,
     create=Call("create_mount_target"),
@@ -79,7 +79,7 @@ MOUNT_TARGET = Row(
     drift=("fileSystemId", "subnetId", "securityGroups"),
 )
 
-ACCESS_POINT = Row(
+ACCESS_POINT = ResourceMapping(
     "aws:efs/accessPoint:AccessPoint",
     SERVICE,
     create=Call("create_access_point"),
@@ -95,7 +95,7 @@ ACCESS_POINT = Row(
 
 _PUT_POLICY = Call("put_file_system_policy", omit=frozenset({"bypassPolicyLockoutSafetyCheck"}))
 
-POLICY = Row(
+POLICY = ResourceMapping(
     "aws:efs/fileSystemPolicy:FileSystemPolicy",
     SERVICE,
     create=_PUT_POLICY,
@@ -108,4 +108,4 @@ POLICY = Row(
     drift=("policy",),
 )
 
-ROWS = (FILE_SYSTEM, MOUNT_TARGET, ACCESS_POINT, POLICY)
+MAPPINGS = (FILE_SYSTEM, MOUNT_TARGET, ACCESS_POINT, POLICY)

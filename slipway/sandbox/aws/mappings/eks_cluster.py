@@ -13,7 +13,7 @@ import hashlib
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws, AwsError
-from slipway.sandbox.aws.mapping import ALWAYS, Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import ALWAYS, Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "eks"
 DEFAULT_VERSION = "1.35"
@@ -148,7 +148,7 @@ def _refuse(old: Inputs, new: Inputs) -> str | None:
     )
 
 
-CLUSTER = Row(
+CLUSTER = ResourceMapping(
     "aws:eks/cluster:Cluster",
     SERVICE,
     create=Call(
@@ -190,4 +190,4 @@ CLUSTER = Row(
     drift=("vpcConfig", "enabledClusterLogTypes", "roleArn"),
 )
 
-ROWS = (CLUSTER,)
+MAPPINGS = (CLUSTER,)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws, AwsError
-from slipway.sandbox.aws.mapping import ALWAYS, Call, Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.mapping import ALWAYS, Call, Inputs, Item, ResourceMapping, Setting, find
 from slipway.sandbox.aws.mappings.eks_cluster import SERVICE
 from slipway.sandbox.aws.shapes import to_api
 
@@ -108,7 +108,7 @@ def _template_comes_or_goes(path: str, old: Inputs, new: Inputs) -> bool:
     return path == "launchTemplate" and ("launchTemplate" in old) != ("launchTemplate" in new)
 
 
-NODE_GROUP = Row(
+NODE_GROUP = ResourceMapping(
     "aws:eks/nodeGroup:NodeGroup",
     SERVICE,
     create=Call(
@@ -150,4 +150,4 @@ NODE_GROUP = Row(
     drift=("scalingConfig", "labels", "taints", "updateConfig", "instanceTypes", "amiType", "capacityType"),
 )
 
-ROWS = (NODE_GROUP,)
+MAPPINGS = (NODE_GROUP,)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Call, Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.mapping import Call, Inputs, Item, ResourceMapping, Setting, find
 from slipway.sandbox.aws.mappings import ec2
 
 # A deleted endpoint stays visible for a while, on AWS too.
@@ -36,7 +36,7 @@ def _modify_endpoint(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(ec2.SERVICE, "modify_vpc_endpoint", VpcEndpointId=id, **{k: v for k, v in changes.items() if v})
 
 
-VPC_ENDPOINT = Row(
+VPC_ENDPOINT = ResourceMapping(
     "aws:ec2/vpcEndpoint:VpcEndpoint",
     ec2.SERVICE,
     create=Call("create_vpc_endpoint", rename={"policy": "PolicyDocument"}, omit=frozenset({"autoAccept"})),
@@ -77,7 +77,7 @@ def _of_resource(inputs: Inputs) -> Inputs:
     return {**rest, "resourceIds": [inputs[target]], "resourceType": _RESOURCES[target]}
 
 
-FLOW_LOG = Row(
+FLOW_LOG = ResourceMapping(
     "aws:ec2/flowLog:FlowLog",
     ec2.SERVICE,
     create=Call("create_flow_logs", rename={"iamRoleArn": "DeliverLogsPermissionArn"}, adapt=_of_resource),
@@ -109,4 +109,4 @@ FLOW_LOG = Row(
     exactly_one=(tuple(_RESOURCES),),
 )
 
-ROWS = (VPC_ENDPOINT, FLOW_LOG)
+MAPPINGS = (VPC_ENDPOINT, FLOW_LOG)

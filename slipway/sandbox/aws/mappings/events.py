@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "events"
 _ARN = "arn:{partition}:events:{region}:{account}:rule/{id}"
@@ -21,7 +21,7 @@ def _state(inputs: Inputs) -> Inputs:
 
 _OMITTED = frozenset({"forceDestroy", "isEnabled", "namePrefix"})
 
-EVENT_RULE = Row(
+EVENT_RULE = ResourceMapping(
     "aws:cloudwatch/eventRule:EventRule",
     SERVICE,
     create=Call("put_rule", adapt=_state, omit=_OMITTED),
@@ -65,7 +65,7 @@ def _read_target(aws: Aws, id: str, names: Inputs) -> Item | None:
     return None
 
 
-EVENT_TARGET = Row(
+EVENT_TARGET = ResourceMapping(
     "aws:cloudwatch/eventTarget:EventTarget",
     SERVICE,
     create=_create_target,
@@ -79,4 +79,4 @@ EVENT_TARGET = Row(
     drift=("arn", "input", "roleArn"),
 )
 
-ROWS = (EVENT_RULE, EVENT_TARGET)
+MAPPINGS = (EVENT_RULE, EVENT_TARGET)

@@ -6,7 +6,7 @@ Which changes force a new file system: hashicorp/terraform-provider-aws internal
 
 from __future__ import annotations
 
-from slipway.sandbox.aws.mapping import Call, Inputs, Row, Tags
+from slipway.sandbox.aws.mapping import Call, Inputs, ResourceMapping, Tags
 
 SERVICE = "fsx"
 
@@ -19,7 +19,7 @@ def _shrinks(path: str, old: Inputs, new: Inputs) -> bool:
     return smaller or new.get("deploymentType", "SCRATCH_1") == "SCRATCH_1"
 
 
-LUSTRE = Row(
+LUSTRE = ResourceMapping(
     "aws:fsx/lustreFileSystem:LustreFileSystem",
     SERVICE,
     create=Call(
@@ -55,4 +55,4 @@ LUSTRE = Row(
     drift=("deploymentType", "storageType"),
 )  # fmt: skip
 
-ROWS = (LUSTRE,)
+MAPPINGS = (LUSTRE,)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 from slipway.sandbox.aws.mappings.iam_roles import SERVICE
 
 MAX_VERSIONS = 5
@@ -45,7 +45,7 @@ def _delete_policy(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(SERVICE, "delete_policy", PolicyArn=id)
 
 
-POLICY = Row(
+POLICY = ResourceMapping(
     "aws:iam/policy:Policy",
     SERVICE,
     create=Call(
@@ -64,7 +64,7 @@ POLICY = Row(
     drift=("policy",),
 )
 
-OIDC_PROVIDER = Row(
+OIDC_PROVIDER = ResourceMapping(
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
     SERVICE,
     create=Call("create_open_id_connect_provider"),
@@ -84,4 +84,4 @@ OIDC_PROVIDER = Row(
     drift=("thumbprintLists",),
 )
 
-ROWS = (POLICY, OIDC_PROVIDER)
+MAPPINGS = (POLICY, OIDC_PROVIDER)

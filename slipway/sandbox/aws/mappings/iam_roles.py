@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "iam"
 _GET_ROLE = Call("get_role", target={"RoleName": "{id}"}, item="Role")
@@ -31,7 +31,7 @@ def _delete_role(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(SERVICE, "delete_role", RoleName=id)
 
 
-ROLE = Row(
+ROLE = ResourceMapping(
     "aws:iam/role:Role",
     SERVICE,
     create=Call(
@@ -70,7 +70,7 @@ def _read_attachment(aws: Aws, id: str, names: Inputs) -> Item | None:
     return {"Role": names["role"], "PolicyArn": names["policyArn"]} if attached else None
 
 
-ROLE_POLICY_ATTACHMENT = Row(
+ROLE_POLICY_ATTACHMENT = ResourceMapping(
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
     SERVICE,
     create=Call("attach_role_policy", rename={"role": "RoleName"}),
@@ -86,7 +86,7 @@ _PUT_ROLE_POLICY = Call(
     omit=frozenset({"namePrefix"}),
 )
 
-ROLE_POLICY = Row(
+ROLE_POLICY = ResourceMapping(
     "aws:iam/rolePolicy:RolePolicy",
     SERVICE,
     create=_PUT_ROLE_POLICY,
@@ -117,7 +117,7 @@ def _delete_profile(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(SERVICE, "delete_instance_profile", InstanceProfileName=id)
 
 
-INSTANCE_PROFILE = Row(
+INSTANCE_PROFILE = ResourceMapping(
     "aws:iam/instanceProfile:InstanceProfile",
     SERVICE,
     create=Call(
@@ -137,4 +137,4 @@ INSTANCE_PROFILE = Row(
     drift=("role",),
 )  # fmt: skip
 
-ROWS = (ROLE, ROLE_POLICY_ATTACHMENT, ROLE_POLICY, INSTANCE_PROFILE)
+MAPPINGS = (ROLE, ROLE_POLICY_ATTACHMENT, ROLE_POLICY, INSTANCE_PROFILE)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Action, Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import Action, Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "kms"
 DEFAULT_WINDOW_DAYS = 30
@@ -53,7 +53,7 @@ def _put(operation: str, member: str, name: str, **fixed: str) -> Action:
     return send
 
 
-KEY = Row(
+KEY = ResourceMapping(
     "aws:kms/key:Key",
     SERVICE,
     create=Call(
@@ -91,7 +91,7 @@ def _read_alias(aws: Aws, id: str, names: Inputs) -> Item | None:
     return None
 
 
-ALIAS = Row(
+ALIAS = ResourceMapping(
     "aws:kms/alias:Alias",
     SERVICE,
     create=Call("create_alias", rename={"name": "AliasName"}, omit=frozenset({"namePrefix"})),
@@ -106,4 +106,4 @@ ALIAS = Row(
     drift=("targetKeyId",),
 )
 
-ROWS = (KEY, ALIAS)
+MAPPINGS = (KEY, ALIAS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, find
 from slipway.sandbox.aws.mappings import ec2
 
 _DESCRIBE = ec2.described("describe_launch_templates", "LaunchTemplateIds", "LaunchTemplates")
@@ -53,7 +53,7 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
     return {**data, **template}
 
 
-LAUNCH_TEMPLATE = Row(
+LAUNCH_TEMPLATE = ResourceMapping(
     "aws:ec2/launchTemplate:LaunchTemplate",
     ec2.SERVICE,
     create=Call("create_launch_template", rename=_RENAMED, omit=_OUTSIDE, wrap="LaunchTemplateData"),
@@ -83,4 +83,4 @@ LAUNCH_TEMPLATE = Row(
     volatile=("latestVersion", "defaultVersion"),
 )
 
-ROWS = (LAUNCH_TEMPLATE,)
+MAPPINGS = (LAUNCH_TEMPLATE,)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, Row, Setting, Tags
+from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, Tags
 
 SERVICE = "logs"
 _ARN = "arn:{partition}:logs:{region}:{account}:log-group:{id}"
@@ -29,7 +29,7 @@ def _set_retention(aws: Aws, id: str, inputs: Inputs) -> None:
         aws.call(SERVICE, "delete_retention_policy", logGroupName=id)
 
 
-LOG_GROUP = Row(
+LOG_GROUP = ResourceMapping(
     "aws:cloudwatch/logGroup:LogGroup",
     SERVICE,
     create=Call(
@@ -56,7 +56,7 @@ LOG_GROUP = Row(
 
 _PUT_ALARM = Call("put_metric_alarm", rename={"name": "AlarmName"})
 
-METRIC_ALARM = Row(
+METRIC_ALARM = ResourceMapping(
     "aws:cloudwatch/metricAlarm:MetricAlarm",
     "cloudwatch",
     create=_PUT_ALARM,
@@ -79,4 +79,4 @@ METRIC_ALARM = Row(
     drift=("threshold", "evaluationPeriods", "comparisonOperator", "period", "alarmActions"),
 )
 
-ROWS = (LOG_GROUP, METRIC_ALARM)
+MAPPINGS = (LOG_GROUP, METRIC_ALARM)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from slipway.sandbox.aws.mapping import Call, Row
+from slipway.sandbox.aws.mapping import Call, ResourceMapping
 from slipway.sandbox.aws.mappings import ec2
 
-EIP = Row(
+EIP = ResourceMapping(
     "aws:ec2/eip:Eip",
     ec2.SERVICE,
     create=Call("allocate_address", omit=frozenset({"instance", "networkInterface", "associateWithPrivateIp"})),
@@ -19,7 +19,7 @@ EIP = Row(
     computed={**ec2.arn("elastic-ip"), "allocationId": "{id}"},
 )
 
-NAT_GATEWAY = Row(
+NAT_GATEWAY = ResourceMapping(
     "aws:ec2/natGateway:NatGateway",
     ec2.SERVICE,
     create=Call("create_nat_gateway"),
@@ -52,4 +52,4 @@ NAT_GATEWAY = Row(
     drift=("allocationId", "connectivityType", "subnetId"),
 )
 
-ROWS = (EIP, NAT_GATEWAY)
+MAPPINGS = (EIP, NAT_GATEWAY)

@@ -10,7 +10,7 @@ Which changes force a new instance: what ModifyDBInstance has no parameter for
 from __future__ import annotations
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "rds"
 _TAGS = Tags(
@@ -20,7 +20,7 @@ _TAGS = Tags(
     read=Call("list_tags_for_resource", target={"ResourceName": "{arn}"}, item="TagList"),
 )
 
-SUBNET_GROUP = Row(
+SUBNET_GROUP = ResourceMapping(
     "aws:rds/subnetGroup:SubnetGroup",
     SERVICE,
     create=Call(
@@ -60,7 +60,7 @@ def _set_parameters(aws: Aws, id: str, inputs: Inputs) -> None:
         aws.call(SERVICE, "modify_db_parameter_group", DBParameterGroupName=id, Parameters=part)
 
 
-PARAMETER_GROUP = Row(
+PARAMETER_GROUP = ResourceMapping(
     "aws:rds/parameterGroup:ParameterGroup",
     SERVICE,
     create=Call(
@@ -102,7 +102,7 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
     return {key: value for key, value in found.items() if key != "LatestRestorableTime"} or None
 
 
-INSTANCE = Row(
+INSTANCE = ResourceMapping(
     "aws:rds/instance:Instance",
     SERVICE,
     create=Call("create_db_instance", rename=_RENAMED, omit=_OMITTED),
@@ -135,4 +135,4 @@ INSTANCE = Row(
     drift=("instanceClass", "allocatedStorage", "engineVersion", "multiAz"),
 )  # fmt: skip
 
-ROWS = (SUBNET_GROUP, PARAMETER_GROUP, INSTANCE)
+MAPPINGS = (SUBNET_GROUP, PARAMETER_GROUP, INSTANCE)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, find
 from slipway.sandbox.aws.mappings import ec2
 from slipway.sandbox.aws.shapes import to_api
 
@@ -70,7 +70,7 @@ def _only_destination(route: Mapping[str, Any]) -> dict[str, Any]:
     return {name: route[name] for name in _DESTINATIONS if route.get(name)}
 
 
-ROUTE_TABLE = Row(
+ROUTE_TABLE = ResourceMapping(
     "aws:ec2/routeTable:RouteTable",
     ec2.SERVICE,
     create=Call("create_route_table", omit=frozenset({"routes", "propagatingVgws"})),
@@ -112,7 +112,7 @@ def _delete_route(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(ec2.SERVICE, "delete_route", **to_api(aws.input_shape(ec2.SERVICE, "delete_route"), inputs))
 
 
-ROUTE = Row(
+ROUTE = ResourceMapping(
     "aws:ec2/route:Route",
     ec2.SERVICE,
     create=_create_route,
@@ -156,7 +156,7 @@ def _delete_association(aws: Aws, id: str, inputs: Inputs) -> None:
         aws.call(ec2.SERVICE, "disassociate_route_table", AssociationId=identity)
 
 
-ROUTE_TABLE_ASSOCIATION = Row(
+ROUTE_TABLE_ASSOCIATION = ResourceMapping(
     "aws:ec2/routeTableAssociation:RouteTableAssociation",
     ec2.SERVICE,
     create=Call("associate_route_table"),
@@ -168,4 +168,4 @@ ROUTE_TABLE_ASSOCIATION = Row(
     drift=("routeTableId",),
 )
 
-ROWS = (ROUTE_TABLE, ROUTE, ROUTE_TABLE_ASSOCIATION)
+MAPPINGS = (ROUTE_TABLE, ROUTE, ROUTE_TABLE_ASSOCIATION)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import ALWAYS, ANY, Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import ALWAYS, ANY, Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "s3"
 NO_LOCATION = "us-east-1"
@@ -57,7 +57,7 @@ def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
     aws.call(SERVICE, "delete_bucket", Bucket=id)
 
 
-BUCKET = Row(
+BUCKET = ResourceMapping(
     "aws:s3/bucket:Bucket",
     SERVICE,
     create=_create,
@@ -78,7 +78,9 @@ BUCKET = Row(
 )
 
 
-def _on_bucket(type_name: str, put: Call, get: Call, delete: Call, drift: tuple[str, ...], *forcing: str) -> Row:
+def _on_bucket(
+    type_name: str, put: Call, get: Call, delete: Call, drift: tuple[str, ...], *forcing: str
+) -> ResourceMapping:
     """A setting of a bucket: put whole, read back, deleted by bucket; `forcing` makes a new one beside the bucket."""
 
     def create(aws: Aws, inputs: Inputs) -> str:
@@ -94,7 +96,7 @@ def _on_bucket(type_name: str, put: Call, get: Call, delete: Call, drift: tuple[
         return None if found is None else {"bucket": id, **found}
 
     camel = type_name[0].lower() + type_name[1:]
-    return Row(
+    return ResourceMapping(
         f"aws:s3/{camel}:{type_name}",
         SERVICE,
         create=create,
@@ -110,7 +112,7 @@ def _on_bucket(type_name: str, put: Call, get: Call, delete: Call, drift: tuple[
 _BUCKET = {"Bucket": "{id}"}
 _OMIT = frozenset({"bucket", "expectedBucketOwner", "mfa", "timeouts", "transitionDefaultMinimumObjectSize"})
 
-ROWS = (
+MAPPINGS = (
     BUCKET,
     _on_bucket(
         "BucketVersioning",

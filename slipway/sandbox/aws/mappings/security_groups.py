@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.mapping import Inputs, Item, ResourceMapping, Setting, find
 from slipway.sandbox.aws.mappings import ec2, permissions
 from slipway.sandbox.aws.mappings.permissions import Atom
 
@@ -70,7 +70,7 @@ def _create_group(aws: Aws, inputs: Inputs) -> str:
     return str(group)
 
 
-SECURITY_GROUP = Row(
+SECURITY_GROUP = ResourceMapping(
     "aws:ec2/securityGroup:SecurityGroup",
     ec2.SERVICE,
     create=_create_group,
@@ -100,7 +100,7 @@ def _adopt(aws: Aws, inputs: Inputs) -> str:
     return str(group)
 
 
-DEFAULT_SECURITY_GROUP = Row(
+DEFAULT_SECURITY_GROUP = ResourceMapping(
     "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     ec2.SERVICE,
     create=_adopt,
@@ -152,7 +152,7 @@ def _read_rule(aws: Aws, id: str, names: Inputs) -> Item | None:
     return item
 
 
-def _rule(direction: str) -> Row:
+def _rule(direction: str) -> ResourceMapping:
     def create(aws: Aws, inputs: Inputs) -> str:
         pairs = [{"Key": key, "Value": value} for key, value in (inputs.get("tags") or {}).items()]
         tagged = {"TagSpecifications": [{"ResourceType": "security-group-rule", "Tags": pairs}]} if pairs else {}
@@ -170,7 +170,7 @@ def _rule(direction: str) -> Row:
         aws.call(ec2.SERVICE, operation, GroupId=inputs["securityGroupId"], SecurityGroupRuleIds=[id])
 
     name = direction.capitalize()
-    return Row(
+    return ResourceMapping(
         f"aws:vpc/securityGroup{name}Rule:SecurityGroup{name}Rule",
         ec2.SERVICE,
         create=create,
@@ -190,4 +190,4 @@ def _rule(direction: str) -> Row:
     )
 
 
-ROWS = (SECURITY_GROUP, DEFAULT_SECURITY_GROUP, _rule("ingress"), _rule("egress"))
+MAPPINGS = (SECURITY_GROUP, DEFAULT_SECURITY_GROUP, _rule("ingress"), _rule("egress"))

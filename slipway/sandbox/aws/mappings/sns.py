@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "sns"
 _ATTRIBUTES = {
@@ -52,7 +52,7 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
     return {"arn": id, "name": id.rsplit(":", 1)[-1], "owner": found.get("Owner"), **named}
 
 
-TOPIC = Row(
+TOPIC = ResourceMapping(
     "aws:sns/topic:Topic",
     SERVICE,
     create=Call("create_topic", adapt=_request),
@@ -83,7 +83,7 @@ def _create_policy(aws: Aws, inputs: Inputs) -> str:
     return str(inputs["arn"])
 
 
-TOPIC_POLICY = Row(
+TOPIC_POLICY = ResourceMapping(
     "aws:sns/topicPolicy:TopicPolicy",
     SERVICE,
     create=_create_policy,
@@ -96,7 +96,7 @@ TOPIC_POLICY = Row(
     drift=("policy",),
 )
 
-SUBSCRIPTION = Row(
+SUBSCRIPTION = ResourceMapping(
     "aws:sns/topicSubscription:TopicSubscription",
     SERVICE,
     create=Call("subscribe", rename={"topic": "TopicArn"}, fixed={"ReturnSubscriptionArn": True}),
@@ -109,4 +109,4 @@ SUBSCRIPTION = Row(
     drift=("endpoint", "protocol"),
 )
 
-ROWS = (TOPIC, TOPIC_POLICY, SUBSCRIPTION)
+MAPPINGS = (TOPIC, TOPIC_POLICY, SUBSCRIPTION)

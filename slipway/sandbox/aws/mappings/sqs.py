@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Call, Inputs, Item, Row, Setting, Tags, find
+from slipway.sandbox.aws.mapping import Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "sqs"
 # Input -> attribute. AWS keeps them all as text.
@@ -59,7 +59,7 @@ def _set(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(SERVICE, "set_queue_attributes", QueueUrl=id, Attributes=attributes(changed))
 
 
-QUEUE = Row(
+QUEUE = ResourceMapping(
     "aws:sqs/queue:Queue",
     SERVICE,
     create=Call(
@@ -111,7 +111,7 @@ def _delete_policy(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(SERVICE, "set_queue_attributes", QueueUrl=id, Attributes={"Policy": ""})
 
 
-QUEUE_POLICY = Row(
+QUEUE_POLICY = ResourceMapping(
     "aws:sqs/queuePolicy:QueuePolicy",
     SERVICE,
     create=_create_policy,
@@ -123,4 +123,4 @@ QUEUE_POLICY = Row(
     drift=("policy",),
 )
 
-ROWS = (QUEUE, QUEUE_POLICY)
+MAPPINGS = (QUEUE, QUEUE_POLICY)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Action, Call, Inputs, Item, Row, Setting, find
+from slipway.sandbox.aws.mapping import Action, Call, Inputs, Item, ResourceMapping, Setting, find
 from slipway.sandbox.aws.mappings import ec2
 
 _DESCRIBE = ec2.described("describe_vpcs", "VpcIds", "Vpcs")
@@ -61,7 +61,7 @@ def _made_with_the_vpc(aws: Aws, vpc: str) -> dict[str, str]:
     return found
 
 
-VPC = Row(
+VPC = ResourceMapping(
     "aws:ec2/vpc:Vpc",
     ec2.SERVICE,
     create=Call(
@@ -95,7 +95,7 @@ def _read_range(aws: Aws, id: str, names: Inputs) -> Item | None:
     return None
 
 
-SECONDARY_RANGE = Row(
+SECONDARY_RANGE = ResourceMapping(
     "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation",
     ec2.SERVICE,
     create=_associate_range,
@@ -121,7 +121,7 @@ def _subnet_attribute(name: str) -> Action:
     return send
 
 
-SUBNET = Row(
+SUBNET = ResourceMapping(
     "aws:ec2/subnet:Subnet",
     ec2.SERVICE,
     create=Call("create_subnet"),
@@ -168,7 +168,7 @@ def _delete_gateway(aws: Aws, id: str, inputs: Inputs) -> None:
 
 _DESCRIBE_GATEWAY = ec2.described("describe_internet_gateways", "InternetGatewayIds", "InternetGateways")
 
-INTERNET_GATEWAY = Row(
+INTERNET_GATEWAY = ResourceMapping(
     "aws:ec2/internetGateway:InternetGateway",
     ec2.SERVICE,
     create=Call("create_internet_gateway", omit=frozenset({"vpcId"})),
@@ -182,4 +182,4 @@ INTERNET_GATEWAY = Row(
     drift=("vpcId",),
 )
 
-ROWS = (VPC, SECONDARY_RANGE, SUBNET, INTERNET_GATEWAY)
+MAPPINGS = (VPC, SECONDARY_RANGE, SUBNET, INTERNET_GATEWAY)

@@ -85,11 +85,11 @@ class Releases:
         if not outputs:
             msg = f"release {id} cannot be imported into the sandbox: it keeps no Helm release records"
             raise ProviderError(msg)
-        return ReadResult(id, outputs, inputs) if self.targets.standing(settings) is not None else None
+        return ReadResult(id, outputs, inputs) if self.targets.existing(settings) is not None else None
 
     def delete(self, settings: Settings, resource: Resource, outputs: Object) -> None:
         """Uninstall. CRDs from `crds/` and objects with the policy `keep` stay, as with Helm."""
-        target = self.targets.standing(settings)
+        target = self.targets.existing(settings)
         self.notes.clear(resource.urn)
         if target is not None:
             install.uninstall(target.client, _refs(outputs, "objects"))
@@ -139,7 +139,7 @@ class Releases:
         """What the API server says to the rendered objects."""
         if plan.mode is not NoteKind.RENDERED:
             return []
-        client, release = (self.targets.standing(settings) or self.targets.spare()).client, release_name(inputs)
+        client, release = (self.targets.existing(settings) or self.targets.spare()).client, release_name(inputs)
         objects = [install.placed(client, each, release) for each in self._rendered(client, plan, inputs)]
         mark = hashlib.sha256(f"{client.server} {json.dumps(objects, sort_keys=True)}".encode()).hexdigest()
         with self._lock:

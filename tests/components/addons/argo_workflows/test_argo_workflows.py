@@ -10,7 +10,7 @@ import pulumi_aws as aws
 from components.addons.argo_workflows import ArgoWorkflows
 from components.addons.argo_workflows.addon import reading_policy
 from spec.settings.addons.batch import ArgoWorkflows as Settings
-from tests.support.site import seen_parts
+from tests.support.context import seen_parts
 
 
 def values(**settings: int) -> dict[str, Any]:

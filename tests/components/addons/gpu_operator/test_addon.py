@@ -16,7 +16,7 @@ from spec.settings.addons.gpu import GpuOperator as Settings
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import platform
 from tests.components.pools.test_crds import complaints
-from tests.support.site import POOLS, Seen, seen_parts
+from tests.support.context import POOLS, Seen, seen_parts
 
 PLACEMENT: Final = {"nodeSelector": {"platform.slipway/role": "system"}, "tolerations": [{"key": "x"}]}
 L4: Final = {"preset": "gpu-spot"}

@@ -18,7 +18,7 @@ def found(**more: Any) -> dict[str, Any]:
 
 
 def test_features_are_on_where_a_pool_needs_them() -> None:
-    cpu, sliced = spec(preset="cpu", repair=False), spec(preset="a100", mig={"layout": "all-1g.5gb"})
+    cpu, sliced = spec(preset="cpu", nodeRepair=False), spec(preset="a100", mig={"layout": "all-1g.5gb"})
     assert Gates.of([cpu]) == Gates(node_repair=False, node_overlay=False)
     assert Gates.of([cpu, sliced]) == Gates(node_repair=True, node_overlay=True)
     assert found(gates=Gates.of([cpu]))["settings"]["featureGates"] == {

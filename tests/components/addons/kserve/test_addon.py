@@ -10,7 +10,7 @@ from components.addons.kserve import Kserve
 from components.addons.kserve.addon import gateway, values
 from spec.catalog.charts import KSERVE, KSERVE_CRD
 from spec.settings.addons.serving import Kserve as Settings
-from tests.support.site import seen_parts
+from tests.support.context import seen_parts
 
 PLACEMENT = {"nodeSelector": {"x": "y"}, "tolerations": []}
 
@@ -31,9 +31,9 @@ def test_models_are_deployments_unless_asked_otherwise() -> None:
     found = values(Settings(), region="us-east-1", placement=PLACEMENT)
     assert found["kserve"]["controller"]["deploymentMode"] == "Standard"
     assert way_in()["ingressGateway"] == {"enableGatewayApi": False, "className": "alb"}
-    knative = values(Settings(mode="Knative"), region="us-east-1", placement=PLACEMENT)
+    knative = values(Settings(defaultDeploymentMode="Knative"), region="us-east-1", placement=PLACEMENT)
     assert knative["kserve"]["controller"]["deploymentMode"] == "Knative"
-    assert "className" not in way_in(mode="Knative")["ingressGateway"]
+    assert "className" not in way_in(defaultDeploymentMode="Knative")["ingressGateway"]
 
 
 def test_there_is_no_istio() -> None:
@@ -58,7 +58,7 @@ def test_the_gateway_that_is_named_is_the_one_that_is_made() -> None:
 
 
 def test_a_gateway_listens_for_the_domain_as_addresses_are_written() -> None:
-    (plain,) = gateway(Settings(domain="models.example.com"))["spec"]["listeners"]
+    (plain,) = gateway(Settings(ingressDomain="models.example.com"))["spec"]["listeners"]
     assert (plain["hostname"], plain["port"], plain["protocol"]) == ("*.models.example.com", 80, "HTTP")
     (secure,) = gateway(Settings(https=True))["spec"]["listeners"]
     assert (secure["port"], secure["protocol"]) == (443, "HTTPS")

@@ -15,7 +15,7 @@ from spec.pools import PoolSpec, resolve_all
 from spec.pools.taints import Toleration
 from spec.settings.addons.serving import Server
 from tests.components.pools.samples import platform
-from tests.support.site import POOLS
+from tests.support.context import POOLS
 from tests.support.structural import complaints, definition, schema
 
 POOL = "platform.slipway/pool"

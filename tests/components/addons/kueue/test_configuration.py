@@ -12,7 +12,7 @@ from components.addons.kueue.configuration import TEAM_LABEL, frameworks
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import Kueue as Settings
 from spec.teams import labels
-from tests.support.site import seen_parts
+from tests.support.context import seen_parts
 
 FIELDS = {
     "apiVersion", "kind", "health", "metrics", "webhook", "leaderElection", "controller", "clientConnection",
@@ -65,7 +65,7 @@ def test_fair_sharing_is_switched_on_by_being_there() -> None:
 
 
 def test_a_job_whose_pods_do_not_come_queues_again_later_and_later() -> None:
-    found = configured(podsReadyMinutes=30, retries=3)["waitForPodsReady"]
+    found = configured(waitForPodsReadyMinutes=30, backoffLimitCount=3)["waitForPodsReady"]
     assert (found["timeout"], found["recoveryTimeout"]) == ("30m", "15m")
     assert found["requeuingStrategy"]["backoffLimitCount"] == 3
     assert found["blockAdmission"] is False
@@ -78,7 +78,7 @@ def test_adapters_and_huge_pages_need_no_quota() -> None:
 
 
 def test_a_manager_names_itself_to_its_workers_and_a_worker_is_an_ordinary_cluster() -> None:
-    found = configured(multiKueue="manager", workerLostMinutes=30)["multiKueue"]
+    found = configured(multiKueue="manager", workerLostTimeoutMinutes=30)["multiKueue"]
     assert (found["origin"], found["workerLostTimeout"]) == ("ml", "30m")
     assert configured(multiKueue="worker") == configured()
 

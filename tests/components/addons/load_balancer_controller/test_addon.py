@@ -6,7 +6,7 @@ import pulumi_aws as aws
 
 from components.addons.load_balancer_controller import LoadBalancerController
 from spec.settings.addons.ingress import LoadBalancerController as Settings
-from tests.support.site import seen_parts
+from tests.support.context import seen_parts
 
 RELEASE = "aws-load-balancer-controller"
 

@@ -19,7 +19,7 @@ from spec.settings.addons.tracking import Mlflow as Settings
 from spec.settings.shape import overlay
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.storage.support import statements
-from tests.support.site import Seen, seen_parts
+from tests.support.context import Seen, seen_parts
 
 HANDED_ON = ("podSecurityContext", "affinity", "extraEnvVars")
 """Maps that the chart hands on as they are."""

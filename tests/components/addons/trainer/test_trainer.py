@@ -12,7 +12,7 @@ from components.addons.trainer.runtimes import IMAGE, runtimes
 from spec.pools import resolve_all
 from spec.settings.addons.batch import Trainer as Settings
 from tests.components.pools.samples import platform
-from tests.support.site import POOLS, seen_parts
+from tests.support.context import POOLS, seen_parts
 from tests.support.structural import complaints, definition, schema
 
 WHOLE = {"big": {"preset": "a100"}, **POOLS}

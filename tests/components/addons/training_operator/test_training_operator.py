@@ -13,7 +13,7 @@ from components.addons.training_operator.crds import definition as crd_of
 from components.addons.training_operator.kinds import KINDS
 from components.addons.training_operator.manifests import LABELS
 from spec.settings.addons.batch import TrainingOperator as Settings
-from tests.support.site import Seen, seen_parts
+from tests.support.context import Seen, seen_parts
 from tests.support.structural import definition, schema
 
 

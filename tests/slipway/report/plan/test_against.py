@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from slipway.engine.project import Project
-from slipway.report.plan.against import Former, former
+from slipway.report.plan.against import Baseline, baseline
 
 OWN = """\
 import json, pathlib, sys
@@ -51,8 +51,8 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def at(root: Path, ref: str, stack: str = "dev") -> Former:
-    return former(Project(root), stack, ref)
+def at(root: Path, ref: str, stack: str = "dev") -> Baseline:
+    return baseline(Project(root), stack, ref)
 
 
 def test_the_program_of_the_commit_renders_its_own_tree(root: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from slipway.sandbox.aws import drift
 from slipway.sandbox.aws.kinds import Scalar
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.rpc import diff
 from tests.slipway.sandbox.aws.samples import SAMPLES, World
 
@@ -14,14 +14,14 @@ from tests.slipway.sandbox.aws.samples import SAMPLES, World
 UNFINDABLE = {"aws:cloudwatch/eventTarget:EventTarget", "aws:ec2/route:Route"}
 
 
-@pytest.mark.parametrize("type_token", sorted(set(ROWS) - UNFINDABLE))
+@pytest.mark.parametrize("type_token", sorted(set(MAPPINGS) - UNFINDABLE))
 def test_an_import_finds_what_the_program_would_set(type_token: str, world: World) -> None:
     sample, lifecycle = SAMPLES[type_token], world.lifecycle(type_token)
     inputs = sample.inputs(world)
     id, _ = lifecycle.create(inputs)
     found = lifecycle.read(id, {}, {})
     assert found is not None
-    compared = set(lifecycle.row.drift) & set(inputs)
+    compared = set(lifecycle.mapping.drift) & set(inputs)
     assert compared <= set(found.inputs)
     changes = {str(change.path[0]) for change in diff.compare(dict(found.inputs), inputs)}
     documents = {name for name in changes if drift.same(Scalar("str"), inputs.get(name), found.inputs.get(name))}

@@ -11,14 +11,14 @@ from slipway.sandbox.aws import lifecycle as lifecycle_module
 from slipway.sandbox.aws import parameters
 from slipway.sandbox.aws.client import AwsError
 from slipway.sandbox.aws.mapping import ALWAYS, ANY
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.schema import schema
 from slipway.sandbox.rpc.errors import PartialFailureError
 from slipway.sandbox.rpc.hooks import ReadResult
 from tests.slipway.sandbox.aws.samples import SAMPLES, World
 from tests.slipway.sandbox.aws.samples.world import document
 
-EACH = pytest.mark.parametrize("type_token", sorted(ROWS))
+EACH = pytest.mark.parametrize("type_token", sorted(MAPPINGS))
 
 
 def read(world: World, type_token: str, id: str, outputs: dict[str, Any], inputs: dict[str, Any]) -> ReadResult:
@@ -28,21 +28,21 @@ def read(world: World, type_token: str, id: str, outputs: dict[str, Any], inputs
 
 
 def test_every_row_has_a_sample() -> None:
-    assert set(SAMPLES) == set(ROWS)
+    assert set(SAMPLES) == set(MAPPINGS)
 
 
 @EACH
 def test_a_row_names_only_inputs_and_outputs_of_its_type(type_token: str) -> None:
-    row, known = ROWS[type_token], schema(type_token)
+    mapping, known = MAPPINGS[type_token], schema(type_token)
     assert known is not None
     inputs = {
-        *(path.split(".")[0] for path in row.force_new), *row.drift, *row.defaults,
-        *(name for group in row.exactly_one for name in group),
-        *(key for setting in row.settings for key in setting.keys if key not in (ANY, ALWAYS)),
+        *(path.split(".")[0] for path in mapping.force_new), *mapping.drift, *mapping.defaults,
+        *(name for group in mapping.exactly_one for name in group),
+        *(key for setting in mapping.settings for key in setting.keys if key not in (ANY, ALWAYS)),
     }  # fmt: skip
     assert inputs <= set(known.inputs)
-    assert {*row.computed, *row.from_item, *row.volatile} <= set(known.outputs)
-    assert not set(row.drift) & set(row.recorded(known.inputs)), "a recorded update would look like drift"
+    assert {*mapping.computed, *mapping.from_item, *mapping.volatile} <= set(known.outputs)
+    assert not set(mapping.drift) & set(mapping.recorded(known.inputs)), "a recorded update would look like drift"
 
 
 @EACH
@@ -50,7 +50,7 @@ def test_an_object_lives_its_life(type_token: str, world: World) -> None:
     sample, lifecycle = SAMPLES[type_token], world.lifecycle(type_token)
     inputs = sample.inputs(world)
     assert lifecycle.schema.check(inputs) == []
-    assert parameters.check(world.aws, lifecycle.schema, lifecycle.row, inputs) == []
+    assert parameters.check(world.aws, lifecycle.schema, lifecycle.mapping, inputs) == []
     id, outputs = lifecycle.create(inputs)
     assert id
     assert read(world, type_token, id, outputs, inputs) == ReadResult(id, outputs, inputs), "false drift"
@@ -110,13 +110,13 @@ def test_inline_routes_are_made_those_of_the_program(world: World) -> None:
     gateway, nat = world.gateway_of(id), world.nat()
     inputs = {"vpcId": outputs["vpcId"], "routes": [{"cidrBlock": "0.0.0.0/0", "gatewayId": gateway}]}
     outputs = lifecycle.update(id, outputs, inputs, {"routes"})
-    assert read(world, lifecycle.row.type, id, outputs, inputs).inputs == inputs
+    assert read(world, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
     inputs = {**inputs, "routes": [{"cidrBlock": "0.0.0.0/0", "natGatewayId": nat}]}
     outputs = lifecycle.update(id, outputs, inputs, {"routes"})
-    assert read(world, lifecycle.row.type, id, outputs, inputs).inputs == inputs
+    assert read(world, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
     inputs = {**inputs, "routes": []}
     outputs = lifecycle.update(id, outputs, inputs, {"routes"})
-    assert read(world, lifecycle.row.type, id, outputs, inputs).inputs == inputs
+    assert read(world, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
 
 
 def test_an_association_moves_to_another_table_and_is_found_again(world: World) -> None:
@@ -126,7 +126,7 @@ def test_an_association_moves_to_another_table_and_is_found_again(world: World) 
     id, outputs = lifecycle.create(inputs)
     moved = {**inputs, "routeTableId": world.table()}
     outputs = lifecycle.update(id, outputs, moved, {"routeTableId"})
-    assert read(world, lifecycle.row.type, id, outputs, moved).inputs == moved
+    assert read(world, lifecycle.mapping.type, id, outputs, moved).inputs == moved
     lifecycle.delete(id, outputs)
     assert lifecycle.read(id, outputs, moved) is None
 
@@ -137,9 +137,9 @@ def test_tags_of_default_and_own_are_told_apart(world: World) -> None:
     inputs = {"cidrBlock": "10.0.0.0/16", "tags": {"stage": "prod", "Name": "vpc"}}
     id, outputs = lifecycle.create(inputs)
     assert outputs["tagsAll"] == {"team": "ml", "stage": "prod", "Name": "vpc"}
-    assert read(tagged, lifecycle.row.type, id, outputs, inputs).inputs == inputs
+    assert read(tagged, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
     gone = [{"Key": "team"}, {"Key": "Name"}]
     tagged.aws.call("ec2", "delete_tags", Resources=[id], Tags=gone)
-    found = read(tagged, lifecycle.row.type, id, outputs, inputs)
+    found = read(tagged, lifecycle.mapping.type, id, outputs, inputs)
     assert found.inputs["tags"] == {"stage": "prod"}
     assert found.outputs["tagsAll"] == {"stage": "prod"}, "so that the next run puts the default tag back"

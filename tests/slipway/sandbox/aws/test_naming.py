@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slipway.sandbox.aws import naming
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.schema import schema
 from slipway.sandbox.rpc.hooks import Resource
 
@@ -20,7 +20,7 @@ def named(kind: str, proposed: str = "", olds: dict[str, Any] | None = None, **n
     known = schema(kind)
     assert known is not None
     resource = Resource(f"urn:pulumi:s::p::{kind}::a-thing", kind, "a-thing", proposed)
-    return naming.with_name(known, ROWS[kind], resource, news, olds or {}, b"seed")
+    return naming.with_name(known, MAPPINGS[kind], resource, news, olds or {}, b"seed")
 
 
 def test_without_a_proposal_the_name_is_the_logical_one_with_digits() -> None:
@@ -34,7 +34,7 @@ def test_what_the_engine_proposes_is_taken(kind: str, key: str) -> None:
 
 
 def test_a_proposal_is_cut_to_what_the_service_takes_and_lowered_for_buckets() -> None:
-    assert len(named(ROLE, "x" * 200)["name"]) == ROWS[ROLE].name_limit
+    assert len(named(ROLE, "x" * 200)["name"]) == MAPPINGS[ROLE].name_limit
     assert named(BUCKET, "Slipway-Dev")["bucket"] == "slipway-dev"
 
 

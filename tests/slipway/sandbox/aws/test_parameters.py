@@ -6,7 +6,7 @@ import pytest
 
 from slipway.sandbox.aws import parameters
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.schema import schema
 from slipway.sandbox.rpc.wire import UNKNOWN
 
@@ -22,7 +22,7 @@ INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 def check(aws: Aws, type_token: str, inputs: dict[str, Any]) -> dict[str, str]:
     known = schema(type_token)
     assert known is not None
-    return {f.property: f.reason for f in parameters.check(aws, known, ROWS[type_token], inputs)}
+    return {f.property: f.reason for f in parameters.check(aws, known, MAPPINGS[type_token], inputs)}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from botocore.loaders import ExtrasProcessor, JSONFileLoader
 
 from slipway.sandbox.aws import parsed_once
 from slipway.sandbox.aws.client import Aws, AwsError, Clients
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.parsed_once import CopyingExtras, SharedFiles
 
 
@@ -158,7 +158,7 @@ def test_a_request_is_the_one_botocore_would_send(
 
 
 def test_nobody_changes_what_is_shared(aws: Aws) -> None:
-    for service in sorted({row.service for row in ROWS.values()}):
+    for service in sorted({mapping.service for mapping in MAPPINGS.values()}):
         aws.clients.get(service, aws.region)
     for service, operation in (("ec2", "describe_vpcs"), ("sqs", "list_queues"), ("s3", "list_buckets")):
         aws.call(service, operation)

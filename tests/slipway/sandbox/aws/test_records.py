@@ -9,7 +9,7 @@ from slipway.sandbox.aws import records
 from slipway.sandbox.aws.client import Aws, AwsError
 from slipway.sandbox.aws.configuration import World as Shared
 from slipway.sandbox.aws.coverage import coverage, recorded_updates
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.provider import AwsProvider
 from slipway.sandbox.aws.schema import Schema, schema
 from slipway.sandbox.rpc.errors import ProviderError
@@ -33,7 +33,7 @@ def test_a_record_names_only_inputs_and_outputs_of_its_type() -> None:
     for type_token, record in records.RECORDS.items():
         assert {path.split(".")[0] for path in record.force_new} <= set(known(type_token).inputs)
         assert set(record.computed) <= set(known(type_token).outputs)
-        assert type_token not in ROWS
+        assert type_token not in MAPPINGS
 
 
 def test_what_eks_would_compute_has_its_form(world: World) -> None:
@@ -98,7 +98,7 @@ def test_a_record_is_refreshed_as_it_is_and_not_imported(aws: Aws) -> None:
 
 def test_it_is_told_what_lives_in_moto_and_what_does_not() -> None:
     found = coverage()
-    assert found["moto"] == sorted(ROWS)
+    assert found["moto"] == sorted(MAPPINGS)
     assert found["record"] == "any other of 1748 types"
     updates = recorded_updates()
     assert "version" in updates["aws:eks/cluster:Cluster"]

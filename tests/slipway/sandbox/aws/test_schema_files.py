@@ -13,7 +13,7 @@ import pytest
 
 from slipway.sandbox.aws import schema_files, sdk_annotations
 from slipway.sandbox.aws.kinds import AnyOf, Field, Kind, ListOf, MapOf, ObjectOf, Objects
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.schema import tokens
 
 TOPIC = "aws:sns/topic:Topic"
@@ -50,7 +50,7 @@ def children(fields: Mapping[str, Field]) -> list[ObjectOf]:
     return [nested for field in fields.values() for nested in below(field.kind)]
 
 
-@pytest.mark.parametrize("type_token", [*sorted(ROWS), RECURSIVE])
+@pytest.mark.parametrize("type_token", [*sorted(MAPPINGS), RECURSIVE])
 def test_what_is_read_back_is_what_the_sdk_says(type_token: str) -> None:
     said = of_the_sdk(type_token)
     schema_files.save(type_token, said)

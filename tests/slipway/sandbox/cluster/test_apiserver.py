@@ -66,4 +66,4 @@ def test_a_stranger_is_let_in_nowhere(plane: ControlPlane) -> None:
 def test_garbage_is_collected_as_the_user_says(plane: ControlPlane) -> None:
     assert garbage_collection({}) == {"GOGC": "100", "GOMEMLIMIT": MEMORY_LIMIT}
     assert garbage_collection({"GOGC": "50", "GOMEMLIMIT": "1GiB"}) == {"GOGC": "50", "GOMEMLIMIT": "1GiB"}
-    assert plane.pool.standing()[CLUSTER].process.spec.environment == garbage_collection(os.environ)
+    assert plane.pool.existing()[CLUSTER].process.spec.environment == garbage_collection(os.environ)

@@ -146,13 +146,13 @@ def test_standing_lists_clusters_oldest_first_and_without_the_spare(servers: Fak
     for name in ("b", "a"):
         pool.create(name)
     spare = pool.spare()
-    assert list(pool.standing()) == ["b", "a"]
+    assert list(pool.existing()) == ["b", "a"]
     assert spare in pool.running()
 
 
 def test_every_coming_and_going_is_told(servers: FakeServers) -> None:
     told: list[list[str]] = []
-    pool = ClusterPool(servers, lambda: told.append(list(pool.standing())))
+    pool = ClusterPool(servers, lambda: told.append(list(pool.existing())))
     pool.create("dev")
     pool.delete("dev")
     assert told == [["dev"], []]

@@ -163,7 +163,7 @@ def test_a_spare_that_lent_a_definition_becomes_no_cluster_and_a_deleted_cluster
     assert "weight" in served["properties"]["spec"]["properties"]
 
     assert plane.pool.create("after-preview").server != spare.server
-    server = plane.pool.standing()["after-preview"]
+    server = plane.pool.existing()["after-preview"]
     created = plane.targets.client(server)
     assert not crds.is_served(created, ref)
     created.apply(Ref("v1", "Namespace", "left").as_object(), "test")

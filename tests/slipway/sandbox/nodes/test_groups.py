@@ -16,7 +16,7 @@ def nodes(template: dict[str, Any] | None = None, tags: dict[str, str] | None = 
 
 
 @pytest.mark.parametrize(
-    ("scaling", "count", "specimen"),
+    ("scaling", "count", "placeholder"),
     [
         ({"desiredSize": 3, "minSize": 1}, 3, False),
         ({"desiredSize": 0, "minSize": 2}, 2, False),
@@ -25,11 +25,11 @@ def nodes(template: dict[str, Any] | None = None, tags: dict[str, str] | None = 
     ],
 )
 def test_a_group_shows_its_nodes_and_one_specimen_where_it_has_none(
-    scaling: dict[str, int], count: int, specimen: bool
+    scaling: dict[str, int], count: int, placeholder: bool
 ) -> None:
     found = nodes(scalingConfig=scaling)
     assert len(found) == count
-    assert {each.specimen for each in found} == {specimen}
+    assert {each.placeholder for each in found} == {placeholder}
 
 
 def test_nodes_are_spread_over_the_zones_of_the_subnets() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.sandbox.nodes.karpenter import specimen
+from slipway.sandbox.nodes.karpenter import placeholder
 from slipway.sandbox.nodes.spec import Taint
 from spec.catalog import instances
 
@@ -22,10 +22,10 @@ def types(*names: str) -> tuple[str, str, list[str]]:
 
 
 def test_the_cheapest_type_that_fits_is_shown() -> None:
-    found = specimen(pool(types("p5.48xlarge", "p4d.24xlarge", "p4de.24xlarge")), None, [])
+    found = placeholder(pool(types("p5.48xlarge", "p4d.24xlarge", "p4de.24xlarge")), None, [])
     assert found is not None
     assert found.instance_type == "p4d.24xlarge"
-    assert found.specimen
+    assert found.placeholder
     assert found.owner == "nodepool/gpu"
 
 
@@ -38,7 +38,7 @@ def test_the_cheapest_type_that_fits_is_shown() -> None:
     ],
 )
 def test_types_are_chosen_by_any_label_of_karpenter(requirement: tuple[str, str, list[str]], family: str) -> None:
-    found = specimen(pool(requirement), None, [])
+    found = placeholder(pool(requirement), None, [])
     assert found is not None
     if requirement[1] == "Gt":
         assert instances.get(found.instance_type).gpus > 7
@@ -47,14 +47,14 @@ def test_types_are_chosen_by_any_label_of_karpenter(requirement: tuple[str, str,
 
 
 def test_a_type_outside_the_catalog_is_shown_by_name_alone() -> None:
-    found = specimen(pool(types("x99.large")), None, [])
+    found = placeholder(pool(types("x99.large")), None, [])
     assert found is not None
     assert found.instance_type == "x99.large"
     assert "cpu" not in found.capacity
 
 
 def test_requirements_that_nothing_meets_show_nothing() -> None:
-    assert specimen(pool(("karpenter.k8s.aws/instance-gpu-name", "In", ["b999"])), None, []) is None
+    assert placeholder(pool(("karpenter.k8s.aws/instance-gpu-name", "In", ["b999"])), None, []) is None
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_requirements_that_nothing_meets_show_nothing() -> None:
 )
 def test_reserved_comes_before_spot_and_spot_before_on_demand(allowed: list[str], expected: str) -> None:
     capacity = [("karpenter.sh/capacity-type", "In", allowed)] if allowed else []
-    found = specimen(pool(types("m7i.large"), *capacity), None, [])
+    found = placeholder(pool(types("m7i.large"), *capacity), None, [])
     assert found is not None
     assert found.labels["karpenter.sh/capacity-type"] == expected
 
 
 def test_labels_taints_and_zone_are_the_templates() -> None:
-    found = specimen(
+    found = placeholder(
         pool(
             types("m7i.large"),
             ("topology.kubernetes.io/zone", "In", ["us-east-1b", "us-east-1a"]),
@@ -98,7 +98,7 @@ def test_the_node_class_tells_disk_pods_and_adapters() -> None:
             "networkInterfaces": [{"interfaceType": "interface"}, *[{"interfaceType": "efa-only"}] * 4],
         }
     }
-    found = specimen(pool(types("p4d.24xlarge")), node_class, [])
+    found = placeholder(pool(types("p4d.24xlarge")), node_class, [])
     assert found is not None
     assert found.capacity["pods"] == "64"
     assert found.capacity["ephemeral-storage"] == str(300 * 2**30)
@@ -111,10 +111,10 @@ def test_an_overlay_adds_resources_to_the_nodes_it_matches_and_the_heavier_wins(
         return {"spec": {"weight": weight, "requirements": [requirement], "capacity": {"nvidia.com/mig-1g.5gb": count}}}
 
     overlays = [overlay(10, "gpu", "56"), overlay(1, "gpu", "1"), overlay(99, "other", "7")]
-    found = specimen(pool(types("p4d.24xlarge")), None, overlays)
+    found = placeholder(pool(types("p4d.24xlarge")), None, overlays)
     assert found is not None
     assert (found.capacity["nvidia.com/mig-1g.5gb"], found.capacity["nvidia.com/gpu"]) == ("56", "0")
 
 
 def test_a_pool_without_a_template_which_a_stand_in_lets_pass_does_no_harm() -> None:
-    assert specimen({"metadata": {"name": "empty"}, "spec": {}}, None, []) is not None
+    assert placeholder({"metadata": {"name": "empty"}, "spec": {}}, None, []) is not None

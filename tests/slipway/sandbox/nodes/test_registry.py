@@ -124,7 +124,7 @@ def test_objects_of_other_kinds_are_none_of_its_business(registry: NodeRegistry,
 
 def test_a_cluster_that_was_made_anew_gets_its_nodes_again(registry: NodeRegistry, cluster: Cluster) -> None:
     registry.node_group_changed("dev", "a100", GROUP, None)
-    registry.clusters_standing(["other"])
+    registry.existing_clusters(["other"])
     cluster.nodes.clear()
     registry.node_group_changed("dev", "a100", GROUP, None)
     assert set(cluster.nodes) == {"a100-0", "a100-1"}

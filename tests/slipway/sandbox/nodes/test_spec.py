@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slipway.sandbox.nodes.spec import OWNER, SPECIMEN, NodeSpec, Taint, node
+from slipway.sandbox.nodes.spec import OWNER, PLACEHOLDER_NODE, NodeSpec, Taint, node
 
 SPEC = NodeSpec(
     name="a100-0",
@@ -61,4 +61,7 @@ def test_equal_specs_give_equal_nodes_and_names_tell_machines_apart() -> None:
 
 def test_only_a_specimen_is_marked_as_one() -> None:
     assert node(SPEC)["metadata"]["annotations"] == {OWNER: "nodegroup/a100"}
-    assert node(replace(SPEC, specimen=True))["metadata"]["annotations"] == {OWNER: "nodegroup/a100", SPECIMEN: "true"}
+    assert node(replace(SPEC, placeholder=True))["metadata"]["annotations"] == {
+        OWNER: "nodegroup/a100",
+        PLACEHOLDER_NODE: "true",
+    }

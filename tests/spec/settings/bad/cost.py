@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tests.spec.settings.bad.row import Bad
 
-TOLD: Final[dict[str, Any]] = {"notices": {"emails": ["ml@example.com"]}}
+TOLD: Final[dict[str, Any]] = {"notifications": {"emails": ["ml@example.com"]}}
 
 
 def _nights(**more: Any) -> dict[str, Any]:
@@ -19,8 +19,10 @@ def _pools(*names: str, **more: Any) -> dict[str, Any]:
 
 _PATH: Final = "cost.schedules.nights"
 COST: Final = (
-    Bad(62, "budget of nobody", {"cost.monthlyBudgetUsd": 100}, "cost.monthlyBudgetUsd", "must be told", "notices"),
-    Bad(62, "watch of nobody", {"cost.anomalyUsd": 100}, "cost.anomalyUsd", "must be told", "notices"),
+    Bad(
+        62, "budget of nobody", {"cost.monthlyBudgetUsd": 100}, "cost.monthlyBudgetUsd", "must be told", "notifications"
+    ),
+    Bad(62, "watch of nobody", {"cost.anomalyUsd": 100}, "cost.anomalyUsd", "must be told", "notifications"),
     Bad(62, "thresholds fall", {"cost.thresholds": [80, 50]}, "cost.thresholds", "above the one before", "[50, 80]"),
     Bad(62, "threshold twice", {"cost.thresholds": [50, 50]}, "cost.thresholds", "above the one before", "[50]"),
     Bad(62, "threshold 0", {"cost.thresholds": [50, 0]}, "cost.thresholds.1", "at least 1", "1 or more"),
@@ -71,7 +73,14 @@ COST: Final = (
         "Keep one",
     ),
     Bad(62, "OpenCost without Prometheus", {"addons.opencost": {}}, "addons.opencost", "needs", "kubePrometheusStack"),
-    Bad(62, "no address", {"notices": {"emails": ["nobody"]}}, "notices.emails.0", "one @", "ml-platform@example.com"),
+    Bad(
+        62,
+        "no address",
+        {"notifications": {"emails": ["nobody"]}},
+        "notifications.emails.0",
+        "one @",
+        "ml-platform@example.com",
+    ),
     Bad(
         62,
         "runbooks in clear text",
@@ -95,8 +104,8 @@ COST: Final = (
     Bad(
         62,
         "clear text",
-        {"notices": {"https": ["http://x.example"]}},
-        "notices.https.0",
+        {"notifications": {"https": ["http://x.example"]}},
+        "notifications.https.0",
         "begins with https",
         "whole URL",
     ),

@@ -15,7 +15,7 @@ class Bad:
     Attributes:
         number: Of the project's list of 64 bad inputs; one number may have several rows.
         rule: Part of what the report must say of the rule.
-        mend: Part of what it must say to do.
+        fix: Part of what it must say to do.
     """
 
     number: int
@@ -23,7 +23,7 @@ class Bad:
     changes: dict[str, Any] = field(hash=False)
     path: str
     rule: str
-    mend: str
+    fix: str
 
     def __str__(self) -> str:
         return f"{self.number} {self.what}"

@@ -12,11 +12,11 @@ LEAD: Final = "arn:aws:iam::111122223333:role/vision-lead"
 
 
 def team(**more: Any) -> dict[str, Any]:
-    return {"project": "cameras", "costCenter": "ml-vision", "cpus": {"cpu": {"nominal": 8}}, **more}
+    return {"project": "cameras", "costCenter": "ml-vision", "cpus": {"cpu": {"nominalQuota": 8}}, **more}
 
 
 def gpus(nominal: Any, pool: str = "a100", **more: Any) -> dict[str, Any]:
-    return team(gpus={pool: {"nominal": nominal, **more}})
+    return team(gpus={pool: {"nominalQuota": nominal, **more}})
 
 
 TEAMS: Final = (
@@ -24,16 +24,30 @@ TEAMS: Final = (
         52,
         "negative quota",
         {"teams.vision": gpus(-1)},
-        "teams.vision.gpus.a100.nominal",
+        "teams.vision.gpus.a100.nominalQuota",
         "at least 0",
         "0 or more",
     ),
     Bad(
-        53, "quota in bytes", {"teams.vision": gpus("8Gi")}, "teams.vision.gpus.a100.nominal", "whole number", "digits"
+        53,
+        "quota in bytes",
+        {"teams.vision": gpus("8Gi")},
+        "teams.vision.gpus.a100.nominalQuota",
+        "whole number",
+        "digits",
     ),
-    Bad(53, "quota NaN", {"teams.vision": gpus(math.nan)}, "teams.vision.gpus.a100.nominal", "whole number", "digits"),
-    Bad(53, "no quota's end", {"teams.vision": gpus(math.inf)}, "teams.vision.gpus.a100.nominal", "whole", "digits"),
-    Bad(53, "half a GPU", {"teams.vision": gpus(0.5)}, "teams.vision.gpus.a100.nominal", "whole number", "digits"),
+    Bad(
+        53,
+        "quota NaN",
+        {"teams.vision": gpus(math.nan)},
+        "teams.vision.gpus.a100.nominalQuota",
+        "whole number",
+        "digits",
+    ),
+    Bad(
+        53, "no quota's end", {"teams.vision": gpus(math.inf)}, "teams.vision.gpus.a100.nominalQuota", "whole", "digits"
+    ),
+    Bad(53, "half a GPU", {"teams.vision": gpus(0.5)}, "teams.vision.gpus.a100.nominalQuota", "whole number", "digits"),
     Bad(
         54,
         "flavor without pool",
@@ -45,7 +59,7 @@ TEAMS: Final = (
     Bad(
         55,
         "pool without flavor",
-        {"teams.vision": team(cpus={"system": {"nominal": 2}})},
+        {"teams.vision": team(cpus={"system": {"nominalQuota": 2}})},
         "teams.vision.cpus.system",
         "has no flavor",
         "another role",
@@ -61,7 +75,7 @@ TEAMS: Final = (
     Bad(
         55,
         "vCPUs of a pool with GPUs",
-        {"teams.vision": team(cpus={"a100": {"nominal": 8}})},
+        {"teams.vision": team(cpus={"a100": {"nominalQuota": 8}})},
         "teams.vision.cpus.a100",
         "the pool has GPUs",
         "`gpus`",
@@ -72,12 +86,12 @@ TEAMS: Final = (
         {"teams.vision": gpus(9), "teams.language": gpus(8)},
         "pools.a100.max",
         "17 GPUs of it by right, and it has never more than 16",
-        "Use 3, or lower `nominal` of vision (9), language (8)",
+        "Use 3, or lower `nominalQuota` of vision (9), language (8)",
     ),
     Bad(
         56,
         "more vCPUs than the pool has",
-        {"teams.vision": team(cpus={"cpu": {"nominal": 200}})},
+        {"teams.vision": team(cpus={"cpu": {"nominalQuota": 200}})},
         "pools.cpu.max",
         "never more than 160",
         "Use 13",
@@ -126,24 +140,24 @@ TEAMS: Final = (
     Bad(
         58,
         "lending more than one has",
-        {**KUEUE, "teams.vision": gpus(8, lend=9)},
-        "teams.vision.gpus.a100.lend",
+        {**KUEUE, "teams.vision": gpus(8, lendingLimit=9)},
+        "teams.vision.gpus.a100.lendingLimit",
         "at most what it has (8)",
         "8 or less",
     ),
     Bad(
         58,
         "borrowing more than others lend",
-        {**KUEUE, "teams.vision": gpus(8, borrow=8), "teams.language": gpus(8, lend=4)},
-        "teams.vision.gpus.a100.borrow",
+        {**KUEUE, "teams.vision": gpus(8, borrowingLimit=8), "teams.language": gpus(8, lendingLimit=4)},
+        "teams.vision.gpus.a100.borrowingLimit",
         "lend 4",
         "Use 4",
     ),
     Bad(
         58,
         "borrowing without a cohort",
-        {"teams.vision": gpus(8, borrow=4), "teams.language": gpus(8)},
-        "teams.vision.gpus.a100.borrow",
+        {"teams.vision": gpus(8, borrowingLimit=4), "teams.language": gpus(8)},
+        "teams.vision.gpus.a100.borrowingLimit",
         "takes Kueue",
         "kueue: {}",
     ),

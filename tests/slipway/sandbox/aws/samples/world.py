@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.lifecycle import Lifecycle
-from slipway.sandbox.aws.mappings import ROWS
+from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.schema import schema
 
 Made = tuple[str, dict[str, Any]]
@@ -28,7 +28,7 @@ class World:
     def lifecycle(self, type_token: str) -> Lifecycle:
         known = schema(type_token)
         assert known is not None, type_token
-        return Lifecycle(self.aws, known, ROWS[type_token])
+        return Lifecycle(self.aws, known, MAPPINGS[type_token])
 
     def make(self, type_token: str, **inputs: Any) -> Made:
         return self.lifecycle(type_token).create(inputs)

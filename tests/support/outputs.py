@@ -7,19 +7,19 @@ from collections.abc import Mapping
 import pulumi
 import pulumi_aws as aws
 
-from components.base.outputs import ClusterHandle, NetworkHandle
+from components.base.outputs import ClusterOutputs, NetworkOutputs
 from tests.support.mocks import ACCOUNT, REGION
 
 TAGS: Mapping[str, str] = {"environment": "test", "owner": "ml-platform"}
 
 
-def network_handle(letters: str = "ab", *, pods: bool = False) -> NetworkHandle:
+def network_outputs(letters: str = "ab", *, pods: bool = False) -> NetworkOutputs:
     """A network of some zones whose parts stand already."""
 
     def subnets(kind: str) -> dict[str, pulumi.Output[str]]:
         return {letter: pulumi.Output.from_input(f"subnet-{kind}-{letter}") for letter in letters}
 
-    return NetworkHandle(
+    return NetworkOutputs(
         vpc_id=pulumi.Output.from_input("vpc-0123456789abcdef0"),
         vpc_cidr="10.0.0.0/16",
         zones={letter: f"{REGION}{letter}" for letter in letters},
@@ -29,9 +29,9 @@ def network_handle(letters: str = "ab", *, pods: bool = False) -> NetworkHandle:
     )
 
 
-def cluster_handle(
+def cluster_outputs(
     provider: pulumi.ProviderResource, name: str = "slipway-test", version: str = "1.35"
-) -> ClusterHandle:
+) -> ClusterOutputs:
     """A cluster, registered on a provider, without anything around it."""
     cluster = aws.eks.Cluster(
         "cluster",
@@ -42,7 +42,7 @@ def cluster_handle(
         opts=pulumi.ResourceOptions(provider=provider),
     )
     issuer = cluster.identities[0].oidcs[0].issuer
-    return ClusterHandle(
+    return ClusterOutputs(
         name=name,
         arn=f"arn:aws:eks:{REGION}:{ACCOUNT}:cluster/{name}",
         resource=cluster,

@@ -1,4 +1,4 @@
-"""A site for add-ons under test: everything that a platform has, made by hand. Call `site` inside `run`.
+"""A site for add-ons under test: everything that a platform has, made by hand. Call `addon_context` inside `run`.
 
 seen = seen_parts(lambda: Kueue(KueueSettings()))
 seen = seen_parts(lambda: Kueue(KueueSettings()), pools={"a100": {"preset": "a100"}}, addons={"kueue": {}})
@@ -15,12 +15,12 @@ import pulumi
 import pulumi_aws as aws
 
 from components.addons.software import Software, SoftwareArgs
-from components.base.addon import AddOn, Parts, Site
-from components.base.outputs import BucketHandle, DatabaseHandle, EfsHandle, LustreHandle, StorageHandle
+from components.base.addon import AddOn, AddOnContext, Parts
+from components.base.outputs import BucketOutputs, DatabaseOutputs, EfsOutputs, LustreOutputs, StorageOutputs
 from spec.pools import resolve_all
 from tests.components.pools.samples import platform
-from tests.support.handles import cluster_handle, network_handle
 from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
+from tests.support.outputs import cluster_outputs, network_outputs
 
 PURPOSES: Final = ("raw", "checkpoints", "models", "state", "logs")
 POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -32,24 +32,24 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
 """One pool of every sort; `system` comes by itself."""
 
 
-def storage_handle() -> StorageHandle:
+def storage_outputs() -> StorageOutputs:
     """Everything that a platform may store in; names are Outputs, as auto-naming gives them."""
     out = pulumi.Output.from_input
     buckets = {
-        purpose: BucketHandle(name=out(f"slipway-test-{purpose}-0a1b2c3"), arn=out(f"arn:aws:s3:::slipway-{purpose}"))
+        purpose: BucketOutputs(name=out(f"slipway-test-{purpose}-0a1b2c3"), arn=out(f"arn:aws:s3:::slipway-{purpose}"))
         for purpose in PURPOSES
     }
     secret = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:rds!db-0a1b2c3d"
-    return StorageHandle(
+    return StorageOutputs(
         key_arn=out(f"arn:aws:kms:{REGION}:{ACCOUNT}:key/00000000-0000-4000-8000-000000000000"),
         buckets=buckets,
-        efs=EfsHandle(
+        efs=EfsOutputs(
             id=out("fs-0123456789abcdef0"),
             arn=out(f"arn:aws:elasticfilesystem:{REGION}:{ACCOUNT}:file-system/fs-0123456789abcdef0"),
             access_points={"datasets": out("fsap-0123456789abcdef0"), "models": out("fsap-0123456789abcdef1")},
             ready=(),
         ),
-        lustre=LustreHandle(
+        lustre=LustreOutputs(
             id=out("fs-0fedcba9876543210"),
             dns_name=out(f"fs-0fedcba9876543210.fsx.{REGION}.amazonaws.com"),
             mount_name=out("fsx"),
@@ -59,7 +59,7 @@ def storage_handle() -> StorageHandle:
         ),
         classes={"block": "gp3", "shared": "efs", "lustre": "lustre"},
         databases={
-            "mlflow": DatabaseHandle(
+            "mlflow": DatabaseOutputs(
                 host=out("mlflow.example.internal"), port=5432, name="mlflow", secret_arn=out(secret)
             )
         },
@@ -67,12 +67,12 @@ def storage_handle() -> StorageHandle:
     )
 
 
-def site(
+def addon_context(
     opts: pulumi.ResourceOptions | None = None,
     *,
     pools: Mapping[str, Mapping[str, Any]] = POOLS,
     **parts: Any,
-) -> Site:
+) -> AddOnContext:
     """A site with these pools; `parts` are others of a stack file: `addons={"kueue": {}}`, `teams={...}`.
 
     Args:
@@ -81,7 +81,7 @@ def site(
     """
     provider = _provider(opts)
     settings = platform(pools, **parts)
-    home = aws.eks.NodeGroup(
+    system_node_groups = aws.eks.NodeGroup(
         "home",
         cluster_name="slipway-test",
         node_role_arn=f"arn:aws:iam::{ACCOUNT}:role/nodes",
@@ -89,13 +89,13 @@ def site(
         scaling_config={"min_size": 2, "max_size": 3, "desired_size": 2},
         opts=pulumi.ResourceOptions(provider=provider),
     )
-    return Site(
+    return AddOnContext(
         platform=settings,
-        cluster=cluster_handle(provider),
-        network=network_handle("abc"),
+        cluster=cluster_outputs(provider),
+        network=network_outputs("abc"),
         pools=resolve_all(settings),
-        storage=storage_handle(),
-        home=[home],
+        storage=storage_outputs(),
+        system_node_groups=[system_node_groups],
     )
 
 
@@ -130,10 +130,10 @@ def seen_parts(
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())
-        wanted, ground = addon(), site(opts, pools=pools, **parts)
+        wanted, ground = addon(), addon_context(opts, pools=pools, **parts)
         given = wanted.parts(ground)
         found.append(given)
-        Software(wanted.name, SoftwareArgs(addon=wanted, site=ground, after=()), opts)
+        Software(wanted.name, SoftwareArgs(addon=wanted, context=ground, after=()), opts)
         return {
             "values": {chart.release_name: dict(chart.values) for chart in given.releases},
             "before": {key: dict(manifest) for key, manifest in given.before.items()},
