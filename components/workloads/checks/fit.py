@@ -111,8 +111,8 @@ def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[
         amount = wanted.get(name, Decimal(0))
         if amount > maximum:
             rule = (
-                f"a {largest.instance_type} of pool {pool.name} has {readable(name, maximum)} of {name} for pods, after "
-                "the kubelet, the system and DaemonSets"
+                f"a {largest.instance_type} of pool {pool.name} has {readable(name, maximum)} of {name} for pods, "
+                "after the kubelet, the system and DaemonSets"
             )
             asked = readable(name, amount)
             yield Problem(f"{path}.resources[{name}]", rule, asked, "Ask for less, or for a larger pool.")
