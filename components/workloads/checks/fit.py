@@ -111,7 +111,7 @@ def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[
         amount = wanted.get(name, Decimal(0))
         if amount > maximum:
             rule = (
-                f"a {largest.instance_type} of pool {pool.name} has {readable(name, maximum)} of {name} for pods, "
+                f"a {largest.instance_type} of pool {pool.name} leaves {readable(name, maximum)} of {name} to pods, "
                 "after the kubelet, the system and DaemonSets"
             )
             asked = readable(name, amount)
