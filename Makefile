@@ -34,10 +34,12 @@ preview: tools ## what `make up` would change
 destroy: tools ## remove it from the sandbox
 	@$(BIN)/slipway destroy $(STACK) --sandbox --yes
 
-check: setup ## style, types, and whether the lock file is current
+check: setup ## style, types, layers, words, and whether the lock file is current
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --cache-dir $(dir $(MYPY_CACHE_DIR))import-linter
+	$(BIN)/codespell
 	$(BIN)/python tools/lock.py --check
 
 scanners: setup ## Checkov, zizmor, ShellCheck and actionlint, for the tests that hold stacks and workflows against them
