@@ -5,7 +5,7 @@
 # 3 s with it (2026-11).
 export MYPY_CACHE_DIR ?= $(or $(SLIPWAY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slipway)/mypy
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners browser report up preview destroy test check format schema lock bench
+.PHONY: help setup tools scanners browser report up preview destroy test check format generate schema lock bench
 
 STACK ?= dev
 BIN := .venv/bin
@@ -64,6 +64,13 @@ bench: tools ## the measured numbers, each beside its bound
 format: setup ## rewrite the source as `make check` wants it
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
+
+generate: setup ## write every generated file anew: catalog, schema, pages, policies (not locks and charts, which need a network)
+	$(BIN)/python tools/refresh_catalog.py
+	@$(MAKE) --no-print-directory schema
+	$(BIN)/python -m policies.generate
+	$(BIN)/python -m tests.components.admission
+	$(BIN)/python -m tests.fit
 
 schema: setup ## write stacks/schema.json and docs/settings.md anew from the settings' models
 	$(BIN)/python -m infra.config.schema

@@ -13,6 +13,7 @@ import yaml
 from infra.config import load, read_stack, schema, stacks_in
 from infra.config.presets import PRESETS
 from tests.infra.config.stack import BASE, STACK, changed, problems
+from tests.support import generated
 
 STACKS = Path(__file__).parents[3] / "stacks"
 VALIDATOR = jsonschema.Draft202012Validator(schema.generate())
@@ -27,7 +28,7 @@ def document(settings: object, **more: object) -> dict[str, object]:
 
 
 def test_the_committed_schema_is_current() -> None:
-    assert (STACKS / "schema.json").read_text(encoding="utf-8") == schema.text(), "run `python -m infra.config.schema`"
+    generated.check(STACKS / "schema.json", schema.text(), generated.SETTINGS)
 
 
 def test_it_is_a_schema() -> None:
