@@ -95,12 +95,9 @@ def news_of(row: Row) -> set[str]:
 def test_every_rule_of_the_stack_has_a_row_or_a_reason() -> None:
     told = {check.partition("/")[0] for row in ROWS for check in row.finds}
     without = {rule.name for rule in RULES if not isinstance(rule, ResourceRule)} - told
-    assert without - set(SPARED) == set(), (
-        "add a row that it finds to ROWS of tests/policies/mutations.py, or to SPARED why"
-    )
-    assert set(SPARED) - without == set(), (
-        "remove it from SPARED of tests/policies/mutations.py: it has a row, or is gone"
-    )
+    where = "of tests/policies/mutations.py"
+    assert without - set(SPARED) == set(), f"add a change that these find to ROWS {where}, or the reason to SPARED"
+    assert set(SPARED) - without == set(), f"remove these from SPARED {where}: they have a row, or are gone"
 
 
 @pytest.mark.parametrize("kind", NEWCOMERS)
