@@ -66,7 +66,7 @@ format: setup ## rewrite the source as `make check` wants it
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 
-generate: setup ## write every generated file anew: catalog, schema, pages, policies (not locks and charts, which need a network)
+generate: setup ## write every generated file anew: catalog, schema, pages, policies
 	$(BIN)/python tools/refresh_catalog.py
 	@$(MAKE) --no-print-directory schema
 	$(BIN)/python -m policies.generate

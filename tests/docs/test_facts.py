@@ -11,6 +11,15 @@ from slipway.toolchain.tools import KUBERNETES_VERSION
 from tests.docs.pages import ROOT, pages
 
 SANDBOX = (ROOT / "docs" / "guides" / "sandbox.md").read_text(encoding="utf-8")
+NUMBER = r"(?:\d[\d,]+|five|six|seven|eight|nine|ten|eleven|twelve|a hundred)"
+COUNTED = re.compile(
+    rf"\b{NUMBER}\s+(?:AWS\s+)?(?:add-ons|alerts|charts|checks|commands|components|dashboards|examples|policies|programs"
+    r"|resources|rules|runbooks|settings|tests|types|workflows)\b",
+    re.IGNORECASE,
+)
+DATE = re.compile(r"\b20\d\d-\d\d\b")
+RECORDS = ("docs/adr", "docs/notes", "docs/benchmarks.md", "docs/policies.md")
+"""Dated as a whole, or generated."""
 
 
 def test_the_version_of_the_api_server_is_that_of_the_toolchain() -> None:
@@ -28,17 +37,6 @@ def test_the_table_of_stacks_has_their_bounds(stack: str) -> None:
     assert of["budget a month"].startswith(f"{cost['monthlyBudgetUsd']:,} USD")
     assert of["at most, at least an hour"] == f"{limits['ceilingUsdPerHour']}, {limits['floorUsdPerHour']} USD"
     assert of["zones"] == str(len(platform["network"]["zones"]))
-
-
-NUMBER = r"(?:\d[\d,]+|five|six|seven|eight|nine|ten|eleven|twelve|a hundred)"
-COUNTED = re.compile(
-    rf"\b{NUMBER}\s+(?:AWS\s+)?(?:add-ons|alerts|charts|checks|commands|components|dashboards|examples|policies|programs"
-    r"|resources|rules|runbooks|settings|tests|types|workflows)\b",
-    re.IGNORECASE,
-)
-DATE = re.compile(r"\b20\d\d-\d\d\b")
-RECORDS = ("docs/adr", "docs/notes", "docs/benchmarks.md", "docs/policies.md")
-"""Dated as a whole, or generated."""
 
 
 def counts(text: str) -> list[str]:
