@@ -20,6 +20,9 @@ from hypothesis import settings
 from slipway import toolchain
 from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
 
+# In CI a skip is a failure, unless it is on the list.
+pytest_plugins = ("tests.required",)
+
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
 settings.load_profile("slipway")

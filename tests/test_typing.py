@@ -38,4 +38,5 @@ def test_the_type_checker_reads_the_services_in_use_and_no_others() -> None:
         for each in settings["overrides"]
         if each.get("follow_imports") == "normal" and SDK in each["module"]
     )
-    assert {module.split(".")[1] for module in read if module.endswith(".*")} == used | {"config"}
+    listed = {module.split(".")[1] for module in read if module.endswith(".*")}
+    assert listed == used | {"config"}, "correct the list of pulumi_aws modules in pyproject.toml, tool.mypy.overrides"

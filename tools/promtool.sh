@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Puts Prometheus' promtool into build/, for the tests that run alert rules. On Debian and Ubuntu it is taken out of
 # their package `prometheus`, which apt checks by its signature and which is not installed: no service, no root.
-# Elsewhere, and where apt reaches nothing, it says so and leaves those tests to be skipped.
+# Elsewhere, and where apt reaches nothing, it says so and leaves those tests to be skipped; with SLIPWAY_REQUIRE_ALL=1,
+# as in CI, it fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,6 +24,9 @@ chmod 755 "$scratch"
 if fetch "$scratch" >"$scratch/log" 2>&1 && dpkg-deb --extract "$scratch"/prometheus_*.deb "$scratch/package"; then
     mkdir -p "$target"
     mv "$scratch/package/usr/bin/promtool" "$target/promtool"
+elif [ "${SLIPWAY_REQUIRE_ALL:-}" = 1 ]; then
+    echo "error: no promtool, and apt brings none, but SLIPWAY_REQUIRE_ALL=1: put Prometheus' promtool on PATH" >&2
+    exit 1
 else
     echo "note: no promtool, and apt brings none: tests that run alert rules are skipped"
 fi

@@ -45,11 +45,12 @@ def test_a_page_has_all_parts_in_their_order(page: Path) -> None:
 def test_a_page_has_every_setting(page: Path, model: type[BaseModel]) -> None:
     part = page.read_text(encoding="utf-8").partition("## Settings")[2].partition("\n## ")[0]
     named = set(re.findall(r"[A-Za-z]+", " ".join(re.findall("`([^`]*)`", part))))
-    assert {str(field.alias) for field in model.model_fields.values()} - named == set()
+    missing = {str(field.alias) for field in model.model_fields.values()} - named
+    assert missing == set(), f"add these settings to the table of {page.relative_to(ROOT)}"
     cells = [[cell.strip(" `") for cell in row.split("|")[1:3]] for row in part.splitlines() if row.startswith("| `")]
     told = {key: default for key, default in cells if "." not in key and re.fullmatch(r"\d+|true|false", default)}
     real = {str(field.alias): str(field.default).lower() for field in model.model_fields.values()}
-    assert told == {key: real[key] for key in told}
+    assert told == {key: real[key] for key in told}, f"correct the defaults in {page.relative_to(ROOT)}"
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs" / "runbooks").glob("[!R]*.md")), ids=lambda page: page.stem)

@@ -42,4 +42,3 @@ def test_every_file_of_the_walk_exists() -> None:
     paths = re.findall(r"`((?:spec|components|policies|slipway|stacks)/[\w./]*)`", walk)
     assert len(paths) >= 12
     assert [path for path in paths if not (ROOT / path).exists()] == []
-

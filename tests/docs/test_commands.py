@@ -45,7 +45,7 @@ def test_the_page_of_commands_has_each_with_its_options() -> None:
         if words and not re.search(rf"slipway (\S+\|)?{' '.join(words)}\b", text):
             missing.append(" ".join(words))
         missing += [f"{' '.join(words)} {option}" for option in sorted(options) if f"{option}" not in text]
-    assert missing == []
+    assert missing == [], f"add these to {COMMANDS.relative_to(ROOT)}"
 
 
 def wrong(line: str) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
+
 from tests.docs.pages import ROOT, anchors, links, pages
 
 INDEX = ROOT / "docs" / "README.md"
@@ -50,7 +52,8 @@ def test_every_page_below_docs_is_found_from_the_index() -> None:
     assert sorted(str(page.relative_to(ROOT)) for page in below - reached) == []
 
 
-def test_an_index_of_runbooks_and_decisions_is_whole() -> None:
-    for index in (ROOT / "docs/runbooks/README.md", ROOT / "docs/adr/README.md"):
-        listed = {file for _, file, _ in targets(index)}
-        assert sorted(page.name for page in index.parent.glob("*.md") if page not in listed | {index}) == []
+@pytest.mark.parametrize("folder", ["runbooks", "adr", "notes"])
+def test_an_index_of_runbooks_decisions_and_notes_is_whole(folder: str) -> None:
+    index = ROOT / "docs" / folder / "README.md"
+    listed = {file for _, file, _ in targets(index)}
+    assert sorted(page.name for page in index.parent.glob("*.md") if page not in listed | {index}) == []

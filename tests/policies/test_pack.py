@@ -21,6 +21,7 @@ from policies.levels import Levels
 from policies.rules import RULES
 from policies.rules.gpu_pools import BOUNDED
 from tests.policies.support import DAY, analyze_request, analyzer
+from tests.support.generated import POLICIES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -120,5 +121,5 @@ def test_the_entry_point_only_makes_the_pack() -> None:
 def test_levels_files_are_what_the_engine_takes() -> None:
     for environment in levels.ENVIRONMENTS:
         config = json.loads((ROOT / f"policies/levels/{environment}.json").read_text())
-        assert set(config) == {rule.name for rule in RULES}
+        assert set(config) == {rule.name for rule in RULES}, f"run `{POLICIES}`"
         assert {entry["enforcementLevel"] for entry in config.values()} <= {"mandatory", "advisory", "disabled"}

@@ -171,7 +171,8 @@ def test_an_unknown_that_does_not_decide_changes_nothing(rule: AnyRule) -> None:
                 continue
             without = {**fixture, name: replace(fixture[name], props=removed(dict(fixture[name].props), path))}
             decided = checks(found_in(rule, without)) != {check} or decides(rule, fixture, name, path, check)
-            assert decided, (fixture_name, name, path)
+            place = (fixture_name, name, path)
+            assert decided, f"{place}: add it to WAITS of this file with the reason, if the check has to wait there"
 
 
 def is_judged(finding: Finding, name: str, path: Path) -> bool:

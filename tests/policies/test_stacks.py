@@ -55,7 +55,8 @@ def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> N
 def test_every_suppression_still_excuses_something() -> None:
     found = [finding for stack in ENVIRONMENTS for finding in found_in(stack, preview=False)]
     used = {finding.suppression for finding in found}
-    assert [one for one in load_suppressions(pack.identities()).all if one not in used] == []
+    unused = [one for one in load_suppressions(pack.identities()).all if one not in used]
+    assert unused == [], "remove these from policies/suppressions.yaml"
 
 
 @environments
@@ -70,7 +71,7 @@ def test_rules_meet_the_types_that_they_are_about() -> None:
     """A rule about nothing that any stack makes would pass for ever; those few are named here."""
     made = {resource.type for stack in ENVIRONMENTS for resource in recorded(stack)}
     idle = [rule.name for rule in RULES if rule.types != ("*",) and not made.intersection(rule.types)]
-    assert set(idle) == IDLE
+    assert set(idle) == IDLE, "IDLE in this file names the rules about types that no stack makes, and why"
 
 
 def test_the_rules_take_a_moment_for_production() -> None:

@@ -46,7 +46,7 @@ def test_the_locked_versions_are_what_pyproject_asks_for(python: str) -> None:
             assert locked.name not in pinned, f"{locked.name} stands twice for Python {python}"
             pinned[locked.name] = str(locked.specifier).removeprefix("==")
     wrong = [str(wanted) for wanted in asked() if not wanted.specifier.contains(pinned[wanted.name.lower()])]
-    assert wrong == []
+    assert wrong == [], "run `make lock`"
 
 
 @pytest.mark.parametrize(

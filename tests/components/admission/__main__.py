@@ -1,5 +1,6 @@
-"""`python -m tests.components.admission`: the list of docs/guides/admission.md."""
+"""`python -m tests.components.admission` writes the list of docs/guides/admission.md."""
 
-from tests.components.admission.guide import listing
+from tests.components.admission.guide import GUIDE, PART, listing
+from tests.support.generated import ADMISSION, write_part
 
-print(listing())
+write_part(GUIDE, PART, listing(), ADMISSION)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Final
 
 from components.admission import Rule, rules
 from tests.components.admission.samples import STAND
+
+GUIDE: Final = Path(__file__).parents[3] / "docs/guides/admission.md"
+PART: Final = "rules"
+"""The part of the guide that the listing is."""
 
 
 def listing() -> str:

@@ -1,6 +1,5 @@
 """The table of rules: names that settings know, messages that say how to mend, what a stack's pools become."""
 
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -10,11 +9,11 @@ from components.admission.manifests import ACTIONS, binding, policy
 from components.admission.placement import pools
 from components.admission.rule import Message, literal
 from spec.settings.admission import Action, Admission
-from tests.components.admission.guide import listing
+from tests.components.admission.guide import GUIDE, PART, listing
 from tests.components.admission.samples import STAND
+from tests.support import generated
 
 RULES: Final = rules(STAND)
-GUIDE: Final = Path(__file__).parents[3] / "docs/guides/admission.md"
 LONGEST_MESSAGE: Final = 5000
 """k8s.io/apiserver, validating admission policy, maxMessageLength is 5 KiB; a longer one is not shown."""
 
@@ -84,4 +83,4 @@ def test_a_message_shows_a_placeholder_for_what_is_found() -> None:
 
 
 def test_the_guide_lists_every_rule_with_its_message() -> None:
-    assert listing() in GUIDE.read_text(encoding="utf-8"), f"docs/guides/admission.md wants:\n\n{listing()}\n"
+    generated.check_part(GUIDE, PART, listing(), generated.ADMISSION)

@@ -17,9 +17,11 @@ from slipway.charts.uses import Use
 from spec.settings import load, read_stack
 from tests.components.pools.samples import platform
 from tests.support.context import POOLS, addon_context
+from tests.support.generated import CHARTS
 from tests.support.mocks import providers, run
 
 RECORD = verified.load()
+RECORDED = f"with the charts at hand (SLIPWAY_CHARTS) run `{CHARTS}`"
 NOT_PUBLISHED_HERE = {"gateway-crds-helm", "knative-operator"}
 """Charts that nobody had at hand when the record was made; docs/addons says so of both."""
 
@@ -56,7 +58,7 @@ def test_every_key_of_every_add_on_was_found_in_its_chart(every_use: list[Use]) 
         if use.chart in RECORD
         for path in keys.unverified(use.values, RECORD[use.chart].keys)
     }
-    assert not found, "run `slipway charts check --record` with the charts at hand, or mend the key"
+    assert not found, f"correct the key, or {RECORDED}"
 
 
 def test_a_typo_in_a_value_is_found() -> None:
@@ -67,30 +69,30 @@ def test_a_typo_in_a_value_is_found() -> None:
 
 def test_the_record_is_of_the_versions_that_are_pinned() -> None:
     pins = {chart.name: chart.version for chart in pinned()}
-    assert {name: entry.version for name, entry in RECORD.items()} == {name: pins[name] for name in RECORD}
+    assert {name: entry.version for name, entry in RECORD.items()} == {name: pins[name] for name in RECORD}, RECORDED
 
 
 def test_every_chart_that_is_used_is_in_the_record_but_those_that_nobody_had(every_use: list[Use]) -> None:
-    assert {use.chart for use in every_use} - set(RECORD) <= NOT_PUBLISHED_HERE
+    assert {use.chart for use in every_use} - set(RECORD) <= NOT_PUBLISHED_HERE, RECORDED
 
 
 def test_the_record_names_no_chart_that_is_not_used(every_use: list[Use]) -> None:
-    assert set(RECORD) <= {use.chart for use in every_use}
+    assert set(RECORD) <= {use.chart for use in every_use}, RECORDED
 
 
 def test_the_charts_know_what_the_record_says(shared: Path, every_use: list[Use]) -> None:
     findings = check.check(uses.together(every_use), shared / "charts")
     assert [line for finding in findings for line in finding.problems] == []
     made = check.record(findings)
-    assert set(made) == set(RECORD)
+    assert set(made) == set(RECORD), RECORDED
     for name, entry in made.items():
-        assert entry.version == RECORD[name].version
-        assert entry.keys <= RECORD[name].keys, name
+        assert entry.version == RECORD[name].version, f"{name}: {RECORDED}"
+        assert entry.keys <= RECORD[name].keys, f"{name}: {RECORDED}"
 
 
 def test_the_record_is_written_as_it_is_read(tmp_path: Path) -> None:
     file = tmp_path / "verified.yaml"
     verified.save(RECORD, file)
     assert verified.load(file) == RECORD
-    assert file.read_text() == verified.FILE.read_text()
+    assert file.read_text() == verified.FILE.read_text(), RECORDED
     assert json.dumps(sorted(RECORD)) == json.dumps(list(RECORD))

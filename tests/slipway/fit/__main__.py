@@ -1,5 +1,7 @@
-"""`python -m tests.slipway.fit`: the tables of docs/guides/fit.md."""
+"""`python -m tests.slipway.fit` writes the tables of docs/guides/fit.md."""
 
-from tests.slipway.fit.published import table
+from tests.slipway.fit.published import GUIDE, KINDS, table
+from tests.support.generated import FIT, write_part
 
-print(table("cases"), table("misses"), sep="\n\n")
+for kind in KINDS:
+    write_part(GUIDE, kind, table(kind), FIT)

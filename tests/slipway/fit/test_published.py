@@ -1,13 +1,11 @@
 """The estimate against what others published, and the docs against both."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.slipway.fit.published import Case, cases, table
+from tests.slipway.fit.published import GUIDE, KINDS, Case, cases, table
+from tests.support import generated
 
 PROMISE = 0.15
-GUIDE = Path(__file__).parents[3] / "docs/guides/fit.md"
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.what)
@@ -27,6 +25,6 @@ def test_most_figures_are_measured_and_from_several_sources() -> None:
     assert len({case.source for case in measured}) >= 3
 
 
-@pytest.mark.parametrize("kind", ["cases", "misses"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_guide_shows_every_figure_with_its_error(kind: str) -> None:
-    assert table(kind) in GUIDE.read_text(encoding="utf-8"), f"docs/guides/fit.md wants:\n\n{table(kind)}\n"
+    generated.check_part(GUIDE, kind, table(kind), generated.FIT)

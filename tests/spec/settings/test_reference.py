@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from spec.settings import reference, schema
+from tests.support import generated
 
 
 @cache
@@ -43,7 +44,7 @@ def keys(name: str, definitions: dict[str, Any]) -> Iterator[str]:
 
 
 def test_the_page_is_that_of_the_models() -> None:
-    assert reference.FILE.read_text(encoding="utf-8") == page(), "run `make schema`"
+    generated.check(reference.FILE, page(), generated.SETTINGS)
 
 
 def test_every_setting_is_on_the_page() -> None:

@@ -13,6 +13,7 @@ import yaml
 from spec.settings import load, read_stack, schema, stacks_in
 from spec.settings.presets import PRESETS
 from tests.spec.settings.stack import BASE, STACK, changed, problems
+from tests.support import generated
 
 STACKS = Path(__file__).parents[3] / "stacks"
 VALIDATOR = jsonschema.Draft202012Validator(schema.generate())
@@ -28,6 +29,7 @@ def document(settings: object, **more: object) -> dict[str, object]:
 
 def test_the_committed_schema_is_current() -> None:
     assert (STACKS / "schema.json").read_text(encoding="utf-8") == schema.text(), "run `python -m spec.settings.schema`"
+    generated.check(STACKS / "schema.json", schema.text(), generated.SETTINGS)
 
 
 def test_it_is_a_schema() -> None:

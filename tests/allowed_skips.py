@@ -1,0 +1,70 @@
+"""The one list of what may be skipped where nothing else may: in CI, with SLIPWAY_REQUIRE_ALL=1 (tests/required.py)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import Final
+
+
+def anywhere() -> bool:
+    """The reason holds on every machine."""
+    return True
+
+
+def where_nothing_can_be_installed() -> bool:
+    """`.ci/run` installs packages of Debian where it is root; elsewhere the machine has them or has them not."""
+    return os.geteuid() != 0 or shutil.which("apt-get") is None
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A skip that is no failure.
+
+    Attributes:
+        tests: Pattern of the test's file, from the top of the tree.
+        reason: What the reason of the skip begins with.
+        why: Why it may be skipped.
+        where: The machines on which it may.
+    """
+
+    tests: str
+    reason: str
+    why: str
+    where: Callable[[], bool] = anywhere
+
+
+ALLOWED: Final = (
+    Allowed(
+        "tests/*",
+        "SLIPWAY_SHARED names no ",
+        "It compares with charts, CRDs and tables of other projects, which are not part of this repository; `.ci/run` "
+        "names their folder where there is one.",
+    ),
+    Allowed(
+        "tests/e2e/test_environments.py",
+        "a network namespace needs ",
+        "A right that the user of GitHub's runners and most containers do not have (unshare(2): EPERM).",
+    ),
+    Allowed(
+        "tests/slipway/report/test_browser.py",
+        "no Chromium on PATH",
+        "A package of Debian. GitHub's image ubuntu-24.04 has Chromium and Chrome (actions/runner-images, its Readme).",
+        where_nothing_can_be_installed,
+    ),
+    Allowed(
+        "tests/slipway/cli/test_shell.py",
+        "no zsh on this machine",
+        "A package of Debian and Ubuntu; test.yml installs it.",
+        where_nothing_can_be_installed,
+    ),
+)
+
+
+def allowed(file: str, reason: str) -> Allowed | None:
+    """What allows a test of a file to be skipped for a reason, if anything does."""
+    fitting = (one for one in ALLOWED if fnmatch(file, one.tests) and reason.startswith(one.reason))
+    return next((one for one in fitting if one.where()), None)
