@@ -16,7 +16,7 @@ from slipway.toolchain.tools import TOOLS, Download, PulumiInstaller, Tool
 
 PYTHONS: Final = ((3, 11), (3, 13))
 """Oldest and newest; the same as `requires-python` in pyproject.toml."""
-NEEDED: Final = ("pulumi", "kube-apiserver", "etcd")
+NEEDED: Final = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd")
 """What the sandbox can't start without; without helm, charts are recorded and not rendered."""
 BUILD_GIB: Final = 8
 """Go's module cache (2.6 GiB) and build cache (3.8 GiB) after the engine, the API server and helm were built, with the

@@ -20,7 +20,7 @@ from slipway.sandbox.state import SandboxState, default_home
 from spec.errors import SlipwayError
 
 Say = Callable[[str], None]
-REQUIRED: Final = ("pulumi", "kube-apiserver", "etcd")
+REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
 """What nothing works without; without helm, charts are recorded and not rendered, and that is said."""
 _FILE_SCHEME: Final = "file://"
 

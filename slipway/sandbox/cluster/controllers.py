@@ -25,6 +25,7 @@ from slipway.sandbox.cluster.process import Process, ProcessSpec
 from slipway.sandbox.cluster.supervisor import Supervisor
 
 PROGRAMS: Final = ("kube-controller-manager", "kube-scheduler", "kwok")
+"""What is started for each cluster, in this order."""
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 START_SECONDS: Final = 60.0
 NODE_GRACE: Final = "87600h"

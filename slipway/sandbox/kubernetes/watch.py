@@ -1,4 +1,4 @@
-"""Following the objects of a kind: all that there are, then each change (kubernetes.io, "Efficient detection of changes").
+"""Follows the objects of a kind: all of them, then each change (kubernetes.io, "Efficient detection of changes").
 
 A watch is one open request, so following costs nothing while nothing changes.
 """
@@ -24,11 +24,11 @@ READ_SECONDS: Final = 300.0
 """An API server ends a watch by itself after five to ten minutes."""
 
 Handler = Callable[[str, Object], None]
-"""Called with `ADDED`, `MODIFIED` or `DELETED` and the object, by one thread, in the order of the changes."""
+"""Called by one thread with `ADDED`, `MODIFIED` or `DELETED` and the object, in the order of the changes."""
 
 
 class Watch:
-    """A thread that follows one path of the API until it is stopped; `handle` may raise, and the next change goes on."""
+    """A thread that follows one path of the API until it is stopped. A handler that raises misses that change alone."""
 
     def __init__(
         self, client: KubeClient, path: str, handle: Handler, parameters: Mapping[str, str] | None = None

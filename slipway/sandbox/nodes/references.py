@@ -22,7 +22,7 @@ MANAGER: Final = "slipway-sandbox-kubelet"
 SECONDS: Final = 1.0
 """Between two looks for what is missing; a kubelet takes up to two minutes (kubelet, exponential backoff of mounts)."""
 ROOT_CA: Final = "kube-root-ca.crt"
-"""ConfigMap of every namespace, which the controller manager makes (kube-controller-manager, root-ca-certificate-publisher)."""
+"""ConfigMap that the controller manager creates in every namespace (its root-ca-certificate-publisher)."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The part of the CSI drivers: claims get volumes, by the rules of each driver, and released volumes go.
 
-The controller manager binds what is made here. Until then a claim, and the pod that mounts it, is Pending for the reason
-that an event of the claim gives, as on EKS.
+The controller manager binds what is created here. Until then a claim, and the pod that mounts it, is Pending; an event
+of the claim says why, as on EKS.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def refusal(driver: Driver, claim: Object) -> str | None:
 
 
 def volume(driver: Driver, claim: Object, storage_class: Object, node: Object | None) -> Object:
-    """The PersistentVolume of a claim, with the claim's size and modes, in the node's zone where the driver is zonal."""
+    """The PersistentVolume of a claim: its size and modes, and the node's zone where the driver is zonal."""
     metadata, spec = claim["metadata"], claim["spec"]
     digest = hashlib.sha256(metadata["uid"].encode()).hexdigest()[:17]
     source: dict[str, Any] = {"driver": driver.name, "volumeHandle": f"{driver.prefix}{digest}"}
