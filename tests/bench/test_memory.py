@@ -8,6 +8,7 @@ from slipway.sandbox.notes import Note, NoteKind
 from tests.bench import charts
 from tests.bench.context import Bench
 from tests.bench.figure import Verdict
+from tests.bench.machine import BenchError
 from tests.bench.numbers import memory
 from tests.bench.sandbox import Memory
 
@@ -41,6 +42,23 @@ def test_without_charts_the_bounded_number_is_not_measured_and_that_is_said(
     assert (without.verdict, without.value) == (Verdict.NO_BOUND, 700)
     assert (bounded.verdict, bounded.bound) == (Verdict.NOT_MEASURED, memory.BOUND_MIB)
     assert "set SLIPWAY_CHARTS" in bounded.notes[0]
+
+
+def test_a_stack_that_does_not_come_up_with_its_charts_leaves_the_other_number(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(*_: str) -> str:
+        msg = "`slipway up dev --sandbox` ended with code 1"
+        raise BenchError(msg)
+
+    bench = Bench(tmp_path, print)
+    monkeypatch.setattr(bench, "with_prod", lambda: bench.sandbox)
+    monkeypatch.setattr(bench.sandbox, "memory", lambda: NOW)
+    monkeypatch.setattr(bench, "command", fail)
+    monkeypatch.setattr(charts, "directory", lambda *_: tmp_path)
+    without, bounded = memory.measure(bench)
+    assert (without.value, bounded.verdict) == (700, Verdict.NOT_MEASURED)
+    assert "ended with code 1" in bounded.notes[0]
 
 
 def test_releases_are_told_apart_by_what_the_sandbox_did_for_them() -> None:

@@ -10,6 +10,7 @@ from slipway.sandbox.notes import Note, NoteKind, load_notes
 from tests.bench import charts
 from tests.bench.context import ROOT, Bench
 from tests.bench.figure import Figure
+from tests.bench.machine import BenchError
 from tests.bench.sandbox import Memory
 
 BOUND_MIB: Final = 2048
@@ -25,7 +26,11 @@ def measure(bench: Bench) -> list[Figure]:
     The engine and the program are not among them: they run for seconds and belong to no sandbox. The bound is on dev
     with every chart at hand; prod without charts, which is up from the previews, is a figure beside it.
     """
-    return [_without_charts(bench), _with_charts(bench)]
+    without = _without_charts(bench)
+    try:
+        return [without, _with_charts(bench)]
+    except BenchError as error:
+        return [without, not_measured(str(error))]
 
 
 def _without_charts(bench: Bench) -> Figure:
