@@ -18,4 +18,4 @@ class RenderError(SlipwayError):
 
 
 class AttemptError(SlipwayError):
-    """One way to obtain a tool failed; another may work. The text is the reason; the final message lists all of them."""
+    """One way to obtain a tool failed; another may work. The text is the reason; the final message lists all."""
