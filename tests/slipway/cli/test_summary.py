@@ -21,7 +21,7 @@ POOL, TYPE = "platform.slipway/pool", "node.kubernetes.io/instance-type"
 
 
 def node(pool: str, kind: str, *, placeholder: bool = False) -> dict[str, Any]:
-    annotations = {"sandbox.slipway/specimen": "true"} if placeholder else {}
+    annotations = {"sandbox.slipway/placeholder": "true"} if placeholder else {}
     return {"metadata": {"labels": {POOL: pool, TYPE: kind}, "annotations": annotations}}
 
 

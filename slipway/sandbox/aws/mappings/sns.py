@@ -1,6 +1,6 @@
 """SNS topics, their policies and subscriptions."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ TOPIC_POLICY = ResourceMapping(
     create=_create_policy,
     id="",
     read=Call("get_topic_attributes", target={"TopicArn": "{id}"}, item="Attributes.{arn: TopicArn, policy: Policy}"),
-    # AWS puts its default policy back; a topic is never without one.
+    # AWS restores its default policy; a topic always has one.
     delete=None,
     force_new=frozenset({"arn"}),
     settings=(Setting(("policy",), _put_policy, at_create=False),),

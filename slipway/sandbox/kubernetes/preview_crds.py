@@ -1,7 +1,7 @@
-"""CRDs that a preview knows of although no cluster serves them yet: those of charts at hand, and of the program itself.
+"""CRDs that previews use before a cluster serves them: those of available charts, and of the program itself.
 
-When a manifest of such a kind is to be validated, its CRD is installed in the spare, which no cluster adopts then. So a
-first preview finds a wrong field in a ClusterQueue before Kueue is installed anywhere.
+To validate a manifest of such a kind, its CRD is installed in the spare, which no cluster adopts afterwards. So a first
+preview finds a wrong field in a ClusterQueue before Kueue is installed anywhere. Installing CRDs is in `crds`.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Object, Ref
 
 
-class Definitions:
-    """The CRDs on offer, by group and kind; the last one offered counts."""
+class PreviewCrds:
+    """The known CRDs, by group and kind; a later one replaces an earlier one."""
 
     def __init__(self) -> None:
         self._offered: dict[tuple[str, str], Object] = {}
         self._installed: dict[tuple[str, str], Object] = {}
-        """What was installed last, by server and name."""
+        """The CRD that was installed last, by server and name."""
         self._lock = threading.Lock()
 
-    def offer(self, definitions: Iterable[Object]) -> None:
-        """Let previews use these."""
+    def offer(self, offered: Iterable[Object]) -> None:
+        """Let previews use these CRDs."""
         with self._lock:
-            for crd in definitions:
+            for crd in offered:
                 self._offered[crd["spec"]["group"], crd["spec"]["names"]["kind"]] = crd
 
     def offers(self, ref: Ref) -> bool:
-        """Whether the CRD of an object's kind and version is on offer."""
+        """Whether the CRD of an object's kind and version is known."""
         return self._find(ref) is not None
 
     def install_for(self, spare: KubeClient, ref: Ref) -> bool:
-        """Install the CRD of an object's kind in the spare, unless it was; False when none of it is on offer."""
+        """Install the CRD of an object's kind in the spare, unless it is there; False if the CRD is not known."""
         crd = self._find(ref)
         if crd is None:
             return False
@@ -50,7 +50,7 @@ class Definitions:
         return any(at == server for at, _ in tuple(self._installed))
 
     def forget(self, servers: Collection[str]) -> None:
-        """Drop what was installed anywhere but at these URLs: another server may get a port."""
+        """Forget the installations on all servers but these: another server may get their port."""
         for place in [place for place in tuple(self._installed) if place[0] not in servers]:
             self._installed.pop(place, None)
 
@@ -61,5 +61,5 @@ class Definitions:
 
 
 def served_versions(crd: Object) -> tuple[str, ...]:
-    """The apiVersions under which a CRD serves its kind."""
+    """The apiVersions that a CRD serves."""
     return tuple(f"{crd['spec']['group']}/{each['name']}" for each in crd["spec"]["versions"] if each.get("served"))

@@ -1,4 +1,4 @@
-"""What answers without a socket answers as the server does."""
+"""Answers without a socket are the same as those of the server."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from botocore.awsrequest import AWSPreparedRequest
 from botocore.compat import HTTPHeaders
 
 from slipway.sandbox.aws.client import Aws, Clients
-from slipway.sandbox.aws.in_process import send_to
-from slipway.sandbox.aws.moto_server import MotoServer
+from slipway.sandbox.aws.moto.in_process import send_to
+from slipway.sandbox.aws.moto.server import MotoServer
 
 
 def nowhere() -> str:
-    """An address at which nobody listens."""
+    """An address at which no server listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -26,19 +26,19 @@ def nowhere() -> str:
 
 @pytest.fixture
 def beside(clients: Clients, account: str) -> Aws:
-    """The same account by way of the server's socket."""
+    """The same account, through the server's socket."""
     return Aws(Clients(clients.endpoint), "us-west-2", account)
 
 
-def test_nothing_is_sent(moto: MotoServer, account: str) -> None:
+def test_no_request_is_sent(moto: MotoServer, account: str) -> None:
     aws = Aws(Clients(nowhere(), send_to(moto.application)), "us-west-2", account)
     aws.call("sqs", "create_queue", QueueName="mine")
     (url,) = aws.call("sqs", "list_queues")["QueueUrls"]
     assert url.endswith(f"/{account}/mine")
 
 
-def test_what_was_made_without_a_socket_is_seen_through_it(aws: Aws, beside: Aws) -> None:
-    """Of the protocols of AWS: one of forms, one of paths with an escaped ARN in them, and S3's."""
+def test_objects_created_without_a_socket_are_visible_through_it(aws: Aws, beside: Aws) -> None:
+    """AWS's protocols: one with form parameters, one with an escaped ARN in the path, and S3's."""
     vpc = aws.call("ec2", "create_vpc", CidrBlock="10.0.0.0/16")["Vpc"]
     assert vpc in beside.call("ec2", "describe_vpcs")["Vpcs"]
 
@@ -65,7 +65,7 @@ def test_an_answer_without_a_body_has_its_headers(aws: Aws) -> None:
 
 
 @pytest.mark.parametrize("body", ["text", b"text", bytearray(b"text"), io.BytesIO(b"text"), None])
-def test_a_body_may_be_of_any_form_that_botocore_gives_it(body: Any) -> None:
+def test_a_body_may_have_any_form_that_botocore_uses(body: Any) -> None:
     seen: dict[str, Any] = {}
 
     def application(environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:

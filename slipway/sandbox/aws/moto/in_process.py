@@ -1,6 +1,6 @@
-"""Requests of our own clients, answered by the moto of this process without a socket.
+"""Answering requests of our own clients with the moto of this process, without a socket.
 
-Over loopback a call took 4 ms of CPU, and each had a connection and a thread of the server's of its own: 1.3 ms without
+A call over loopback, with its own connection and server thread, takes 4 ms of CPU; without a socket it takes 1.3 ms
 (describe_vpcs, list_roles and others, 2 cores, 2026-11). A preview of stack prod makes 290 calls, its first `up` 560.
 """
 
@@ -15,11 +15,11 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 Send = Callable[..., AWSResponse]
-"""A handler of botocore's event `before-send`: what it returns is the answer, and nothing is sent."""
+"""A handler of botocore's event `before-send`: botocore uses the returned answer and sends nothing."""
 
 
 def send_to(application: Any) -> Send:
-    """What has a WSGI application answer the requests of the clients that it is registered with."""
+    """A handler that lets a WSGI application answer a client's requests."""
 
     def send(request: AWSPreparedRequest, **_: Any) -> AWSResponse:
         url = urlsplit(request.url)
@@ -40,16 +40,16 @@ def send_to(application: Any) -> Send:
 
 
 class _Raw(io.BytesIO):
-    """A body as urllib3 gives it to botocore."""
+    """A response body with the interface that botocore expects of urllib3."""
 
     def stream(self) -> list[bytes]:
         return [self.read()]
 
 
 def _content(body: Any) -> bytes:
-    """The body of a request, which is a text, bytes, a file or nothing."""
-    found = body.read() if hasattr(body, "read") else body or b""
-    return found.encode() if isinstance(found, str) else bytes(found)
+    """The body of a request as bytes; botocore passes a string, bytes, a file or None."""
+    content = body.read() if hasattr(body, "read") else body or b""
+    return content.encode() if isinstance(content, str) else bytes(content)
 
 
 def _text(value: str | bytes) -> str:

@@ -4,34 +4,34 @@ import socket
 
 import pytest
 
-from slipway.sandbox.aws import moto_server
 from slipway.sandbox.aws.client import Aws, AwsError, Clients
+from slipway.sandbox.aws.moto import server as moto_server
 from slipway.sandbox.aws.warm import warm
 from slipway.sandbox.rpc.errors import ProviderError
 
 
-def test_a_taken_port_is_refused_by_number() -> None:
+def test_a_port_in_use_is_refused_by_number() -> None:
     with socket.socket() as taken:
         taken.bind((moto_server.HOST, 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(ProviderError, match=f"port {port} on 127.0.0.1 cannot be served"):
+        with pytest.raises(ProviderError, match=f"can't listen on port {port} of 127.0.0.1"):
             moto_server.start(port)
 
 
-def test_policies_of_aws_itself_can_be_attached(aws: Aws) -> None:
+def test_aws_managed_policies_exist(aws: Aws) -> None:
     found = aws.call("iam", "get_policy", PolicyArn="arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy")
     assert found["Policy"]["PolicyName"] == "AmazonEKSWorkerNodePolicy"
 
 
-def test_accounts_do_not_see_each_other(clients: Clients) -> None:
+def test_accounts_are_separate(clients: Clients) -> None:
     one, other = (Aws(clients, "us-west-2", account) for account in ("200000000001", "200000000002"))
     one.call("sqs", "create_queue", QueueName="mine")
     assert "QueueUrls" in one.call("sqs", "list_queues")
     assert "QueueUrls" not in other.call("sqs", "list_queues")
 
 
-def test_an_error_carries_the_code_of_aws(aws: Aws) -> None:
+def test_an_error_has_the_code_of_aws(aws: Aws) -> None:
     with pytest.raises(AwsError) as raised:
         aws.call("ec2", "describe_vpcs", VpcIds=["vpc-00000000"])
     assert raised.value.code == "InvalidVpcID.NotFound"
@@ -39,7 +39,7 @@ def test_an_error_carries_the_code_of_aws(aws: Aws) -> None:
     assert str(raised.value).startswith("ec2 describe_vpcs: InvalidVpcID.NotFound: ")
 
 
-def test_a_server_that_is_gone_is_told_with_a_mend() -> None:
+def test_a_stopped_server_is_reported_with_the_fix() -> None:
     with socket.socket() as free:
         free.bind((moto_server.HOST, 0))
         port = free.getsockname()[1]
