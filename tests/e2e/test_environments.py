@@ -31,7 +31,7 @@ def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, ch
 
 @pytest.mark.skipif(not isolation.possible(), reason="a network namespace needs Linux, unshare(1), nsenter(1) and root")
 def test_prod_came_up_without_a_network_or_a_credential(prod: str, charted: World) -> None:
-    assert "resources stand:" in prod
+    assert "resources exist:" in prod
     assert not [name for name in charted.environment if name.startswith(("AWS_", "PULUMI_ACCESS"))]
     # An address for documentation (RFC 5737): with any way out this would time out, and not be refused at once.
     code = "import socket; socket.create_connection(('192.0.2.1', 80), 5)"

@@ -72,8 +72,8 @@ def test_what_may_be_lost_is_handed_on_name_by_name(repository: Repository, engi
     allowed = {"ALLOW_REPLACE": f" {LOST}\n{LOST}-2 "}
     done = repository.script("deploy.sh", "plan", "dev", environment={**engine.environment, **allowed})
     assert done.returncode == 0, done.stdout
-    assert f"--allow-replace {LOST} fits nothing" in done.stdout
-    assert f"--allow-replace {LOST}-2 fits nothing" in done.stdout
+    assert f"unused --allow-replace {LOST}:" in done.stdout
+    assert f"unused --allow-replace {LOST}-2:" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [("plan", "$(id)"), ("plan", "../dev"), ("down", "dev"), ("plan",)])
