@@ -19,6 +19,14 @@ EPILOG = """\
 
 docs/guides/fit.md has the formulas, and their errors against published figures.
 """
+_SIZES = {
+    "layers": "transformer layers",
+    "hidden": "hidden size",
+    "heads": "attention heads",
+    "kv-heads": "key-value heads (default: as many as --heads)",
+    "ffn": "width of the feed-forward layer (default: 4 x --hidden)",
+    "vocab": "vocabulary size",
+}
 
 
 def add(commands: Commands) -> None:
@@ -32,8 +40,8 @@ def add(commands: Commands) -> None:
     model = parser.add_argument_group("model", "give a name, a shape, or the number of parameters")
     model.add_argument("--model", metavar="NAME", help="a published model: llama-3.1-8b, qwen2.5-7b, ...")
     model.add_argument("--params", metavar="N", help="number of parameters: 7e9, 7B")
-    for name in ("layers", "hidden", "heads", "kv-heads", "ffn", "vocab"):
-        model.add_argument(f"--{name}", type=int, metavar="N")
+    for name, text in _SIZES.items():
+        model.add_argument(f"--{name}", type=int, metavar="N", help=text)
     model.add_argument("--gated", action="store_true", help="the feed-forward layer is gated (SwiGLU)")
     model.add_argument("--tied", action="store_true", help="the output layer shares the embedding's weights")
     work = parser.add_argument_group("workload")
