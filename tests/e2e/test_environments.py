@@ -31,7 +31,7 @@ def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, ch
 
 @pytest.mark.skipif(not isolation.possible(), reason="a network namespace needs Linux, unshare(1), nsenter(1) and root")
 def test_prod_came_up_without_a_network_or_a_credential(prod: str, charted: World) -> None:
-    assert "resources stand:" in prod
+    assert "resources exist:" in prod
     assert not [name for name in charted.environment if name.startswith(("AWS_", "PULUMI_ACCESS"))]
     # A documentation address (RFC 5737): with a network this would time out instead of failing at once.
     code = "import socket; socket.create_connection(('192.0.2.1', 80), 5)"

@@ -72,8 +72,8 @@ def test_allowed_replacements_are_passed_on_one_by_one(repository: Repository, e
     allowed = {"ALLOW_REPLACE": f" {LOST}\n{LOST}-2 "}
     done = repository.script("deploy.sh", "plan", "dev", environment={**engine.environment, **allowed})
     assert done.returncode == 0, done.stdout
-    assert f"--allow-replace {LOST} fits nothing" in done.stdout
-    assert f"--allow-replace {LOST}-2 fits nothing" in done.stdout
+    assert f"unused --allow-replace {LOST}:" in done.stdout
+    assert f"unused --allow-replace {LOST}-2:" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [("plan", "$(id)"), ("plan", "../dev"), ("down", "dev"), ("plan",)])
