@@ -10,10 +10,8 @@ from policies.resource import Resource, Stack
 from policies.tokens import NODE_GROUP, NODE_POOL, POOLS
 from spec.catalog import instances
 from spec.catalog.instances import InstanceType
+from spec.pools.keys import GPU
 
-GPU: Final = "nvidia.com/gpu"
-ROLE: Final = "platform.slipway/role"
-"""Label that says what a pool is for (`spec.pools.keys`)."""
 TYPE: Final = "node.kubernetes.io/instance-type"
 ZONE: Final = "topology.kubernetes.io/zone"
 CAPACITY: Final = "karpenter.sh/capacity-type"

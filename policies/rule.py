@@ -1,13 +1,14 @@
-"""What a rule is. Everything about it is in one place: what it asks, how hard, where it is known from, and fixtures.
+"""What a rule is: what it requires, how strictly, why, and the sources.
 
-The pack, the levels of each environment, the documentation page, the coverage table and most tests are made from these
-values, so a new rule is one `Rule` in one file below `policies/rules`.
+The pack, the levels of each environment, the documentation page and the coverage table are generated from these values,
+so a new rule is one `Rule` in a module of `policies/rules`, and its fixtures in the module of the same name in
+`tests/policies/fixtures`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, Generic, TypeVar
@@ -15,7 +16,6 @@ from typing import Any, Final, Generic, TypeVar
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture
 from policies.levels import ENVIRONMENTS, Levels
 from policies.resource import Resource, Stack
 
@@ -91,17 +91,13 @@ class Check(Generic[Subject]):
         asks: What must hold, as the end of a sentence that begins with the property: "must be true".
         find: Gives every place where it certainly does not.
         external_ids: Ids of the same question elsewhere: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`.
-        bad: Fixtures in which this check, and no other of the rule, finds something.
         fix: How to mend it, where it differs from the rule's.
-        elsewhere: More such fixtures by environment, where settings other than production's decide.
     """
 
     asks: str
     find: Callable[[Subject, Context], Iterable[Problem]]
-    bad: Sequence[Fixture]
     external_ids: tuple[str, ...] = ()
     fix: str | None = None
-    elsewhere: Mapping[str, Sequence[Fixture]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +113,6 @@ class Rule(Generic[Subject]):
         why: What goes wrong otherwise, with where that is known from.
         fix: How to mend a violation, in terms of the stack file or the component.
         checks: Its questions by key.
-        good: Fixtures in which none of its checks finds anything.
         settings: What it compares with, by name.
     """
 
@@ -129,7 +124,6 @@ class Rule(Generic[Subject]):
     why: str
     fix: str
     checks: Mapping[str, Check[Subject]]
-    good: Sequence[Fixture]
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node, texts, unknowns
 from policies.documents import parsed
-from policies.fixtures import Fixture, FixtureResource, one, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
@@ -42,18 +40,6 @@ def _overwriting(stack: Stack, context: Context) -> Iterator[Problem]:
             yield problem(addon["resolveConflictsOnUpdate"], at=addon)
 
 
-_ADDONS: Final[Fixture] = {
-    "cluster": FixtureResource(type=CLUSTER),
-    **{
-        name: FixtureResource(
-            type=ADDON,
-            props={"addonName": name, "addonVersion": "v1.2.3-eksbuild.1", "resolveConflictsOnUpdate": "PRESERVE"},
-        )
-        for name in _CORE
-    },
-    "metrics": FixtureResource(type=ADDON, props={"addonName": "metrics-server"}),
-}
-
 CORE_ADDONS = StackRule(
     name="eks-core-addons-pinned",
     title="The add-ons that every cluster needs are managed ones, at pinned versions",
@@ -78,16 +64,16 @@ CORE_ADDONS = StackRule(
         "present": Check(
             asks="must have all core add-ons",
             find=_absent,
-            bad=(without(_ADDONS, "vpc-cni"), without(_ADDONS, "coredns")),
         ),
-        "pinned": Check(asks="must be set", find=_floating, bad=(with_(_ADDONS, "coredns", "addonVersion"),)),
+        "pinned": Check(
+            asks="must be set",
+            find=_floating,
+        ),
         "conflicts": Check(
             asks="must not be 'OVERWRITE'",
             find=_overwriting,
-            bad=(with_(_ADDONS, "vpc-cni", "resolveConflictsOnUpdate", "OVERWRITE"),),
         ),
     },
-    good=(_ADDONS, {"group": FixtureResource(type=ADDON, props={"addonName": "metrics-server"})}),
 )
 
 
@@ -98,10 +84,6 @@ def _no_policies(addon: Resource, _: Context) -> Iterator[Problem]:
     switch = values["enableNetworkPolicy"]
     if switch.is_not("true", True):
         yield problem(switch)
-
-
-def _cni(values: Any, name: str = "vpc-cni") -> Fixture:
-    return one({"addonName": name, "configurationValues": values})
 
 
 NETWORK_POLICY = ResourceRule(
@@ -117,18 +99,8 @@ NETWORK_POLICY = ResourceRule(
             asks="must be true",
             find=_no_policies,
             external_ids=("CIS-4.3.1", "CIS-5.4.4"),
-            bad=(
-                _cni(json.dumps({"enableNetworkPolicy": "false"})),
-                _cni("{}"),
-                one({"addonName": "vpc-cni"}),
-            ),
         )
     },
-    good=(
-        _cni(json.dumps({"enableNetworkPolicy": "true"})),
-        _cni('{"enableNetworkPolicy": true}'),
-        _cni(None, "coredns"),
-    ),
 )
 
 
@@ -155,26 +127,6 @@ def _node_permissions(stack: Stack, _: Context) -> Iterator[Problem]:
         if belongs and any(_trusts_ec2(role) for role in attachment.source("role", ROLE)):
             yield problem(policy, at=attachment)
 
-
-_TRUST: Final = json.dumps({"Statement": [{"Principal": {"Service": ["ec2.amazonaws.com"]}}]})
-_POD_TRUST: Final = json.dumps({"Statement": [{"Principal": {"Service": ["pods.eks.amazonaws.com"]}}]})
-_CNI_POLICY: Final = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"
-_WORKER: Final = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
-_OWN_ROLES: Final[Fixture] = {
-    "cni": FixtureResource(
-        type=ADDON, props={"addonName": "vpc-cni", "podIdentityAssociations": [{"roleArn": "arn:aws:iam::1:role/cni"}]}
-    ),
-    "ebs": FixtureResource(
-        type=ADDON, props={"addonName": "aws-ebs-csi-driver", "serviceAccountRoleArn": "arn:aws:iam::1:role/ebs"}
-    ),
-    "efs": FixtureResource(type=ADDON, props={"addonName": "aws-efs-csi-driver"}),
-    "dns": FixtureResource(type=ADDON, props={"addonName": "coredns"}),
-    "association": FixtureResource(type=POD_IDENTITY, props={"serviceAccount": "efs-csi-controller-sa"}),
-    "nodes": FixtureResource(type=ROLE, props={"assumeRolePolicy": _TRUST}),
-    "pods": FixtureResource(type=ROLE, props={"assumeRolePolicy": _POD_TRUST}),
-    "nodes-worker": FixtureResource(type=ROLE_ATTACHMENT, props={"policyArn": _WORKER}, takes={"role": ("nodes",)}),
-    "pods-cni": FixtureResource(type=ROLE_ATTACHMENT, props={"policyArn": _CNI_POLICY}, takes={"role": ("pods",)}),
-}
 
 OWN_ROLE = StackRule(
     name="eks-addon-own-role",
@@ -204,27 +156,12 @@ OWN_ROLE = StackRule(
             asks="must name a role",
             find=_without_role,
             external_ids=("CIS-5.2.1",),
-            bad=(
-                with_(_OWN_ROLES, "cni", "podIdentityAssociations", []),
-                with_(_OWN_ROLES, "ebs", "serviceAccountRoleArn"),
-                without(_OWN_ROLES, "association"),
-            ),
         ),
         "node": Check(
             asks="must not be a right of nodes",
             find=_node_permissions,
-            bad=(
-                with_(_OWN_ROLES, "nodes-worker", "policyArn", _CNI_POLICY),
-                with_(
-                    _OWN_ROLES,
-                    "nodes-worker",
-                    "policyArn",
-                    "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy",
-                ),
-            ),
         ),
     },
-    good=(_OWN_ROLES,),
 )
 
 RULES = (CORE_ADDONS, NETWORK_POLICY, OWN_ROLE)

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import FixtureResource, edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
 from policies.tokens import ACCESS_ENTRY, CLUSTER, CONFIG_MAP
-
-_PRIVATE: Final[dict[str, Any]] = {"vpcConfig": {"endpointPrivateAccess": True, "endpointPublicAccess": False}}
-_OFFICE: Final[dict[str, Any]] = {
-    "vpcConfig": {
-        "endpointPrivateAccess": True,
-        "endpointPublicAccess": True,
-        "publicAccessCidrs": ["203.0.113.0/24"],
-    }
-}
-_API: Final[dict[str, Any]] = {
-    "accessConfig": {"authenticationMode": "API", "bootstrapClusterCreatorAdminPermissions": False}
-}
 
 
 def _public(cluster: Resource) -> bool:
@@ -61,23 +47,13 @@ NO_WORLD_ENDPOINT = ResourceRule(
             asks="must name the networks that may reach a public endpoint",
             find=_unlimited,
             external_ids=("CKV_AWS_38", "CIS-5.4.1"),
-            bad=(
-                one({"vpcConfig": {"endpointPublicAccess": True}}),
-                one({"vpcConfig": {"endpointPrivateAccess": True}}),
-                one({"vpcConfig": {"endpointPublicAccess": True, "publicAccessCidrs": []}}),
-            ),
         ),
         "anywhere": Check(
             asks="must not be every address there is",
             find=_whole_internet,
             external_ids=("AVD-AWS-0041",),
-            bad=(
-                one(edited(_OFFICE, "vpcConfig.publicAccessCidrs", ["203.0.113.0/24", "0.0.0.0/0"])),
-                one({"vpcConfig": {"publicAccessCidrs": ["::/0"]}}),
-            ),
         ),
     },
-    good=(one(_PRIVATE), one(_OFFICE), one(edited(_PRIVATE, "vpcConfig.publicAccessCidrs", ["0.0.0.0/0"]))),
 )
 
 
@@ -112,19 +88,13 @@ PRIVATE_ENDPOINT = ResourceRule(
             asks="must be true",
             find=_not_private,
             external_ids=("CIS-5.4.2",),
-            bad=(
-                one({"vpcConfig": {"endpointPrivateAccess": False, "endpointPublicAccess": False}}),
-                one({"vpcConfig": {"endpointPublicAccess": False}}),
-            ),
         ),
         "public": Check(
             asks="must be false",
             find=_needlessly_public,
             external_ids=("CKV_AWS_39", "AVD-AWS-0040"),
-            bad=(one(_OFFICE), one({"vpcConfig": {"endpointPrivateAccess": True}})),
         ),
     },
-    good=(one(_PRIVATE),),
 )
 
 
@@ -164,35 +134,20 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
             asks="must be 'API'",
             find=_old_mode,
             external_ids=("CIS-4.1.7", "CIS-5.5.1"),
-            bad=(
-                one(edited(_API, "accessConfig.authenticationMode", "API_AND_CONFIG_MAP")),
-                one(edited(_API, "accessConfig.authenticationMode")),
-            ),
         ),
         "creator": Check(
             asks="must be false",
             find=_creator_is_admin,
-            bad=(
-                one(edited(_API, "accessConfig.bootstrapClusterCreatorAdminPermissions", True)),
-                one(edited(_API, "accessConfig.bootstrapClusterCreatorAdminPermissions")),
-            ),
         ),
         "masters": Check(
             asks="must not be 'system:masters', whose rights no RBAC can take back",
             find=_masters,
-            bad=(one({"kubernetesGroups": ["ml", "system:masters"]}, type=ACCESS_ENTRY),),
         ),
         "aws-auth": Check(
             asks="must not be 'aws-auth'",
             find=_auth_map,
-            bad=(one({"metadata": {"name": "aws-auth", "namespace": "kube-system"}}, type=CONFIG_MAP),),
         ),
     },
-    good=(
-        one(_API),
-        one({"kubernetesGroups": ["ml-engineers"]}, type=ACCESS_ENTRY),
-        {"it": FixtureResource(type=CONFIG_MAP, props={"metadata": {"name": "settings"}})},
-    ),
 )
 
 RULES = (NO_WORLD_ENDPOINT, PRIVATE_ENDPOINT, ACCESS_ENTRIES_ONLY)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import texts, unknowns
-from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
@@ -16,9 +15,6 @@ from policies.tokens import CLUSTER, LOG_GROUP
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """All that EKS has (eks:CreateCluster, LogType; botocore 1.44.5)."""
-_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
-_ENCRYPTED: Final[dict[str, Any]] = {"encryptionConfig": {"provider": {"keyArn": _KEY}, "resources": ["secrets"]}}
-_GROUP: Final[dict[str, Any]] = {"retentionInDays": 365, "kmsKeyId": _KEY}
 
 
 def _no_key(cluster: Resource, _: Context) -> Iterator[Problem]:
@@ -47,21 +43,12 @@ SECRETS_CMK = ResourceRule(
             asks="must be the ARN of a KMS key",
             find=_no_key,
             external_ids=("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1"),
-            bad=(
-                one(edited(_ENCRYPTED, "encryptionConfig.provider")),
-                one(edited(_ENCRYPTED, "encryptionConfig.provider.keyArn")),
-            ),
         ),
         "resources": Check(
             asks="must contain 'secrets'",
             find=_not_secrets,
-            bad=(
-                one(edited(_ENCRYPTED, "encryptionConfig.resources", [])),
-                one(edited(_ENCRYPTED, "encryptionConfig.resources")),
-            ),
         ),
     },
-    good=(one(_ENCRYPTED),),
 )
 
 
@@ -86,10 +73,8 @@ CONTROL_PLANE_LOGS = ResourceRule(
             asks="must hold all five types of logs",
             find=_silent,
             external_ids=("CKV_AWS_37", "AVD-AWS-0038", "CIS-2.1.1"),
-            bad=(one({"enabledClusterLogTypes": ["api", "audit"]}), one({})),
         )
     },
-    good=(one({"enabledClusterLogTypes": list(LOG_TYPES)}),),
 )
 
 
@@ -137,21 +122,17 @@ LOG_GROUPS = ResourceRule(
             asks="must be at least the environment's minimum",
             find=_forgetful,
             external_ids=("CKV_AWS_66", "CKV_AWS_338", "CIS-2.1.2"),
-            bad=(one(edited(_GROUP, "retentionInDays", 364)), one(edited(_GROUP, "retentionInDays"))),
         ),
         "maximum": Check(
             asks="must be at most the environment's maximum",
             find=_hoarding,
-            bad=(one(edited(_GROUP, "retentionInDays", 0)), one(edited(_GROUP, "retentionInDays", 3654))),
         ),
         "key": Check(
             asks="must be a KMS key",
             find=_unencrypted,
             external_ids=("CKV_AWS_158", "AVD-AWS-0017"),
-            bad=(one(edited(_GROUP, "kmsKeyId")),),
         ),
     },
-    good=(one(_GROUP), one(edited(_GROUP, "retentionInDays", 3653))),
 )
 
 
@@ -177,15 +158,12 @@ DELETION_PROTECTION = ResourceRule(
         "aws": Check(
             asks="must be true",
             find=_deletable,
-            bad=(one({"deletionProtection": False}, protect=True), one({}, protect=True)),
         ),
         "engine": Check(
             asks="must be on",
             find=_unprotected,
-            bad=(one({"deletionProtection": True}),),
         ),
     },
-    good=(one({"deletionProtection": True}, protect=True),),
 )
 
 RULES = (SECRETS_CMK, CONTROL_PLANE_LOGS, LOG_GROUPS, DELETION_PROTECTION)

@@ -9,7 +9,6 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, one, with_
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
@@ -63,18 +62,20 @@ SUPPORTED_VERSION = ResourceRule(
         )
     },
     checks={
-        "set": Check(asks="must be set", find=_unset, bad=(one({}),)),
+        "set": Check(
+            asks="must be set",
+            find=_unset,
+        ),
         "known": Check(
-            asks="must be a version that EKS has released", find=_not_known, bad=(one({"version": "1.99"}),)
+            asks="must be a version that EKS has released",
+            find=_not_known,
         ),
         "support": Check(
             asks="must have standard support for a while",
             find=_ending,
             external_ids=("CKV_AWS_339",),
-            bad=(one({"version": "1.32"}), one({"version": "1.34"})),
         ),
     },
-    good=(one({"version": "1.35"}),),
 )
 
 UPGRADE_DUE = ResourceRule(
@@ -92,8 +93,12 @@ UPGRADE_DUE = ResourceRule(
             values=everywhere(kubernetes.WARN_DAYS),
         )
     },
-    checks={"support": Check(asks="should be upgraded in time", find=_due, bad=(one({"version": "1.34"}),))},
-    good=(one({"version": "1.35"}), one({"version": "1.36"})),
+    checks={
+        "support": Check(
+            asks="should be upgraded in time",
+            find=_due,
+        )
+    },
 )
 
 
@@ -116,10 +121,8 @@ STANDARD_SUPPORT = ResourceRule(
         "policy": Check(
             asks="must be 'STANDARD'",
             find=_extended,
-            bad=(one({"upgradePolicy": {"supportType": "EXTENDED"}}), one({})),
         )
     },
-    good=(one({"upgradePolicy": {"supportType": "STANDARD"}}),),
 )
 
 
@@ -149,16 +152,6 @@ def _proxy_version(stack: Stack, _: Context) -> Iterator[Problem]:
                 yield problem(addon["addonVersion"], f"{version}, and the control plane's is {plane.raw}", addon)
 
 
-_FLEET: Final[Fixture] = {
-    "cluster": FixtureResource(type=CLUSTER, props={"version": "1.35"}),
-    "old": FixtureResource(type=NODE_GROUP, props={"version": "1.32"}),
-    "new": FixtureResource(type=NODE_GROUP, props={"version": "1.35"}),
-    "any": FixtureResource(type=NODE_GROUP, props={}),
-    "proxy": FixtureResource(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.35.3-eksbuild.29"}),
-    "old-proxy": FixtureResource(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.32.9-eksbuild.2"}),
-    "dns": FixtureResource(type=ADDON, props={"addonName": "coredns", "addonVersion": "v1.13.2-eksbuild.31"}),
-}
-
 VERSION_SKEW = StackRule(
     name="eks-version-skew",
     title="Nodes and kube-proxy are not newer than the control plane, and at most three versions older",
@@ -171,23 +164,12 @@ VERSION_SKEW = StackRule(
         "nodes": Check(
             asks="must be the control plane's version or at most three older",
             find=_node_version,
-            bad=(
-                with_(_FLEET, "new", "version", "1.36"),
-                with_(_FLEET, "old", "version", "1.31"),
-                with_(_FLEET, "old", "version", "newest"),
-            ),
         ),
         "proxy": Check(
             asks="must be the control plane's version or at most three older",
             find=_proxy_version,
-            bad=(
-                with_(_FLEET, "proxy", "addonVersion", "v1.36.0-eksbuild.25"),
-                with_(_FLEET, "old-proxy", "addonVersion", "v1.31.0-eksbuild.2"),
-                with_(_FLEET, "old-proxy", "addonVersion", "latest"),
-            ),
         ),
     },
-    good=(_FLEET,),
 )
 
 RULES = (SUPPORTED_VERSION, UPGRADE_DUE, STANDARD_SUPPORT, VERSION_SKEW)

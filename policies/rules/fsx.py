@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.questions import at_least, companions, each, false, in_setting
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
 from policies.tokens import DATA_LINK, LUSTRE, ONTAP, OPEN_ZFS
-
-_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
-_SYSTEM: Final[dict[str, Any]] = {
-    "deploymentType": "PERSISTENT_2",
-    "kmsKeyId": _KEY,
-    "automaticBackupRetentionDays": 7,
-    "skipFinalBackup": False,
-}
-_SCRATCH: Final = {"deploymentType": "SCRATCH_2"}
 
 
 def _no_key(system: Resource, _: Context) -> Iterator[Problem]:
@@ -44,10 +33,8 @@ ENCRYPTED = ResourceRule(
             asks="must be a key of the stack's own",
             find=_no_key,
             external_ids=("CKV_AWS_190", "CKV_AWS_203", "CKV_AWS_178"),
-            bad=(one(edited(_SYSTEM, "kmsKeyId")), one({"deploymentType": "SINGLE_AZ_2"}, type=OPEN_ZFS)),
         )
     },
-    good=(one(_SYSTEM), one(_SCRATCH)),
 )
 
 
@@ -56,18 +43,6 @@ def _linked(stack: Stack, system: Resource) -> bool:
     backups"; read 2026-11): the bucket is its copy."""
     return bool(companions(stack, system, DATA_LINK, "fileSystemId"))
 
-
-_OF_SYSTEM: Final = {"fileSystemId": ("system",)}
-_LINK: Final = FixtureResource(
-    type=DATA_LINK,
-    props={"deleteDataInFilesystem": False, "s3": {"autoExportPolicy": {"events": ["NEW", "CHANGED"]}}},
-    takes=_OF_SYSTEM,
-)
-_ALONE: Final[Fixture] = {"system": FixtureResource(type=LUSTRE, props=_SYSTEM)}
-_LINKED: Final[Fixture] = {
-    "system": FixtureResource(type=LUSTRE, props=edited(_SYSTEM, "skipFinalBackup", True)),
-    "link": _LINK,
-}
 
 NO_SCRATCH = StackRule(
     name="fsx-no-scratch-prod",
@@ -97,23 +72,16 @@ NO_SCRATCH = StackRule(
         "scratch": Check(
             asks="must be one that keeps two copies",
             find=each(LUSTRE, in_setting("deploymentType", "types")),
-            bad=(with_(_LINKED, "system", "deploymentType", "SCRATCH_2"),),
         ),
         "backups": Check(
             asks="must be long enough to notice what is missing",
             find=each(LUSTRE, at_least("automaticBackupRetentionDays", "backupDays"), unless=_linked),
-            bad=(
-                with_(_ALONE, "system", "automaticBackupRetentionDays"),
-                with_(_ALONE, "system", "automaticBackupRetentionDays", 6),
-            ),
         ),
         "final": Check(
             asks="must be false",
             find=each(LUSTRE, false("skipFinalBackup"), unless=_linked),
-            bad=(with_(_ALONE, "system", "skipFinalBackup", True),),
         ),
     },
-    good=(_ALONE, _LINKED, with_(_LINKED, "system", "automaticBackupRetentionDays", 0)),
 )
 
 
@@ -137,19 +105,12 @@ NO_DELETE = StackRule(
         "delete": Check(
             asks="must be false",
             find=each(DATA_LINK, false("deleteDataInFilesystem")),
-            bad=(with_(_LINKED, "link", "deleteDataInFilesystem", True),),
         ),
         "policy": Check(
             asks="must say what is copied",
             find=each(DATA_LINK, _silent),
-            bad=(with_(_LINKED, "link", "s3"), with_(_LINKED, "link", "s3.autoExportPolicy", {})),
         ),
     },
-    good=(
-        _LINKED,
-        with_(_LINKED, "link", "s3", {"autoImportPolicy": {"events": ["NEW"]}}),
-        without(_LINKED, "link"),
-    ),
 )
 
 RULES = (ENCRYPTED, NO_SCRATCH, NO_DELETE)

@@ -3,50 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_
 from policies.levels import Levels
-from policies.pools import GPU, facts, gpus_of, label, machines, node_pools, taints
+from policies.pools import facts, gpus_of, label, machines, node_pools, taints
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
 from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL
 from spec.catalog import gpus, mig
+from spec.pools.keys import GPU, MIG_CONFIG
 
-_GROUP: Final[dict[str, Any]] = {
-    "instanceTypes": ["p4d.24xlarge"],
-    "amiType": "AL2023_x86_64_NVIDIA",
-    "taints": [{"key": GPU, "value": "true", "effect": "NO_SCHEDULE"}],
-    "scalingConfig": {"minSize": 0, "desiredSize": 0, "maxSize": 4},
-}
-_POOL: Final[dict[str, Any]] = {
-    "spec": {
-        "template": {
-            "metadata": {"labels": {GPU: "true"}},
-            "spec": {
-                "requirements": [
-                    {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]},
-                    {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["g6.xlarge"]},
-                ],
-                "taints": [{"key": GPU, "value": "true", "effect": "NoSchedule"}],
-            },
-        },
-        "limits": {"nodes": "4", GPU: "4"},
-    }
-}
-_CPU: Final[dict[str, Any]] = {
-    "instanceTypes": ["m7i.large"],
-    "amiType": "AL2023_x86_64_STANDARD",
-    "scalingConfig": {"minSize": 2, "desiredSize": 2, "maxSize": 900},
-}
-_GOOD: Final = (one(_GROUP), one(_POOL, type=NODE_POOL), one(_CPU))
 _EFFECTS: Final = ("NO_SCHEDULE", "NO_EXECUTE", "NoSchedule", "NoExecute")
-
-
-def _pool(path: str, *value: Any) -> Fixture:
-    return one(edited(_POOL, f"spec.{path}", *value), type=NODE_POOL)
 
 
 def _open_to_all(pool: Resource, _: Context) -> Iterator[Problem]:
@@ -68,17 +37,8 @@ TAINTED = ResourceRule(
         "taint": Check(
             asks=f"must hold {GPU}:NoSchedule",
             find=_open_to_all,
-            bad=(
-                one(edited(_GROUP, "taints")),
-                one(edited(_GROUP, "taints.0.effect", "PREFER_NO_SCHEDULE")),
-                one(edited(_GROUP, "taints.0.key", "dedicated")),
-                _pool("template.spec.taints"),
-                one({"amiType": "AL2023_x86_64_NVIDIA"}),
-                one({"amiType": "CUSTOM", "labels": {GPU: "true"}}),
-            ),
         )
     },
-    good=(*_GOOD, one(edited(_GROUP, "taints.0.effect", "NO_EXECUTE"))),
 )
 
 
@@ -115,15 +75,12 @@ BOUNDED = ResourceRule(
         "set": Check(
             asks="must be set",
             find=_no_end,
-            bad=(one(edited(_GROUP, "scalingConfig.maxSize")), _pool(f"limits.{GPU.replace('.', '|')}")),
         ),
         "maximum": Check(
             asks="must be at most the environment's maximum",
             find=_too_many,
-            bad=(one(edited(_GROUP, "scalingConfig.maxSize", 65)), _pool("limits.nodes", "65")),
         ),
     },
-    good=(*_GOOD, one(edited(_GROUP, "scalingConfig.maxSize", 64))),
 )
 
 
@@ -146,13 +103,8 @@ IDLE_ZERO = ResourceRule(
         "size": Check(
             asks="must be 0",
             find=_idle,
-            bad=(
-                one(edited(_GROUP, "scalingConfig.minSize", 1)),
-                one(edited(_GROUP, "scalingConfig.desiredSize", 1)),
-            ),
         )
     },
-    good=(one(_GROUP), one(_CPU), one(edited(_GROUP, "scalingConfig"))),
 )
 
 
@@ -178,7 +130,7 @@ def _misfit(gpu: str | None, layout: dict[str, int]) -> str | None:
 def _names(stack: Stack, _: Context) -> Iterator[Problem]:
     """A layout of NVIDIA's own is known by its name; others, of the stack, are judged by their profiles."""
     for pool in node_pools(stack):
-        config = label(pool, "nvidia.com/mig.config")
+        config = label(pool, MIG_CONFIG)
         name = config.text()
         models = sorted({machine.gpu_name for _, machine in machines(pool) if machine and machine.gpu_name})
         if name is None or not name.startswith("all-"):
@@ -187,27 +139,6 @@ def _names(stack: Stack, _: Context) -> Iterator[Problem]:
         if wrong:
             yield problem(config, f"{name!r}, which {', '.join(wrong)} does not have", pool)
 
-
-_PARTITIONED: Final[Fixture] = {
-    "a100": FixtureResource(
-        type=MANAGED_POOL, props={"pool": {"gpu": "A100-40GB", "mig": {"1g.5gb": 2, "2g.10gb": 1}}}
-    ),
-    "whole": FixtureResource(type=KARPENTER_POOL, props={"pool": {"gpu": "L4", "mig": {}}}),
-    "cpu": FixtureResource(type=KARPENTER_POOL, props={"pool": {"gpu": None, "mig": {}}}),
-    "a100-group": FixtureResource(
-        type=NODE_GROUP,
-        props={"instanceTypes": ["p4d.24xlarge"], "labels": {"nvidia.com/mig.config": "all-1g.5gb"}},
-    ),
-    "no-gpu": FixtureResource(
-        type=NODE_GROUP,
-        props={"instanceTypes": ["m7i.large", "new.large"], "labels": {"nvidia.com/mig.config": "all-1g.5gb"}},
-    ),
-    "l4-group": FixtureResource(type=NODE_GROUP, props={"instanceTypes": ["g6.xlarge"], "labels": {}}),
-    "own": FixtureResource(
-        type=NODE_GROUP,
-        props={"instanceTypes": ["p4d.24xlarge"], "labels": {"nvidia.com/mig.config": "slipway-a100"}},
-    ),
-}
 
 MIG_FITS = StackRule(
     name="mig-profile-fits",
@@ -221,24 +152,12 @@ MIG_FITS = StackRule(
         "profiles": Check(
             asks="must fit on one GPU",
             find=_layouts,
-            bad=(
-                with_(_PARTITIONED, "a100", "pool.mig", {"1g.20gb": 1}),
-                with_(_PARTITIONED, "a100", "pool.mig", {"4g.20gb": 2}),
-                with_(_PARTITIONED, "a100", "pool.mig", {"1g.5gb": 1_000_000_000}),
-                with_(_PARTITIONED, "whole", "pool.mig", {"1g.5gb": 1}),
-                with_(_PARTITIONED, "cpu", "pool.mig", {"1g.5gb": 1}),
-            ),
         ),
         "layout": Check(
             asks="must be a layout of the pool's GPU",
             find=_names,
-            bad=(
-                with_(_PARTITIONED, "a100-group", "labels", {"nvidia.com/mig.config": "all-1g.20gb"}),
-                with_(_PARTITIONED, "l4-group", "labels", {"nvidia.com/mig.config": "all-balanced"}),
-            ),
         ),
     },
-    good=(_PARTITIONED,),
 )
 
 RULES = (TAINTED, BOUNDED, IDLE_ZERO, MIG_FITS)

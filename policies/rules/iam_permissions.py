@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
 from policies.actions import CREDENTIALS, ESCALATION, EXFILTRATION, PERMISSIONS, RESTRICTABLE, among, reads
 from policies.documents import Statement, statements
-from policies.fixtures import Fixture, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, problem
@@ -70,23 +68,6 @@ def _people(resource: Resource, _: Context) -> Iterator[Problem]:
         yield Problem(path="", got=f"an IAM {resource.type.rpartition(':')[2]}")
 
 
-def _statement(action: Any, resource: Any = "*", **more: Any) -> str:
-    return json.dumps(
-        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": resource, **more}]}
-    )
-
-
-def _permissions(action: Any, resource: Any = "*", **more: Any) -> Fixture:
-    return one({"policy": _statement(action, resource, **more)})
-
-
-def _attachment(name: str, kind: str = ROLE_ATTACHMENT) -> Fixture:
-    return one({"policyArn": f"arn:aws:iam::aws:policy/{name}"}, type=kind)
-
-
-_OWN: Final = "arn:aws:s3:::models/*"
-_DENY: Final = json.dumps({"Statement": {"Effect": "Deny", "Action": "*", "Resource": "*"}})
-
 NO_ADMIN = ResourceRule(
     name="iam-no-admin",
     title="Nothing in the stack is an administrator of the account, and nothing in it is a person",
@@ -100,49 +81,23 @@ NO_ADMIN = ResourceRule(
             asks="must name its actions",
             find=_all_actions,
             external_ids=("CKV_AWS_62", "CKV_AWS_63", "CKV2_AWS_40"),
-            bad=(
-                _permissions("*", _OWN),
-                _permissions(["s3:GetObject", "*:*"], _OWN),
-                one(
-                    {"policy": json.dumps({"Statement": [{"Effect": "Allow", "NotAction": "iam:*", "Resource": _OWN}]})}
-                ),
-                one({"inlinePolicies": [{"policy": _statement("*", _OWN)}]}, type=ROLE),
-            ),
         ),
         "s3": Check(
             asks="must name buckets or actions",
             find=_all_of_s3,
             external_ids=("AVD-AWS-0345",),
-            bad=(_permissions("s3:*"),),
         ),
         "managed": Check(
             asks="must not be a policy of administrators",
             find=_attached_admin,
             external_ids=("CKV_AWS_274", "CKV2_AWS_56"),
-            bad=(
-                _attachment("AdministratorAccess"),
-                _attachment("IAMFullAccess", POLICY_ATTACHMENT),
-                one({"managedPolicyArns": ["arn:aws:iam::aws:policy/AdministratorAccess"]}, type=ROLE),
-            ),
         ),
         "people": Check(
             asks="must not be in the stack",
             find=_people,
             external_ids=("CKV_AWS_40", "CKV_AWS_273", "AVD-AWS-0143"),
-            bad=(
-                one({}, type=USER),
-                one({}, type=ACCESS_KEY),
-                _attachment("ReadOnlyAccess", USER_ATTACHMENT),
-                one({"policy": _statement("s3:GetObject", _OWN)}, type=USER_POLICY),
-            ),
         ),
     },
-    good=(
-        _permissions("s3:*", "arn:aws:s3:::models"),
-        one({"policy": _DENY}),
-        _attachment("AmazonEKSWorkerNodePolicy"),
-        one({"inlinePolicies": [{"policy": _statement("s3:GetObject", _OWN)}], "managedPolicyArns": []}, type=ROLE),
-    ),
 )
 
 
@@ -182,9 +137,6 @@ def _passes_any_role(resource: Resource, _: Context) -> Iterator[Problem]:
                 yield problem(document, "allowing iam:PassRole to whichever service")
 
 
-_TO_EC2: Final = {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
-_NODE_ROLE: Final = "arn:aws:iam::111122223333:role/nodes"
-
 SCOPED_WRITES = ResourceRule(
     name="iam-scoped-writes",
     title="What changes, gives rights or carries data away is allowed on named resources only",
@@ -198,7 +150,6 @@ SCOPED_WRITES = ResourceRule(
             asks="must name the resources that it changes",
             find=_on_everything(_writes),
             external_ids=("CKV_AWS_290",),
-            bad=(_permissions("sqs:DeleteMessage"), _permissions(["ec2:DescribeInstances", "ec2:TerminateInstances"])),
         ),
         "permissions": Check(
             asks="must name the resources whose permissions it manages",
@@ -208,54 +159,33 @@ SCOPED_WRITES = ResourceRule(
                 )
             ),
             external_ids=("CKV_AWS_289",),
-            bad=(_permissions("kms:CreateGrant"), _permissions("iam:DeleteRole")),
         ),
         "exfiltration": Check(
             asks="must name the data that it reads",
             find=_on_everything(lambda action: among(action, EXFILTRATION)),
             external_ids=("CKV_AWS_288",),
-            bad=(_permissions("s3:GetObject"), _permissions("secretsmanager:GetSecretValue")),
         ),
         "credentials": Check(
             asks="must name whose credentials it gets",
             find=_on_everything(lambda action: among(action, CREDENTIALS) and not among(action, ESCALATION)),
             external_ids=("CKV_AWS_287",),
-            bad=(_permissions("sts:AssumeRole"),),
         ),
         "escalation": Check(
             asks="must not let its holder take more rights",
             find=_on_everything(lambda action: among(action, ESCALATION)),
             external_ids=("CKV_AWS_286",),
-            bad=(
-                _permissions("iam:PassRole"),
-                _permissions("iam:PutRolePolicy"),
-                _permissions("iam:CreatePolicyVersion"),
-            ),
         ),
         "reads": Check(
             asks="must name the resources that it reads, where AWS can tell them apart",
             find=_on_everything(lambda action: among(action, RESTRICTABLE) and reads(action)),
             external_ids=("CKV_AWS_355",),
-            bad=(_permissions("eks:DescribeCluster"), _permissions("s3:ListBucket")),
         ),
         "pass-role": Check(
             asks="must say to which service a role may be passed",
             find=_passes_any_role,
             external_ids=("AVD-AWS-0342",),
-            bad=(
-                _permissions("iam:PassRole", _NODE_ROLE),
-                _permissions(["ec2:RunInstances", "iam:PassRole"], [_NODE_ROLE, _OWN]),
-            ),
         ),
     },
-    good=(
-        _permissions("s3:PutObject", _OWN),
-        _permissions(["ec2:DescribeInstances", "pricing:GetProducts", "ecr:GetAuthorizationToken"]),
-        _permissions("autoscaling:SetDesiredCapacity", "*", Condition={"StringEquals": {"aws:ResourceTag/x": "owned"}}),
-        _permissions("iam:PassRole", _NODE_ROLE, Condition=_TO_EC2),
-        one({"policy": _DENY}),
-        one({"inlinePolicies": [{"policy": _statement("s3:GetObject", _OWN)}]}, type=ROLE),
-    ),
 )
 
 RULES = (NO_ADMIN, SCOPED_WRITES)

@@ -8,13 +8,12 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, edited, one
 from policies.levels import Levels
 from policies.pods import Pod, of_pod, pods
-from policies.pools import CAPACITY, GPU
+from policies.pools import CAPACITY
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
-from policies.tokens import JOB, JOB_SET, JOBS, MPI_JOB, PYTORCH_JOB
+from policies.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _OF_BATCH: Final = (JOB,)
@@ -41,40 +40,6 @@ def _unranked(job: Resource, _: Context) -> Iterator[Problem]:
         yield problem(label)
 
 
-_CONTAINER: Final[dict[str, Any]] = {
-    "name": "main",
-    "resources": {"limits": {GPU: "8"}},
-    "volumeMounts": [{"name": "checkpoints", "mountPath": "/checkpoints"}],
-}
-_JOB: Final[dict[str, Any]] = {
-    "metadata": {"labels": {_QUEUE: "default", "kueue.x-k8s.io/priority-class": "experiment"}},
-    "spec": {
-        "ttlSecondsAfterFinished": 3600,
-        "activeDeadlineSeconds": 86400,
-        "backoffLimit": 3,
-        "template": {
-            "spec": {
-                "nodeSelector": {CAPACITY: "spot"},
-                "terminationGracePeriodSeconds": 120,
-                "containers": [_CONTAINER],
-                "volumes": [{"name": "checkpoints", "persistentVolumeClaim": {"claimName": "checkpoints"}}],
-            }
-        },
-    },
-}
-_POD: Final = "spec.template.spec"
-
-
-def _bad(path: str, *values: Any) -> tuple[Fixture, ...]:
-    return tuple(one(edited(_JOB, path, value), type=JOB) for value in values)
-
-
-def _without(path: str) -> tuple[Fixture, ...]:
-    return (one(edited(_JOB, path.replace(_QUEUE, "kueue|x-k8s|io/queue-name")), type=JOB),)
-
-
-_RANK: Final = "metadata.labels.kueue|x-k8s|io/priority-class"
-
 QUEUED = ResourceRule(
     name="job-queue-and-priority",
     title="A job that wants GPUs stands in a queue, with a priority",
@@ -84,14 +49,15 @@ QUEUED = ResourceRule(
     why="A job outside the queue takes GPUs that were promised to others, and nothing can stop it for a better one.",
     fix="Label it kueue.x-k8s.io/queue-name and kueue.x-k8s.io/priority-class.",
     checks={
-        "queue": Check(asks="must name a LocalQueue", find=_unqueued, bad=_without(f"metadata.labels.{_QUEUE}")),
-        "priority": Check(asks="must name a priority", find=_unranked, bad=_without(_RANK)),
+        "queue": Check(
+            asks="must name a LocalQueue",
+            find=_unqueued,
+        ),
+        "priority": Check(
+            asks="must name a priority",
+            find=_unranked,
+        ),
     },
-    good=(
-        one(_JOB, type=JOB),
-        one(edited(edited(_JOB, _RANK), f"{_POD}.priorityClassName", "experiment"), type=JOB_SET),
-        one({"metadata": {}, "spec": {"template": {"spec": {"containers": [{"name": "cpu"}]}}}}, type=JOB),
-    ),
 )
 
 
@@ -127,19 +93,22 @@ BOUNDED = ResourceRule(
     },
     checks={
         "cleared": Check(
-            asks="must be set", find=_endless("ttlSecondsAfterFinished"), bad=_without("spec.ttlSecondsAfterFinished")
+            asks="must be set",
+            find=_endless("ttlSecondsAfterFinished"),
         ),
         "deadline": Check(
-            asks="must be set", find=_endless("activeDeadlineSeconds"), bad=_without("spec.activeDeadlineSeconds")
+            asks="must be set",
+            find=_endless("activeDeadlineSeconds"),
         ),
-        "retries": Check(asks="must be set", find=_endless("backoffLimit"), bad=_without("spec.backoffLimit")),
+        "retries": Check(
+            asks="must be set",
+            find=_endless("backoffLimit"),
+        ),
         "longest": Check(
             asks="must be within the environment's bound",
             find=_long,
-            bad=_bad("spec.activeDeadlineSeconds", 2592001),
         ),
     },
-    good=(one(_JOB, type=JOB), one({"spec": {"activeDeadlineSeconds": 10**9}}, type=PYTORCH_JOB)),
 )
 
 
@@ -170,23 +139,14 @@ SPOT_CHECKPOINTS = ResourceRule(
     fix="Mount a claim for checkpoints, and leave terminationGracePeriodSeconds at 120 or less.",
     checks={
         "volume": Check(
-            asks="must have a claim for checkpoints", find=of_pod(_keeps_nothing), bad=_without(f"{_POD}.volumes")
+            asks="must have a claim for checkpoints",
+            find=of_pod(_keeps_nothing),
         ),
         "grace": Check(
             asks="must be 120 seconds at the most",
             find=of_pod(_slow),
-            bad=_bad(f"{_POD}.terminationGracePeriodSeconds", 121),
         ),
     },
-    good=(
-        one(_JOB, type=JOB),
-        one(
-            edited(edited(_JOB, f"{_POD}.nodeSelector", {}), f"{_POD}.terminationGracePeriodSeconds", 600)
-            | {"metadata": {}},
-            type=JOB,
-        ),
-        one({"spec": {"template": {"spec": {"containers": [{"name": "cpu"}]}}}}, type=JOB),
-    ),
 )
 
 RULES = (QUEUED, BOUNDED, SPOT_CHECKPOINTS)

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
 
 from pulumi_policy import Severity
 
 from policies.documents import statements
-from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
 from policies.tokens import KEY
-
-
-def _document(principal: Any, **more: Any) -> str:
-    statement = {"Effect": "Allow", "Action": "kms:*", "Resource": "*", "Principal": principal, **more}
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-
-
-_ROOT: Final = {"AWS": ["arn:aws:iam::111122223333:root"]}
-_KEY: Final[dict[str, Any]] = {
-    "enableKeyRotation": True,
-    "deletionWindowInDays": 30,
-    "policy": _document(_ROOT),
-}
 
 
 def _never_rotated(key: Resource, _: Context) -> Iterator[Problem]:
@@ -84,40 +68,31 @@ KMS_KEY_SAFE = ResourceRule(
             asks="must be true",
             find=_never_rotated,
             external_ids=("CKV_AWS_7", "AVD-AWS-0065"),
-            bad=(
-                one(edited(_KEY, "enableKeyRotation", False)),
-                one(edited(_KEY, "enableKeyRotation")),
-                one({**edited(_KEY, "enableKeyRotation"), "customerMasterKeySpec": "SYMMETRIC_DEFAULT"}),
-            ),
         ),
         "enabled": Check(
-            asks="must be true", find=_disabled, external_ids=("CKV_AWS_227",), bad=(one({**_KEY, "isEnabled": False}),)
+            asks="must be true",
+            find=_disabled,
+            external_ids=("CKV_AWS_227",),
         ),
         "window": Check(
             asks="must be at least the environment's minimum",
             find=_hasty,
-            bad=(one(edited(_KEY, "deletionWindowInDays", 29)),),
         ),
         "policy": Check(
-            asks="must be set", find=_without_policy, external_ids=("CKV2_AWS_64",), bad=(one(edited(_KEY, "policy")),)
+            asks="must be set",
+            find=_without_policy,
+            external_ids=("CKV2_AWS_64",),
         ),
         "principal": Check(
             asks="must name who may use it",
             find=_for_everybody,
             external_ids=("CKV_AWS_33",),
-            bad=(one(edited(_KEY, "policy", _document("*"))), one(edited(_KEY, "policy", _document({"AWS": "*"})))),
         ),
         "lockout": Check(
-            asks="must be false", find=_lockable, bad=(one({**_KEY, "bypassPolicyLockoutSafetyCheck": True}),)
+            asks="must be false",
+            find=_lockable,
         ),
     },
-    good=(
-        one(_KEY),
-        one(edited(_KEY, "deletionWindowInDays")),
-        one({**_KEY, "isEnabled": True, "customerMasterKeySpec": "SYMMETRIC_DEFAULT"}),
-        one({**edited(_KEY, "enableKeyRotation"), "customerMasterKeySpec": "RSA_4096"}),
-        one(edited(_KEY, "policy", _document("*", Effect="Deny"))),
-    ),
 )
 
 RULES = (KMS_KEY_SAFE,)

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.pools import facts, names
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
-from policies.tokens import CLUSTER_QUEUE, KARPENTER_POOL, LOCAL_QUEUE, MANAGED_POOL, RESOURCE_FLAVOR
+from policies.tokens import CLUSTER_QUEUE, KARPENTER_POOL, MANAGED_POOL, RESOURCE_FLAVOR
+from spec.pools.keys import POOL
 
-_POOL_LABEL: Final = "platform.slipway/pool"
 _DEVICE: Final = "nvidia.com/"
-
-
-def _named(stack: Stack, token: str) -> dict[str, Resource]:
-    found = [(one["metadata"]["name"].text(), one) for one in stack.of(token)]
-    return {name: one for name, one in found if name}
 
 
 def _pools(stack: Stack) -> dict[str, Node]:
@@ -36,14 +30,14 @@ def _flavors(queue: Resource) -> Iterator[Node]:
 def _homeless(stack: Stack, _: Context) -> Iterator[Problem]:
     pools = names(stack)
     for flavor in stack.of(RESOURCE_FLAVOR):
-        label = flavor["spec"]["nodeLabels"][_POOL_LABEL]
+        label = flavor["spec"]["nodeLabels"][POOL]
         led = label.unknown or any(name.unknown or name.raw == label.raw for name in pools)
         if pools and not led:
             yield problem(label, at=flavor)
 
 
 def _unqueued(stack: Stack, _: Context) -> Iterator[Problem]:
-    labels = [flavor["spec"]["nodeLabels"][_POOL_LABEL] for flavor in stack.of(RESOURCE_FLAVOR)]
+    labels = [flavor["spec"]["nodeLabels"][POOL] for flavor in stack.of(RESOURCE_FLAVOR)]
     if not labels or any(label.unknown for label in labels):
         return
     queued = [label.raw for label in labels]
@@ -51,43 +45,6 @@ def _unqueued(stack: Stack, _: Context) -> Iterator[Problem]:
         if pool["gpu"].known and pool["name"].text() not in (None, *queued):
             yield problem(pool["name"], "one of GPUs that no ResourceFlavor leads to", component)
 
-
-def _flavor(name: str) -> FixtureResource:
-    props = {"metadata": {"name": name}, "spec": {"nodeLabels": {_POOL_LABEL: name}}}
-    return FixtureResource(type=RESOURCE_FLAVOR, props=props)
-
-
-def _share(nominal: str, resource: str = "nvidia.com/gpu", **more: str) -> dict[str, Any]:
-    return {"name": resource, "nominalQuota": nominal, **more}
-
-
-def _queue(*shares: dict[str, Any], **spec: Any) -> FixtureResource:
-    groups = [{"flavors": [{"name": "a100", "resources": list(shares)}]}]
-    props = {
-        "metadata": {"name": "vision"},
-        "spec": {
-            "cohortName": "platform",
-            "namespaceSelector": {"matchLabels": {"platform.slipway/team": "vision"}},
-            "resourceGroups": groups,
-            **spec,
-        },
-    }
-    return FixtureResource(type=CLUSTER_QUEUE, props=props)
-
-
-_A100: Final = {"pool": {"name": "a100", "gpu": "A100", "max": 2, "gpuCount": 8, "resources": {"nvidia.com/gpu": 8}}}
-_QUEUED: Final[Fixture] = {
-    "pool": FixtureResource(type=MANAGED_POOL, props=_A100),
-    "cpu": FixtureResource(type=KARPENTER_POOL, props={"pool": {"name": "cpu", "max": 4}}),
-    "a100": _flavor("a100"),
-    "cpus": _flavor("cpu"),
-    "vision": _queue(_share("10"), _share("64", "cpu")),
-    "language": _queue(_share("6")),
-    "local": FixtureResource(
-        type=LOCAL_QUEUE,
-        props={"metadata": {"namespace": "vision"}, "spec": {"clusterQueue": "vision"}},
-    ),
-}
 
 FLAVOR_HAS_POOL = StackRule(
     name="kueue-flavor-has-pool",
@@ -101,14 +58,12 @@ FLAVOR_HAS_POOL = StackRule(
         "pool": Check(
             asks="must be a pool of the stack",
             find=_homeless,
-            bad=(
-                with_(_QUEUED, "cpus", "spec.nodeLabels", {_POOL_LABEL: "cpus"}),
-                with_(_QUEUED, "cpus", "spec.nodeLabels", {}),
-            ),
         ),
-        "flavor": Check(asks="must have a flavor", find=_unqueued, bad=(without(_QUEUED, "a100"),)),
+        "flavor": Check(
+            asks="must have a flavor",
+            find=_unqueued,
+        ),
     },
-    good=(_QUEUED, without(_QUEUED, "a100", "cpus"), without(_QUEUED, "pool", "cpu")),
 )
 
 
@@ -154,13 +109,8 @@ QUOTA_FITS = StackRule(
         "sum": Check(
             asks="must fit the pool",
             find=_too_much,
-            bad=(
-                {**_QUEUED, "language": _queue(_share("7"))},
-                {**_QUEUED, "language": _queue(_share("1", "nvidia.com/mig-1g.5gb"))},
-            ),
         )
     },
-    good=(_QUEUED, without(_QUEUED, "pool")),
 )
 
 
@@ -186,11 +136,6 @@ def _one_sided(queue: Resource, _: Context) -> Iterator[Problem]:
         yield problem(never)
 
 
-_SOUND: Final = _queue(
-    _share("10", lendingLimit="10", borrowingLimit="4"), preemption={"reclaimWithinCohort": "Any"}
-).props
-_SHARE: Final = "spec.resourceGroups.0.flavors.0.resources.0"
-
 LIMITS_SANE = ResourceRule(
     name="kueue-limits-sane",
     title="What a queue lends and borrows is what Kueue's webhook takes",
@@ -203,36 +148,16 @@ LIMITS_SANE = ResourceRule(
         "lending": Check(
             asks="must be no more than nominalQuota",
             find=_lendable,
-            bad=(one(edited(_SOUND, f"{_SHARE}.lendingLimit", "11")),),
         ),
         "cohort": Check(
             asks="must be set in a cohort alone",
             find=_alone,
-            bad=(one(edited(_SOUND, "spec.cohortName")),),
         ),
         "reclaim": Check(
             asks="must not be Never",
             find=_one_sided,
-            bad=tuple(
-                one(edited(_SOUND, "spec.preemption", {"borrowWithinCohort": {"policy": "LowerPriority"}, **more}))
-                for more in ({}, {"reclaimWithinCohort": "Never"})
-            ),
         ),
     },
-    good=(
-        one(_SOUND),
-        one(_queue(_share("10")).props),
-        one(edited(_queue(_share("10")).props, "spec.cohortName")),
-        one(edited(_SOUND, "spec.preemption", {"reclaimWithinCohort": "Never"})),
-        one(
-            edited(
-                _SOUND,
-                "spec.preemption",
-                {"borrowWithinCohort": {"policy": "LowerPriority"}, "reclaimWithinCohort": "Any"},
-            )
-        ),
-        one(edited(_SOUND, _SHARE, _share("64500m", "cpu", lendingLimit="65"))),
-    ),
 )
 
 RULES = (FLAVOR_HAS_POOL, QUOTA_FITS, LIMITS_SANE)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
 
 import yaml
 from pulumi_policy import Severity
 
 from policies.access import Node, WrongTypeError, plain
-from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, StackRule, problem
-from policies.rules.namespaces import TEAM
 from policies.tokens import CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE, RELEASE
+from spec.teams.labels import TEAM
 
 
 def _for_all(stack: Stack, _: Context) -> Iterator[Problem]:
@@ -42,19 +39,6 @@ def _foreign(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(target, at=local)
 
 
-_TEAMS: Final[Fixture] = {
-    "space": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "vision", "labels": {TEAM: "vision"}}}),
-    "platform": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "kserve", "labels": {}}}),
-    "queue": FixtureResource(
-        type=CLUSTER_QUEUE,
-        props={"metadata": {"name": "vision"}, "spec": {"namespaceSelector": {"matchLabels": {TEAM: "vision"}}}},
-    ),
-    "local": FixtureResource(
-        type=LOCAL_QUEUE,
-        props={"metadata": {"name": "default", "namespace": "vision"}, "spec": {"clusterQueue": "vision"}},
-    ),
-}
-
 TENANT_ISOLATION = StackRule(
     name="kueue-tenant-isolation",
     title="A team's queue admits its own namespaces, each of which has a way to it",
@@ -67,20 +51,16 @@ TENANT_ISOLATION = StackRule(
         "selector": Check(
             asks="must select the team's namespaces",
             find=_for_all,
-            bad=(with_(_TEAMS, "queue", "spec.namespaceSelector", {}),),
         ),
         "local": Check(
             asks="must have a LocalQueue",
             find=_unqueued,
-            bad=(without(_TEAMS, "local"), with_(_TEAMS, "local", "metadata.namespace", "kserve")),
         ),
         "target": Check(
             asks="must be a ClusterQueue of the stack",
             find=_foreign,
-            bad=(with_(_TEAMS, "local", "spec.clusterQueue", "language"),),
         ),
     },
-    good=(_TEAMS, without(_TEAMS, "queue", "local")),
 )
 
 
@@ -107,13 +87,6 @@ def _piecemeal(stack: Stack, _: Context) -> Iterator[Problem]:
                 yield problem(node, at=release)
 
 
-def _kueue(configuration: Any) -> FixtureResource:
-    values = {"managerConfig": {"controllerManagerConfigYaml": json.dumps(configuration)}}
-    return FixtureResource(type=RELEASE, props={"chart": "oci://registry.k8s.io/kueue/charts/kueue", "values": values})
-
-
-_WAIT: Final = {"timeout": "10m", "requeuingStrategy": {"backoffLimitCount": 5}}
-
 GANG_SAFE = StackRule(
     name="kueue-gang-safe",
     title="A job of many nodes starts whole, or gives its quota back",
@@ -126,17 +99,8 @@ GANG_SAFE = StackRule(
         "wait": Check(
             asks="must be set",
             find=_piecemeal,
-            bad=(
-                {"kueue": _kueue({})},
-                {"kueue": _kueue({"waitForPodsReady": {"timeout": "10m"}})},
-                {"kueue": _kueue({"waitForPodsReady": {"requeuingStrategy": {"backoffLimitCount": 5}}})},
-            ),
         )
     },
-    good=(
-        {"kueue": _kueue({"waitForPodsReady": _WAIT})},
-        {"other": FixtureResource(type=RELEASE, props={"chart": "karpenter"})},
-    ),
 )
 
 RULES = (TENANT_ISOLATION, GANG_SAFE)

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.questions import companions, each, is_in, true
 from policies.resource import Resource, Stack
@@ -66,48 +65,6 @@ def _unfiltered(stack: Stack, _: Context) -> Iterator[Problem]:
             yield Problem(path="", got="public and without a web ACL", at=balancer)
 
 
-_TAKES: Final = {"loadBalancerArn": ("balancer",)}
-_BALANCED: Final[Fixture] = {
-    "balancer": FixtureResource(
-        type=LOAD_BALANCER,
-        props={
-            "internal": True,
-            "accessLogs": {"enabled": True, "bucket": "logs"},
-            "dropInvalidHeaderFields": True,
-            "desyncMitigationMode": "strictest",
-            "enableDeletionProtection": True,
-        },
-    ),
-    "network": FixtureResource(
-        type=LOAD_BALANCER,
-        props={
-            "internal": True,
-            "loadBalancerType": "network",
-            "accessLogs": {"enabled": True, "bucket": "logs"},
-            "enableCrossZoneLoadBalancing": True,
-            "enableDeletionProtection": True,
-        },
-    ),
-    "https": FixtureResource(
-        type=LISTENER,
-        props={"protocol": "HTTPS", "sslPolicy": "ELBSecurityPolicy-TLS13-1-2-2021-06"},
-        takes=_TAKES,
-    ),
-    "http": FixtureResource(
-        type=LISTENER, props={"protocol": "HTTP", "defaultActions": [{"type": "redirect"}]}, takes=_TAKES
-    ),
-    "group": FixtureResource(type=TARGET_GROUP, props={"healthCheck": {"enabled": True, "path": "/healthz"}}),
-}
-_FILTERED: Final[Fixture] = {
-    **with_(_BALANCED, "balancer", "internal", False),
-    "filter": FixtureResource(type=WEB_ACL_ASSOCIATION, props={}, takes={"resourceArn": ("balancer",)}),
-}
-
-
-def _bad(role: str, path: str, *values: Any) -> tuple[Fixture, ...]:
-    return (with_(_BALANCED, role, path), *(with_(_BALANCED, role, path, value) for value in values))
-
-
 LB_TLS_INTERNAL = StackRule(
     name="lb-tls-internal",
     title="A load balancer is internal unless it is listed, and speaks modern TLS",
@@ -127,66 +84,48 @@ LB_TLS_INTERNAL = StackRule(
         "internal": Check(
             asks="must be true, or the load balancer listed",
             find=each(LOAD_BALANCER, _public),
-            bad=(with_(_FILTERED, "balancer", "internal"), _FILTERED),
         ),
         "logs": Check(
             asks="must be true",
             find=each(LOAD_BALANCER, true("accessLogs.enabled")),
             external_ids=("CKV_AWS_91",),
-            bad=_bad("balancer", "accessLogs.enabled", False),
         ),
         "headers": Check(
             asks="must be true",
             find=_of_kind(_APPLICATION, "dropInvalidHeaderFields", True),
             external_ids=("CKV_AWS_131", "AVD-AWS-0052"),
-            bad=_bad("balancer", "dropInvalidHeaderFields", False),
         ),
         "desync": Check(
             asks="must be defensive or strictest",
             find=_of_kind(_APPLICATION, "desyncMitigationMode", "defensive", "strictest", default="defensive"),
             external_ids=("CKV_AWS_328",),
-            bad=(with_(_BALANCED, "balancer", "desyncMitigationMode", "monitor"),),
         ),
         "protection": Check(
             asks="must be true",
             find=each(LOAD_BALANCER, true("enableDeletionProtection")),
             external_ids=("CKV_AWS_150",),
-            bad=_bad("balancer", "enableDeletionProtection", False),
         ),
         "zones": Check(
             asks="must be true",
             find=_of_kind("network", "enableCrossZoneLoadBalancing", True),
             external_ids=("CKV_AWS_152",),
-            bad=_bad("network", "enableCrossZoneLoadBalancing", False),
         ),
         "plain": Check(
             asks="must be HTTPS or TLS, or redirect to it",
             find=each(LISTENER, _in_the_open),
             external_ids=("CKV_AWS_2", "CKV_AWS_378", "CKV2_AWS_20", "AVD-AWS-0054"),
-            bad=(
-                with_(_BALANCED, "http", "defaultActions.0.type", "forward"),
-                with_(_BALANCED, "https", "protocol", "TCP"),
-            ),
         ),
         "tls": Check(
             asks="must be a policy without TLS below 1.2",
             find=each(LISTENER, _old_tls),
             external_ids=("CKV_AWS_103", "CKV2_AWS_74", "AVD-AWS-0047", "CIS-5.4.5"),
-            bad=_bad("https", "sslPolicy", "ELBSecurityPolicy-2016-08"),
         ),
         "health": Check(
             asks="must be true",
             find=each(TARGET_GROUP, true("healthCheck.enabled", default=True)),
             external_ids=("CKV_AWS_261",),
-            bad=(with_(_BALANCED, "group", "healthCheck.enabled", False),),
         ),
     },
-    good=(
-        _BALANCED,
-        with_(_BALANCED, "balancer", "desyncMitigationMode"),
-        with_(_BALANCED, "https", "protocol", "TLS"),
-        with_(_BALANCED, "group", "healthCheck"),
-    ),
 )
 
 LB_PUBLIC_FILTERED = StackRule(
@@ -202,10 +141,8 @@ LB_PUBLIC_FILTERED = StackRule(
             asks="must have a web ACL",
             find=_unfiltered,
             external_ids=("CKV2_AWS_28", "AVD-AWS-0053"),
-            bad=(without(_FILTERED, "filter"), with_(without(_FILTERED, "filter"), "balancer", "internal")),
         )
     },
-    good=(_FILTERED, _BALANCED, with_(_BALANCED, "network", "internal", False)),
 )
 
 RULES = (LB_TLS_INTERNAL, LB_PUBLIC_FILTERED)

@@ -3,44 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import FixtureResource, edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
 from policies.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
 
-_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
-_TEMPLATE: Final[dict[str, Any]] = {
-    "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 1},
-    "networkInterfaces": [{"deviceIndex": 0}, {"deviceIndex": 1, "associatePublicIpAddress": "false"}],
-    "blockDeviceMappings": [
-        {"deviceName": "/dev/xvda", "ebs": {"encrypted": "true", "kmsKeyId": _KEY, "volumeType": "gp3"}},
-        {"deviceName": "/dev/sdb", "virtualName": "ephemeral0"},
-    ],
-}
-_CLASS: Final[dict[str, Any]] = {
-    "spec": {
-        "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 1},
-        "associatePublicIPAddress": False,
-        "blockDeviceMappings": [{"ebs": {"encrypted": True, "kmsKeyID": _KEY, "volumeType": "gp3"}}],
-    }
-}
-_DISK: Final[dict[str, Any]] = {"encrypted": True, "kmsKeyId": _KEY, "type": "gp3"}
 _TYPES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
-_GOOD: Final = (one(_TEMPLATE), one(_CLASS, type=NODE_CLASS))
-
-
-def _class(path: str, *value: Any) -> dict[str, FixtureResource]:
-    return {"it": FixtureResource(type=NODE_CLASS, props=edited(_CLASS, f"spec.{path}", *value))}
-
-
-def _template(path: str, *value: Any) -> dict[str, FixtureResource]:
-    return {"it": FixtureResource(props=edited(_TEMPLATE, path, *value))}
 
 
 def _body(machine: Resource) -> Node:
@@ -66,14 +39,8 @@ IMDSV2 = ResourceRule(
             asks="must be 'required'",
             find=_tokens,
             external_ids=("CKV_AWS_79", "AVD-AWS-0130"),
-            bad=(
-                _template("metadataOptions.httpTokens", "optional"),
-                _template("metadataOptions"),
-                _class("metadataOptions.httpTokens", "optional"),
-            ),
         )
     },
-    good=_GOOD,
 )
 
 
@@ -104,14 +71,8 @@ HOP_LIMIT = ResourceRule(
             asks="must be 1",
             find=_hops,
             external_ids=("CKV_AWS_341",),
-            bad=(
-                _template("metadataOptions.httpPutResponseHopLimit", 2),
-                _template("metadataOptions.httpPutResponseHopLimit"),
-                _class("metadataOptions.httpPutResponseHopLimit", 2),
-            ),
         )
     },
-    good=_GOOD,
 )
 
 
@@ -143,19 +104,13 @@ NO_PUBLIC_IP = ResourceRule(
             asks="must be false",
             find=_public_address,
             external_ids=("CKV_AWS_88", "CIS-5.4.3"),
-            bad=(
-                _template("networkInterfaces.0.associatePublicIpAddress", "true"),
-                _class("associatePublicIPAddress", True),
-            ),
         ),
         "pool": Check(
             asks="must belong to a pool",
             find=_bare,
             external_ids=("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41"),
-            bad=(one({}, type=INSTANCE), one({}, type=LAUNCH_CONFIGURATION)),
         ),
     },
-    good=_GOOD,
 )
 
 
@@ -199,41 +154,22 @@ EBS_ENCRYPTED = ResourceRule(
         "mapped": Check(
             asks="must describe the root volume",
             find=_no_disk,
-            bad=(_template("blockDeviceMappings"), _template("blockDeviceMappings", []), _class("blockDeviceMappings")),
         ),
         "encrypted": Check(
             asks="must be true",
             find=_plain_disk,
             external_ids=("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026"),
-            bad=(
-                _template("blockDeviceMappings.0.ebs.encrypted", "false"),
-                _template("blockDeviceMappings.0.ebs.encrypted"),
-                _class("blockDeviceMappings.0.ebs.encrypted", False),
-                one(edited(_DISK, "encrypted"), type=VOLUME),
-            ),
         ),
         "key": Check(
             asks="must be a KMS key",
             find=_aws_key,
             external_ids=("CKV_AWS_189", "AVD-AWS-0027"),
-            bad=(
-                _template("blockDeviceMappings.0.ebs.kmsKeyId"),
-                _class("blockDeviceMappings.0.ebs.kmsKeyID"),
-                one(edited(_DISK, "kmsKeyId"), type=VOLUME),
-            ),
         ),
         "type": Check(
             asks="must be 'gp3'",
             find=_old_disk,
-            bad=(
-                _template("blockDeviceMappings.0.ebs.volumeType", "gp2"),
-                _template("blockDeviceMappings.0.ebs.volumeType"),
-                _class("blockDeviceMappings.0.ebs.volumeType", "io1"),
-                one(edited(_DISK, "type", "gp2"), type=VOLUME),
-            ),
         ),
     },
-    good=(*_GOOD, one(_DISK, type=VOLUME)),
 )
 
 RULES = (IMDSV2, HOP_LIMIT, NO_PUBLIC_IP, EBS_ENCRYPTED)

@@ -9,14 +9,13 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
 from policies.tokens import LIMIT_RANGE, NAMESPACE, NETWORK_POLICY, RESOURCE_QUOTA
+from spec.teams.labels import TEAM
 
 _LABEL: Final = "pod-security.kubernetes.io/"
-TEAM: Final = "platform.slipway/team"
 """Label of namespaces in which a team works (`spec.teams.labels`)."""
 DNS: Final = 53
 _LEVELS: Final = ("restricted", "baseline", "privileged")
@@ -34,15 +33,6 @@ def _privileged(space: Resource, context: Context) -> Iterator[Problem]:
     allowed = any(fnmatchcase(name or "", pattern) for pattern in context.settings["privileged"])
     if level.raw == "privileged" and name is not None and not allowed:
         yield problem(level)
-
-
-_SPACE: Final[dict[str, Any]] = {
-    "metadata": {"name": "vision", "labels": {f"{_LABEL}enforce": "baseline", f"{_LABEL}warn": "restricted"}}
-}
-
-
-def _at(mode: str) -> str:
-    return f"metadata.labels.{_LABEL}{mode}".replace("pod-security.kubernetes.io", "pod-security|kubernetes|io")
 
 
 PSS_ENFORCED = ResourceRule(
@@ -65,24 +55,12 @@ PSS_ENFORCED = ResourceRule(
             asks="must be a level of Pod Security",
             find=_unlabelled,
             external_ids=("KSV-0117",),
-            bad=(
-                one(edited(_SPACE, _at("enforce"))),
-                one(edited(_SPACE, _at("warn"))),
-                one(edited(_SPACE, _at("enforce"), "strict")),
-                one(edited(_SPACE, "metadata.labels")),
-            ),
         ),
         "privileged": Check(
             asks="must not be privileged",
             find=_privileged,
-            bad=(one(edited(_SPACE, _at("enforce"), "privileged")),),
         ),
     },
-    good=(
-        one(_SPACE),
-        one(edited(edited(_SPACE, _at("enforce"), "privileged"), "metadata.name", "gpu-operator")),
-        one(edited(_SPACE, _at("enforce"), "restricted")),
-    ),
 )
 
 
@@ -114,16 +92,6 @@ def _no_gpus(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(hard, "without requests.nvidia.com/gpu", quota)
 
 
-_SPACES: Final[Fixture] = {
-    "team": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "vision", "labels": {TEAM: "vision"}}}),
-    "platform": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "kserve", "labels": {"app": "kserve"}}}),
-    "quota": FixtureResource(
-        type=RESOURCE_QUOTA,
-        props={"metadata": {"namespace": "vision"}, "spec": {"hard": {"requests.nvidia.com/gpu": "8"}}},
-    ),
-    "range": FixtureResource(type=LIMIT_RANGE, props={"metadata": {"namespace": "vision"}}),
-}
-
 NAMESPACE_QUOTA = StackRule(
     name="namespace-quota",
     title="A team's namespace has a quota, of GPUs too, and defaults for containers that say nothing",
@@ -137,21 +105,17 @@ NAMESPACE_QUOTA = StackRule(
             asks="must have a ResourceQuota",
             find=_without(RESOURCE_QUOTA, "without one"),
             external_ids=("KSV-0040",),
-            bad=(with_(_SPACES, "quota", "metadata.namespace", "kserve"),),
         ),
         "gpus": Check(
             asks="must bound GPUs",
             find=_no_gpus,
-            bad=(with_(_SPACES, "quota", "spec.hard", {"requests.cpu": "8"}),),
         ),
         "range": Check(
             asks="must have a LimitRange",
             find=_without(LIMIT_RANGE, "without one"),
             external_ids=("KSV-0039",),
-            bad=(without(_SPACES, "range"),),
         ),
     },
-    good=(_SPACES, with_(_SPACES, "quota", "spec.hard", {"requests.nvidia.com/mig-1g.5gb": "8"})),
 )
 
 
@@ -187,25 +151,6 @@ def _names(stack: Stack, _: Context) -> Iterator[Problem]:
             yield Problem(path="", got="without a way to DNS", at=space)
 
 
-_CLOSED: Final[Fixture] = {
-    "team": _SPACES["team"],
-    "platform": _SPACES["platform"],
-    "deny": FixtureResource(
-        type=NETWORK_POLICY,
-        props={
-            "metadata": {"namespace": "vision"},
-            "spec": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
-        },
-    ),
-    "dns": FixtureResource(
-        type=NETWORK_POLICY,
-        props={
-            "metadata": {"namespace": "vision"},
-            "spec": {"podSelector": {}, "policyTypes": ["Egress"], "egress": [{"ports": [{"port": 53}]}]},
-        },
-    ),
-}
-
 DEFAULT_DENY = StackRule(
     name="netpol-default-deny",
     title="A team's namespace lets nothing in or out but what a policy names",
@@ -219,31 +164,16 @@ DEFAULT_DENY = StackRule(
             asks="must deny what comes in",
             find=_open("Ingress", "ingress"),
             external_ids=("CKV2_K8S_6", "KSV-0038", "CIS-4.3.2"),
-            bad=(
-                with_(_CLOSED, "deny", "spec.policyTypes", ["Egress"]),
-                with_(_CLOSED, "deny", "spec.ingress", [{}]),
-            ),
         ),
         "egress": Check(
             asks="must deny what goes out",
             find=_open("Egress", "egress"),
-            bad=(with_(_CLOSED, "deny", "spec.policyTypes", ["Ingress"]), with_(_CLOSED, "deny", "spec.egress", [{}])),
         ),
         "dns": Check(
             asks="must reach DNS",
             find=_names,
-            bad=(without(_CLOSED, "dns"), with_(_CLOSED, "dns", "spec.egress.0.ports.0.port", 443)),
         ),
     },
-    good=(
-        _CLOSED,
-        with_(_CLOSED, "deny", "spec.ingress", []),
-        with_(_CLOSED, "deny", "spec.podSelector"),
-        {
-            **_CLOSED,
-            "other": FixtureResource(type=NETWORK_POLICY, props={"spec": {"podSelector": {"matchLabels": {"a": "b"}}}}),
-        },
-    ),
 )
 
 RULES = (PSS_ENFORCED, NAMESPACE_QUOTA, DEFAULT_DENY)

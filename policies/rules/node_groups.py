@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import texts, unknowns
-from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
 from policies.tokens import AUTO_SCALING_GROUP, NODE_GROUP
-
-_ROLLING: Final[dict[str, Any]] = {"updateConfig": {"maxUnavailablePercentage": 33}, "forceUpdateVersion": False}
 
 
 def _unbounded(group: Resource, _: Context) -> Iterator[Problem]:
@@ -60,21 +57,16 @@ SAFE_UPDATE = ResourceRule(
         "bound": Check(
             asks="must have maxUnavailable or maxUnavailablePercentage",
             find=_unbounded,
-            bad=(one(edited(_ROLLING, "updateConfig")), one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage"))),
         ),
         "share": Check(
             asks="must be at most the environment's maximum",
             find=_too_many,
-            bad=(one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage", 35)),),
         ),
-        "force": Check(asks="must be false", find=_forced, bad=(one(edited(_ROLLING, "forceUpdateVersion", True)),)),
+        "force": Check(
+            asks="must be false",
+            find=_forced,
+        ),
     },
-    good=(
-        one(_ROLLING),
-        one(edited(_ROLLING, "updateConfig", {"maxUnavailable": 1})),
-        one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage", 34)),
-        one(edited(_ROLLING, "forceUpdateVersion")),
-    ),
 )
 
 
@@ -99,19 +91,8 @@ AUTONAME = ResourceRule(
         "name": Check(
             asks="must be left to auto-naming",
             find=_fixed_name,
-            bad=(
-                one({"nodeGroupName": "gpu"}),
-                one({"nodeGroupName": "it"}, delete_before_replace=False),
-                one({"nodeGroupName": "gpu-afbc734"}),
-            ),
         )
     },
-    good=(
-        one({}),
-        one({"nodeGroupName": "gpu"}, delete_before_replace=True),
-        one({"nodeGroupName": "it-afbc734"}),
-        one({"nodeGroupName": "slipway-prod-it-afbc734"}),
-    ),
 )
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
 
@@ -122,9 +103,6 @@ def _overwritten(group: Resource, _: Context) -> Iterator[Problem]:
     if low is not None and high is not None and low < high and not _IGNORED.intersection(group.ignore_changes):
         yield Problem(path="ignoreChanges", got=f"{list(group.ignore_changes)} for {low:g} to {high:g} nodes")
 
-
-_SCALED: Final = {"scalingConfig": {"minSize": 0, "maxSize": 4, "desiredSize": 0}}
-_FIXED: Final = {"scalingConfig": {"minSize": 4, "maxSize": 4, "desiredSize": 4}}
 
 DESIRED_IGNORED = ResourceRule(
     name="nodegroup-desired-ignored",
@@ -138,14 +116,8 @@ DESIRED_IGNORED = ResourceRule(
         "desired": Check(
             asks="must hold scalingConfig.desiredSize",
             find=_overwritten,
-            bad=(one(_SCALED), one(_SCALED, ignore_changes=("version",))),
         )
     },
-    good=(
-        one(_SCALED, ignore_changes=("scalingConfig.desiredSize",)),
-        one(_SCALED, ignore_changes=("scalingConfig",)),
-        one(_FIXED),
-    ),
 )
 
 
@@ -161,14 +133,6 @@ def _untagged(group: Resource, context: Context) -> Iterator[Problem]:
     if len(missing) > unknowns(spread) and not tags.unknown:
         yield problem(tags, f"without {', '.join(missing)}")
 
-
-_TAGGED: Final[dict[str, Any]] = {
-    "launchTemplate": {"id": "lt-1"},
-    "tags": [
-        {"key": "owner", "value": "ml-platform", "propagateAtLaunch": True},
-        {"key": "environment", "value": "prod", "propagateAtLaunch": True},
-    ],
-}
 
 ASG_TAGS = ResourceRule(
     name="asg-launch-template-tags",
@@ -190,20 +154,13 @@ ASG_TAGS = ResourceRule(
             asks="must be set",
             find=_configured,
             external_ids=("CKV_AWS_315",),
-            bad=(one(edited(_TAGGED, "launchTemplate")),),
         ),
         "tags": Check(
             asks="must propagate owner and environment",
             find=_untagged,
             external_ids=("CKV_AWS_153",),
-            bad=(
-                one(edited(_TAGGED, "tags")),
-                one(edited(_TAGGED, "tags.0.propagateAtLaunch", False)),
-                one(edited(_TAGGED, "tags.0.propagateAtLaunch")),
-            ),
         ),
     },
-    good=(one(_TAGGED), one({**edited(_TAGGED, "launchTemplate"), "mixedInstancesPolicy": {"launchTemplate": {}}})),
 )
 
 RULES = (SAFE_UPDATE, AUTONAME, DESIRED_IGNORED, ASG_TAGS)

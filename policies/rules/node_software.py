@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from typing import Any, Final
 
 from pulumi_policy import Severity
 
 from policies import patterns, user_data
-from policies.fixtures import FixtureResource, edited, one
 from policies.levels import Levels
 from policies.pools import gpus_of
 from policies.resource import Resource
@@ -36,24 +34,9 @@ NO_SSH = ResourceRule(
             asks="must not be set",
             find=_way_in,
             external_ids=("CKV_AWS_100",),
-            bad=(one({"remoteAccess": {"ec2SshKey": "ops"}}), one({"keyName": "ops"}, type=LAUNCH_TEMPLATE)),
         )
     },
-    good=(one({}), one({"remoteAccess": None}), one({}, type=LAUNCH_TEMPLATE)),
 )
-
-
-def _encoded(text: str) -> str:
-    return base64.b64encode(text.encode()).decode()
-
-
-def _mime(body: str) -> str:
-    head = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n'
-    return f"{head}--//\nContent-Type: application/node.eks.aws\n\n{body}\n--//--\n"
-
-
-def _node_config(kubelet: str) -> str:
-    return f"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n{kubelet}\n"
 
 
 _WEAK: Final[dict[str, Any]] = {
@@ -105,16 +88,6 @@ def _weakened(machine: Resource, _: Context) -> Iterator[Problem]:
                 yield Problem(path=path, got=f"{key}: {value!r}")
 
 
-def _flag_fixture(flag: str) -> dict[str, FixtureResource]:
-    return {"it": FixtureResource(props={"userData": _encoded(_mime(_node_config(f"    flags: ['{flag}']")))})}
-
-
-def _config_fixture(config: str) -> dict[str, FixtureResource]:
-    return {"it": FixtureResource(props={"userData": _encoded(_mime(_node_config(f"    config: {{{config}}}")))})}
-
-
-_FINE: Final = _node_config("    flags: ['--max-pods=110', '--read-only-port=0']\n    config: {readOnlyPort: 0}")
-
 USER_DATA = ResourceRule(
     name="node-userdata-clean",
     title="User data holds no credential and does not weaken the kubelet",
@@ -128,53 +101,14 @@ USER_DATA = ResourceRule(
             asks="must hold no credential",
             find=_credentials,
             external_ids=("CKV_AWS_46", "AVD-AWS-0129"),
-            bad=(
-                one({"userData": _encoded("export KEY=AKIA" + "ABCDEFGH23456722")}),
-                one({"spec": {"userData": "token: hf_" + "a" * 34}}, type=NODE_CLASS),
-            ),
         ),
         "kubelet": Check(
             asks="must not weaken the kubelet",
             find=_weakened,
             external_ids=tuple(f"CIS-3.2.{number}" for number in range(1, 10)),
-            bad=(
-                _flag_fixture("--anonymous-auth=true"),
-                _flag_fixture("--authorization-mode=AlwaysAllow"),
-                _flag_fixture("--client-ca-file="),
-                _config_fixture("authentication: {x509: {clientCAFile: ''}}"),
-                _flag_fixture("--read-only-port=10255"),
-                _flag_fixture("--streaming-connection-idle-timeout=0"),
-                _flag_fixture("--make-iptables-util-chains=false"),
-                _flag_fixture("--event-qps=0"),
-                _flag_fixture("--rotate-certificates=false"),
-                _flag_fixture("--feature-gates=RotateKubeletServerCertificate=false"),
-                _config_fixture("authentication: {anonymous: {enabled: true}}"),
-                _config_fixture("authorization: {mode: AlwaysAllow}"),
-                _config_fixture("readOnlyPort: 10255"),
-                _config_fixture("streamingConnectionIdleTimeout: 0s"),
-                _config_fixture("makeIPTablesUtilChains: false"),
-                _config_fixture("eventRecordQPS: 0"),
-                _config_fixture("rotateCertificates: false"),
-                _config_fixture("featureGates: {RotateKubeletServerCertificate: false}"),
-                one({"userData": _node_config("    flags: ['--anonymous-auth']")}),
-            ),
         ),
     },
-    good=(
-        one({}),
-        one({"userData": _encoded(_mime(_FINE))}),
-        one({"userData": _encoded("[settings.kubernetes]\nmax-pods = 110\n")}),
-        one({"userData": _encoded(_mime("not: [yaml"))}),
-        one({"spec": {"userData": "#!/bin/sh\necho hello"}}, type=NODE_CLASS),
-    ),
 )
-
-_PINNED: Final[dict[str, Any]] = {
-    "amiType": "AL2023_x86_64_NVIDIA",
-    "instanceTypes": ["p5.48xlarge"],
-    "releaseVersion": "1.35.3-20261101",
-}
-_ALIAS: Final[dict[str, Any]] = {"spec": {"amiSelectorTerms": [{"alias": "al2023@v20261101"}]}}
 
 
 def _floating(machine: Resource, context: Context) -> Iterator[Problem]:
@@ -230,38 +164,21 @@ AMI_PINNED = ResourceRule(
         "pinned": Check(
             asks="must name one release",
             find=_floating,
-            bad=(
-                one(edited(_PINNED, "releaseVersion")),
-                one(edited(_ALIAS, "spec.amiSelectorTerms.0.alias", "al2023@latest"), type=NODE_CLASS),
-            ),
         ),
         "owner": Check(
             asks="must name the account whose image it is",
             find=_unknown_owners,
             external_ids=("AVD-AWS-0344",),
-            bad=(
-                one({"spec": {"amiSelectorTerms": [{"name": "gpu-*"}]}}, type=NODE_CLASS),
-                one({"spec": {"amiSelectorTerms": [{"tags": {"team": "ml"}}]}}, type=NODE_CLASS),
-            ),
         ),
         "supported": Check(
             asks="must not be Amazon Linux 2, which EKS stopped to release on 2025-11-26",
             find=_ended,
-            bad=(one({**_PINNED, "amiType": "AL2_x86_64", "instanceTypes": ["m7i.large"]}),),
         ),
         "driver": Check(
             asks="must be an accelerated image",
             find=_without_driver,
-            bad=(one(edited(_PINNED, "amiType", "AL2023_x86_64_STANDARD")),),
         ),
     },
-    good=(
-        one(_PINNED),
-        one(_ALIAS, type=NODE_CLASS),
-        one({"amiType": "CUSTOM", "instanceTypes": ["p5.48xlarge"]}),
-        one({**_PINNED, "amiType": "AL2023_x86_64_STANDARD", "instanceTypes": ["m7i.large"]}),
-        one({"spec": {"amiSelectorTerms": [{"name": "gpu-*", "owner": "111122223333"}]}}, type=NODE_CLASS),
-    ),
 )
 
 RULES = (NO_SSH, USER_DATA, AMI_PINNED)

@@ -10,12 +10,11 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, edited, one
 from policies.levels import Levels
 from policies.pods import Pod, exempt, node_software, of_container, of_pod, pods
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
-from policies.tokens import COMPLETE, POD, SECRET, WORKLOADS
+from policies.tokens import COMPLETE, SECRET, WORKLOADS
 
 _TAG: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<digest>sha256:[0-9a-f]{64}))?$")
 """A reference to an image (distribution/reference, grammar)."""
@@ -84,28 +83,6 @@ def _removed(resource: Resource, _: Context) -> Iterator[Problem]:
         yield problem(resource["apiVersion"])
 
 
-_CONTAINER: Final[dict[str, Any]] = {
-    "name": "main",
-    "image": "nvcr.io/nvidia/tritonserver:26.07-py3",
-    "resources": {"requests": {"cpu": "1", "memory": "1Gi"}, "limits": {"memory": "1Gi"}},
-    "env": [{"name": "REGION", "value": "us-east-1"}],
-}
-_POD: Final[dict[str, Any]] = {
-    "apiVersion": "v1",
-    "metadata": {"namespace": "vision"},
-    "spec": {"automountServiceAccountToken": False, "containers": [_CONTAINER]},
-}
-_IN: Final = "spec.containers.0"
-
-
-def _bad(path: str, *values: Any) -> tuple[Fixture, ...]:
-    return tuple(one(edited(_POD, path, value), type=POD) for value in values)
-
-
-def _without(path: str) -> tuple[Fixture, ...]:
-    return (one(edited(_POD, path), type=POD),)
-
-
 POD_SIZED = ResourceRule(
     name="pod-sized",
     title="Every container says what it needs, and how much memory it may take",
@@ -121,25 +98,18 @@ POD_SIZED = ResourceRule(
             asks="must be set",
             find=_no("requests", "cpu"),
             external_ids=("CKV_K8S_10", "KSV-0015"),
-            bad=_without(f"{_IN}.resources.requests.cpu"),
         ),
         "memory": Check(
             asks="must be set",
             find=_no("requests", "memory"),
             external_ids=("CKV_K8S_12", "KSV-0016"),
-            bad=_without(f"{_IN}.resources.requests.memory"),
         ),
         "memory-limit": Check(
             asks="must be set",
             find=_no("limits", "memory"),
             external_ids=("CKV_K8S_13", "KSV-0018"),
-            bad=_without(f"{_IN}.resources.limits"),
         ),
     },
-    good=(
-        one(_POD, type=POD),
-        one(edited(_POD, "metadata.namespace", "kube-system") | {"spec": {"containers": [{}]}}, type=POD),
-    ),
 )
 
 POD_TRUSTED = ResourceRule(
@@ -176,22 +146,13 @@ POD_TRUSTED = ResourceRule(
             asks="must have a version that is not `latest`, or a digest",
             find=of_container(_floating),
             external_ids=("CKV_K8S_14", "KSV-0013"),
-            bad=_bad(f"{_IN}.image", "nvcr.io/nvidia/tritonserver", "nvcr.io/nvidia/tritonserver:latest"),
         ),
         "registry": Check(
             asks="must be from a registry of the setting",
             find=_untrusted,
             external_ids=("KSV-0034", "KSV-0035", "KSV-0125", "CIS-5.1.4"),
-            bad=_bad(f"{_IN}.image", "someone/triton:1", "example.com/triton:1", "triton:1"),
         ),
     },
-    good=(
-        one(_POD, type=POD),
-        *_bad(
-            f"{_IN}.image", f"public.ecr.aws/x/y@sha256:{'0' * 64}", "kserve/lgbserver:v0.15", "public.ecr.aws/x/y:1"
-        ),
-        *_without(f"{_IN}.image"),
-    ),
 )
 
 POD_HYGIENE = ResourceRule(
@@ -208,45 +169,23 @@ POD_HYGIENE = ResourceRule(
             asks="must not be default",
             find=_shared_namespace,
             external_ids=("CKV_K8S_21", "KSV-0110", "CIS-4.5.1", "CIS-4.5.2"),
-            bad=_bad("metadata.namespace", "default"),
         ),
         "token": Check(
             asks="must be false, or the pod have a service account of its own",
             find=of_pod(_token),
             external_ids=("CKV_K8S_38", "CKV_K8S_41", "CKV_K8S_42", "KSV-0036", "CIS-4.1.5", "CIS-4.1.6"),
-            bad=(
-                *_bad("spec.automountServiceAccountToken", True),
-                *_without("spec.automountServiceAccountToken"),
-                one(
-                    edited(edited(_POD, "spec.serviceAccountName", "default"), "spec.automountServiceAccountToken"),
-                    type=POD,
-                ),
-            ),
         ),
         "environment": Check(
             asks="must be a file and no variable",
             find=of_container(_secret_in_environment),
             external_ids=("CKV_K8S_35", "CIS-4.4.1"),
-            bad=(
-                *_bad(
-                    f"{_IN}.env.0", {"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token"}}}
-                ),
-                *_bad(f"{_IN}.envFrom", [{"secretRef": {"name": "hub"}}]),
-            ),
         ),
         "version": Check(
             asks="must be one that supported versions serve",
             find=_removed,
             external_ids=("KSV-0107",),
-            bad=_bad("apiVersion", "extensions/v1beta1"),
         ),
     },
-    good=(
-        one(_POD, type=POD),
-        one(edited(edited(_POD, "spec.serviceAccountName", "workload"), "spec.automountServiceAccountToken"), type=POD),
-        one({"metadata": {"namespace": "default"}}, type=SECRET),
-        one({"metadata": {"namespace": "kube-system"}, "spec": {"containers": [_CONTAINER]}}, type=POD),
-    ),
 )
 
 RULES = (POD_SIZED, POD_TRUSTED, POD_HYGIENE)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import one
 from policies.levels import Levels
 from policies.questions import false
 from policies.resource import Resource
@@ -22,8 +21,6 @@ def _unguarded(resource: Resource, _: Context) -> Iterator[Problem]:
         yield Problem(path="", got="one that the engine would delete")
 
 
-_CLOSED: Final[dict[str, Any]] = {"forceDestroy": False}
-
 STATEFUL_PROTECTED = ResourceRule(
     name="stateful-protected",
     title="The engine refuses to delete what holds data, and nothing empties it first",
@@ -36,33 +33,16 @@ STATEFUL_PROTECTED = ResourceRule(
         "protect": Check(
             asks="must be protected",
             find=_unguarded,
-            bad=(
-                one({}, type=KEY),
-                one({}, type=EFS),
-                one({}, type=LUSTRE),
-                one({}, type=OPEN_ZFS),
-                one(_CLOSED, type=BUCKET),
-                one({}, type=DATABASE),
-            ),
         ),
         "emptied": Check(
             asks="must be false",
             find=false("forceDestroy", BUCKET),
-            bad=(one({"forceDestroy": True}, type=BUCKET, protect=True),),
         ),
         "images": Check(
             asks="must be false",
             find=false("forceDelete", REPOSITORY),
-            bad=(one({"forceDelete": True}, type=REPOSITORY),),
         ),
     },
-    good=(
-        one({}, type=EFS, protect=True),
-        one(_CLOSED, type=BUCKET, protect=True),
-        one({}, type=REPOSITORY),
-        # Neither has such a switch.
-        one({"forceDestroy": True, "forceDelete": True}, type=KEY, protect=True),
-    ),
 )
 
 RULES = (STATEFUL_PROTECTED,)

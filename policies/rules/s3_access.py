@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.documents import refuses_plain_transport, statements
-from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.questions import companions, each, has_companion, is_in, true
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, StackRule, problem
 from policies.tokens import BUCKET, BUCKET_ACL, BUCKET_BLOCK, BUCKET_OWNERSHIP, BUCKET_POLICY, S3_ACCESS_POINT
 
-_OF_BUCKET: Final = {"bucket": ("bucket",)}
 _FLAGS: Final = {
     "blockPublicAcls": True,
     "blockPublicPolicy": True,
@@ -24,7 +21,6 @@ _FLAGS: Final = {
     "restrictPublicBuckets": True,
 }
 _NARROW: Final = ("aws:sourcearn", "aws:sourceaccount", "aws:principalorgid", "aws:principalarn", "aws:sourcevpce")
-_ARN: Final = "arn:aws:s3:::slipway-models"
 
 
 def _open_point(point: Resource, _: Context) -> Iterator[Problem]:
@@ -35,19 +31,11 @@ def _open_point(point: Resource, _: Context) -> Iterator[Problem]:
             yield problem(node, at=point)
 
 
-_BLOCKED: Final[Fixture] = {
-    "bucket": FixtureResource(type=BUCKET, props={"bucket": "slipway-models"}),
-    "block": FixtureResource(type=BUCKET_BLOCK, props=_FLAGS, takes=_OF_BUCKET),
-    "point": FixtureResource(type=S3_ACCESS_POINT, props={"publicAccessBlockConfiguration": _FLAGS}),
-}
-
-
 def _flag(name: str, *external_ids: str) -> Check[Stack]:
     return Check(
         asks="must be true",
         find=each(BUCKET_BLOCK, true(name)),
         external_ids=external_ids,
-        bad=(with_(_BLOCKED, "block", name, False), with_(_BLOCKED, "block", name)),
     )
 
 
@@ -64,7 +52,6 @@ PUBLIC_BLOCK = StackRule(
             asks="must have a public access block",
             find=has_companion(BUCKET_BLOCK, "bucket", BUCKET, "without one"),
             external_ids=("CKV2_AWS_6", "AVD-AWS-0094"),
-            bad=(without(_BLOCKED, "block"),),
         ),
         "acls": _flag("blockPublicAcls", "CKV_AWS_53", "AVD-AWS-0086"),
         "policy": _flag("blockPublicPolicy", "CKV_AWS_54", "AVD-AWS-0087"),
@@ -74,15 +61,8 @@ PUBLIC_BLOCK = StackRule(
             asks="must not be false",
             find=each(S3_ACCESS_POINT, _open_point),
             external_ids=("CKV_AWS_392",),
-            bad=(with_(_BLOCKED, "point", "publicAccessBlockConfiguration.blockPublicPolicy", False),),
         ),
     },
-    good=(
-        _BLOCKED,
-        with_(_BLOCKED, "point", "publicAccessBlockConfiguration"),
-        # A name that is written out is one as well, and one of an imported bucket is of no concern here.
-        {**_BLOCKED, "block": FixtureResource(type=BUCKET_BLOCK, props={**_FLAGS, "bucket": "slipway-models"})},
-    ),
 )
 
 
@@ -121,42 +101,6 @@ def _plain(stack: Stack, _: Context) -> Iterator[Problem]:
             yield Problem(path="", got="open to requests without TLS: no policy denies them", at=bucket)
 
 
-_TLS: Final[dict[str, Any]] = {
-    "Effect": "Deny",
-    "Principal": {"AWS": ["*"]},
-    "Action": "s3:*",
-    "Resource": _ARN,
-    "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-}
-_READ: Final[dict[str, Any]] = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": _ARN}
-_BY_TLS: Final = {"Bool": {"aws:SecureTransport": "true"}}
-_ACCOUNT: Final = {"AWS": "111122223333"}
-_FROM_HERE: Final = {"StringEquals": {"aws:SourceVpce": "vpce-0a1b"}}
-
-
-def _document(*statements: dict[str, Any]) -> str:
-    return json.dumps({"Statement": list(statements)})
-
-
-_CLOSED: Final[Fixture] = {
-    "bucket": FixtureResource(type=BUCKET, props={}),
-    "policy": FixtureResource(type=BUCKET_POLICY, props={"policy": _document(_TLS)}, takes=_OF_BUCKET),
-    "owner": FixtureResource(
-        type=BUCKET_OWNERSHIP, props={"rule": {"objectOwnership": "BucketOwnerEnforced"}}, takes=_OF_BUCKET
-    ),
-}
-
-
-def _with_acl(**props: Any) -> Fixture:
-    return {**_CLOSED, "acl": FixtureResource(type=BUCKET_ACL, props=props)}
-
-
-def _saying(*statements: dict[str, Any]) -> Fixture:
-    return with_(_CLOSED, "policy", "policy", _document(*statements))
-
-
-_GROUP: Final = "http://acs.amazonaws.com/groups/global/"
-
 NO_GRANTS = StackRule(
     name="s3-no-public-grants",
     title="Rights in a bucket are given by policies, to somebody, over TLS",
@@ -170,63 +114,32 @@ NO_GRANTS = StackRule(
             asks="must be private",
             find=each(BUCKET_ACL, _granted),
             external_ids=("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092"),
-            bad=(
-                _with_acl(acl="public-read"),
-                _with_acl(acl="authenticated-read"),
-                _with_acl(accessControlPolicy={"grants": [{"grantee": {"uri": f"{_GROUP}AuthenticatedUsers"}}]}),
-            ),
         ),
         "principal": Check(
             asks="must name who is allowed",
             find=each(BUCKET_POLICY, _anybody),
             external_ids=("CKV_AWS_70",),
-            bad=(
-                _saying(_TLS, _READ),
-                _saying(_TLS, {**_READ, "Condition": {"Bool": {"aws:SecureTransport": "true"}}}),
-            ),
         ),
         "lockout": Check(
             asks="must leave somebody in",
             find=each(BUCKET_POLICY, _locks_out),
             external_ids=("CKV_AWS_93",),
-            bad=(_saying(_TLS, {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": _ARN}),),
         ),
         "transport": Check(
             asks="must refuse requests without TLS",
             find=_plain,
             external_ids=("CKV_AWS_379",),
-            bad=(
-                without(_CLOSED, "policy"),
-                _saying({**_TLS, "Effect": "Allow", "Principal": {"AWS": "111122223333"}}),
-            ),
         ),
         "ownership": Check(
             asks="must have ownership controls",
             find=has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so that access lists count"),
             external_ids=("CKV2_AWS_65",),
-            bad=(without(_CLOSED, "owner"),),
         ),
         "lists": Check(
             asks="must be BucketOwnerEnforced",
             find=each(BUCKET_OWNERSHIP, is_in("rule.objectOwnership", "BucketOwnerEnforced")),
-            bad=(with_(_CLOSED, "owner", "rule.objectOwnership", "ObjectWriter"), with_(_CLOSED, "owner", "rule")),
         ),
     },
-    good=(
-        _CLOSED,
-        _with_acl(acl="private"),
-        _with_acl(
-            accessControlPolicy={"grants": [{"grantee": {"uri": "http://acs.amazonaws.com/groups/s3/LogDelivery"}}]}
-        ),
-        _saying(_TLS, {**_READ, "Condition": _FROM_HERE}),
-        _saying(_TLS, {**_READ, "Principal": {"AWS": "arn:aws:iam::111122223333:role/reader"}}),
-        _saying(_TLS, {**_TLS, "Principal": {"AWS": "arn:aws:iam::111122223333:role/former"}, "Action": "s3:*"}),
-        _saying(_TLS, {"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": _ARN}),
-        _saying(
-            _TLS,
-            {"Effect": "Deny", "Principal": {"AWS": "arn:aws:iam::111122223333:role/former"}, "Action": "*"},
-        ),
-    ),
 )
 
 RULES = (PUBLIC_BLOCK, NO_GRANTS)

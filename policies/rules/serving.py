@@ -9,7 +9,6 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.pods import Pod, of_pod, pods
 from policies.resource import Resource, Stack
@@ -49,30 +48,6 @@ def _blocking(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(maximum, at=budget)
 
 
-_SERVER: Final[dict[str, Any]] = {
-    "metadata": {"namespace": "vision"},
-    "spec": {
-        "replicas": 2,
-        "template": {
-            "metadata": {"labels": {"app": "detector"}},
-            "spec": {
-                "topologySpreadConstraints": [{"topologyKey": "topology.kubernetes.io/zone"}],
-                "containers": [{"name": "main", "readinessProbe": {}, "livenessProbe": {}}],
-            },
-        },
-    },
-}
-_SERVED: Final[Fixture] = {
-    "server": FixtureResource(type=DEPLOYMENT, props=_SERVER),
-    "budget": FixtureResource(
-        type=BUDGET_OF_PODS,
-        props={
-            "metadata": {"namespace": "vision"},
-            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "detector"}}},
-        },
-    ),
-}
-
 SERVING_PDB = StackRule(
     name="serving-pdb",
     title="What has several replicas keeps some of them while nodes are replaced",
@@ -86,22 +61,12 @@ SERVING_PDB = StackRule(
         "budget": Check(
             asks="must have a PodDisruptionBudget",
             find=_uncovered,
-            bad=(
-                without(_SERVED, "budget"),
-                with_(_SERVED, "budget", "spec.selector.matchLabels.app", "other"),
-                with_(_SERVED, "budget", "metadata.namespace", "language"),
-            ),
         ),
         "blocking": Check(
             asks="must permit one",
             find=_blocking,
-            bad=(
-                with_(_SERVED, "budget", "spec.maxUnavailable", 0),
-                with_(with_(_SERVED, "budget", "spec.maxUnavailable"), "budget", "spec.minAvailable", "100%"),
-            ),
         ),
     },
-    good=(_SERVED, with_(without(_SERVED, "budget"), "server", "spec.replicas", 1)),
 )
 
 
@@ -124,8 +89,6 @@ def _together(server: Resource, context: Context) -> Iterator[Problem]:
             yield problem(spread)
 
 
-_PORT: Final = edited(_SERVER, "spec.template.spec.containers.0.ports", [{"containerPort": 8080}])
-
 SERVING_HA = ResourceRule(
     name="serving-ha",
     title="What serves in production stands on several nodes",
@@ -145,27 +108,12 @@ SERVING_HA = ResourceRule(
         "replicas": Check(
             asks="must be enough",
             find=_single,
-            bad=(one(edited(_PORT, "spec.replicas", 1)), one(edited(_PORT, "spec.replicas"))),
         ),
         "spread": Check(
             asks="must be set",
             find=_together,
-            bad=(one(edited(_PORT, "spec.template.spec.topologySpreadConstraints")),),
         ),
     },
-    good=(
-        one(_PORT),
-        one(edited(_PORT, "spec.replicas", 0)),
-        one(edited(_SERVER, "spec.replicas", 1)),
-        one(
-            edited(
-                edited(_PORT, "spec.template.spec.topologySpreadConstraints"),
-                "spec.template.spec.affinity",
-                {"podAntiAffinity": {"required": []}},
-            )
-        ),
-        one(edited(_SERVER, "spec.template.spec.topologySpreadConstraints")),
-    ),
 )
 
 
@@ -190,16 +138,13 @@ SERVING_PROBES = ResourceRule(
             asks="must be set",
             find=_probe("readinessProbe"),
             external_ids=("CKV_K8S_9",),
-            bad=(one(edited(_PORT, "spec.template.spec.containers.0.readinessProbe")),),
         ),
         "alive": Check(
             asks="must be set",
             find=_probe("livenessProbe"),
             external_ids=("CKV_K8S_8",),
-            bad=(one(edited(_PORT, "spec.template.spec.containers.0.livenessProbe")),),
         ),
     },
-    good=(one(_PORT), one(edited(_SERVER, "spec.template.spec.containers.0.livenessProbe"))),
 )
 
 
@@ -229,18 +174,6 @@ def _anonymous(service: Resource, _: Context) -> Iterator[Problem]:
         yield problem(account)
 
 
-_MODEL: Final[dict[str, Any]] = {
-    "spec": {
-        "predictor": {
-            "minReplicas": 1,
-            "maxReplicas": 4,
-            "serviceAccountName": "workload",
-            "model": {"storageUri": "s3://slipway-models/vision/detector"},
-        }
-    }
-}
-_IN: Final = "spec.predictor"
-
 SCALE_BOUNDS = ResourceRule(
     name="serving-scale-bounds",
     title="A model has an end to its replicas, and in production one that is warm",
@@ -257,10 +190,15 @@ SCALE_BOUNDS = ResourceRule(
         )
     },
     checks={
-        "maximum": Check(asks="must be set", find=_unbounded, bad=(one(edited(_MODEL, f"{_IN}.maxReplicas")),)),
-        "minimum": Check(asks="must be enough", find=_cold, bad=(one(edited(_MODEL, f"{_IN}.minReplicas", 0)),)),
+        "maximum": Check(
+            asks="must be set",
+            find=_unbounded,
+        ),
+        "minimum": Check(
+            asks="must be enough",
+            find=_cold,
+        ),
     },
-    good=(one(_MODEL), one(edited(_MODEL, f"{_IN}.minReplicas"))),
 )
 
 KSERVE_HARDENED = ResourceRule(
@@ -282,18 +220,12 @@ KSERVE_HARDENED = ResourceRule(
         "place": Check(
             asks="must be a place of the setting",
             find=_foreign,
-            bad=(one(edited(_MODEL, f"{_IN}.model.storageUri", "https://example.com/model")),),
         ),
         "account": Check(
             asks="must be a service account of the team's",
             find=_anonymous,
-            bad=(
-                one(edited(_MODEL, f"{_IN}.serviceAccountName")),
-                one(edited(_MODEL, f"{_IN}.serviceAccountName", "default")),
-            ),
         ),
     },
-    good=(one(_MODEL), one(edited(_MODEL, f"{_IN}.model.storageUri", "pvc://models/x"))),
 )
 
 RULES = (SERVING_PDB, SERVING_HA, SERVING_PROBES, SCALE_BOUNDS, KSERVE_HARDENED)

@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
-from policies.pools import CAPACITY, ROLE, TYPE, ZONE, label, node_pools, requirement, spot, type_names
+from policies.pools import ZONE, label, node_pools, requirement, spot, type_names
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
 from policies.tokens import EVENT_RULE, EVENT_TARGET, NODE_GROUP, NODE_POOL, QUEUE, RELEASE
-
-_TYPES: Final = ["g6.xlarge", "g6.2xlarge", "g6.4xlarge"]
-_ZONES: Final = ["us-east-1a", "us-east-1b"]
-_GROUP: Final[dict[str, Any]] = {
-    "capacityType": "SPOT",
-    "labels": {ROLE: "interactive"},
-    "instanceTypes": _TYPES,
-    "subnetIds": ["subnet-a", "subnet-b"],
-}
-_SINGLE: Final[dict[str, Any]] = {
-    "capacityType": "ON_DEMAND",
-    "instanceTypes": ["g6.xlarge"],
-    "subnetIds": ["subnet-a"],
-}
-
-
-def _requirement(key: str, values: list[str]) -> dict[str, Any]:
-    return {"key": key, "operator": "In", "values": values}
-
-
-def _node_pool(
-    capacity: list[str], types: list[str], zones: list[str] | None, role: str = "interactive"
-) -> dict[str, Any]:
-    requirements = [_requirement(CAPACITY, capacity), _requirement(TYPE, types)]
-    requirements += [_requirement(ZONE, zones)] if zones else []
-    template = {"metadata": {"labels": {ROLE: role}}, "spec": {"requirements": requirements}}
-    return {"spec": {"template": template}}
+from spec.pools.keys import ROLE
 
 
 def _reclaimed(pool: Resource, context: Context) -> Iterator[Problem]:
@@ -69,18 +41,8 @@ NO_SPOT_INFERENCE = ResourceRule(
         "role": Check(
             asks="must not be one that serves users",
             find=_reclaimed,
-            bad=(
-                one({"capacityType": "SPOT", "labels": {ROLE: "inference"}}),
-                one({"capacityType": "SPOT", "labels": {ROLE: "system"}}),
-                one(_node_pool(["on-demand", "spot"], _TYPES, None, "inference"), type=NODE_POOL),
-            ),
         )
     },
-    good=(
-        one(_GROUP),
-        one({"capacityType": "ON_DEMAND", "labels": {ROLE: "inference"}}),
-        one(_node_pool(["on-demand"], _TYPES, None, "inference"), type=NODE_POOL),
-    ),
 )
 
 
@@ -120,28 +82,12 @@ DIVERSIFIED = ResourceRule(
         "types": Check(
             asks="must hold three types",
             find=_few_types,
-            bad=(
-                one(edited(_GROUP, "instanceTypes", _TYPES[:2])),
-                one(edited(_GROUP, "instanceTypes")),
-                one(_node_pool(["spot"], _TYPES[:2], _ZONES), type=NODE_POOL),
-            ),
         ),
         "zones": Check(
             asks="must hold two zones",
             find=_few_zones,
-            bad=(
-                one(edited(_GROUP, "subnetIds", ["subnet-a"])),
-                one(_node_pool(["spot"], _TYPES, _ZONES[:1]), type=NODE_POOL),
-            ),
         ),
     },
-    good=(
-        one(_GROUP),
-        one(_SINGLE),
-        one(_node_pool(["spot"], _TYPES, _ZONES), type=NODE_POOL),
-        one(_node_pool(["spot"], _TYPES, None), type=NODE_POOL),
-        one(_node_pool(["on-demand"], _TYPES[:1], _ZONES[:1]), type=NODE_POOL),
-    ),
 )
 _WARNING: Final = "EC2 Spot Instance Interruption Warning"
 
@@ -178,21 +124,6 @@ def _unread(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(queue, at=release)
 
 
-_SPOT: Final[Fixture] = {
-    "pool": FixtureResource(type=NODE_POOL, props=_node_pool(["spot"], _TYPES, _ZONES)),
-    "queue": FixtureResource(type=QUEUE),
-    "rule": FixtureResource(type=EVENT_RULE, props={"eventPattern": json.dumps({"detail-type": [_WARNING]})}),
-    "target": FixtureResource(type=EVENT_TARGET, takes={"rule": ("rule",), "arn": ("queue",)}),
-    "karpenter": FixtureResource(
-        type=RELEASE,
-        props={
-            "chart": "oci://public.ecr.aws/karpenter/karpenter",
-            "values": {"settings": {"interruptionQueue": "queue"}},
-        },
-    ),
-    "other": FixtureResource(type=RELEASE, props={"chart": "cluster-autoscaler", "values": {}}),
-}
-
 INTERRUPTIONS = StackRule(
     name="spot-interruption-handling",
     title="Somebody listens when AWS takes a Spot machine back",
@@ -205,28 +136,12 @@ INTERRUPTIONS = StackRule(
         "events": Check(
             asks="must have its interruption warnings brought to a queue",
             find=_unheard,
-            bad=(
-                without(_SPOT, "rule"),
-                without(_SPOT, "target"),
-                without(_SPOT, "queue", "target"),
-                with_(_SPOT, "rule", "eventPattern", "{}"),
-                {**without(_SPOT, "pool", "rule"), "group": FixtureResource(type=NODE_GROUP, props=_GROUP)},
-            ),
         ),
         "karpenter": Check(
             asks="must name the queue",
             find=_unread,
-            bad=(with_(_SPOT, "karpenter", "values.settings", {}),),
         ),
     },
-    good=(
-        _SPOT,
-        {
-            "pool": FixtureResource(type=NODE_POOL, props=_node_pool(["on-demand"], _TYPES, _ZONES)),
-            "karpenter": FixtureResource(type=RELEASE, props={"chart": "oci://public.ecr.aws/karpenter/karpenter"}),
-        },
-        {"group": FixtureResource(type=NODE_GROUP, props=_SINGLE)},
-    ),
 )
 
 RULES = (NO_SPOT_INFERENCE, DIVERSIFIED, INTERRUPTIONS)

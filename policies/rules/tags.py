@@ -9,11 +9,9 @@ from pulumi_policy import Severity
 
 from policies.access import Node, plain
 from policies.documents import parsed
-from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
-from policies.rules.namespaces import TEAM
 from policies.tokens import (
     BUCKET,
     CLUSTER,
@@ -28,6 +26,7 @@ from policies.tokens import (
     OPEN_ZFS,
     VOLUME,
 )
+from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
 _BILLED: Final = (CLUSTER, NODE_GROUP, NAT_GATEWAY, BUCKET, EFS, LUSTRE, OPEN_ZFS, DATABASE, VOLUME)
 _MADE: Final = ("instance", "volume")
@@ -74,12 +73,6 @@ def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Problem]
         yield problem(tags, f"without {', '.join(missing)}")
 
 
-_TAGS: Final = {"owner": "ml-platform", "cost-center": "ml", "environment": "prod"}
-_TEMPLATE: Final = {
-    "tagSpecifications": [{"resourceType": "instance", "tags": _TAGS}, {"resourceType": "volume", "tags": _TAGS}]
-}
-_PROVIDER: Final = {"defaultTags": '{"tags": {"owner": "ml-platform", "cost-center": "ml", "environment": "prod"}}'}
-
 COST_TAGS = ResourceRule(
     name="cost-tags-complete",
     title="Whatever AWS bills says whose it is and who pays",
@@ -99,29 +92,16 @@ COST_TAGS = ResourceRule(
         "tags": Check(
             asks="must name owner and payer",
             find=_untagged,
-            bad=(one({"tags": {"owner": "ml"}}, type=BUCKET), one({}, type=CLUSTER)),
         ),
         "machines": Check(
             asks="must be for machines and their volumes",
             find=_untagged_machines,
-            bad=(
-                one(edited(_TEMPLATE, "tagSpecifications.1.tags", {"owner": "ml"}), type=LAUNCH_TEMPLATE),
-                one(edited(_TEMPLATE, "tagSpecifications.0.resourceType", "network-interface"), type=LAUNCH_TEMPLATE),
-                one({}, type=LAUNCH_TEMPLATE, provider=_PROVIDER),
-            ),
         ),
         "nodes": Check(
             asks="must name owner and payer",
             find=_untagged_nodes,
-            bad=(one({"spec": {"tags": {"owner": "ml"}}}, type=NODE_CLASS), one({"spec": {}}, type=NODE_CLASS)),
         ),
     },
-    good=(
-        one({"tags": _TAGS}, type=BUCKET),
-        one({"tags": {"Name": "x"}}, type=EFS, provider=_PROVIDER),
-        one(_TEMPLATE, type=LAUNCH_TEMPLATE),
-        one({"spec": {"tags": _TAGS}}, type=NODE_CLASS),
-    ),
 )
 
 
@@ -131,8 +111,6 @@ def _unlabelled(space: Resource, context: Context) -> Iterator[Problem]:
     if labels[TEAM].known and missing:
         yield problem(labels, f"without {', '.join(missing)}")
 
-
-_LABELS: Final = {TEAM: "vision", "platform.slipway/project": "perception", "platform.slipway/cost-center": "ml"}
 
 WORKLOAD_LABELS = ResourceRule(
     name="workload-cost-labels",
@@ -146,17 +124,15 @@ WORKLOAD_LABELS = ResourceRule(
         "labels": Setting(
             asks="labels that a team's namespace must have",
             schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(sorted(set(_LABELS) - {TEAM})),
+            values=everywhere([COST_CENTER, PROJECT]),
         )
     },
     checks={
         "labels": Check(
             asks="must name project and payer",
             find=_unlabelled,
-            bad=(one({"metadata": {"labels": {TEAM: "vision"}}}),),
         )
     },
-    good=(one({"metadata": {"labels": _LABELS}}), one({"metadata": {"labels": {"app": "kserve"}}}), one({})),
 )
 
 RULES = (COST_TAGS, WORKLOAD_LABELS)

@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_
 from policies.levels import Levels
-from policies.pools import ROLE, facts, label
+from policies.pools import facts, label
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
 from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
 from spec.catalog import instances
+from spec.pools.keys import ROLE
 
 _TRAINING: Final = "training"
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
@@ -50,14 +50,6 @@ def _short(pool: Resource, context: Context) -> Iterator[Problem]:
         yield problem(expiry)
 
 
-_POOL: Final[dict[str, Any]] = {
-    "spec": {
-        "disruption": {"consolidationPolicy": "WhenEmpty", "consolidateAfter": "10m"},
-        "template": {"metadata": {"labels": {ROLE: _TRAINING}}, "spec": {"expireAfter": "720h"}},
-    }
-}
-_GENERAL: Final = edited(_POOL, f"spec.template.metadata.labels.{ROLE.replace('.', '|')}", "general")
-
 TRAINING_DISRUPTION = ResourceRule(
     name="karpenter-training-disruption",
     title="Nobody moves a training job to save a node",
@@ -82,38 +74,16 @@ TRAINING_DISRUPTION = ResourceRule(
         "policy": Check(
             asks="must be WhenEmpty",
             find=_moved,
-            bad=(
-                one(edited(_POOL, "spec.disruption.consolidationPolicy", "WhenEmptyOrUnderutilized")),
-                one(edited(_POOL, "spec.disruption.consolidationPolicy")),
-            ),
         ),
         "idle": Check(
             asks="must be long enough for the next job",
             find=_soon,
-            bad=(one(edited(_POOL, "spec.disruption.consolidateAfter", "299s")),),
         ),
         "life": Check(
             asks="must be longer than a job",
             find=_short,
-            bad=(one(edited(_POOL, "spec.template.spec.expireAfter", "24h")),),
         ),
     },
-    good=(
-        one(_POOL),
-        one(edited(_POOL, "spec.template.spec.expireAfter", "Never")),
-        one(edited(_POOL, "spec.disruption.consolidateAfter", "")),
-        one(
-            edited(
-                edited(
-                    edited(_GENERAL, "spec.disruption.consolidationPolicy", "WhenEmptyOrUnderutilized"),
-                    "spec.disruption.consolidateAfter",
-                    "1m",
-                ),
-                "spec.template.spec.expireAfter",
-                "1h",
-            )
-        ),
-    ),
 )
 
 
@@ -130,16 +100,6 @@ def _crowded(stack: Stack, context: Context) -> Iterator[Problem]:
         if number is not None and number > context.settings["replicas"]:
             yield problem(replicas, at=component)
 
-
-_SHARED: Final[Fixture] = {
-    "notebooks": FixtureResource(
-        type=KARPENTER_POOL,
-        props={"pool": {"name": "notebooks", "role": "interactive", "sharing": {"mode": "mps", "replicas": 4}}},
-    ),
-    "training": FixtureResource(
-        type=MANAGED_POOL, props={"pool": {"name": "h100", "role": _TRAINING, "sharing": None}}
-    ),
-}
 
 NO_TIMESLICING = StackRule(
     name="no-timeslicing-training",
@@ -160,15 +120,12 @@ NO_TIMESLICING = StackRule(
         "training": Check(
             asks="must not be set",
             find=_partitioned,
-            bad=(with_(_SHARED, "training", "pool.sharing", {"mode": "time-slicing", "replicas": 2}),),
         ),
         "replicas": Check(
             asks="must be few",
             find=_crowded,
-            bad=(with_(_SHARED, "notebooks", "pool.sharing.replicas", 17),),
         ),
     },
-    good=(_SHARED,),
 )
 
 _CLASSES: Final = {"p": "p", "g": "g", "vt": "g"}
@@ -197,21 +154,6 @@ def _beyond(stack: Stack, context: Context) -> Iterator[Problem]:
             yield problem(pool["max"], got, component)
 
 
-_GROUNDED: Final[Fixture] = {
-    "a100": FixtureResource(
-        type=MANAGED_POOL,
-        props={"pool": {"name": "a100", "instanceTypes": ["p4d.24xlarge"], "market": "on-demand", "max": 4}},
-    ),
-    "spot": FixtureResource(
-        type=KARPENTER_POOL,
-        props={"pool": {"name": "spot", "instanceTypes": ["g6.xlarge", "g6.2xlarge"], "market": "spot", "max": 8}},
-    ),
-    "h100": FixtureResource(
-        type=MANAGED_POOL,
-        props={"pool": {"name": "h100", "instanceTypes": ["p5.48xlarge"], "market": "reserved", "max": 99}},
-    ),
-}
-
 SERVICE_QUOTA = StackRule(
     name="service-quota-headroom",
     title="The account may have the machines that the pools may ask for",
@@ -235,15 +177,8 @@ SERVICE_QUOTA = StackRule(
         "vcpus": Check(
             asks="must be within the account's quota",
             find=_beyond,
-            bad=(
-                with_(_GROUNDED, "a100", "pool.max", 9),
-                with_(_GROUNDED, "spot", "pool.max", 193),
-                with_(_GROUNDED, "spot", "pool.market", "on-demand"),
-                {**_GROUNDED, "more": with_(_GROUNDED, "a100", "pool.max", 5)["a100"]},
-            ),
         )
     },
-    good=(_GROUNDED, with_(_GROUNDED, "spot", "pool.max", 192), with_(_GROUNDED, "spot", "pool.instanceTypes", [])),
 )
 
 RULES = (TRAINING_DISRUPTION, NO_TIMESLICING, SERVICE_QUOTA)

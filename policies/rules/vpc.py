@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, one, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
@@ -18,7 +17,6 @@ from policies.tokens import (
     DEFAULT_VPC,
     EIP,
     FLOW_LOG,
-    NAT_GATEWAY,
     NETWORK_ACL,
     NETWORK_ACL_RULE,
     ROUTE,
@@ -77,13 +75,6 @@ def _reaches(entry: Node) -> bool:
     return any(low <= port <= high for port in (20, 21, 22, 3389))
 
 
-def _acl(**entry: Any) -> Fixture:
-    rule = {"action": "allow", "cidrBlock": "0.0.0.0/0", "protocol": "tcp", "fromPort": 443, "toPort": 443, **entry}
-    return one({"ingress": [rule]}, type=NETWORK_ACL)
-
-
-_ACL_RULE: Final[dict[str, Any]] = {"ruleAction": "allow", "cidrBlock": "0.0.0.0/0", "protocol": "-1"}
-
 PARTS_CLOSED = ResourceRule(
     name="vpc-parts-closed",
     title="No part of a VPC is open because AWS makes it so",
@@ -97,28 +88,21 @@ PARTS_CLOSED = ResourceRule(
             asks="must not be used",
             find=_aws_default,
             external_ids=("CKV_AWS_148", "AVD-AWS-0101"),
-            bad=(one({}, type=DEFAULT_VPC),),
         ),
         "public-address": Check(
             asks="must be false",
             find=_public_by_itself,
             external_ids=("CKV_AWS_130", "AVD-AWS-0164"),
-            bad=(one({"mapPublicIpOnLaunch": True}),),
         ),
         "default-group": Check(
             asks="must be empty",
             find=_default_rules,
             external_ids=("AVD-AWS-0173",),
-            bad=(
-                one({"ingress": [{"protocol": "-1"}], "egress": []}, type=DEFAULT_SECURITY_GROUP),
-                one({"egress": [{"protocol": "-1"}]}, type=DEFAULT_SECURITY_GROUP),
-            ),
         ),
         "default-route": Check(
             asks="must be a gateway's, not a machine's",
             find=_by_a_machine,
             external_ids=("CKV2_AWS_35",),
-            bad=(one({"destinationCidrBlock": "0.0.0.0/0", "networkInterfaceId": "eni-1"}, type=ROUTE),),
         ),
         "acl": Check(
             asks="must name networks or ports",
@@ -132,30 +116,8 @@ PARTS_CLOSED = ResourceRule(
                 "AVD-AWS-0102",
                 "AVD-AWS-0105",
             ),
-            bad=(
-                _acl(protocol="-1", fromPort=0, toPort=0),
-                _acl(fromPort=0, toPort=65535),
-                _acl(fromPort=22, toPort=22),
-                _acl(fromPort=3000, toPort=4000),
-                _acl(cidrBlock=None, ipv6CidrBlock="::/0", fromPort=20, toPort=21),
-                one(_ACL_RULE, type=NETWORK_ACL_RULE),
-                one({"ingress": [_ACL_RULE | {"action": "allow"}]}, type=DEFAULT_NETWORK_ACL),
-            ),
         ),
     },
-    good=(
-        one({"mapPublicIpOnLaunch": False}),
-        one({"destinationCidrBlock": "0.0.0.0/0", "natGatewayId": "nat-1"}, type=ROUTE),
-        one({"destinationCidrBlock": "10.0.0.0/8", "networkInterfaceId": "eni-1"}, type=ROUTE),
-        one({}),
-        one({"ingress": [], "egress": []}, type=DEFAULT_SECURITY_GROUP),
-        _acl(),
-        _acl(action="deny", protocol="-1"),
-        _acl(cidrBlock="10.0.0.0/8", protocol="-1"),
-        _acl(fromPort=23, toPort=1024),
-        _acl(fromPort=None),
-        one({**_ACL_RULE, "egress": True}, type=NETWORK_ACL_RULE),
-    ),
 )
 
 
@@ -191,23 +153,6 @@ def _peer_everything(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(route["destinationCidrBlock"], at=route)
 
 
-_VPC: Final[Fixture] = {
-    "vpc": FixtureResource(type=VPC),
-    "log": FixtureResource(type=FLOW_LOG, takes={"vpcId": ("vpc",)}),
-    "default": FixtureResource(type=DEFAULT_SECURITY_GROUP, takes={"vpcId": ("vpc",)}),
-    "address": FixtureResource(type=EIP),
-    "nat": FixtureResource(type=NAT_GATEWAY, takes={"allocationId": ("address",)}),
-    "other-address": FixtureResource(type=EIP, props={"networkInterface": "eni-1"}),
-    "acl": FixtureResource(type=NETWORK_ACL, props={"subnetIds": ["subnet-a"]}),
-    "peering": FixtureResource(type=VPC_PEERING),
-    "to-peer": FixtureResource(
-        type=ROUTE,
-        props={"destinationCidrBlock": "10.0.0.0/12"},
-        takes={"vpcPeeringConnectionId": ("peering",)},
-    ),
-    "out": FixtureResource(type=ROUTE, props={"destinationCidrBlock": "0.0.0.0/0"}, takes={"natGatewayId": ("nat",)}),
-}
-
 VPC_BASELINE = StackRule(
     name="vpc-baseline",
     title="A VPC is watched, its default group is empty, and nothing in it is left over",
@@ -221,31 +166,28 @@ VPC_BASELINE = StackRule(
             asks="must have flow logs",
             find=_unwatched,
             external_ids=("CKV2_AWS_11", "AVD-AWS-0178"),
-            bad=(without(_VPC, "log"),),
         ),
         "default-group": Check(
             asks="must have its default group taken over",
             find=_left_open,
             external_ids=("CKV2_AWS_12",),
-            bad=(without(_VPC, "default"),),
         ),
         "address": Check(
-            asks="must be attached", find=_idle_address, external_ids=("CKV2_AWS_19",), bad=(without(_VPC, "nat"),)
+            asks="must be attached",
+            find=_idle_address,
+            external_ids=("CKV2_AWS_19",),
         ),
         "acl": Check(
             asks="must name its subnets",
             find=_unattached_acl,
             external_ids=("CKV2_AWS_1",),
-            bad=(with_(_VPC, "acl", "subnetIds", []), with_(_VPC, "acl", "subnetIds")),
         ),
         "peering": Check(
             asks="must be the peer's networks alone",
             find=_peer_everything,
             external_ids=("CKV2_AWS_44",),
-            bad=(with_(_VPC, "to-peer", "destinationCidrBlock", "0.0.0.0/0"),),
         ),
     },
-    good=(_VPC, {"address": FixtureResource(type=EIP, props={"instance": "i-1"})}),
 )
 
 RULES = (PARTS_CLOSED, VPC_BASELINE)

@@ -10,7 +10,6 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node, texts, unknowns
-from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.network import network as network_of
 from policies.network import public_subnets, zones
@@ -70,25 +69,6 @@ def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Problem]:
             yield Problem(path="", got=f"without endpoints of {', '.join(missing)}", at=vpc)
 
 
-def _subnet(zone: str, *, public: bool = False) -> FixtureResource:
-    return FixtureResource(type=SUBNET, props={"availabilityZone": zone, "mapPublicIpOnLaunch": public})
-
-
-def _endpoint(service: str) -> FixtureResource:
-    return FixtureResource(type=VPC_ENDPOINT, props={"serviceName": f"com.amazonaws.us-east-1.{service}"})
-
-
-_SHAPE: Final[Fixture] = {
-    "vpc": FixtureResource(type=VPC, props={"cidrBlock": "10.48.0.0/16"}),
-    "pods": FixtureResource(type=VPC_RANGE, props={"cidrBlock": "100.64.0.0/16"}),
-    "cluster": FixtureResource(type=CLUSTER, props={"kubernetesNetworkConfig": {"serviceIpv4Cidr": "172.20.0.0/16"}}),
-    "private-a": _subnet("us-east-1a"),
-    "private-b": _subnet("us-east-1b"),
-    "public-c": _subnet("us-east-1c", public=True),
-    "nat-a": FixtureResource(type=NAT_GATEWAY),
-    "nat-b": FixtureResource(type=NAT_GATEWAY),
-    **{service: _endpoint(service) for service in ("s3", "ecr.api", "ecr.dkr", "sts")},
-}
 _DOCKER: Final = "172.17.0.0/16"
 """Docker's bridge on nodes that have Docker (EKS User Guide, "View Amazon EKS networking requirements")."""
 _STRINGS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
@@ -124,33 +104,20 @@ VPC_SHAPE = StackRule(
         "private": Check(
             asks="must be a private range",
             find=_public_range,
-            bad=(
-                with_(_SHAPE, "vpc", "cidrBlock", "11.0.0.0/16"),
-                with_(_SHAPE, "pods", "cidrBlock", "100.128.0.0/16"),
-            ),
         ),
         "apart": Check(
             asks="must overlap no other range",
             find=_overlapping,
-            bad=(
-                with_(_SHAPE, "pods", "cidrBlock", "10.48.0.0/20"),
-                with_(_SHAPE, "vpc", "cidrBlock", "172.17.128.0/17"),
-                with_(_SHAPE, "cluster", "kubernetesNetworkConfig.serviceIpv4Cidr", "10.48.0.0/16"),
-            ),
         ),
         "nat": Check(
             asks="must be as many as the environment has",
             find=_gateways,
-            bad=(without(_SHAPE, "nat-b"),),
-            elsewhere={"dev": (_SHAPE,)},
         ),
         "endpoints": Check(
             asks="must reach AWS by endpoints",
             find=_missing_endpoints,
-            bad=(without(_SHAPE, "s3"), without(_SHAPE, "ecr.dkr")),
         ),
     },
-    good=(_SHAPE, without(_SHAPE, "nat-a", "nat-b")),
 )
 
 RULES = (VPC_SHAPE,)

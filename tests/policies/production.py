@@ -9,7 +9,6 @@ from typing import Any
 
 from policies import pack
 from policies.access import MISSING, tree
-from policies.fixtures import FixtureResource
 from policies.levels import STRICTEST
 from policies.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
@@ -17,6 +16,8 @@ from policies.rules import RULES
 from policies.runner import findings
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import resources
+from tests.policies.fixtures import FIXTURES
+from tests.policies.fixtures.build import FixtureResource
 from tests.policies.support import DAY
 from tests.support.stacks import recorded
 
@@ -154,5 +155,7 @@ def differences(good: Any, bad: Any, path: tuple[Any, ...] = ()) -> dict[tuple[A
 def nearest(rule: AnyRule, bad: FixtureResource) -> FixtureResource:
     """The good fixture of the same type that differs least from a bad one."""
     kind = bad.type or rule.types[0]
-    goods = [made for good in rule.good for made in good.values() if (made.type or rule.types[0]) == kind]
+    goods = [
+        made for good in FIXTURES[rule.name].good for made in good.values() if (made.type or rule.types[0]) == kind
+    ]
     return min(goods, key=lambda made: len(differences(made.props, bad.props)), default=FixtureResource())

@@ -25,12 +25,12 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from policies import pack
 from policies.access import UNKNOWN
-from policies.fixtures import Fixture, FixtureResource
 from policies.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions
+from tests.policies.fixtures.build import Fixture, FixtureResource
 
 DAY: Final = date(2026, 11, 21)
 """Day on which fixtures are judged: those of versions hold on it."""

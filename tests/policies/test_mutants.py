@@ -18,6 +18,7 @@ import pytest
 
 from policies.rule import AnyRule, Problem
 from policies.rules import MODULES, RULES
+from tests.policies.fixtures import FIXTURES
 from tests.policies.support import checks, found_in
 
 MODULE_LIST = [module for modules in MODULES.values() for module in modules]
@@ -28,12 +29,13 @@ EQUIVALENT: Mapping[str, str] = {}
 
 def agrees(rule: AnyRule) -> bool:
     """Whether a rule says of its fixtures what they say of themselves."""
-    for good in rule.good:
+    fixtures = FIXTURES[rule.name]
+    for good in fixtures.good:
         if found_in(rule, good):
             return False
-    bad = [(key, one, "prod") for key, check in rule.checks.items() for one in check.bad]
-    for key, check in rule.checks.items():
-        bad += [(key, one, environment) for environment, more in check.elsewhere.items() for one in more]
+    bad = [(key, one, "prod") for key, of_check in fixtures.bad.items() for one in of_check]
+    for key, elsewhere in fixtures.bad_elsewhere.items():
+        bad += [(key, one, environment) for environment, more in elsewhere.items() for one in more]
     return all(checks(found_in(rule, one, environment)) == {key} for key, one, environment in bad)
 
 

@@ -20,6 +20,7 @@ from policies import levels, pack
 from policies.levels import Levels
 from policies.rules import RULES
 from policies.rules.gpu_pools import BOUNDED
+from tests.policies.fixtures import FIXTURES
 from tests.policies.support import DAY, analyze_request, analyzer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +77,7 @@ def configured(config: dict[str, Any], bound: int) -> list[analyzer_pb2.AnalyzeD
     json_format.ParseDict(config, properties)
     policy = analyzer_pb2.PolicyConfig(enforcementLevel=analyzer_pb2.ADVISORY, properties=properties)
     servicer.Configure(analyzer_pb2.ConfigureAnalyzerRequest(policyConfig={BOUNDED.name: policy}), None)
-    made = BOUNDED.good[0]["it"]
+    made = FIXTURES[BOUNDED.name].good[0]["it"]
     scaled = type(made)(props={**made.props, "scalingConfig": {"minSize": 0, "maxSize": bound}})
     found = servicer.Analyze(analyze_request(BOUNDED, "it", scaled), None).diagnostics
     return [one for one in found if one.policyName == BOUNDED.name]

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from policies.fixtures import FixtureResource
 from policies.resource import Resource
 from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
+from tests.policies.fixtures import FIXTURES
+from tests.policies.fixtures.build import FixtureResource
 from tests.policies.mutations import BESIDES, MORE, NEWCOMERS, OPTIONS, ROWS, SILENT, SPARED, SUBJECTS, Row
 from tests.policies.production import Production, changed, differences, nearest
 
@@ -29,9 +30,9 @@ def production() -> Production:
 def test_a_violation_of_a_resource_is_told_by_its_check(rule: AnyRule) -> None:
     """What makes a bad fixture of a good one is done to a real resource of its type; where production has none of that
     type, to one that a team might bring."""
-    for key, asked in rule.checks.items():
+    for key, fixtures in FIXTURES[rule.name].bad.items():
         check = f"{rule.name}/{key}"
-        (made,) = asked.bad[0].values()
+        (made,) = fixtures[0].values()
         told = {check, *BESIDES.get(check, ())} - set(SILENT)
         assert news(rule, check, made) == told, check
 

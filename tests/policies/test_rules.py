@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from policies.access import UNKNOWN
-from policies.fixtures import Fixture
 from policies.rule import AnyRule
+from policies.rules import MODULES as RULE_MODULES
 from policies.rules import RULES
 from policies.runner import Finding
+from tests.policies.fixtures import FIXTURES, MODULES
+from tests.policies.fixtures.build import Fixture
 from tests.policies.support import (
     SECRET_SIGNATURE,
     Path,
@@ -80,13 +82,13 @@ Change = Callable[[dict[str, Any], Path], dict[str, Any]]
 
 def goods(rule: AnyRule) -> Iterator[tuple[str, Fixture]]:
     """Good fixtures of a rule, each with what a failure calls it."""
-    yield from ((f"{rule.name}, good fixture {n}", good) for n, good in enumerate(rule.good))
+    yield from ((f"{rule.name}, good fixture {n}", good) for n, good in enumerate(FIXTURES[rule.name].good))
 
 
 def bads(rule: AnyRule) -> Iterator[tuple[str, str, Fixture]]:
     """Bad fixtures of a rule: what a failure calls it, its check, and the fixture."""
-    for key, check in rule.checks.items():
-        yield from ((f"{rule.name}/{key}, bad fixture {n}", key, bad) for n, bad in enumerate(check.bad))
+    for key, fixtures in FIXTURES[rule.name].bad.items():
+        yield from ((f"{rule.name}/{key}, bad fixture {n}", key, bad) for n, bad in enumerate(fixtures))
 
 
 @rules
@@ -107,16 +109,32 @@ def test_a_bad_fixture_is_found_by_its_own_check_alone(rule: AnyRule) -> None:
 
 def test_a_bad_fixture_of_another_environment_is_found_there_alone() -> None:
     for rule in RULES:
-        for key, check in rule.checks.items():
-            for environment, fixtures in check.elsewhere.items():
+        for key, by_environment in FIXTURES[rule.name].bad_elsewhere.items():
+            for environment, fixtures in by_environment.items():
                 assert all(checks(found_in(rule, fixture, environment)) == {key} for fixture in fixtures)
                 assert all(found_in(rule, fixture) == [] for fixture in fixtures)
 
 
 def test_every_rule_and_every_check_has_fixtures() -> None:
     assert RULES
-    assert [rule.name for rule in RULES if not rule.good or not rule.checks] == []
-    assert [f"{rule.name}/{key}" for rule in RULES for key, check in rule.checks.items() if not check.bad] == []
+    assert set(FIXTURES) == {rule.name for rule in RULES}
+    assert [name for name, fixtures in FIXTURES.items() if not fixtures.good] == []
+    checks_with_fixtures = [
+        f"{name}/{key}" for name, fixtures in FIXTURES.items() for key, bad in fixtures.bad.items() if bad
+    ]
+    assert sorted(checks_with_fixtures) == sorted(f"{rule.name}/{key}" for rule in RULES for key in rule.checks)
+    elsewhere = {f"{name}/{key}" for name, fixtures in FIXTURES.items() for key in fixtures.bad_elsewhere}
+    assert elsewhere <= set(checks_with_fixtures)
+
+
+def test_the_fixtures_of_a_module_of_rules_are_in_the_module_of_the_same_name() -> None:
+    fixtures = {module.__name__.rpartition(".")[2]: set(module.FIXTURES) for module in MODULES}
+    rules_by_module = {
+        module.__name__.rpartition(".")[2]: {rule.name for rule in module.RULES}
+        for modules in RULE_MODULES.values()
+        for module in modules
+    }
+    assert fixtures == rules_by_module
 
 
 def varied(fixture: Fixture, change: Change) -> Iterator[tuple[str, Path, Fixture]]:
@@ -185,7 +203,7 @@ def decides(rule: AnyRule, fixture: Fixture, name: str, path: Path, check: str) 
     made = fixture[name]
     value = value_at(made.props, path)
     others: list[Any] = [[], {}, "another", 0, 1, 10**9, True, False, "true", "false"]
-    for good in rule.good:
+    for good in FIXTURES[rule.name].good:
         for twin in good.values():
             if path in places(twin.props):
                 others.append(value_at(twin.props, path))
@@ -233,7 +251,7 @@ def test_a_value_of_another_type_or_none_never_crashes_a_rule(rule: AnyRule) -> 
 def test_a_message_names_the_check_the_place_the_value_and_the_mend() -> None:
     asked = [(rule, key, check) for rule in RULES for key, check in rule.checks.items()]
     for rule, key, check in asked:
-        message = found_in(rule, check.bad[0])[0].message
+        message = found_in(rule, FIXTURES[rule.name].bad[key][0])[0].message
         assert message.startswith(f"[{key}] "), (rule.name, message)
         assert check.asks in message, (rule.name, message)
         assert "; it is " in message, (rule.name, message)

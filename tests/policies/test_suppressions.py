@@ -12,6 +12,7 @@ from policies import pack
 from policies.rules.helm import PINNED
 from policies.runner import Finding
 from policies.suppressions import SuppressionError, Suppressions, load, parse
+from tests.policies.fixtures import FIXTURES
 from tests.policies.support import DAY, analyze_request, analyzer, policy_of
 
 ENTRY: dict[str, Any] = {
@@ -21,7 +22,7 @@ ENTRY: dict[str, Any] = {
     "owner": "ml-platform",
     "until": DAY,
 }
-BAD = PINNED.checks["version"].bad[0]
+BAD = FIXTURES[PINNED.name].bad["version"][0]
 
 
 def suppressions(**changes: Any) -> Suppressions:
