@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from policies.access import MISSING, Node
 from policies.resource import Resource
-from policies.rule import Context, Problem, Setting, problem
+from policies.rule import Context, Setting, Violation, violation
 
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 EXEMPT: Final = "privilegedNamespaces"
@@ -87,27 +87,27 @@ def exempt(resource: Resource, context: Context) -> bool:
 Question = Callable[[Pod, Node], Node | None]
 
 
-def of_container(question: Question) -> Callable[[Resource, Context], Iterator[Problem]]:
+def of_container(question: Question) -> Callable[[Resource, Context], Iterator[Violation]]:
     """Asks of every container; the question gives the property that is certainly wrong, or nothing."""
 
-    def find(resource: Resource, context: Context) -> Iterator[Problem]:
+    def find(resource: Resource, context: Context) -> Iterator[Violation]:
         for pod in () if exempt(resource, context) else pods(resource):
             for container in pod.containers:
                 wrong = question(pod, container)
                 if wrong is not None:
-                    yield problem(wrong, at=resource)
+                    yield violation(wrong, at=resource)
 
     return find
 
 
-def of_pod(question: Callable[[Pod], Node | None]) -> Callable[[Resource, Context], Iterator[Problem]]:
+def of_pod(question: Callable[[Pod], Node | None]) -> Callable[[Resource, Context], Iterator[Violation]]:
     """Asks of every pod; the question gives the property that is certainly wrong, or nothing."""
 
-    def find(resource: Resource, context: Context) -> Iterator[Problem]:
+    def find(resource: Resource, context: Context) -> Iterator[Violation]:
         for pod in () if exempt(resource, context) else pods(resource):
             wrong = question(pod)
             if wrong is not None:
-                yield problem(wrong, at=resource)
+                yield violation(wrong, at=resource)
 
     return find
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from policies.access import Node
 from policies.resource import Resource, Stack
-from policies.rule import Context, Problem, problem
+from policies.rule import Context, Violation, violation
 
-Find = Callable[[Resource, Context], Iterator[Problem]]
+Find = Callable[[Resource, Context], Iterator[Violation]]
 
 
 def _at(resource: Resource, path: str) -> Node:
@@ -69,11 +69,11 @@ def filled(path: str, *types: str) -> Find:
 
 
 def _asked(path: str, wrong: Callable[[Node, Context], bool], types: tuple[str, ...]) -> Find:
-    def find(resource: Resource, context: Context) -> Iterator[Problem]:
+    def find(resource: Resource, context: Context) -> Iterator[Violation]:
         if not types or resource.type in types:
             node = _at(resource, path)
             if wrong(node, context):
-                yield problem(node, at=resource)
+                yield violation(node, at=resource)
 
     return find
 
@@ -81,7 +81,7 @@ def _asked(path: str, wrong: Callable[[Node, Context], bool], types: tuple[str, 
 def each(token: str, find: Find, unless: Callable[[Stack, Resource], bool] | None = None) -> Callable[..., Any]:
     """The same question of every resource of a type of the stack, but for those that something excuses."""
 
-    def every(stack: Stack, context: Context) -> Iterator[Problem]:
+    def every(stack: Stack, context: Context) -> Iterator[Violation]:
         for resource in stack.of(token):
             if unless is None or not unless(stack, resource):
                 yield from find(resource, context)
@@ -102,10 +102,10 @@ def companions(stack: Stack, subject: Resource, token: str, key: str) -> list[Re
 def has_companion(token: str, key: str, of: str, got: str) -> Callable[..., Any]:
     """Every resource of a type must have another one about it, such as a bucket its public access block."""
 
-    def alone(stack: Stack, _: Context) -> Iterator[Problem]:
+    def alone(stack: Stack, _: Context) -> Iterator[Violation]:
         for subject in stack.of(of):
             if not companions(stack, subject, token, key) and not _undecided(stack, subject, token, key):
-                yield Problem(path="", got=got, at=subject)
+                yield Violation(path="", got=got, at=subject)
 
     return alone
 

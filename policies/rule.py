@@ -26,8 +26,8 @@ ANY: Final = ("*",)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
-    """One place where a rule is broken.
+class Violation:
+    """One place in a resource or stack where a check does not hold.
 
     Attributes:
         path: Property that is wrong; empty where the resource as a whole is.
@@ -40,9 +40,9 @@ class Problem:
     at: Resource | None = None
 
 
-def problem(node: Node, got: str | None = None, at: Resource | None = None) -> Problem:
-    """A problem with a property."""
-    return Problem(path=node.path, got=got or node.shown, at=at)
+def violation(node: Node, got: str | None = None, at: Resource | None = None) -> Violation:
+    """A violation by a property."""
+    return Violation(path=node.path, got=got or node.shown, at=at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ class Check(Generic[Subject]):
     """
 
     asks: str
-    find: Callable[[Subject, Context], Iterable[Problem]]
+    find: Callable[[Subject, Context], Iterable[Violation]]
     external_ids: tuple[str, ...] = ()
     fix: str | None = None
 

@@ -15,7 +15,7 @@ from pulumi_policy import (
 
 from policies.access import WrongTypeError, plain
 from policies.resource import Resource, Stack, from_analysis, from_validation
-from policies.rule import AnyRule, Check, Context, Problem, ResourceRule, StackRule, Subject
+from policies.rule import AnyRule, Check, Context, ResourceRule, StackRule, Subject, Violation
 from policies.suppressions import Suppression, Suppressions
 
 
@@ -59,8 +59,8 @@ class Finding:
 def findings(rule: AnyRule, subject: Resource | Stack, context: Context, suppressions: Suppressions) -> list[Finding]:
     """Everything that a rule finds in a resource or a stack, suppressed or not."""
     found = []
-    for key, problem in _problems(rule, subject, context):
-        at = problem.at or (subject if isinstance(subject, Resource) else None)
+    for key, violation in _violations(rule, subject, context):
+        at = violation.at or (subject if isinstance(subject, Resource) else None)
         urn = at.urn if at else ""
         identity = f"{rule.name}/{key}"
         found.append(
@@ -68,15 +68,15 @@ def findings(rule: AnyRule, subject: Resource | Stack, context: Context, suppres
                 rule=rule.name,
                 check=key,
                 urn=urn,
-                path=problem.path,
-                text=_text(rule, key, problem, at),
+                path=violation.path,
+                text=_text(rule, key, violation, at),
                 suppression=suppressions.find(identity, urn),
             )
         )
     return found
 
 
-def _problems(rule: AnyRule, subject: Resource | Stack, context: Context) -> Iterator[tuple[str, Problem]]:
+def _violations(rule: AnyRule, subject: Resource | Stack, context: Context) -> Iterator[tuple[str, Violation]]:
     if isinstance(rule, ResourceRule) and isinstance(subject, Resource) and rule.looks_at(subject.type):
         for key, one in rule.checks.items():
             yield from _ask(key, one, subject, context)
@@ -85,20 +85,20 @@ def _problems(rule: AnyRule, subject: Resource | Stack, context: Context) -> Ite
             yield from _ask(key, many, subject, context)
 
 
-def _ask(key: str, check: Check[Subject], subject: Subject, context: Context) -> Iterator[tuple[str, Problem]]:
+def _ask(key: str, check: Check[Subject], subject: Subject, context: Context) -> Iterator[tuple[str, Violation]]:
     """A value of the wrong type is a violation of the check that read it: what can't be judged is not let through."""
     try:
-        for problem in check.find(subject, context):
-            yield key, problem
+        for violation in check.find(subject, context):
+            yield key, violation
     except WrongTypeError as error:
-        yield key, Problem(path=error.node.path, got=f"{error.node.shown}, where {error.expected} belongs")
+        yield key, Violation(path=error.node.path, got=f"{error.node.shown}, where {error.expected} belongs")
 
 
-def _text(rule: AnyRule, key: str, problem: Problem, at: Resource | None) -> str:
+def _text(rule: AnyRule, key: str, violation: Violation, at: Resource | None) -> str:
     check = rule.checks[key]
     where = f"{at.name}: " if at and isinstance(rule, StackRule) else ""
-    place = problem.path or ("the resource" if at else "the stack")
-    return f"[{key}] {where}{place} {check.asks}; it is {problem.got}. {check.fix or rule.fix}"
+    place = violation.path or ("the resource" if at else "the stack")
+    return f"[{key}] {where}{place} {check.asks}; it is {violation.got}. {check.fix or rule.fix}"
 
 
 def resource_callback(

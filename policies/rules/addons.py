@@ -11,33 +11,33 @@ from policies.access import Node, texts, unknowns
 from policies.documents import parsed
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import ADDON, CLUSTER, POD_IDENTITY, ROLE, ROLE_ATTACHMENT
 
 _CORE: Final = ["vpc-cni", "coredns", "kube-proxy", "aws-ebs-csi-driver", "eks-pod-identity-agent"]
 _CALLERS: Final = ["vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"]
 
 
-def _absent(stack: Stack, context: Context) -> Iterator[Problem]:
+def _absent(stack: Stack, context: Context) -> Iterator[Violation]:
     names = [addon["addonName"] for addon in stack.of(ADDON)]
     missing = [wanted for wanted in context.settings["core"] if wanted not in texts(names)]
     if len(missing) > unknowns(names):
         for cluster in stack.of(CLUSTER):
-            yield Problem(path="", got=f"without {', '.join(missing)}", at=cluster)
+            yield Violation(path="", got=f"without {', '.join(missing)}", at=cluster)
 
 
-def _floating(stack: Stack, context: Context) -> Iterator[Problem]:
+def _floating(stack: Stack, context: Context) -> Iterator[Violation]:
     for addon in stack.of(ADDON):
         if addon["addonVersion"].missing and addon["addonName"].text() in context.settings["core"]:
-            yield problem(addon["addonVersion"], at=addon)
+            yield violation(addon["addonVersion"], at=addon)
 
 
-def _overwriting(stack: Stack, context: Context) -> Iterator[Problem]:
+def _overwriting(stack: Stack, context: Context) -> Iterator[Violation]:
     if context.settings["allowOverwrite"]:
         return
     for addon in stack.of(ADDON):
         if addon["resolveConflictsOnUpdate"].raw == "OVERWRITE":
-            yield problem(addon["resolveConflictsOnUpdate"], at=addon)
+            yield violation(addon["resolveConflictsOnUpdate"], at=addon)
 
 
 CORE_ADDONS = StackRule(
@@ -77,13 +77,13 @@ CORE_ADDONS = StackRule(
 )
 
 
-def _no_policies(addon: Resource, _: Context) -> Iterator[Problem]:
+def _no_policies(addon: Resource, _: Context) -> Iterator[Violation]:
     if addon["addonName"].raw != "vpc-cni":
         return
     values = parsed(addon["configurationValues"])
     switch = values["enableNetworkPolicy"]
     if switch.is_not("true", True):
-        yield problem(switch)
+        yield violation(switch)
 
 
 NETWORK_POLICY = ResourceRule(
@@ -104,7 +104,7 @@ NETWORK_POLICY = ResourceRule(
 )
 
 
-def _without_role(stack: Stack, context: Context) -> Iterator[Problem]:
+def _without_role(stack: Stack, context: Context) -> Iterator[Violation]:
     accounts = [association["serviceAccount"] for association in stack.of(POD_IDENTITY)]
     callers = context.settings["callers"]
     for addon in stack.of(ADDON):
@@ -113,19 +113,19 @@ def _without_role(stack: Stack, context: Context) -> Iterator[Problem]:
         given = own.unknown or bool(own.items()) or not addon["serviceAccountRoleArn"].missing
         served = bool(unknowns(accounts)) or callers.get(name) in texts(accounts)
         if name in callers and not given and not served:
-            yield problem(own, at=addon)
+            yield violation(own, at=addon)
 
 
 def _trusts_ec2(role: Resource) -> bool:
     return "ec2.amazonaws.com" in str(role["assumeRolePolicy"].raw)
 
 
-def _node_permissions(stack: Stack, _: Context) -> Iterator[Problem]:
+def _node_permissions(stack: Stack, _: Context) -> Iterator[Violation]:
     for attachment in stack.of(ROLE_ATTACHMENT):
         policy: Node = attachment["policyArn"]
         belongs = str(policy.raw).endswith(("AmazonEKS_CNI_Policy", "AmazonEBSCSIDriverPolicy"))
         if belongs and any(_trusts_ec2(role) for role in attachment.source("role", ROLE)):
-            yield problem(policy, at=attachment)
+            yield violation(policy, at=attachment)
 
 
 OWN_ROLE = StackRule(

@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 from policies.access import Node, WrongTypeError, unknowns
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import BILL, BUDGET
 
 
@@ -19,31 +19,31 @@ def _bills(stack: Stack) -> Iterator[tuple[Resource, Node]]:
     return ((component, component["bill"]) for component in stack.of(BILL))
 
 
-def _above(at: Resource, amount: Node, limit: Node) -> Iterator[Problem]:
+def _above(at: Resource, amount: Node, limit: Node) -> Iterator[Violation]:
     number, maximum = amount.number(), limit.number()
     if number is not None and maximum is not None and number > maximum:
-        yield problem(amount, f"{number:.2f} USD an hour, and the bound is {maximum:.2f}", at)
+        yield violation(amount, f"{number:.2f} USD an hour, and the bound is {maximum:.2f}", at)
 
 
 def _over(key: str) -> Any:
-    def find(stack: Stack, _: Context) -> Iterator[Problem]:
+    def find(stack: Stack, _: Context) -> Iterator[Violation]:
         for component, bill in _bills(stack):
             yield from _above(component, bill[key], bill["limits"][key])
 
     return find
 
 
-def _pool_over(stack: Stack, _: Context) -> Iterator[Problem]:
+def _pool_over(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, bill in _bills(stack):
         for name, limit in bill["limits"]["pools"].fields().items():
             yield from _above(component, bill["pools"][name], limit)
 
 
-def _unbounded(stack: Stack, context: Context) -> Iterator[Problem]:
+def _unbounded(stack: Stack, context: Context) -> Iterator[Violation]:
     for component, bill in _bills(stack):
         limit = bill["limits"]["ceilingUsdPerHour"]
         if context.settings["bounded"] and limit.missing:
-            yield problem(limit, at=component)
+            yield violation(limit, at=component)
 
 
 STACK_COST_CAP = StackRule(
@@ -91,21 +91,21 @@ def _day(node: Node) -> date | None:
         raise WrongTypeError(node, "a day") from error
 
 
-def _unapproved(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unapproved(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, bill in _bills(stack):
         for name in (str(entry.raw) for entry in bill["premiumOnDemand"].items() if entry.known):
             approval = bill["limits"]["premium"][name]
             if approval.missing:
-                yield problem(approval, at=component)
+                yield violation(approval, at=component)
 
 
-def _expired(stack: Stack, context: Context) -> Iterator[Problem]:
+def _expired(stack: Stack, context: Context) -> Iterator[Violation]:
     for component, bill in _bills(stack):
         for name in (str(entry.raw) for entry in bill["premiumOnDemand"].items() if entry.known):
             until = bill["limits"]["premium"][name]["until"]
             day = _day(until)
             if day is not None and day < context.today:
-                yield problem(until, at=component)
+                yield violation(until, at=component)
 
 
 PREMIUM_APPROVAL = StackRule(
@@ -129,12 +129,12 @@ PREMIUM_APPROVAL = StackRule(
 )
 
 
-def _no_budget(stack: Stack, _: Context) -> Iterator[Problem]:
+def _no_budget(stack: Stack, _: Context) -> Iterator[Violation]:
     if not stack.of(BUDGET):
-        yield Problem(path="", got="without one")
+        yield Violation(path="", got="without one")
 
 
-def _late(stack: Stack, context: Context) -> Iterator[Problem]:
+def _late(stack: Stack, context: Context) -> Iterator[Violation]:
     for budget in stack.of(BUDGET):
         notifications = budget["notifications"]
         entries = notifications.items()
@@ -142,23 +142,23 @@ def _late(stack: Stack, context: Context) -> Iterator[Problem]:
         given = {entry["threshold"].number() for entry in entries if entry["notificationType"].raw == "ACTUAL"}
         missing = [percent for percent in context.settings["percents"] if percent not in given]
         if not notifications.unknown and len(missing) > undecided:
-            yield problem(notifications, f"without {', '.join(map(str, missing))} percent", budget)
+            yield violation(notifications, f"without {', '.join(map(str, missing))} percent", budget)
 
 
-def _unforeseen(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unforeseen(stack: Stack, _: Context) -> Iterator[Violation]:
     for budget in stack.of(BUDGET):
         notifications = budget["notifications"]
         kinds = [entry["notificationType"] for entry in notifications.items()]
         if not notifications.unknown and not any(kind.unknown or kind.raw == "FORECASTED" for kind in kinds):
-            yield problem(notifications, "without one of a forecast", budget)
+            yield violation(notifications, "without one of a forecast", budget)
 
 
-def _unheard(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unheard(stack: Stack, _: Context) -> Iterator[Violation]:
     for budget in stack.of(BUDGET):
         for entry in budget["notifications"].items():
             told = [entry["subscriberSnsTopicArns"], entry["subscriberEmailAddresses"]]
             if all(node.missing or node.raw == [] for node in told):
-                yield problem(told[0], at=budget)
+                yield violation(told[0], at=budget)
 
 
 BUDGET_ALARM = StackRule(

@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 from policies.access import Node
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
 from policies.tokens import ACCESS_ENTRY, CLUSTER, CONFIG_MAP
 
 
@@ -23,15 +23,15 @@ def _anywhere(cidr: Node) -> bool:
     return text is not None and text.endswith("/0")
 
 
-def _unlimited(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _unlimited(cluster: Resource, _: Context) -> Iterator[Violation]:
     cidrs = cluster["vpcConfig"]["publicAccessCidrs"]
     if _public(cluster) and (cidrs.missing or (cidrs.known and not cidrs.items())):
-        yield problem(cidrs)
+        yield violation(cidrs)
 
 
-def _whole_internet(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _whole_internet(cluster: Resource, _: Context) -> Iterator[Violation]:
     if _public(cluster):
-        yield from (problem(cidr) for cidr in cluster["vpcConfig"]["publicAccessCidrs"].items() if _anywhere(cidr))
+        yield from (violation(cidr) for cidr in cluster["vpcConfig"]["publicAccessCidrs"].items() if _anywhere(cidr))
 
 
 NO_WORLD_ENDPOINT = ResourceRule(
@@ -57,15 +57,15 @@ NO_WORLD_ENDPOINT = ResourceRule(
 )
 
 
-def _not_private(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _not_private(cluster: Resource, _: Context) -> Iterator[Violation]:
     access = cluster["vpcConfig"]["endpointPrivateAccess"]
     if access.is_false(default=False):
-        yield problem(access)
+        yield violation(access)
 
 
-def _needlessly_public(cluster: Resource, context: Context) -> Iterator[Problem]:
+def _needlessly_public(cluster: Resource, context: Context) -> Iterator[Violation]:
     if _public(cluster) and not context.settings["allowPublic"]:
-        yield problem(cluster["vpcConfig"]["endpointPublicAccess"])
+        yield violation(cluster["vpcConfig"]["endpointPublicAccess"])
 
 
 PRIVATE_ENDPOINT = ResourceRule(
@@ -98,27 +98,27 @@ PRIVATE_ENDPOINT = ResourceRule(
 )
 
 
-def _old_mode(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _old_mode(cluster: Resource, _: Context) -> Iterator[Violation]:
     if cluster.type == CLUSTER and (mode := cluster["accessConfig"]["authenticationMode"]).is_not("API"):
-        yield problem(mode)
+        yield violation(mode)
 
 
-def _creator_is_admin(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _creator_is_admin(cluster: Resource, _: Context) -> Iterator[Violation]:
     """EKS makes the creator an administrator unless told otherwise (eks:CreateCluster, accessConfig)."""
     if cluster.type == CLUSTER:
         creator = cluster["accessConfig"]["bootstrapClusterCreatorAdminPermissions"]
         if creator.is_true(default=True):
-            yield problem(creator)
+            yield violation(creator)
 
 
-def _masters(entry: Resource, _: Context) -> Iterator[Problem]:
+def _masters(entry: Resource, _: Context) -> Iterator[Violation]:
     if entry.type == ACCESS_ENTRY:
-        yield from (problem(group) for group in entry["kubernetesGroups"].items() if group.raw == "system:masters")
+        yield from (violation(group) for group in entry["kubernetesGroups"].items() if group.raw == "system:masters")
 
 
-def _auth_map(config: Resource, _: Context) -> Iterator[Problem]:
+def _auth_map(config: Resource, _: Context) -> Iterator[Violation]:
     if config.type == CONFIG_MAP and (name := config["metadata"]["name"]).raw == "aws-auth":
-        yield problem(name)
+        yield violation(name)
 
 
 ACCESS_ENTRIES_ONLY = ResourceRule(

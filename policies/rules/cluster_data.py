@@ -10,24 +10,24 @@ from pulumi_policy import Severity
 from policies.access import texts, unknowns
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
 from policies.tokens import CLUSTER, LOG_GROUP
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """All that EKS has (eks:CreateCluster, LogType; botocore 1.44.5)."""
 
 
-def _no_key(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _no_key(cluster: Resource, _: Context) -> Iterator[Violation]:
     key = cluster["encryptionConfig"].at("provider", "keyArn")
     if key.missing:
-        yield problem(key)
+        yield violation(key)
 
 
-def _not_secrets(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _not_secrets(cluster: Resource, _: Context) -> Iterator[Violation]:
     resources = cluster["encryptionConfig"]["resources"]
     entries = resources.items()
     if not resources.unknown and not any(entry.unknown or entry.raw == "secrets" for entry in entries):
-        yield problem(resources)
+        yield violation(resources)
 
 
 SECRETS_CMK = ResourceRule(
@@ -52,12 +52,12 @@ SECRETS_CMK = ResourceRule(
 )
 
 
-def _silent(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _silent(cluster: Resource, _: Context) -> Iterator[Violation]:
     types = cluster["enabledClusterLogTypes"]
     entries = types.items()
     missing = [name for name in LOG_TYPES if name not in texts(entries)]
     if not types.unknown and len(missing) > unknowns(entries):
-        yield problem(types, f"without {', '.join(missing)}")
+        yield violation(types, f"without {', '.join(missing)}")
 
 
 CONTROL_PLANE_LOGS = ResourceRule(
@@ -78,23 +78,23 @@ CONTROL_PLANE_LOGS = ResourceRule(
 )
 
 
-def _forgetful(group: Resource, context: Context) -> Iterator[Problem]:
+def _forgetful(group: Resource, context: Context) -> Iterator[Violation]:
     """0 is CloudWatch's word for never forgetting."""
     days = group["retentionInDays"].number()
     short = days is not None and 0 < days < context.settings["minimumDays"]
     if short or group["retentionInDays"].missing:
-        yield problem(group["retentionInDays"])
+        yield violation(group["retentionInDays"])
 
 
-def _hoarding(group: Resource, context: Context) -> Iterator[Problem]:
+def _hoarding(group: Resource, context: Context) -> Iterator[Violation]:
     days = group["retentionInDays"].number()
     if days is not None and (days == 0 or days > context.settings["maximumDays"]):
-        yield problem(group["retentionInDays"])
+        yield violation(group["retentionInDays"])
 
 
-def _unencrypted(group: Resource, _: Context) -> Iterator[Problem]:
+def _unencrypted(group: Resource, _: Context) -> Iterator[Violation]:
     if group["kmsKeyId"].missing:
-        yield problem(group["kmsKeyId"])
+        yield violation(group["kmsKeyId"])
 
 
 LOG_GROUPS = ResourceRule(
@@ -136,14 +136,14 @@ LOG_GROUPS = ResourceRule(
 )
 
 
-def _deletable(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _deletable(cluster: Resource, _: Context) -> Iterator[Violation]:
     if cluster["deletionProtection"].is_false(default=False):
-        yield problem(cluster["deletionProtection"])
+        yield violation(cluster["deletionProtection"])
 
 
-def _unprotected(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _unprotected(cluster: Resource, _: Context) -> Iterator[Violation]:
     if not cluster.protect:
-        yield Problem(path="protect", got="off")
+        yield Violation(path="protect", got="off")
 
 
 DELETION_PROTECTION = ResourceRule(

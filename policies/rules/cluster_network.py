@@ -10,7 +10,7 @@ from policies.access import unknowns
 from policies.levels import Levels
 from policies.network import public_subnets, zones
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, Setting, StackRule
+from policies.rule import Check, Context, Setting, StackRule, Violation
 from policies.tokens import CLUSTER, NODE_GROUP, ROUTE, ROUTE_ASSOCIATION, SUBNET
 
 
@@ -18,21 +18,21 @@ def _subnets(resource: Resource) -> list[Resource]:
     return resource.source("vpcConfig" if resource.type == CLUSTER else "subnetIds", SUBNET)
 
 
-def _exposed(stack: Stack, _: Context) -> Iterator[Problem]:
+def _exposed(stack: Stack, _: Context) -> Iterator[Violation]:
     public = public_subnets(stack)
     for resource in stack.of(CLUSTER, NODE_GROUP):
         for subnet in _subnets(resource):
             if any(subnet is found for found in public):
-                yield Problem(path="", got=f"in {subnet.name}, which is public", at=resource)
+                yield Violation(path="", got=f"in {subnet.name}, which is public", at=resource)
 
 
-def _few_zones(stack: Stack, context: Context) -> Iterator[Problem]:
+def _few_zones(stack: Stack, context: Context) -> Iterator[Violation]:
     for cluster in stack.of(CLUSTER):
         subnets = _subnets(cluster)
         found = zones(subnets)
         unknown = unknowns(subnet["availabilityZone"] for subnet in subnets)
         if subnets and len(found) + unknown < context.settings["zones"]:
-            yield Problem(path="vpcConfig.subnetIds", got=f"in {len(found)} zones", at=cluster)
+            yield Violation(path="vpcConfig.subnetIds", got=f"in {len(found)} zones", at=cluster)
 
 
 PRIVATE_MULTI_AZ = StackRule(

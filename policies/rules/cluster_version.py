@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 from policies.access import Node
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import ADDON, CLUSTER, NODE_GROUP
 from spec.catalog import kubernetes
 
@@ -20,29 +20,29 @@ MAXIMUM_SKEW: Final = 3
 _SCHEMA: Final[dict[str, Any]] = {"type": "integer", "minimum": 0}
 
 
-def _unset(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _unset(cluster: Resource, _: Context) -> Iterator[Violation]:
     if cluster["version"].missing:
-        yield problem(cluster["version"])
+        yield violation(cluster["version"])
 
 
-def _not_known(cluster: Resource, context: Context) -> Iterator[Problem]:
+def _not_known(cluster: Resource, context: Context) -> Iterator[Violation]:
     version = cluster["version"].text()
     if version is not None and kubernetes.support(version, context.today) == "unknown":
-        yield problem(cluster["version"])
+        yield violation(cluster["version"])
 
 
-def _ends_within(cluster: Resource, context: Context, days: int) -> Iterator[Problem]:
+def _ends_within(cluster: Resource, context: Context, days: int) -> Iterator[Violation]:
     version = cluster["version"].text()
     known = kubernetes.VERSIONS.get(version) if version else None
     if known and context.today + timedelta(days=days) >= known.standard_until:
-        yield problem(cluster["version"], f"{known.name}, whose standard support ends on {known.standard_until}")
+        yield violation(cluster["version"], f"{known.name}, whose standard support ends on {known.standard_until}")
 
 
-def _ending(cluster: Resource, context: Context) -> Iterator[Problem]:
+def _ending(cluster: Resource, context: Context) -> Iterator[Violation]:
     yield from _ends_within(cluster, context, int(context.settings["daysLeft"]))
 
 
-def _due(cluster: Resource, context: Context) -> Iterator[Problem]:
+def _due(cluster: Resource, context: Context) -> Iterator[Violation]:
     yield from _ends_within(cluster, context, int(context.settings["warnDays"]))
 
 
@@ -102,11 +102,11 @@ UPGRADE_DUE = ResourceRule(
 )
 
 
-def _extended(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _extended(cluster: Resource, _: Context) -> Iterator[Violation]:
     """EKS takes EXTENDED unless told otherwise (eks:CreateCluster, upgradePolicy)."""
     support = cluster["upgradePolicy"]["supportType"]
     if support.is_not("STANDARD"):
-        yield problem(support)
+        yield violation(support)
 
 
 STANDARD_SUPPORT = ResourceRule(
@@ -130,16 +130,16 @@ def _planes(stack: Stack) -> list[Node]:
     return [cluster["version"] for cluster in stack.of(CLUSTER) if cluster["version"].known]
 
 
-def _node_version(stack: Stack, _: Context) -> Iterator[Problem]:
+def _node_version(stack: Stack, _: Context) -> Iterator[Violation]:
     for plane in _planes(stack):
         for group in stack.of(NODE_GROUP):
             version = group["version"].text()
             behind = kubernetes.skew(version, str(plane.raw)) if version else 0
             if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
-                yield problem(group["version"], f"{version}, and the control plane's is {plane.raw}", group)
+                yield violation(group["version"], f"{version}, and the control plane's is {plane.raw}", group)
 
 
-def _proxy_version(stack: Stack, _: Context) -> Iterator[Problem]:
+def _proxy_version(stack: Stack, _: Context) -> Iterator[Violation]:
     """kube-proxy is the add-on whose version is Kubernetes' own: `v1.35.3-eksbuild.29`."""
     for plane in _planes(stack):
         for addon in stack.of(ADDON):
@@ -149,7 +149,7 @@ def _proxy_version(stack: Stack, _: Context) -> Iterator[Problem]:
             minor = ".".join(version.removeprefix("v").split(".")[:2])
             behind = kubernetes.skew(minor, str(plane.raw))
             if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
-                yield problem(addon["addonVersion"], f"{version}, and the control plane's is {plane.raw}", addon)
+                yield violation(addon["addonVersion"], f"{version}, and the control plane's is {plane.raw}", addon)
 
 
 VERSION_SKEW = StackRule(

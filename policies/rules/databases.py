@@ -11,7 +11,7 @@ from policies.access import Node
 from policies.levels import Levels
 from policies.questions import absent, at_least, false, filled, given, is_in, true
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
 from policies.tokens import DATABASE, DATABASE_CLUSTER, PARAMETER_GROUP
 
 _TYPES: Final = (DATABASE, DATABASE_CLUSTER)
@@ -57,9 +57,9 @@ CLOSED = ResourceRule(
 )
 
 
-def _alone(database: Resource, context: Context) -> Iterator[Problem]:
+def _alone(database: Resource, context: Context) -> Iterator[Violation]:
     if context.settings["spread"] and database.type == DATABASE and database["multiAz"].is_false(default=False):
-        yield problem(database["multiAz"])
+        yield violation(database["multiAz"])
 
 
 KEPT = ResourceRule(
@@ -160,14 +160,14 @@ def _values(groups: list[Resource], name: str) -> list[Node]:
 def _without(name: str, *accepted: str) -> Any:
     """Every PostgreSQL database must have a parameter group that sets a parameter to something accepted."""
 
-    def find(stack: Stack, _: Context) -> Iterator[Problem]:
+    def find(stack: Stack, _: Context) -> Iterator[Violation]:
         for database in stack.of(DATABASE):
             groups = database.source("parameterGroupName", PARAMETER_GROUP)
             elsewhere = not groups and not database["parameterGroupName"].missing
             values = _values(groups, name)
             good = any(value.unknown or str(value.raw) in accepted for value in values)
             if database["engine"].raw == "postgres" and not elsewhere and not good:
-                yield Problem(path="parameterGroupName", got=f"without {name}", at=database)
+                yield Violation(path="parameterGroupName", got=f"without {name}", at=database)
 
     return find
 

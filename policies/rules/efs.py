@@ -10,7 +10,7 @@ from policies.documents import refuses_plain_transport
 from policies.levels import Levels
 from policies.questions import companions, each, filled, given, has_companion, in_setting, is_in, true
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
 from policies.tokens import BACKUP_VAULT, EFS, EFS_ACCESS_POINT, EFS_BACKUP, EFS_POLICY
 
 ENCRYPTED = ResourceRule(
@@ -83,18 +83,18 @@ THROUGHPUT_BACKUP = StackRule(
 )
 
 
-def _whole(point: Resource, _: Context) -> Iterator[Problem]:
+def _whole(point: Resource, _: Context) -> Iterator[Violation]:
     path = point["rootDirectory"]["path"]
     if path.missing or path.raw == "/":
-        yield problem(path, at=point)
+        yield violation(path, at=point)
 
 
-def _plain(stack: Stack, _: Context) -> Iterator[Problem]:
+def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
     for system in stack.of(EFS):
         policies = [found["policy"] for found in companions(stack, system, EFS_POLICY, "fileSystemId")]
         if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
             got = "mounted without TLS as well: no file system policy denies that"
-            yield Problem(path="", got=got, at=system)
+            yield Violation(path="", got=got, at=system)
 
 
 ACCESS_POINTS = StackRule(

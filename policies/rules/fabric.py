@@ -11,7 +11,7 @@ from policies.access import Node
 from policies.levels import Levels
 from policies.pools import children, facts
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, StackRule, problem
+from policies.rule import Check, Context, StackRule, Violation, violation
 from policies.tokens import (
     EGRESS_RULE,
     INGRESS_RULE,
@@ -32,18 +32,18 @@ def _fabrics(stack: Stack) -> list[tuple[Resource, Node]]:
     return [(component, pool) for component, pool in facts(stack) if (pool["efaCount"].number() or 0) > 0]
 
 
-def _incapable(stack: Stack, _: Context) -> Iterator[Problem]:
+def _incapable(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, pool in _fabrics(stack):
         for node in pool["instanceTypes"].items():
             machine = instances.find(str(node.raw))
             if machine is not None and not machine.efa_interfaces:
-                yield problem(node, at=component)
+                yield violation(node, at=component)
 
 
-def _scattered(stack: Stack, _: Context) -> Iterator[Problem]:
+def _scattered(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, pool in _fabrics(stack):
         if pool["zones"].known and len(pool["zones"].items()) != 1:
-            yield problem(pool["zones"], at=component)
+            yield violation(pool["zones"], at=component)
 
 
 def _interfaces(stack: Stack, component: Resource) -> Iterator[tuple[Resource, Node]]:
@@ -53,22 +53,22 @@ def _interfaces(stack: Stack, component: Resource) -> Iterator[tuple[Resource, N
         yield node_class, node_class["spec"]["networkInterfaces"]
 
 
-def _unwired(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unwired(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, pool in _fabrics(stack):
         for machine, interfaces in _interfaces(stack, component):
             kinds = [interface["interfaceType"] for interface in interfaces.items()]
             count = sum(kind.unknown or kind.raw in _EFA for kind in kinds)
             if not interfaces.unknown and count < (pool["efaCount"].number() or 0):
-                yield problem(interfaces, f"laid out with {count} adapters of {pool['efaCount'].shown}", machine)
+                yield violation(interfaces, f"laid out with {count} adapters of {pool['efaCount'].shown}", machine)
 
 
-def _apart(stack: Stack, _: Context) -> Iterator[Problem]:
+def _apart(stack: Stack, _: Context) -> Iterator[Violation]:
     """Reserved machines are placed by their reservation (EC2 User Guide, "Capacity Blocks for ML")."""
     for component, pool in _fabrics(stack):
         groups = children(stack, component, PLACEMENT_GROUP)
         together = any(not group["strategy"].is_not("cluster") for group in groups)
         if pool["market"].raw != "reserved" and not pool["market"].unknown and not together:
-            yield Problem(path="pool", got="without a placement group of strategy cluster", at=component)
+            yield Violation(path="pool", got="without a placement group of strategy cluster", at=component)
 
 
 def _names_itself(rule: Resource, group: Resource) -> bool:
@@ -77,12 +77,14 @@ def _names_itself(rule: Resource, group: Resource) -> bool:
     return all(group in end for end in ends) and not rule["ipProtocol"].is_not("-1")
 
 
-def _muted(stack: Stack, _: Context) -> Iterator[Problem]:
+def _muted(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, _pool in _fabrics(stack):
         groups = children(stack, component, SECURITY_GROUP)
         for token, way in ((INGRESS_RULE, "in from"), (EGRESS_RULE, "out to")):
             if not any(_names_itself(rule, group) for group in groups for rule in stack.of(token)):
-                yield Problem(path="pool", got=f"without a rule that lets everything {way} its own group", at=component)
+                yield Violation(
+                    path="pool", got=f"without a rule that lets everything {way} its own group", at=component
+                )
 
 
 EFA_COMPLETE = StackRule(
@@ -122,36 +124,36 @@ def _blocks(stack: Stack) -> list[Resource]:
     return [group for group in stack.of(NODE_GROUP) if group["capacityType"].raw == "CAPACITY_BLOCK"]
 
 
-def _unmarked(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unmarked(stack: Stack, _: Context) -> Iterator[Violation]:
     for group in _blocks(stack):
         for template in group.source("launchTemplate", LAUNCH_TEMPLATE):
             market = template["instanceMarketOptions"]["marketType"]
             if market.is_not("capacity-block"):
-                yield problem(market, at=template)
+                yield violation(market, at=template)
         if not group.source("launchTemplate", LAUNCH_TEMPLATE) and group["launchTemplate"].missing:
-            yield problem(group["launchTemplate"], at=group)
+            yield violation(group["launchTemplate"], at=group)
 
 
-def _unreserved(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unreserved(stack: Stack, _: Context) -> Iterator[Violation]:
     for group in _blocks(stack):
         for template in group.source("launchTemplate", LAUNCH_TEMPLATE):
             target = template["capacityReservationSpecification"]["capacityReservationTarget"]
             if target["capacityReservationId"].missing:
-                yield problem(target["capacityReservationId"], at=template)
+                yield violation(target["capacityReservationId"], at=template)
 
 
-def _elastic(stack: Stack, _: Context) -> Iterator[Problem]:
+def _elastic(stack: Stack, _: Context) -> Iterator[Violation]:
     for group in _blocks(stack):
         low, high = group["scalingConfig"]["minSize"].number(), group["scalingConfig"]["maxSize"].number()
         if low is not None and high is not None and low != high:
-            yield problem(group["scalingConfig"], f"{low:g} to {high:g} nodes", group)
+            yield violation(group["scalingConfig"], f"{low:g} to {high:g} nodes", group)
 
 
-def _two_zones(stack: Stack, _: Context) -> Iterator[Problem]:
+def _two_zones(stack: Stack, _: Context) -> Iterator[Violation]:
     for group in _blocks(stack):
         subnets = group["subnetIds"]
         if subnets.known and len(subnets.items()) != 1:
-            yield problem(subnets, f"{len(subnets.items())} subnets", group)
+            yield violation(subnets, f"{len(subnets.items())} subnets", group)
 
 
 CAPACITY_BLOCK = StackRule(

@@ -14,7 +14,7 @@ from policies.levels import Levels
 from policies.network import network
 from policies.pools import facts, gpus_of, node_pools
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import ADDON, KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL, RELEASE, SUBNET
 from spec.catalog import instances
 
@@ -55,7 +55,7 @@ def _undecided(subnet: Resource) -> bool:
     return any(place.unknown for place in [*places, *(subnet["tags"][tag] for tag in (_CNI_TAG, _NODE_TAG))])
 
 
-def _crowded(stack: Stack, context: Context) -> Iterator[Problem]:
+def _crowded(stack: Stack, context: Context) -> Iterator[Violation]:
     cni = _cni(stack)
     if any(_undecided(subnet) for subnet in stack.of(SUBNET)):
         return
@@ -77,12 +77,14 @@ def _crowded(stack: Stack, context: Context) -> Iterator[Problem]:
             yield _too_small(stack, zone, pods, pods_in[zone], "pods")
 
 
-def _too_small(stack: Stack, zone: str, wanted: int, there: int, what: str) -> Problem:
+def _too_small(stack: Stack, zone: str, wanted: int, there: int, what: str) -> Violation:
     at = next(subnet for subnet in stack.of(SUBNET) if subnet["availabilityZone"].raw == zone)
-    return Problem(path="cidrBlock", got=f"{there} addresses for {what} of {zone}, and full pools take {wanted}", at=at)
+    return Violation(
+        path="cidrBlock", got=f"{there} addresses for {what} of {zone}, and full pools take {wanted}", at=at
+    )
 
 
-def _promised(stack: Stack, _: Context) -> Iterator[Problem]:
+def _promised(stack: Stack, _: Context) -> Iterator[Violation]:
     cni = _cni(stack)
     if cni is None or not cni["env"]["ENABLE_PREFIX_DELEGATION"].is_not("true"):
         return
@@ -90,7 +92,7 @@ def _promised(stack: Stack, _: Context) -> Iterator[Problem]:
         kinds = [instances.find(str(kind.raw)) for kind in pool["instanceTypes"].items()]
         room = min((kind.max_pods for kind in kinds if kind), default=None)
         if room is not None and (pool["maxPods"].number() or 0) > room:
-            yield problem(pool["maxPods"], f"{pool['maxPods'].shown}, and addresses are for {room}", component)
+            yield violation(pool["maxPods"], f"{pool['maxPods'].shown}, and addresses are for {room}", component)
 
 
 IP_HEADROOM = StackRule(
@@ -121,29 +123,31 @@ IP_HEADROOM = StackRule(
 )
 
 
-def _unrepaired(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unrepaired(stack: Stack, _: Context) -> Iterator[Violation]:
     for group in stack.of(NODE_GROUP):
         switch = group["nodeRepairConfig"]["enabled"]
         if gpus_of(group) and switch.is_false(default=False):
-            yield problem(switch, at=group)
+            yield violation(switch, at=group)
 
 
-def _karpenter_blind(stack: Stack, _: Context) -> Iterator[Problem]:
+def _karpenter_blind(stack: Stack, _: Context) -> Iterator[Violation]:
     if not any(gpus_of(pool) for pool in stack.of(NODE_POOL)):
         return
     for release in stack.of(RELEASE):
         gate = release["values"].at("settings", "featureGates", "nodeRepair")
         if str(release["chart"].raw).endswith("karpenter/karpenter") and gate.is_false(default=False):
-            yield problem(gate, at=release)
+            yield violation(gate, at=release)
 
 
-def _unwatched(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unwatched(stack: Stack, _: Context) -> Iterator[Violation]:
     names = [addon["addonName"] for addon in stack.of(ADDON)]
     if any(name.unknown or name.raw == "eks-node-monitoring-agent" for name in names):
         return
     for pool in node_pools(stack):
         if gpus_of(pool):
-            yield Problem(path="", got="watched by nobody: the add-on eks-node-monitoring-agent is not there", at=pool)
+            yield Violation(
+                path="", got="watched by nobody: the add-on eks-node-monitoring-agent is not there", at=pool
+            )
 
 
 GPU_NODE_REPAIR = StackRule(

@@ -9,15 +9,15 @@ from pulumi_policy import Severity
 from policies.levels import Levels
 from policies.questions import at_least, companions, each, false, in_setting
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
 from policies.tokens import DATA_LINK, LUSTRE, ONTAP, OPEN_ZFS
 
 
-def _no_key(system: Resource, _: Context) -> Iterator[Problem]:
+def _no_key(system: Resource, _: Context) -> Iterator[Violation]:
     """Scratch file systems know no key but AWS's own (FSx for Lustre User Guide, "Encrypting data at rest")."""
     kind, key = system["deploymentType"], system["kmsKeyId"]
     if key.missing and not kind.unknown and "SCRATCH" not in str(kind.raw):
-        yield problem(key)
+        yield violation(key)
 
 
 ENCRYPTED = ResourceRule(
@@ -85,11 +85,11 @@ NO_SCRATCH = StackRule(
 )
 
 
-def _silent(link: Resource, _: Context) -> Iterator[Problem]:
+def _silent(link: Resource, _: Context) -> Iterator[Violation]:
     """A link that neither takes in nor gives out is one on which nobody decided."""
     policies = [link["s3"][key]["events"] for key in ("autoExportPolicy", "autoImportPolicy")]
     if all(events.missing for events in policies):
-        yield problem(policies[0], at=link)
+        yield violation(policies[0], at=link)
 
 
 NO_DELETE = StackRule(

@@ -12,7 +12,7 @@ from policies.levels import Levels
 from policies.pods import Pod, of_container, of_pod, pods
 from policies.pools import facts, names
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 from policies.tokens import KARPENTER_POOL, MANAGED_POOL, WORKLOADS
 from spec.pools.keys import POOL
 
@@ -76,16 +76,16 @@ def _wanted(stack: Stack) -> Iterator[tuple[Resource, Pod]]:
             yield resource, pod
 
 
-def _nowhere(stack: Stack, _: Context) -> Iterator[Problem]:
+def _nowhere(stack: Stack, _: Context) -> Iterator[Violation]:
     pools = names(stack)
     for resource, pod in _wanted(stack):
         label = pod.spec["nodeSelector"][POOL]
         there = any(name.unknown or name.raw == label.raw for name in pools)
         if label.known and pools and not there:
-            yield problem(label, at=resource)
+            yield violation(label, at=resource)
 
 
-def _too_many(stack: Stack, _: Context) -> Iterator[Problem]:
+def _too_many(stack: Stack, _: Context) -> Iterator[Violation]:
     pools = {str(pool["name"].raw): pool for _, pool in facts(stack)}
     for resource, pod in _wanted(stack):
         pool = pools.get(pod.spec["nodeSelector"][POOL].text() or "")
@@ -93,7 +93,7 @@ def _too_many(stack: Stack, _: Context) -> Iterator[Problem]:
             for key, node in _devices(container, "limits").items():
                 there = pool["resources"][key]  # type: ignore[index]
                 if node.known and not there.unknown and (node.number() or 0) > (there.number() or 0):
-                    yield problem(node, f"{node.shown}, and a node of the pool has {there.shown}", resource)
+                    yield violation(node, f"{node.shown}, and a node of the pool has {there.shown}", resource)
 
 
 SCHEDULABLE = StackRule(

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.levels import Levels
 from policies.pools import facts, gpus_of, label, machines, node_pools, taints
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
 from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_GROUP, NODE_POOL
 from spec.catalog import gpus, mig
 from spec.pools.keys import GPU, MIG_CONFIG
@@ -18,11 +18,11 @@ from spec.pools.keys import GPU, MIG_CONFIG
 _EFFECTS: Final = ("NO_SCHEDULE", "NO_EXECUTE", "NoSchedule", "NoExecute")
 
 
-def _open_to_all(pool: Resource, _: Context) -> Iterator[Problem]:
+def _open_to_all(pool: Resource, _: Context) -> Iterator[Violation]:
     found = taints(pool)
     kept = any(not taint["key"].is_not(GPU) and not taint["effect"].is_not(*_EFFECTS) for taint in found.items())
     if gpus_of(pool) and not kept and not found.unknown:
-        yield problem(found, f"without a taint {GPU} that keeps pods away")
+        yield violation(found, f"without a taint {GPU} that keeps pods away")
 
 
 TAINTED = ResourceRule(
@@ -42,18 +42,18 @@ TAINTED = ResourceRule(
 )
 
 
-def _no_end(pool: Resource, _: Context) -> Iterator[Problem]:
+def _no_end(pool: Resource, _: Context) -> Iterator[Violation]:
     bound = pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"][GPU]
     if gpus_of(pool) and bound.missing:
-        yield problem(bound)
+        yield violation(bound)
 
 
-def _too_many(pool: Resource, context: Context) -> Iterator[Problem]:
+def _too_many(pool: Resource, context: Context) -> Iterator[Violation]:
     if not gpus_of(pool):
         return
     bounds = [pool["scalingConfig"]["maxSize"]] if pool.type == NODE_GROUP else [pool["spec"]["limits"]["nodes"]]
     maximum = context.settings["maximumNodes"]
-    yield from (problem(bound) for bound in bounds if (number := bound.number()) is not None and number > maximum)
+    yield from (violation(bound) for bound in bounds if (number := bound.number()) is not None and number > maximum)
 
 
 BOUNDED = ResourceRule(
@@ -84,11 +84,11 @@ BOUNDED = ResourceRule(
 )
 
 
-def _idle(group: Resource, context: Context) -> Iterator[Problem]:
+def _idle(group: Resource, context: Context) -> Iterator[Violation]:
     if not gpus_of(group):
         return
     scaling = group["scalingConfig"]
-    yield from (problem(size) for size in (scaling["minSize"], scaling["desiredSize"]) if (size.number() or 0) > 0)
+    yield from (violation(size) for size in (scaling["minSize"], scaling["desiredSize"]) if (size.number() or 0) > 0)
 
 
 IDLE_ZERO = ResourceRule(
@@ -108,14 +108,14 @@ IDLE_ZERO = ResourceRule(
 )
 
 
-def _layouts(stack: Stack, _: Context) -> Iterator[Problem]:
+def _layouts(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, pool in facts(stack):
         gpu, profiles = pool["gpu"].text(), {key: node.number() for key, node in pool["mig"].fields().items()}
         layout = {profile: int(count) for profile, count in profiles.items() if count is not None}
         models = list(gpus.GPUS) if pool["gpu"].unknown else [gpu]
         wrong = [_misfit(model, layout) for model in models]
         if layout and all(wrong):
-            yield problem(pool["mig"], f"{layout}: {wrong[0]}", component)
+            yield violation(pool["mig"], f"{layout}: {wrong[0]}", component)
 
 
 def _misfit(gpu: str | None, layout: dict[str, int]) -> str | None:
@@ -127,7 +127,7 @@ def _misfit(gpu: str | None, layout: dict[str, int]) -> str | None:
     return mig.layout_problem(model.name, layout)
 
 
-def _names(stack: Stack, _: Context) -> Iterator[Problem]:
+def _names(stack: Stack, _: Context) -> Iterator[Violation]:
     """A layout of NVIDIA's own is known by its name; others, of the stack, are judged by their profiles."""
     for pool in node_pools(stack):
         config = label(pool, MIG_CONFIG)
@@ -137,7 +137,7 @@ def _names(stack: Stack, _: Context) -> Iterator[Problem]:
             continue
         wrong = [gpu for gpu in models if mig.named_layout(name, gpu) is None]
         if wrong:
-            yield problem(config, f"{name!r}, which {', '.join(wrong)} does not have", pool)
+            yield violation(config, f"{name!r}, which {', '.join(wrong)} does not have", pool)
 
 
 MIG_FITS = StackRule(

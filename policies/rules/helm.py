@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import RELEASE
 
 _EXACT: Final = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
@@ -35,20 +35,20 @@ _REPOSITORIES: Final = [
 ]
 
 
-def _floating(release: Resource, _: Context) -> Iterator[Problem]:
+def _floating(release: Resource, _: Context) -> Iterator[Violation]:
     version = release["version"]
     text = version.text()
     if version.missing or (text is not None and not _EXACT.fullmatch(text)):
-        yield problem(version)
+        yield violation(version)
 
 
-def _unknown_place(release: Resource, context: Context) -> Iterator[Problem]:
+def _unknown_place(release: Resource, context: Context) -> Iterator[Violation]:
     chart = release["chart"].text()
     repository = release["chart"] if chart is None or "://" in chart else release["repositoryOpts"]["repo"]
     place = repository.text()
     known = place is not None and any(fnmatchcase(place, pattern) for pattern in context.settings["repositories"])
     if not repository.unknown and not release["chart"].unknown and not known:
-        yield problem(repository)
+        yield violation(repository)
 
 
 PINNED = ResourceRule(
@@ -79,15 +79,15 @@ PINNED = ResourceRule(
 )
 
 
-def _half_done(release: Resource, _: Context) -> Iterator[Problem]:
+def _half_done(release: Resource, _: Context) -> Iterator[Violation]:
     flags = [release["atomic"], release["cleanupOnFail"]]
-    yield from (problem(flag) for flag in flags if flag.is_false(default=False))
+    yield from (violation(flag) for flag in flags if flag.is_false(default=False))
 
 
-def _patience(release: Resource, context: Context) -> Iterator[Problem]:
+def _patience(release: Resource, context: Context) -> Iterator[Violation]:
     seconds = release["timeout"].number()
     if release["timeout"].missing or (seconds is not None and not 0 < seconds <= context.settings["maximumSeconds"]):
-        yield problem(release["timeout"])
+        yield violation(release["timeout"])
 
 
 ATOMIC = ResourceRule(

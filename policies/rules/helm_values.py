@@ -12,7 +12,7 @@ from policies.levels import Levels
 from policies.patterns import credentials
 from policies.pods import node_software
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, problem
+from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import RELEASE
 
 _SWITCHES: Final = ("privileged", "hostNetwork", "hostPID", "hostIPC", "allowPrivilegeEscalation")
@@ -35,41 +35,41 @@ def _exempt(release: Resource, context: Context) -> bool:
     return namespace.unknown or namespace.raw in context.settings["privilegedNamespaces"]
 
 
-def _open(release: Resource, context: Context) -> Iterator[Problem]:
+def _open(release: Resource, context: Context) -> Iterator[Violation]:
     for node in () if _exempt(release, context) else _maps(release["values"]):
         for key in _SWITCHES:
             if key in node.raw and node[key].raw is True:
-                yield problem(node[key])
+                yield violation(node[key])
 
 
-def _as_root(release: Resource, context: Context) -> Iterator[Problem]:
+def _as_root(release: Resource, context: Context) -> Iterator[Violation]:
     for node in () if _exempt(release, context) else _maps(release["values"]):
         if node["runAsUser"].raw == 0:
-            yield problem(node["runAsUser"])
+            yield violation(node["runAsUser"])
 
 
-def _unbounded(release: Resource, _: Context) -> Iterator[Problem]:
+def _unbounded(release: Resource, _: Context) -> Iterator[Violation]:
     for node in _maps(release["values"]):
         resources = node["resources"]
         requests = resources["requests"] if isinstance(resources.raw, dict) else resources
         # Claims of volumes have `resources` as well, and ask for storage alone.
         computes = isinstance(requests.raw, dict) and {"cpu", "memory"}.intersection(requests.raw)
         if computes and resources["limits"]["memory"].missing:
-            yield problem(resources["limits"])
+            yield violation(resources["limits"])
 
 
-def _floating(release: Resource, _: Context) -> Iterator[Problem]:
+def _floating(release: Resource, _: Context) -> Iterator[Violation]:
     for node in _maps(release["values"]):
         if node["tag"].raw == "latest":
-            yield problem(node["tag"])
+            yield violation(node["tag"])
 
 
-def _written_down(release: Resource, _: Context) -> Iterator[Problem]:
+def _written_down(release: Resource, _: Context) -> Iterator[Violation]:
     for node in _maps(release["values"]):
         for key, value in node.fields().items():
             named = key.lower() in _SECRET_WORDS and isinstance(value.raw, str) and value.raw != ""
             if named and not any(credentials(str(value.raw))):
-                yield Problem(path=value.path, got="a text in the open")
+                yield Violation(path=value.path, got="a text in the open")
 
 
 HARDENED = ResourceRule(

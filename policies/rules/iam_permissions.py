@@ -12,7 +12,7 @@ from policies.actions import CREDENTIALS, ESCALATION, EXFILTRATION, PERMISSIONS,
 from policies.documents import Statement, statements
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, problem
+from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import (
     ACCESS_KEY,
     GROUP_POLICY,
@@ -43,29 +43,29 @@ def _allowing(resource: Resource) -> Iterator[tuple[Node, Statement]]:
         yield from ((document, statement) for statement in statements(document) if statement.allows)
 
 
-def _all_actions(resource: Resource, _: Context) -> Iterator[Problem]:
+def _all_actions(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         if statement.inverted or "*" in statement.actions or "*:*" in statement.actions:
-            yield problem(document, "allowing every action, or every action but some")
+            yield violation(document, "allowing every action, or every action but some")
 
 
-def _all_of_s3(resource: Resource, _: Context) -> Iterator[Problem]:
+def _all_of_s3(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         if "s3:*" in statement.actions and statement.everywhere:
-            yield problem(document, "allowing s3:* on every bucket")
+            yield violation(document, "allowing s3:* on every bucket")
 
 
-def _attached_admin(resource: Resource, _: Context) -> Iterator[Problem]:
+def _attached_admin(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type in _ATTACHMENTS:
         arns = [resource["policyArn"]]
     else:
         arns = resource["managedPolicyArns"].items() if resource.type == ROLE else []
-    yield from (problem(arn) for arn in arns if str(arn.raw).rpartition("/")[2] in _ADMINISTRATORS)
+    yield from (violation(arn) for arn in arns if str(arn.raw).rpartition("/")[2] in _ADMINISTRATORS)
 
 
-def _people(resource: Resource, _: Context) -> Iterator[Problem]:
+def _people(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type in _PEOPLE:
-        yield Problem(path="", got=f"an IAM {resource.type.rpartition(':')[2]}")
+        yield Violation(path="", got=f"an IAM {resource.type.rpartition(':')[2]}")
 
 
 NO_ADMIN = ResourceRule(
@@ -106,16 +106,16 @@ def _limited(statement: Statement) -> bool:
     return not statement.node["Condition"].missing
 
 
-def _on_everything(chosen: Callable[[str], bool]) -> Callable[[Resource, Context], Iterator[Problem]]:
+def _on_everything(chosen: Callable[[str], bool]) -> Callable[[Resource, Context], Iterator[Violation]]:
     """Actions of a kind that a document allows on every resource without a condition."""
 
-    def find(resource: Resource, _: Context) -> Iterator[Problem]:
+    def find(resource: Resource, _: Context) -> Iterator[Violation]:
         for document, statement in _allowing(resource):
             if not statement.everywhere or _limited(statement):
                 continue
             found = [action for action in statement.actions if chosen(action)]
             if found:
-                yield problem(document, f"allowing {', '.join(sorted(found))} on every resource")
+                yield violation(document, f"allowing {', '.join(sorted(found))} on every resource")
 
     return find
 
@@ -128,13 +128,13 @@ def _writes(action: str) -> bool:
     return not reads(action) and not _special(action) and action != "ecr:getauthorizationtoken"
 
 
-def _passes_any_role(resource: Resource, _: Context) -> Iterator[Problem]:
+def _passes_any_role(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         passing = any(among("iam:passrole", (action,)) for action in statement.actions)
         if passing and not statement.everywhere and "iam:passedtoservice" not in statement.conditions:
             unknown = statement.node["Condition"].unknown
             if not unknown:
-                yield problem(document, "allowing iam:PassRole to whichever service")
+                yield violation(document, "allowing iam:PassRole to whichever service")
 
 
 SCOPED_WRITES = ResourceRule(

@@ -12,7 +12,7 @@ from policies.access import Node
 from policies.documents import Statement, statements
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, problem
+from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import ROLE
 
 _ACCOUNT: Final = re.compile(r"\d{12}|arn:[a-z-]+:iam::\d{12}:root")
@@ -23,17 +23,17 @@ def _trusting(role: Resource) -> Iterator[Statement]:
     return (statement for statement in statements(role["assumeRolePolicy"]) if statement.allows)
 
 
-def _wrong(role: Resource, got: str) -> Problem:
-    return problem(role["assumeRolePolicy"], got)
+def _wrong(role: Resource, got: str) -> Violation:
+    return violation(role["assumeRolePolicy"], got)
 
 
-def _anybody(role: Resource, _: Context) -> Iterator[Problem]:
+def _anybody(role: Resource, _: Context) -> Iterator[Violation]:
     for statement in _trusting(role):
         if any(who.raw == "*" for kind in ("AWS", "Service", "Federated") for who in statement.principals(kind)):
             yield _wrong(role, "trusting the principal '*'")
 
 
-def _whole_account(role: Resource, _: Context) -> Iterator[Problem]:
+def _whole_account(role: Resource, _: Context) -> Iterator[Violation]:
     """An account's root stands for everybody in it who is allowed to assume roles."""
     for statement in _trusting(role):
         named = [who for who in statement.principals("AWS") if _ACCOUNT.fullmatch(str(who.raw))]
@@ -51,7 +51,7 @@ def _values(statement: Statement, ending: str) -> list[Node]:
     return [value for key, values in statement.conditions.items() if key.endswith(ending) for value in values]
 
 
-def _any_service_account(role: Resource, _: Context) -> Iterator[Problem]:
+def _any_service_account(role: Resource, _: Context) -> Iterator[Violation]:
     for statement in _federated(role, "oidc.eks."):
         subjects, audiences = _values(statement, ":sub"), _values(statement, ":aud")
         wide = [subject for subject in subjects if "*" in str(subject.raw)]
@@ -60,7 +60,7 @@ def _any_service_account(role: Resource, _: Context) -> Iterator[Problem]:
             yield _wrong(role, "trusting more than one service account of the cluster")
 
 
-def _any_repository(role: Resource, _: Context) -> Iterator[Problem]:
+def _any_repository(role: Resource, _: Context) -> Iterator[Violation]:
     """`repo:owner/name:...` is what GitHub calls a workflow (GitHub Docs, "OpenID Connect reference")."""
     for statement in _federated(role, "token.actions.githubusercontent.com"):
         subjects = [str(subject.raw) for subject in _values(statement, ":sub") if subject.known]
@@ -69,7 +69,7 @@ def _any_repository(role: Resource, _: Context) -> Iterator[Problem]:
             yield _wrong(role, "trusting workflows of more than one repository")
 
 
-def _any_pod(role: Resource, _: Context) -> Iterator[Problem]:
+def _any_pod(role: Resource, _: Context) -> Iterator[Violation]:
     for statement in _trusting(role):
         pods = any(str(who.raw).startswith("pods.eks.amazonaws.com") for who in statement.principals("Service"))
         tags = {key.rpartition("/")[2] for key in statement.conditions if key.startswith("aws:requesttag/")}

@@ -12,7 +12,7 @@ from policies.levels import Levels
 from policies.pods import Pod, of_pod, pods
 from policies.pools import CAPACITY
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
 from policies.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
@@ -27,17 +27,17 @@ def _gpus(resource: Resource) -> bool:
     return any(key.startswith("nvidia.com/") for limit in limits for key in limit.fields())
 
 
-def _unqueued(job: Resource, _: Context) -> Iterator[Problem]:
+def _unqueued(job: Resource, _: Context) -> Iterator[Violation]:
     label = job["metadata"]["labels"][_QUEUE]
     if label.missing and _gpus(job):
-        yield problem(label)
+        yield violation(label)
 
 
-def _unranked(job: Resource, _: Context) -> Iterator[Problem]:
+def _unranked(job: Resource, _: Context) -> Iterator[Violation]:
     label = job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"]
     ranks = [pod.spec["priorityClassName"] for pod in pods(job)]
     if label.missing and _gpus(job) and all(rank.missing for rank in ranks):
-        yield problem(label)
+        yield violation(label)
 
 
 QUEUED = ResourceRule(
@@ -62,18 +62,18 @@ QUEUED = ResourceRule(
 
 
 def _endless(key: str) -> Any:
-    def find(job: Resource, _: Context) -> Iterator[Problem]:
+    def find(job: Resource, _: Context) -> Iterator[Violation]:
         if job.type in _OF_BATCH and job["spec"][key].missing:
-            yield problem(job["spec"][key])
+            yield violation(job["spec"][key])
 
     return find
 
 
-def _long(job: Resource, context: Context) -> Iterator[Problem]:
+def _long(job: Resource, context: Context) -> Iterator[Violation]:
     deadline = job["spec"]["activeDeadlineSeconds"]
     seconds = deadline.number() if job.type in _OF_BATCH else None
     if seconds is not None and seconds > context.settings["maximumSeconds"]:
-        yield problem(deadline)
+        yield violation(deadline)
 
 
 BOUNDED = ResourceRule(

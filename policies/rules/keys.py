@@ -9,43 +9,43 @@ from pulumi_policy import Severity
 from policies.documents import statements
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
 from policies.tokens import KEY
 
 
-def _never_rotated(key: Resource, _: Context) -> Iterator[Problem]:
+def _never_rotated(key: Resource, _: Context) -> Iterator[Violation]:
     """KMS rotates symmetric keys alone (KMS Developer Guide, "Rotate AWS KMS keys")."""
     symmetric = not key["customerMasterKeySpec"].is_not("SYMMETRIC_DEFAULT") or key["customerMasterKeySpec"].missing
     if symmetric and not key["customerMasterKeySpec"].unknown and key["enableKeyRotation"].is_false(default=False):
-        yield problem(key["enableKeyRotation"])
+        yield violation(key["enableKeyRotation"])
 
 
-def _disabled(key: Resource, _: Context) -> Iterator[Problem]:
+def _disabled(key: Resource, _: Context) -> Iterator[Violation]:
     if key["isEnabled"].is_false(default=True):
-        yield problem(key["isEnabled"])
+        yield violation(key["isEnabled"])
 
 
-def _hasty(key: Resource, context: Context) -> Iterator[Problem]:
+def _hasty(key: Resource, context: Context) -> Iterator[Violation]:
     """KMS waits 30 days unless told otherwise."""
     days = key["deletionWindowInDays"].number()
     if days is not None and days < context.settings["minimumDays"]:
-        yield problem(key["deletionWindowInDays"])
+        yield violation(key["deletionWindowInDays"])
 
 
-def _without_policy(key: Resource, _: Context) -> Iterator[Problem]:
+def _without_policy(key: Resource, _: Context) -> Iterator[Violation]:
     if key["policy"].missing:
-        yield problem(key["policy"])
+        yield violation(key["policy"])
 
 
-def _for_everybody(key: Resource, _: Context) -> Iterator[Problem]:
+def _for_everybody(key: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(key["policy"]):
         if statement.allows and any(who.raw == "*" for who in statement.principals("AWS")):
-            yield problem(key["policy"], "for the principal '*'")
+            yield violation(key["policy"], "for the principal '*'")
 
 
-def _lockable(key: Resource, _: Context) -> Iterator[Problem]:
+def _lockable(key: Resource, _: Context) -> Iterator[Violation]:
     if key["bypassPolicyLockoutSafetyCheck"].is_true(default=False):
-        yield problem(key["bypassPolicyLockoutSafetyCheck"])
+        yield violation(key["bypassPolicyLockoutSafetyCheck"])
 
 
 KMS_KEY_SAFE = ResourceRule(

@@ -11,7 +11,7 @@ from policies.access import Node
 from policies.levels import Levels
 from policies.pools import facts, names
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 from policies.tokens import CLUSTER_QUEUE, KARPENTER_POOL, MANAGED_POOL, RESOURCE_FLAVOR
 from spec.pools.keys import POOL
 
@@ -27,23 +27,23 @@ def _flavors(queue: Resource) -> Iterator[Node]:
         yield from group["flavors"].items()
 
 
-def _homeless(stack: Stack, _: Context) -> Iterator[Problem]:
+def _homeless(stack: Stack, _: Context) -> Iterator[Violation]:
     pools = names(stack)
     for flavor in stack.of(RESOURCE_FLAVOR):
         label = flavor["spec"]["nodeLabels"][POOL]
         led = label.unknown or any(name.unknown or name.raw == label.raw for name in pools)
         if pools and not led:
-            yield problem(label, at=flavor)
+            yield violation(label, at=flavor)
 
 
-def _unqueued(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unqueued(stack: Stack, _: Context) -> Iterator[Violation]:
     labels = [flavor["spec"]["nodeLabels"][POOL] for flavor in stack.of(RESOURCE_FLAVOR)]
     if not labels or any(label.unknown for label in labels):
         return
     queued = [label.raw for label in labels]
     for component, pool in facts(stack):
         if pool["gpu"].known and pool["name"].text() not in (None, *queued):
-            yield problem(pool["name"], "one of GPUs that no ResourceFlavor leads to", component)
+            yield violation(pool["name"], "one of GPUs that no ResourceFlavor leads to", component)
 
 
 FLAVOR_HAS_POOL = StackRule(
@@ -81,7 +81,7 @@ def _device(share: Node) -> bool:
     return str(share["name"].raw).startswith(_DEVICE)
 
 
-def _too_much(stack: Stack, _: Context) -> Iterator[Problem]:
+def _too_much(stack: Stack, _: Context) -> Iterator[Violation]:
     sums: dict[tuple[str, str], float] = {}
     for where, what, amount in _promised(stack):
         sums[where, what] = sums.get((where, what), 0) + amount
@@ -94,7 +94,7 @@ def _too_much(stack: Stack, _: Context) -> Iterator[Problem]:
         if total > there:
             at = next(one for one in stack.of(CLUSTER_QUEUE))
             got = f"{total:g} {resource} of flavor {flavor} in all, and pool {flavor} has {there:g} at its largest"
-            yield Problem(path="spec.resourceGroups", got=got, at=at)
+            yield Violation(path="spec.resourceGroups", got=got, at=at)
 
 
 QUOTA_FITS = StackRule(
@@ -114,26 +114,26 @@ QUOTA_FITS = StackRule(
 )
 
 
-def _lendable(queue: Resource, _: Context) -> Iterator[Problem]:
+def _lendable(queue: Resource, _: Context) -> Iterator[Violation]:
     for flavor in _flavors(queue):
         for share in flavor["resources"].items():
             device = _device(share)
             lends, has = (share[key].number() if device else None for key in ("lendingLimit", "nominalQuota"))
             if lends is not None and has is not None and lends > has:
-                yield problem(share["lendingLimit"], f"{lends:g}, of {has:g}")
+                yield violation(share["lendingLimit"], f"{lends:g}, of {has:g}")
 
 
-def _alone(queue: Resource, _: Context) -> Iterator[Problem]:
+def _alone(queue: Resource, _: Context) -> Iterator[Violation]:
     for flavor in _flavors(queue) if queue["spec"]["cohortName"].missing else ():
         for share in flavor["resources"].items():
-            yield from (problem(share[key]) for key in ("lendingLimit", "borrowingLimit") if share[key].known)
+            yield from (violation(share[key]) for key in ("lendingLimit", "borrowingLimit") if share[key].known)
 
 
-def _one_sided(queue: Resource, _: Context) -> Iterator[Problem]:
+def _one_sided(queue: Resource, _: Context) -> Iterator[Violation]:
     preemption = queue["spec"]["preemption"]
     policy, never = preemption["borrowWithinCohort"]["policy"], preemption["reclaimWithinCohort"]
     if policy.raw == "LowerPriority" and (never.missing or never.raw == "Never"):
-        yield problem(never)
+        yield violation(never)
 
 
 LIMITS_SANE = ResourceRule(

@@ -10,33 +10,33 @@ from pulumi_policy import Severity
 from policies.access import Node, WrongTypeError, plain
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, StackRule, problem
+from policies.rule import Check, Context, StackRule, Violation, violation
 from policies.tokens import CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE, RELEASE
 from spec.teams.labels import TEAM
 
 
-def _for_all(stack: Stack, _: Context) -> Iterator[Problem]:
+def _for_all(stack: Stack, _: Context) -> Iterator[Violation]:
     for queue in stack.of(CLUSTER_QUEUE):
         selector = queue["spec"]["namespaceSelector"]
         if selector.known and not selector.fields():
-            yield problem(selector, "for every namespace", queue)
+            yield violation(selector, "for every namespace", queue)
 
 
-def _unqueued(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unqueued(stack: Stack, _: Context) -> Iterator[Violation]:
     homes = [queue["metadata"]["namespace"] for queue in stack.of(LOCAL_QUEUE)]
     for space in stack.of(NAMESPACE) if stack.of(CLUSTER_QUEUE) else ():
         name = space["metadata"]["name"].text()
         queued = any(home.unknown or home.raw == name for home in homes)
         if space["metadata"]["labels"][TEAM].known and name and not queued:
-            yield Problem(path="", got="without one", at=space)
+            yield Violation(path="", got="without one", at=space)
 
 
-def _foreign(stack: Stack, _: Context) -> Iterator[Problem]:
+def _foreign(stack: Stack, _: Context) -> Iterator[Violation]:
     names = [queue["metadata"]["name"] for queue in stack.of(CLUSTER_QUEUE)]
     for local in stack.of(LOCAL_QUEUE):
         target = local["spec"]["clusterQueue"]
         if target.known and not any(name.unknown or name.raw == target.raw for name in names):
-            yield problem(target, at=local)
+            yield violation(target, at=local)
 
 
 TENANT_ISOLATION = StackRule(
@@ -79,12 +79,12 @@ def _kueues(stack: Stack) -> list[Resource]:
     return [release for release in stack.of(RELEASE) if str(release["chart"].raw).endswith("/kueue")]
 
 
-def _piecemeal(stack: Stack, _: Context) -> Iterator[Problem]:
+def _piecemeal(stack: Stack, _: Context) -> Iterator[Violation]:
     for release in _kueues(stack):
         wait = _configuration(release)["waitForPodsReady"]
         for node in (wait["timeout"], wait["requeuingStrategy"]["backoffLimitCount"]):
             if node.missing:
-                yield problem(node, at=release)
+                yield violation(node, at=release)
 
 
 GANG_SAFE = StackRule(

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.levels import Levels
 from policies.questions import companions, each, is_in, true
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, Setting, StackRule, problem
+from policies.rule import Check, Context, Setting, StackRule, Violation, violation
 from policies.tokens import LISTENER, LOAD_BALANCER, TARGET_GROUP, WEB_ACL_ASSOCIATION
 
 _MODERN: Final = ("ELBSecurityPolicy-TLS13-", "ELBSecurityPolicy-FS-1-2-", "ELBSecurityPolicy-TLS-1-2-")
@@ -27,7 +27,7 @@ def _kind(balancer: Resource) -> Any:
 def _of_kind(kind: str, path: str, *accepted: Any, default: Any = None) -> Any:
     question = is_in(path, *accepted, default=default)
 
-    def find(balancer: Resource, context: Context) -> Iterator[Problem]:
+    def find(balancer: Resource, context: Context) -> Iterator[Violation]:
         if _kind(balancer) == kind:
             yield from question(balancer, context)
 
@@ -40,29 +40,29 @@ def _redirects(listener: Resource) -> bool:
     return actions.unknown or any(kind.unknown or kind.raw == "redirect" for kind in kinds)
 
 
-def _in_the_open(listener: Resource, _: Context) -> Iterator[Problem]:
+def _in_the_open(listener: Resource, _: Context) -> Iterator[Violation]:
     protocol = listener["protocol"]
     if protocol.raw in ("HTTP", "TCP", "UDP", "TCP_UDP") and not _redirects(listener):
-        yield problem(protocol, at=listener)
+        yield violation(protocol, at=listener)
 
 
-def _old_tls(listener: Resource, _: Context) -> Iterator[Problem]:
+def _old_tls(listener: Resource, _: Context) -> Iterator[Violation]:
     policy = listener["sslPolicy"]
     secure = listener["protocol"].raw in ("HTTPS", "TLS")
     if secure and not policy.unknown and not str(policy.raw).startswith(_MODERN):
-        yield problem(policy, at=listener)
+        yield violation(policy, at=listener)
 
 
-def _public(balancer: Resource, context: Context) -> Iterator[Problem]:
+def _public(balancer: Resource, context: Context) -> Iterator[Violation]:
     if balancer["internal"].is_false(default=False) and balancer.name not in context.settings["public"]:
-        yield problem(balancer["internal"], at=balancer)
+        yield violation(balancer["internal"], at=balancer)
 
 
-def _unfiltered(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unfiltered(stack: Stack, _: Context) -> Iterator[Violation]:
     for balancer in stack.of(LOAD_BALANCER):
         public = balancer["internal"].is_false(default=False) and _kind(balancer) == _APPLICATION
         if public and not companions(stack, balancer, WEB_ACL_ASSOCIATION, "resourceArn"):
-            yield Problem(path="", got="public and without a web ACL", at=balancer)
+            yield Violation(path="", got="public and without a web ACL", at=balancer)
 
 
 LB_TLS_INTERNAL = StackRule(

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.access import Node
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
 
 _TYPES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
@@ -20,10 +20,10 @@ def _body(machine: Resource) -> Node:
     return machine["spec"] if machine.type == NODE_CLASS else machine.props
 
 
-def _tokens(machine: Resource, _: Context) -> Iterator[Problem]:
+def _tokens(machine: Resource, _: Context) -> Iterator[Violation]:
     tokens = _body(machine)["metadataOptions"]["httpTokens"]
     if tokens.is_not("required"):
-        yield problem(tokens)
+        yield violation(tokens)
 
 
 IMDSV2 = ResourceRule(
@@ -44,11 +44,11 @@ IMDSV2 = ResourceRule(
 )
 
 
-def _hops(machine: Resource, context: Context) -> Iterator[Problem]:
+def _hops(machine: Resource, context: Context) -> Iterator[Violation]:
     hops = _body(machine)["metadataOptions"]["httpPutResponseHopLimit"]
     number = hops.number()
     if hops.missing or (number is not None and number > context.settings["maximumHops"]):
-        yield problem(hops)
+        yield violation(hops)
 
 
 HOP_LIMIT = ResourceRule(
@@ -76,19 +76,19 @@ HOP_LIMIT = ResourceRule(
 )
 
 
-def _public_address(machine: Resource, _: Context) -> Iterator[Problem]:
+def _public_address(machine: Resource, _: Context) -> Iterator[Violation]:
     if machine.type == NODE_CLASS:
         flags = [machine["spec"]["associatePublicIPAddress"]]
     elif machine.type == LAUNCH_TEMPLATE:
         flags = [interface["associatePublicIpAddress"] for interface in machine["networkInterfaces"].items()]
     else:
         flags = []
-    yield from (problem(flag) for flag in flags if flag.is_true(default=False))
+    yield from (violation(flag) for flag in flags if flag.is_true(default=False))
 
 
-def _bare(machine: Resource, _: Context) -> Iterator[Problem]:
+def _bare(machine: Resource, _: Context) -> Iterator[Violation]:
     if machine.type in {INSTANCE, LAUNCH_CONFIGURATION}:
-        yield Problem(path="", got=f"an {machine.type.rpartition(':')[2]}")
+        yield Violation(path="", got=f"an {machine.type.rpartition(':')[2]}")
 
 
 NO_PUBLIC_IP = ResourceRule(
@@ -121,25 +121,25 @@ def _volumes(machine: Resource) -> list[Node]:
     return [disk for disk in disks if not disk.missing]
 
 
-def _plain_disk(machine: Resource, _: Context) -> Iterator[Problem]:
-    yield from (problem(ebs["encrypted"]) for ebs in _volumes(machine) if ebs["encrypted"].is_false(default=False))
+def _plain_disk(machine: Resource, _: Context) -> Iterator[Violation]:
+    yield from (violation(ebs["encrypted"]) for ebs in _volumes(machine) if ebs["encrypted"].is_false(default=False))
 
 
-def _no_disk(machine: Resource, _: Context) -> Iterator[Problem]:
+def _no_disk(machine: Resource, _: Context) -> Iterator[Violation]:
     """Without a mapping the AMI's own is used, which is not encrypted."""
     mappings = _body(machine)["blockDeviceMappings"]
     if machine.type != VOLUME and (mappings.missing or (mappings.known and not mappings.items())):
-        yield problem(mappings)
+        yield violation(mappings)
 
 
-def _aws_key(machine: Resource, _: Context) -> Iterator[Problem]:
+def _aws_key(machine: Resource, _: Context) -> Iterator[Violation]:
     key = "kmsKeyID" if machine.type == NODE_CLASS else "kmsKeyId"
-    yield from (problem(ebs[key]) for ebs in _volumes(machine) if ebs[key].missing)
+    yield from (violation(ebs[key]) for ebs in _volumes(machine) if ebs[key].missing)
 
 
-def _old_disk(machine: Resource, _: Context) -> Iterator[Problem]:
+def _old_disk(machine: Resource, _: Context) -> Iterator[Violation]:
     key = "type" if machine.type == VOLUME else "volumeType"
-    yield from (problem(ebs[key]) for ebs in _volumes(machine) if ebs[key].is_not("gp3"))
+    yield from (violation(ebs[key]) for ebs in _volumes(machine) if ebs[key].is_not("gp3"))
 
 
 EBS_ENCRYPTED = ResourceRule(

@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 from policies.access import Node
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import LIMIT_RANGE, NAMESPACE, NETWORK_POLICY, RESOURCE_QUOTA
 from spec.teams.labels import TEAM
 
@@ -21,18 +21,18 @@ DNS: Final = 53
 _LEVELS: Final = ("restricted", "baseline", "privileged")
 
 
-def _unlabelled(space: Resource, _: Context) -> Iterator[Problem]:
+def _unlabelled(space: Resource, _: Context) -> Iterator[Violation]:
     for mode in ("enforce", "warn"):
         level = space["metadata"]["labels"][f"{_LABEL}{mode}"]
         if level.is_not(*_LEVELS):
-            yield problem(level)
+            yield violation(level)
 
 
-def _privileged(space: Resource, context: Context) -> Iterator[Problem]:
+def _privileged(space: Resource, context: Context) -> Iterator[Violation]:
     level, name = space["metadata"]["labels"][f"{_LABEL}enforce"], space["metadata"]["name"].text()
     allowed = any(fnmatchcase(name or "", pattern) for pattern in context.settings["privileged"])
     if level.raw == "privileged" and name is not None and not allowed:
-        yield problem(level)
+        yield violation(level)
 
 
 PSS_ENFORCED = ResourceRule(
@@ -77,19 +77,19 @@ def _inside(stack: Stack, token: str, name: str) -> list[Resource]:
 
 
 def _without(token: str, got: str) -> Any:
-    def find(stack: Stack, _: Context) -> Iterator[Problem]:
+    def find(stack: Stack, _: Context) -> Iterator[Violation]:
         for space, name in _teams(stack):
             if not _inside(stack, token, name):
-                yield Problem(path="", got=got, at=space)
+                yield Violation(path="", got=got, at=space)
 
     return find
 
 
-def _no_gpus(stack: Stack, _: Context) -> Iterator[Problem]:
+def _no_gpus(stack: Stack, _: Context) -> Iterator[Violation]:
     for quota in stack.of(RESOURCE_QUOTA):
         hard = quota["spec"]["hard"]
         if not hard.unknown and not any(key.startswith("requests.nvidia.com/") for key in hard.fields()):
-            yield problem(hard, "without requests.nvidia.com/gpu", quota)
+            yield violation(hard, "without requests.nvidia.com/gpu", quota)
 
 
 NAMESPACE_QUOTA = StackRule(
@@ -133,22 +133,22 @@ def _denies(policy: Resource, way: str, rules: Node) -> bool:
 
 
 def _open(way: str, key: str) -> Any:
-    def find(stack: Stack, _: Context) -> Iterator[Problem]:
+    def find(stack: Stack, _: Context) -> Iterator[Violation]:
         for space, name in _teams(stack):
             policies = _inside(stack, NETWORK_POLICY, name)
             if not any(_denies(policy, way, policy["spec"][key]) for policy in policies):
-                yield Problem(path="", got=f"open: no policy denies {way} by default", at=space)
+                yield Violation(path="", got=f"open: no policy denies {way} by default", at=space)
 
     return find
 
 
-def _names(stack: Stack, _: Context) -> Iterator[Problem]:
+def _names(stack: Stack, _: Context) -> Iterator[Violation]:
     for space, name in _teams(stack):
         ways = [policy["spec"]["egress"] for policy in _inside(stack, NETWORK_POLICY, name)]
         lists = [rule["ports"] for way in ways for rule in way.items()]
         ports = [port["port"] for one in lists for port in one.items()]
         if not any(node.unknown or node.raw == DNS for node in [*ways, *lists, *ports]):
-            yield Problem(path="", got="without a way to DNS", at=space)
+            yield Violation(path="", got="without a way to DNS", at=space)
 
 
 DEFAULT_DENY = StackRule(

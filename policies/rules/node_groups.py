@@ -11,26 +11,26 @@ from pulumi_policy import Severity
 from policies.access import texts, unknowns
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import AUTO_SCALING_GROUP, NODE_GROUP
 
 
-def _unbounded(group: Resource, _: Context) -> Iterator[Problem]:
+def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
     update = group["updateConfig"]
     if update["maxUnavailable"].missing and update["maxUnavailablePercentage"].missing:
-        yield problem(update)
+        yield violation(update)
 
 
-def _too_many(group: Resource, context: Context) -> Iterator[Problem]:
+def _too_many(group: Resource, context: Context) -> Iterator[Violation]:
     share = group["updateConfig"]["maxUnavailablePercentage"]
     percent = share.number()
     if percent is not None and percent > context.settings["maximumPercent"]:
-        yield problem(share)
+        yield violation(share)
 
 
-def _forced(group: Resource, context: Context) -> Iterator[Problem]:
+def _forced(group: Resource, context: Context) -> Iterator[Violation]:
     if group["forceUpdateVersion"].is_true(default=False) and not context.settings["allowForce"]:
-        yield problem(group["forceUpdateVersion"])
+        yield violation(group["forceUpdateVersion"])
 
 
 SAFE_UPDATE = ResourceRule(
@@ -70,13 +70,13 @@ SAFE_UPDATE = ResourceRule(
 )
 
 
-def _fixed_name(group: Resource, _: Context) -> Iterator[Problem]:
+def _fixed_name(group: Resource, _: Context) -> Iterator[Violation]:
     """The engine shows inputs after the provider's check, which has then put in the name that it made: the logical
     name, perhaps with project and stack before it, and random hexadecimal digits behind it."""
     name = group["nodeGroupName"].text()
     made = rf"([a-z0-9-]+-)?{re.escape(group.name)}-[0-9a-f]{{7,}}"
     if name is not None and not re.fullmatch(made, name) and not group.delete_before_replace:
-        yield problem(group["nodeGroupName"])
+        yield violation(group["nodeGroupName"])
 
 
 AUTONAME = ResourceRule(
@@ -97,11 +97,11 @@ AUTONAME = ResourceRule(
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
 
 
-def _overwritten(group: Resource, _: Context) -> Iterator[Problem]:
+def _overwritten(group: Resource, _: Context) -> Iterator[Violation]:
     scaling = group["scalingConfig"]
     low, high = scaling["minSize"].number(), scaling["maxSize"].number()
     if low is not None and high is not None and low < high and not _IGNORED.intersection(group.ignore_changes):
-        yield Problem(path="ignoreChanges", got=f"{list(group.ignore_changes)} for {low:g} to {high:g} nodes")
+        yield Violation(path="ignoreChanges", got=f"{list(group.ignore_changes)} for {low:g} to {high:g} nodes")
 
 
 DESIRED_IGNORED = ResourceRule(
@@ -121,17 +121,17 @@ DESIRED_IGNORED = ResourceRule(
 )
 
 
-def _configured(group: Resource, _: Context) -> Iterator[Problem]:
+def _configured(group: Resource, _: Context) -> Iterator[Violation]:
     if group["launchTemplate"].missing and group["mixedInstancesPolicy"].missing:
-        yield problem(group["launchTemplate"])
+        yield violation(group["launchTemplate"])
 
 
-def _untagged(group: Resource, context: Context) -> Iterator[Problem]:
+def _untagged(group: Resource, context: Context) -> Iterator[Violation]:
     tags = group["tags"]
     spread = [tag["key"] for tag in tags.items() if not tag["propagateAtLaunch"].is_false(default=False)]
     missing = [key for key in context.settings["tags"] if key not in texts(spread)]
     if len(missing) > unknowns(spread) and not tags.unknown:
-        yield problem(tags, f"without {', '.join(missing)}")
+        yield violation(tags, f"without {', '.join(missing)}")
 
 
 ASG_TAGS = ResourceRule(

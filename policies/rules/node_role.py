@@ -10,7 +10,7 @@ from policies.actions import reads
 from policies.documents import statements
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import ROLE, ROLE_ATTACHMENT, ROLE_POLICY
 
 
@@ -24,22 +24,22 @@ def _node_roles(policy: Resource) -> list[Resource]:
     return [role for role in policy.source("role", ROLE) if _of_nodes(role)]
 
 
-def _attached(stack: Stack, context: Context) -> Iterator[Problem]:
+def _attached(stack: Stack, context: Context) -> Iterator[Violation]:
     for attachment in stack.of(ROLE_ATTACHMENT):
         arn = attachment["policyArn"].text()
         allowed = arn is None or arn.rpartition("/")[2] in context.settings["policies"]
         if _node_roles(attachment) and not allowed:
-            yield problem(attachment["policyArn"], at=attachment)
+            yield violation(attachment["policyArn"], at=attachment)
 
 
-def _written(stack: Stack, _: Context) -> Iterator[Problem]:
+def _written(stack: Stack, _: Context) -> Iterator[Violation]:
     for policy in stack.of(ROLE_POLICY):
         if not _node_roles(policy):
             continue
         for statement in statements(policy["policy"]):
             writes = [action for action in statement.actions if not reads(action)]
             if statement.allows and (writes or statement.inverted):
-                yield problem(policy["policy"], f"allowing more than to read: {', '.join(writes)}", policy)
+                yield violation(policy["policy"], f"allowing more than to read: {', '.join(writes)}", policy)
 
 
 NODE_ROLE_MINIMAL = StackRule(

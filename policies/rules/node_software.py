@@ -11,14 +11,14 @@ from policies import patterns, user_data
 from policies.levels import Levels
 from policies.pools import gpus_of
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
 from policies.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP
 
 
-def _way_in(machine: Resource, _: Context) -> Iterator[Problem]:
+def _way_in(machine: Resource, _: Context) -> Iterator[Violation]:
     door = machine["keyName"] if machine.type == LAUNCH_TEMPLATE else machine["remoteAccess"]
     if door.known:
-        yield problem(door)
+        yield violation(door)
 
 
 NO_SSH = ResourceRule(
@@ -75,17 +75,17 @@ def _texts(machine: Resource) -> Iterator[tuple[str, str]]:
         yield node.path, user_data.decoded(text)
 
 
-def _credentials(machine: Resource, _: Context) -> Iterator[Problem]:
+def _credentials(machine: Resource, _: Context) -> Iterator[Violation]:
     for path, text in _texts(machine):
         for form in patterns.credentials(text):
-            yield Problem(path=path, got=f"a text with something of the form of a credential ({form})")
+            yield Violation(path=path, got=f"a text with something of the form of a credential ({form})")
 
 
-def _weakened(machine: Resource, _: Context) -> Iterator[Problem]:
+def _weakened(machine: Resource, _: Context) -> Iterator[Violation]:
     for path, text in _texts(machine):
         for key, value in user_data.kubelet(text):
             if _weak(key, value):
-                yield Problem(path=path, got=f"{key}: {value!r}")
+                yield Violation(path=path, got=f"{key}: {value!r}")
 
 
 USER_DATA = ResourceRule(
@@ -111,38 +111,38 @@ USER_DATA = ResourceRule(
 )
 
 
-def _floating(machine: Resource, context: Context) -> Iterator[Problem]:
+def _floating(machine: Resource, context: Context) -> Iterator[Violation]:
     if not context.settings["pinned"]:
         return
     if machine.type == NODE_GROUP:
         if machine["amiType"].is_not("CUSTOM") and machine["releaseVersion"].missing:
-            yield problem(machine["releaseVersion"])
+            yield violation(machine["releaseVersion"])
         return
     for term in machine["spec"]["amiSelectorTerms"].items():
         alias = term["alias"].text()
         if alias is not None and alias.endswith("@latest"):
-            yield problem(term["alias"])
+            yield violation(term["alias"])
 
 
-def _unknown_owners(machine: Resource, _: Context) -> Iterator[Problem]:
+def _unknown_owners(machine: Resource, _: Context) -> Iterator[Violation]:
     """An image chosen by name or tags may be anybody's."""
     if machine.type == NODE_CLASS:
         for term in machine["spec"]["amiSelectorTerms"].items():
             by_name = not term["name"].missing or not term["tags"].missing
             if by_name and term["owner"].missing:
-                yield problem(term["owner"])
+                yield violation(term["owner"])
 
 
-def _ended(machine: Resource, _: Context) -> Iterator[Problem]:
+def _ended(machine: Resource, _: Context) -> Iterator[Violation]:
     if machine.type == NODE_GROUP and str(machine["amiType"].raw).startswith("AL2_"):
-        yield problem(machine["amiType"])
+        yield violation(machine["amiType"])
 
 
-def _without_driver(machine: Resource, _: Context) -> Iterator[Problem]:
+def _without_driver(machine: Resource, _: Context) -> Iterator[Violation]:
     if machine.type == NODE_GROUP and gpus_of(machine):
         ami = machine["amiType"].text()
         if ami is not None and ami != "CUSTOM" and "NVIDIA" not in ami:
-            yield problem(machine["amiType"])
+            yield violation(machine["amiType"])
 
 
 AMI_PINNED = ResourceRule(

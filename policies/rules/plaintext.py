@@ -10,20 +10,20 @@ from pulumi_policy import Severity
 from policies import patterns
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import ANY, Check, Context, Problem, ResourceRule
+from policies.rule import ANY, Check, Context, ResourceRule, Violation
 from policies.tokens import SECRET
 
 KEEPERS: Final = frozenset({SECRET, "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"})
 """Types whose purpose is to hold a secret; user data has a rule of its own, which decodes it."""
 
 
-def _credentials(resource: Resource, _: Context) -> Iterator[Problem]:
+def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type in KEEPERS:
         return
     for node in resource.props.walk():
         if isinstance(node.raw, str):
             for form in patterns.credentials(node.raw):
-                yield Problem(path=node.path, got=f"a text of the form of a credential ({form})")
+                yield Violation(path=node.path, got=f"a text of the form of a credential ({form})")
 
 
 NO_PLAINTEXT = ResourceRule(

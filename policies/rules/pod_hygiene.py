@@ -13,7 +13,7 @@ from policies.access import Node
 from policies.levels import Levels
 from policies.pods import Pod, exempt, node_software, of_container, of_pod, pods
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import COMPLETE, SECRET, WORKLOADS
 
 _TAG: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<digest>sha256:[0-9a-f]{64}))?$")
@@ -50,19 +50,19 @@ def _place(image: str) -> str:
     return image if "." in host or ":" in host else f"docker.io/{image}"
 
 
-def _untrusted(resource: Resource, context: Context) -> Iterator[Problem]:
+def _untrusted(resource: Resource, context: Context) -> Iterator[Violation]:
     for pod in pods(resource):
         for container in pod.containers:
             image = container["image"].text()
             trusted = context.settings["registries"]
             if image is not None and not any(fnmatchcase(_place(image), pattern) for pattern in trusted):
-                yield problem(container["image"])
+                yield violation(container["image"])
 
 
-def _shared_namespace(resource: Resource, context: Context) -> Iterator[Problem]:
+def _shared_namespace(resource: Resource, context: Context) -> Iterator[Violation]:
     namespace = resource["metadata"]["namespace"]
     if namespace.raw == "default" and not exempt(resource, context) and any(pods(resource)):
-        yield problem(namespace)
+        yield violation(namespace)
 
 
 def _token(pod: Pod) -> Node | None:
@@ -78,9 +78,9 @@ def _secret_in_environment(_: Pod, container: Node) -> Node | None:
     return next((name for name in names if name.known), None)
 
 
-def _removed(resource: Resource, _: Context) -> Iterator[Problem]:
+def _removed(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource["apiVersion"].raw in _REMOVED:
-        yield problem(resource["apiVersion"])
+        yield violation(resource["apiVersion"])
 
 
 POD_SIZED = ResourceRule(

@@ -12,39 +12,39 @@ from policies.access import Node
 from policies.levels import Levels
 from policies.pools import machines
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import NODE_GROUP, NODE_POOL
 from spec.catalog import instances
 
 
-def _unlisted(pool: Resource, context: Context) -> Iterator[Problem]:
+def _unlisted(pool: Resource, context: Context) -> Iterator[Violation]:
     allowed = context.settings["types"]
     for node, machine in machines(pool):
         if machine is not None and not any(fnmatchcase(machine.name, pattern) for pattern in allowed):
-            yield problem(node)
+            yield violation(node)
 
 
-def _unheard_of(pool: Resource, _: Context) -> Iterator[Problem]:
+def _unheard_of(pool: Resource, _: Context) -> Iterator[Violation]:
     for node, machine in machines(pool):
         if machine is None:
             near = instances.closest(str(node.raw))
-            yield problem(node, f"{node.shown}; the nearest is {near!r}" if near else None)
+            yield violation(node, f"{node.shown}; the nearest is {near!r}" if near else None)
 
 
-def _elsewhere(pool: Resource, _: Context) -> Iterator[Problem]:
+def _elsewhere(pool: Resource, _: Context) -> Iterator[Violation]:
     region = Node("region", pool.provider.get("region") if "region" in list(pool.provider) else None).text()
     for node, machine in machines(pool):
         if machine is not None and region and machine.offered_in(region) is False:
-            yield problem(node, f"{node.shown}, which {region} does not offer")
+            yield violation(node, f"{node.shown}, which {region} does not offer")
 
 
-def _other_processor(pool: Resource, _: Context) -> Iterator[Problem]:
+def _other_processor(pool: Resource, _: Context) -> Iterator[Violation]:
     image = pool["amiType"].text() if pool.type == NODE_GROUP else None
     if image is None or image == "CUSTOM":
         return
     for node, machine in machines(pool):
         if machine is not None and machine.arch.lower() not in image.lower():
-            yield problem(node, f"{node.shown} ({machine.arch}), and the image is {image}")
+            yield violation(node, f"{node.shown} ({machine.arch}), and the image is {image}")
 
 
 TYPE_ALLOWED = ResourceRule(
@@ -92,25 +92,25 @@ def _maximum(pool: Resource) -> Node:
     return pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"]["nodes"]
 
 
-def _endless(pool: Resource, _: Context) -> Iterator[Problem]:
+def _endless(pool: Resource, _: Context) -> Iterator[Violation]:
     if _maximum(pool).missing:
-        yield problem(_maximum(pool))
+        yield violation(_maximum(pool))
 
 
-def _expensive(pool: Resource, context: Context) -> Iterator[Problem]:
+def _expensive(pool: Resource, context: Context) -> Iterator[Violation]:
     maximum = _maximum(pool).number()
     prices = [machine.usd_per_hour for _, machine in machines(pool) if machine and machine.usd_per_hour]
     if maximum is None or not prices:
         return
     total = max(prices) * Decimal(str(maximum))
     if total > Decimal(str(context.settings["usdPerHour"])):
-        yield problem(_maximum(pool), f"{maximum:g}, at most {total:.2f} USD an hour (on-demand, us-east-1)")
+        yield violation(_maximum(pool), f"{maximum:g}, at most {total:.2f} USD an hour (on-demand, us-east-1)")
 
 
-def _unpriced(pool: Resource, context: Context) -> Iterator[Problem]:
+def _unpriced(pool: Resource, context: Context) -> Iterator[Violation]:
     for node, machine in machines(pool):
         if machine and machine.usd_per_hour is None and machine.name not in context.settings["unpriced"]:
-            yield problem(node, f"{node.shown}, for which the catalog has no price")
+            yield violation(node, f"{node.shown}, for which the catalog has no price")
 
 
 COST_CAP = ResourceRule(

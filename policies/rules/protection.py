@@ -10,15 +10,15 @@ from pulumi_policy import Severity
 from policies.levels import Levels
 from policies.questions import false
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule
+from policies.rule import Check, Context, ResourceRule, Violation
 from policies.tokens import BUCKET, DATABASE, EFS, KEY, LUSTRE, OPEN_ZFS, REPOSITORY
 
 _HOLDERS: Final = (KEY, EFS, LUSTRE, OPEN_ZFS, BUCKET, DATABASE)
 
 
-def _unguarded(resource: Resource, _: Context) -> Iterator[Problem]:
+def _unguarded(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type in _HOLDERS and not resource.protect:
-        yield Problem(path="", got="one that the engine would delete")
+        yield Violation(path="", got="one that the engine would delete")
 
 
 STATEFUL_PROTECTED = ResourceRule(

@@ -11,7 +11,7 @@ from pulumi_policy import Severity
 from policies.access import Node, texts
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import CLUSTER_ROLE, CLUSTER_ROLE_BINDING, NAMESPACE_ROLE, ROLE_BINDING
 
 _ROLES: Final = (CLUSTER_ROLE, NAMESPACE_ROLE)
@@ -25,44 +25,44 @@ def _lists(rule: Node) -> tuple[set[str], set[str]]:
     return texts(rule["verbs"].items()), texts(rule["resources"].items())
 
 
-def _gives(verbs: tuple[str, ...], *resources: str) -> Callable[[Resource, Context], Iterator[Problem]]:
+def _gives(verbs: tuple[str, ...], *resources: str) -> Callable[[Resource, Context], Iterator[Violation]]:
     """A role must not give any of these verbs on any of these resources."""
 
-    def find(role: Resource, _: Context) -> Iterator[Problem]:
+    def find(role: Resource, _: Context) -> Iterator[Violation]:
         for rule in role["rules"].items() if role.type in _ROLES else ():
             given, of = _lists(rule)
             hit = sorted(of.intersection(resources))
             if given.intersection(verbs) and hit:
-                yield problem(rule["resources"], f"giving {', '.join(sorted(given))} on {', '.join(hit)}")
+                yield violation(rule["resources"], f"giving {', '.join(sorted(given))} on {', '.join(hit)}")
 
     return find
 
 
-def _everything(role: Resource, _: Context) -> Iterator[Problem]:
+def _everything(role: Resource, _: Context) -> Iterator[Violation]:
     for rule in role["rules"].items() if role.type in _ROLES else ():
         for key in ("verbs", "resources"):
             if "*" in texts(rule[key].items()):
-                yield problem(rule[key])
+                yield violation(rule[key])
 
 
-def _raises(role: Resource, _: Context) -> Iterator[Problem]:
+def _raises(role: Resource, _: Context) -> Iterator[Violation]:
     for rule in role["rules"].items() if role.type in _ROLES else ():
         found = sorted(_lists(rule)[0].intersection(("escalate", "bind", "impersonate")))
         if found:
-            yield problem(rule["verbs"], f"giving {', '.join(found)}")
+            yield violation(rule["verbs"], f"giving {', '.join(found)}")
 
 
-def _administrators(binding: Resource, context: Context) -> Iterator[Problem]:
+def _administrators(binding: Resource, context: Context) -> Iterator[Violation]:
     role = binding["roleRef"]["name"]
     allowed = any(fnmatchcase(binding.name, pattern) for pattern in context.settings["administrators"])
     if binding.type in _BINDINGS and role.raw == "cluster-admin" and not allowed:
-        yield problem(role)
+        yield violation(role)
 
 
-def _system(binding: Resource, _: Context) -> Iterator[Problem]:
+def _system(binding: Resource, _: Context) -> Iterator[Violation]:
     for subject in binding["subjects"].items() if binding.type in _BINDINGS else ():
         if subject["name"].raw in _SYSTEM:
-            yield problem(subject["name"])
+            yield violation(subject["name"])
 
 
 def _forbidden(asks: str, verbs: tuple[str, ...], resources: tuple[str, ...], *external_ids: str) -> Check[Resource]:

@@ -10,21 +10,21 @@ from policies.documents import statements
 from policies.levels import Levels
 from policies.questions import each, has_companion, is_in, true
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, StackRule, problem
+from policies.rule import Check, Context, StackRule, Violation, violation
 from policies.tokens import REPOSITORY, REPOSITORY_LIFECYCLE, REPOSITORY_POLICY
 
 
-def _unkeyed(repository: Resource, _: Context) -> Iterator[Problem]:
+def _unkeyed(repository: Resource, _: Context) -> Iterator[Violation]:
     configurations = repository["encryptionConfigurations"]
     kinds = [entry["encryptionType"] for entry in configurations.items()]
     if not configurations.unknown and not any(kind.unknown or kind.raw in ("KMS", "KMS_DSSE") for kind in kinds):
-        yield problem(configurations, at=repository)
+        yield violation(configurations, at=repository)
 
 
-def _public(policy: Resource, _: Context) -> Iterator[Problem]:
+def _public(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         if statement.allows and any(who.raw == "*" for who in statement.principals("AWS")):
-            yield problem(policy["policy"], "for the principal '*'", policy)
+            yield violation(policy["policy"], "for the principal '*'", policy)
 
 
 ECR_HARDENED = StackRule(

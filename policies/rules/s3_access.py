@@ -11,7 +11,7 @@ from policies.documents import refuses_plain_transport, statements
 from policies.levels import Levels
 from policies.questions import companions, each, has_companion, is_in, true
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, StackRule, problem
+from policies.rule import Check, Context, StackRule, Violation, violation
 from policies.tokens import BUCKET, BUCKET_ACL, BUCKET_BLOCK, BUCKET_OWNERSHIP, BUCKET_POLICY, S3_ACCESS_POINT
 
 _FLAGS: Final = {
@@ -23,12 +23,12 @@ _FLAGS: Final = {
 _NARROW: Final = ("aws:sourcearn", "aws:sourceaccount", "aws:principalorgid", "aws:principalarn", "aws:sourcevpce")
 
 
-def _open_point(point: Resource, _: Context) -> Iterator[Problem]:
+def _open_point(point: Resource, _: Context) -> Iterator[Violation]:
     """AWS closes an access point where nothing is said (S3 User Guide, "Managing public access to access points")."""
     for flag in _FLAGS:
         node = point["publicAccessBlockConfiguration"][flag]
         if node.is_false(default=True):
-            yield problem(node, at=point)
+            yield violation(node, at=point)
 
 
 def _flag(name: str, *external_ids: str) -> Check[Stack]:
@@ -66,39 +66,39 @@ PUBLIC_BLOCK = StackRule(
 )
 
 
-def _granted(acl: Resource, _: Context) -> Iterator[Problem]:
+def _granted(acl: Resource, _: Context) -> Iterator[Violation]:
     canned = acl["acl"]
     if canned.known and canned.raw not in ("private", "log-delivery-write"):
-        yield problem(canned, at=acl)
+        yield violation(canned, at=acl)
     for grant in acl["accessControlPolicy"]["grants"].items():
         uri = grant["grantee"]["uri"]
         if str(uri.raw).endswith(("/AllUsers", "/AuthenticatedUsers")):
-            yield problem(uri, at=acl)
+            yield violation(uri, at=acl)
 
 
-def _anybody(policy: Resource, _: Context) -> Iterator[Problem]:
+def _anybody(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         public = any(who.raw == "*" for who in statement.principals("AWS"))
         condition = statement.node["Condition"]
         narrow = condition.unknown or any(key in statement.conditions for key in _NARROW)
         if statement.allows and public and not narrow:
-            yield problem(policy["policy"], "for the principal '*' without a condition on who that is", policy)
+            yield violation(policy["policy"], "for the principal '*' without a condition on who that is", policy)
 
 
-def _locks_out(policy: Resource, _: Context) -> Iterator[Problem]:
+def _locks_out(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         everybody = any(who.raw == "*" for who in statement.principals("AWS"))
         everything = bool({"*", "s3:*"}.intersection(statement.actions))
         denies = statement.node["Effect"].raw == "Deny"
         if denies and everybody and everything and statement.node["Condition"].missing:
-            yield problem(policy["policy"], "denying everybody everything", policy)
+            yield violation(policy["policy"], "denying everybody everything", policy)
 
 
-def _plain(stack: Stack, _: Context) -> Iterator[Problem]:
+def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
     for bucket in stack.of(BUCKET):
         policies = [found["policy"] for found in companions(stack, bucket, BUCKET_POLICY, "bucket")]
         if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
-            yield Problem(path="", got="open to requests without TLS: no policy denies them", at=bucket)
+            yield Violation(path="", got="open to requests without TLS: no policy denies them", at=bucket)
 
 
 NO_GRANTS = StackRule(

@@ -11,7 +11,7 @@ from policies.access import Node
 from policies.levels import Levels
 from policies.questions import each, has_companion, is_in
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, StackRule, problem
+from policies.rule import Check, Context, StackRule, Violation, violation
 from policies.tokens import (
     BUCKET,
     BUCKET_ENCRYPTION,
@@ -31,23 +31,23 @@ def _rules(resource: Resource) -> list[Node]:
     return [rule for rule in resource["rules"].items() if rule.known]
 
 
-def _another(encryption: Resource, _: Context) -> Iterator[Problem]:
+def _another(encryption: Resource, _: Context) -> Iterator[Violation]:
     for rule in _rules(encryption):
         if rule[_DEFAULT]["sseAlgorithm"].is_not(*_KMS):
-            yield problem(rule[_DEFAULT]["sseAlgorithm"], at=encryption)
+            yield violation(rule[_DEFAULT]["sseAlgorithm"], at=encryption)
 
 
-def _aws_key(encryption: Resource, _: Context) -> Iterator[Problem]:
+def _aws_key(encryption: Resource, _: Context) -> Iterator[Violation]:
     for rule in _rules(encryption):
         key = rule[_DEFAULT]["kmsMasterKeyId"]
         if rule[_DEFAULT]["sseAlgorithm"].raw in _KMS and (key.missing or str(key.raw).startswith("alias/aws/")):
-            yield problem(key, at=encryption)
+            yield violation(key, at=encryption)
 
 
-def _key_by_object(encryption: Resource, _: Context) -> Iterator[Problem]:
+def _key_by_object(encryption: Resource, _: Context) -> Iterator[Violation]:
     for rule in _rules(encryption):
         if rule[_DEFAULT]["sseAlgorithm"].raw in _KMS and rule["bucketKeyEnabled"].is_false(default=False):
-            yield problem(rule["bucketKeyEnabled"], at=encryption)
+            yield violation(rule["bucketKeyEnabled"], at=encryption)
 
 
 KMS_BUCKET_KEY = StackRule(
@@ -83,20 +83,20 @@ KMS_BUCKET_KEY = StackRule(
 )
 
 
-def _abandoned(lifecycle: Resource, _: Context) -> Iterator[Problem]:
+def _abandoned(lifecycle: Resource, _: Context) -> Iterator[Violation]:
     rules = lifecycle["rules"]
     entries = rules.items()
     ends = [entry["abortIncompleteMultipartUpload"]["daysAfterInitiation"] for entry in entries]
     if not rules.unknown and all(days.missing for days in ends):
-        yield problem(rules, "without abortIncompleteMultipartUpload", lifecycle)
+        yield violation(rules, "without abortIncompleteMultipartUpload", lifecycle)
 
 
-def _kept_for_ever(lifecycle: Resource, _: Context) -> Iterator[Problem]:
+def _kept_for_ever(lifecycle: Resource, _: Context) -> Iterator[Violation]:
     rules = lifecycle["rules"]
     entries = rules.items()
     ends = [entry["noncurrentVersionExpiration"]["noncurrentDays"] for entry in entries]
     if not rules.unknown and all(days.missing for days in ends):
-        yield problem(rules, "without noncurrentVersionExpiration", lifecycle)
+        yield violation(rules, "without noncurrentVersionExpiration", lifecycle)
 
 
 VERSIONED_LIFECYCLE = StackRule(
@@ -136,10 +136,10 @@ VERSIONED_LIFECYCLE = StackRule(
 )
 
 
-def _dotted(bucket: Resource, _: Context) -> Iterator[Problem]:
+def _dotted(bucket: Resource, _: Context) -> Iterator[Violation]:
     """A certificate for `*.s3.amazonaws.com` does not hold for a name with a dot (S3 User Guide, naming rules)."""
     if "." in (bucket["bucket"].text() or ""):
-        yield problem(bucket["bucket"], at=bucket)
+        yield violation(bucket["bucket"], at=bucket)
 
 
 def _beside(role: str, token: str, asks: str, got: str, *external_ids: str) -> Check[Stack]:

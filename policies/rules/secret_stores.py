@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.levels import Levels
 from policies.questions import each, given, has_companion
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import PARAMETER, SECRET_ROTATION, STORED_SECRET
 
 _WORDS: Final = ("password", "secret", "token", "apikey", "api-key", "api_key", "credential")
@@ -20,21 +20,21 @@ def _named_so(parameter: Resource) -> bool:
     return any(word in (parameter["name"].text() or parameter.name).lower() for word in _WORDS)
 
 
-def _open(parameter: Resource, _: Context) -> Iterator[Problem]:
+def _open(parameter: Resource, _: Context) -> Iterator[Violation]:
     if _named_so(parameter) and parameter["type"].is_not("SecureString"):
-        yield problem(parameter["type"], at=parameter)
+        yield violation(parameter["type"], at=parameter)
 
 
-def _aws_key(parameter: Resource, _: Context) -> Iterator[Problem]:
+def _aws_key(parameter: Resource, _: Context) -> Iterator[Violation]:
     if parameter["type"].raw == "SecureString" and parameter["keyId"].missing:
-        yield problem(parameter["keyId"], at=parameter)
+        yield violation(parameter["keyId"], at=parameter)
 
 
-def _seldom(rotation: Resource, context: Context) -> Iterator[Problem]:
+def _seldom(rotation: Resource, context: Context) -> Iterator[Violation]:
     days = rotation["rotationRules"]["automaticallyAfterDays"]
     number = days.number()
     if number is not None and number > context.settings["days"]:
-        yield problem(days, at=rotation)
+        yield violation(days, at=rotation)
 
 
 SECRET_STORES = StackRule(

@@ -11,7 +11,7 @@ from policies.access import Node
 from policies.documents import listed
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 from policies.tokens import EGRESS_RULE, INGRESS_RULE, SECURITY_GROUP, SECURITY_GROUP_RULE
 
 _RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
@@ -35,24 +35,24 @@ def _ranges(entry: Node) -> list[Node]:
     return [found for found in ranges + listed(entry["cidrBlocks"]) + listed(entry["ipv6CidrBlocks"]) if found.known]
 
 
-def _open(resource: Resource, way: str) -> Iterator[Problem]:
+def _open(resource: Resource, way: str) -> Iterator[Violation]:
     for entry in _entries(resource, way):
-        yield from (problem(found) for found in _ranges(entry) if found.raw in _ANYWHERE)
+        yield from (violation(found) for found in _ranges(entry) if found.raw in _ANYWHERE)
 
 
-def _open_in(resource: Resource, _: Context) -> Iterator[Problem]:
+def _open_in(resource: Resource, _: Context) -> Iterator[Violation]:
     yield from _open(resource, "ingress")
 
 
-def _open_out(resource: Resource, _: Context) -> Iterator[Problem]:
+def _open_out(resource: Resource, _: Context) -> Iterator[Violation]:
     yield from _open(resource, "egress")
 
 
-def _undescribed(resource: Resource, _: Context) -> Iterator[Problem]:
+def _undescribed(resource: Resource, _: Context) -> Iterator[Violation]:
     places = [resource["description"]]
     if resource.type == SECURITY_GROUP:
         places += [entry["description"] for way in ("ingress", "egress") for entry in resource[way].items()]
-    yield from (problem(text) for text in places if text.missing or text.raw in ("", _MADE_BY_PULUMI))
+    yield from (violation(text) for text in places if text.missing or text.raw in ("", _MADE_BY_PULUMI))
 
 
 LEAST_OPEN = ResourceRule(
@@ -83,11 +83,11 @@ LEAST_OPEN = ResourceRule(
 )
 
 
-def _unused(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unused(stack: Stack, _: Context) -> Iterator[Violation]:
     users = [resource for resource in stack.resources if resource.type not in (*_RULES, SECURITY_GROUP)]
     for group in stack.of(SECURITY_GROUP):
         if not any(user.takes_from(group) for user in users):
-            yield Problem(path="", got="attached to nothing", at=group)
+            yield Violation(path="", got="attached to nothing", at=group)
 
 
 GROUPS_USED = StackRule(

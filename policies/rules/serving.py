@@ -12,7 +12,7 @@ from policies.access import Node
 from policies.levels import Levels
 from policies.pods import Pod, of_pod, pods
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import BUDGET_OF_PODS, DEPLOYMENT, INFERENCE_SERVICE, STATEFUL_SET
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
@@ -33,19 +33,19 @@ def _covers(budget: Resource, server: Resource) -> bool:
     return _agree(*homes) and all(_agree(labels[key], node) for key, node in wanted.items())
 
 
-def _uncovered(stack: Stack, _: Context) -> Iterator[Problem]:
+def _uncovered(stack: Stack, _: Context) -> Iterator[Violation]:
     budgets = stack.of(BUDGET_OF_PODS)
     for server in stack.of(*_SERVERS):
         replicas = server["spec"]["replicas"].number()
         if replicas is not None and replicas > 1 and not any(_covers(budget, server) for budget in budgets):
-            yield Problem(path="", got="without one", at=server)
+            yield Violation(path="", got="without one", at=server)
 
 
-def _blocking(stack: Stack, _: Context) -> Iterator[Problem]:
+def _blocking(stack: Stack, _: Context) -> Iterator[Violation]:
     for budget in stack.of(BUDGET_OF_PODS):
         maximum = budget["spec"]["maxUnavailable"]
         if maximum.raw in (0, "0", "0%") or budget["spec"]["minAvailable"].raw == "100%":
-            yield problem(maximum, at=budget)
+            yield violation(maximum, at=budget)
 
 
 SERVING_PDB = StackRule(
@@ -75,18 +75,18 @@ def _served(resource: Resource) -> bool:
     return any(container["ports"].known for pod in pods(resource) for container in pod.main)
 
 
-def _single(server: Resource, context: Context) -> Iterator[Problem]:
+def _single(server: Resource, context: Context) -> Iterator[Violation]:
     replicas = server["spec"]["replicas"]
     number = 1 if replicas.missing else replicas.number()
     if _served(server) and number is not None and 0 < number < context.settings["replicas"]:
-        yield problem(replicas)
+        yield violation(replicas)
 
 
-def _together(server: Resource, context: Context) -> Iterator[Problem]:
+def _together(server: Resource, context: Context) -> Iterator[Violation]:
     for pod in pods(server) if _served(server) and context.settings["replicas"] > 1 else ():
         spread = pod.spec["topologySpreadConstraints"]
         if spread.missing and pod.spec["affinity"]["podAntiAffinity"].missing:
-            yield problem(spread)
+            yield violation(spread)
 
 
 SERVING_HA = ResourceRule(
@@ -148,30 +148,30 @@ SERVING_PROBES = ResourceRule(
 )
 
 
-def _unbounded(service: Resource, _: Context) -> Iterator[Problem]:
+def _unbounded(service: Resource, _: Context) -> Iterator[Violation]:
     maximum = service["spec"]["predictor"]["maxReplicas"]
     if maximum.missing:
-        yield problem(maximum)
+        yield violation(maximum)
 
 
-def _cold(service: Resource, context: Context) -> Iterator[Problem]:
+def _cold(service: Resource, context: Context) -> Iterator[Violation]:
     minimum = service["spec"]["predictor"]["minReplicas"]
     number = 1 if minimum.missing else minimum.number()
     if number is not None and number < context.settings["minimum"]:
-        yield problem(minimum)
+        yield violation(minimum)
 
 
-def _foreign(service: Resource, context: Context) -> Iterator[Problem]:
+def _foreign(service: Resource, context: Context) -> Iterator[Violation]:
     uri = service["spec"]["predictor"]["model"]["storageUri"]
     text = uri.text()
     if text is not None and not any(fnmatchcase(text, pattern) for pattern in context.settings["models"]):
-        yield problem(uri)
+        yield violation(uri)
 
 
-def _anonymous(service: Resource, _: Context) -> Iterator[Problem]:
+def _anonymous(service: Resource, _: Context) -> Iterator[Violation]:
     account = service["spec"]["predictor"]["serviceAccountName"]
     if account.missing or account.raw == "default":
-        yield problem(account)
+        yield violation(account)
 
 
 SCALE_BOUNDS = ResourceRule(

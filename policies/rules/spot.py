@@ -11,15 +11,15 @@ from policies.access import Node
 from policies.levels import Levels
 from policies.pools import ZONE, label, node_pools, requirement, spot, type_names
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import EVENT_RULE, EVENT_TARGET, NODE_GROUP, NODE_POOL, QUEUE, RELEASE
 from spec.pools.keys import ROLE
 
 
-def _reclaimed(pool: Resource, context: Context) -> Iterator[Problem]:
+def _reclaimed(pool: Resource, context: Context) -> Iterator[Violation]:
     role = label(pool, ROLE)
     if spot(pool) and role.raw in context.settings["roles"]:
-        yield problem(role, f"{role.raw!r}, on Spot")
+        yield violation(role, f"{role.raw!r}, on Spot")
 
 
 NO_SPOT_INFERENCE = ResourceRule(
@@ -50,18 +50,18 @@ def _few(values: Node, minimum: float) -> bool:
     return values.known and len(values.items()) < minimum
 
 
-def _few_types(pool: Resource, context: Context) -> Iterator[Problem]:
+def _few_types(pool: Resource, context: Context) -> Iterator[Violation]:
     types = type_names(pool)
     if spot(pool) and (types.missing if pool.type == NODE_GROUP else False):
-        yield problem(types)
+        yield violation(types)
     if spot(pool) and _few(types, context.settings["types"]):
-        yield problem(types)
+        yield violation(types)
 
 
-def _few_zones(pool: Resource, context: Context) -> Iterator[Problem]:
+def _few_zones(pool: Resource, context: Context) -> Iterator[Violation]:
     zones = pool["subnetIds"] if pool.type == NODE_GROUP else requirement(pool, ZONE)
     if spot(pool) and _few(zones, context.settings["zones"]):
-        yield problem(zones)
+        yield violation(zones)
 
 
 DIVERSIFIED = ResourceRule(
@@ -107,13 +107,15 @@ def _spot_pools(stack: Stack) -> list[Resource]:
     return [pool for pool in node_pools(stack) if spot(pool)]
 
 
-def _unheard(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unheard(stack: Stack, _: Context) -> Iterator[Violation]:
     if not _warned(stack):
         for pool in _spot_pools(stack):
-            yield Problem(path="", got="Spot, and no EventBridge rule brings interruption warnings to a queue", at=pool)
+            yield Violation(
+                path="", got="Spot, and no EventBridge rule brings interruption warnings to a queue", at=pool
+            )
 
 
-def _unread(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unread(stack: Stack, _: Context) -> Iterator[Violation]:
     """Node groups of EKS watch for interruptions themselves; Karpenter does so where it is told of the queue."""
     karpenter = [release for release in stack.of(RELEASE) if str(release["chart"].raw).endswith("karpenter/karpenter")]
     if not any(pool.type == NODE_POOL for pool in _spot_pools(stack)):
@@ -121,7 +123,7 @@ def _unread(stack: Stack, _: Context) -> Iterator[Problem]:
     for release in karpenter:
         queue = release["values"].at("settings", "interruptionQueue")
         if queue.missing:
-            yield problem(queue, at=release)
+            yield violation(queue, at=release)
 
 
 INTERRUPTIONS = StackRule(

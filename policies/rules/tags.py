@@ -11,7 +11,7 @@ from policies.access import Node, plain
 from policies.documents import parsed
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import (
     BUCKET,
     CLUSTER,
@@ -44,21 +44,21 @@ def _lacking(tags: Node, defaults: Node, keys: list[str]) -> list[str]:
     return [key for key in keys if tags[key].missing and defaults[key].missing]
 
 
-def _untagged(resource: Resource, context: Context) -> Iterator[Problem]:
+def _untagged(resource: Resource, context: Context) -> Iterator[Violation]:
     if resource.type in _BILLED:
         missing = _lacking(resource["tags"], _defaults(resource), context.settings["keys"])
         if missing:
-            yield problem(resource["tags"], f"without {', '.join(missing)}")
+            yield violation(resource["tags"], f"without {', '.join(missing)}")
 
 
-def _untagged_machines(template: Resource, context: Context) -> Iterator[Problem]:
+def _untagged_machines(template: Resource, context: Context) -> Iterator[Violation]:
     given = template["tagSpecifications"]
     entries = given.items()
     for kind in _MADE if template.type == LAUNCH_TEMPLATE and not given.unknown else ():
         tags = [entry["tags"] for entry in entries if entry["resourceType"].raw in (kind, *_unknown(entry))]
         nothing = Node(f"{given.path}[{kind}]", None)
         if all(_lacking(found, nothing, context.settings["keys"]) for found in tags):
-            yield problem(given, f"without {', '.join(context.settings['keys'])} for {kind}")
+            yield violation(given, f"without {', '.join(context.settings['keys'])} for {kind}")
 
 
 def _unknown(entry: Node) -> tuple[Any, ...]:
@@ -66,11 +66,11 @@ def _unknown(entry: Node) -> tuple[Any, ...]:
     return (kind.raw,) if kind.unknown else ()
 
 
-def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Problem]:
+def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Violation]:
     tags = node_class["spec"]["tags"]
     missing = _lacking(tags, Node("", None), context.settings["keys"]) if node_class.type == NODE_CLASS else []
     if missing:
-        yield problem(tags, f"without {', '.join(missing)}")
+        yield violation(tags, f"without {', '.join(missing)}")
 
 
 COST_TAGS = ResourceRule(
@@ -105,11 +105,11 @@ COST_TAGS = ResourceRule(
 )
 
 
-def _unlabelled(space: Resource, context: Context) -> Iterator[Problem]:
+def _unlabelled(space: Resource, context: Context) -> Iterator[Violation]:
     labels = space["metadata"]["labels"]
     missing = [key for key in context.settings["labels"] if labels[key].missing]
     if labels[TEAM].known and missing:
-        yield problem(labels, f"without {', '.join(missing)}")
+        yield violation(labels, f"without {', '.join(missing)}")
 
 
 WORKLOAD_LABELS = ResourceRule(

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.levels import Levels
 from policies.pools import facts, label
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
 from spec.catalog import instances
 from spec.pools.keys import ROLE
@@ -30,24 +30,24 @@ def _trains(pool: Resource) -> bool:
     return bool(label(pool, ROLE).raw == _TRAINING)
 
 
-def _moved(pool: Resource, _: Context) -> Iterator[Problem]:
+def _moved(pool: Resource, _: Context) -> Iterator[Violation]:
     policy = pool["spec"]["disruption"]["consolidationPolicy"]
     if _trains(pool) and policy.is_not("WhenEmpty"):
-        yield problem(policy)
+        yield violation(policy)
 
 
-def _soon(pool: Resource, context: Context) -> Iterator[Problem]:
+def _soon(pool: Resource, context: Context) -> Iterator[Violation]:
     after = pool["spec"]["disruption"]["consolidateAfter"]
     seconds = _seconds(after.text())
     if _trains(pool) and seconds is not None and seconds < context.settings["idleSeconds"]:
-        yield problem(after)
+        yield violation(after)
 
 
-def _short(pool: Resource, context: Context) -> Iterator[Problem]:
+def _short(pool: Resource, context: Context) -> Iterator[Violation]:
     expiry = pool["spec"]["template"]["spec"]["expireAfter"]
     seconds = _seconds(expiry.text())
     if _trains(pool) and seconds is not None and seconds < context.settings["lifeSeconds"]:
-        yield problem(expiry)
+        yield violation(expiry)
 
 
 TRAINING_DISRUPTION = ResourceRule(
@@ -87,18 +87,18 @@ TRAINING_DISRUPTION = ResourceRule(
 )
 
 
-def _partitioned(stack: Stack, _: Context) -> Iterator[Problem]:
+def _partitioned(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, pool in facts(stack):
         if pool["role"].raw == _TRAINING and pool["sharing"].known:
-            yield problem(pool["sharing"], at=component)
+            yield violation(pool["sharing"], at=component)
 
 
-def _crowded(stack: Stack, context: Context) -> Iterator[Problem]:
+def _crowded(stack: Stack, context: Context) -> Iterator[Violation]:
     for component, pool in facts(stack):
         replicas = pool["sharing"]["replicas"]
         number = replicas.number()
         if number is not None and number > context.settings["replicas"]:
-            yield problem(replicas, at=component)
+            yield violation(replicas, at=component)
 
 
 NO_TIMESLICING = StackRule(
@@ -141,7 +141,7 @@ def _quota(pool: Any) -> tuple[str, float]:
     return family + spot, (pool["max"].number() or 0) * max((kind.vcpus for kind in known), default=0)
 
 
-def _beyond(stack: Stack, context: Context) -> Iterator[Problem]:
+def _beyond(stack: Stack, context: Context) -> Iterator[Violation]:
     sums: dict[str, float] = {}
     for component, pool in facts(stack):
         if pool["market"].raw not in ("on-demand", "spot"):
@@ -151,7 +151,7 @@ def _beyond(stack: Stack, context: Context) -> Iterator[Problem]:
         granted = context.settings["vcpus"].get(name, 0)
         if sums[name] > granted:
             got = f"{vcpus:g} vCPUs of quota {name!r}, {sums[name]:g} with the pools before, and {granted} are granted"
-            yield problem(pool["max"], got, component)
+            yield violation(pool["max"], got, component)
 
 
 SERVICE_QUOTA = StackRule(

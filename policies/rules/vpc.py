@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.access import Node
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 from policies.tokens import (
     DEFAULT_NETWORK_ACL,
     DEFAULT_SECURITY_GROUP,
@@ -28,27 +28,27 @@ from policies.tokens import (
 _ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
 
 
-def _aws_default(resource: Resource, _: Context) -> Iterator[Problem]:
+def _aws_default(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == DEFAULT_VPC:
-        yield Problem(path="", got="the account's default VPC")
+        yield Violation(path="", got="the account's default VPC")
 
 
-def _public_by_itself(resource: Resource, _: Context) -> Iterator[Problem]:
+def _public_by_itself(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == SUBNET and (flag := resource["mapPublicIpOnLaunch"]).is_true(default=False):
-        yield problem(flag)
+        yield violation(flag)
 
 
-def _default_rules(resource: Resource, _: Context) -> Iterator[Problem]:
+def _default_rules(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == DEFAULT_SECURITY_GROUP:
         for key in ("ingress", "egress"):
             if resource[key].items():
-                yield problem(resource[key], f"open by {len(resource[key].items())} rules")
+                yield violation(resource[key], f"open by {len(resource[key].items())} rules")
 
 
-def _by_a_machine(resource: Resource, _: Context) -> Iterator[Problem]:
+def _by_a_machine(resource: Resource, _: Context) -> Iterator[Violation]:
     default = resource.type == ROUTE and resource["destinationCidrBlock"].raw == "0.0.0.0/0"
     if default and resource["networkInterfaceId"].known:
-        yield problem(resource["networkInterfaceId"])
+        yield violation(resource["networkInterfaceId"])
 
 
 def _entries(resource: Resource) -> list[Node]:
@@ -57,13 +57,13 @@ def _entries(resource: Resource) -> list[Node]:
     return resource["ingress"].items() if resource.type in _ACLS else []
 
 
-def _open_acl(resource: Resource, _: Context) -> Iterator[Problem]:
+def _open_acl(resource: Resource, _: Context) -> Iterator[Violation]:
     """Every port to everybody, or a port of administration or of plain file transfer; anything else is for groups."""
     for entry in _entries(resource):
         allowed = (entry["action"] if "action" in entry.fields() else entry["ruleAction"]).raw == "allow"
         world = entry["cidrBlock"].raw == "0.0.0.0/0" or entry["ipv6CidrBlock"].raw == "::/0"
         if allowed and world and _reaches(entry):
-            yield problem(entry, "open to everybody")
+            yield violation(entry, "open to everybody")
 
 
 def _reaches(entry: Node) -> bool:
@@ -121,36 +121,36 @@ PARTS_CLOSED = ResourceRule(
 )
 
 
-def _unwatched(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unwatched(stack: Stack, _: Context) -> Iterator[Violation]:
     for vpc in stack.of(VPC):
         if not any(log.takes_from(vpc) for log in stack.of(FLOW_LOG)):
-            yield Problem(path="", got="without flow logs", at=vpc)
+            yield Violation(path="", got="without flow logs", at=vpc)
 
 
-def _left_open(stack: Stack, _: Context) -> Iterator[Problem]:
+def _left_open(stack: Stack, _: Context) -> Iterator[Violation]:
     for vpc in stack.of(VPC):
         if not any(group.takes_from(vpc) for group in stack.of(DEFAULT_SECURITY_GROUP)):
-            yield Problem(path="", got="with AWS's default security group, whose members talk freely", at=vpc)
+            yield Violation(path="", got="with AWS's default security group, whose members talk freely", at=vpc)
 
 
-def _idle_address(stack: Stack, _: Context) -> Iterator[Problem]:
+def _idle_address(stack: Stack, _: Context) -> Iterator[Violation]:
     for address in stack.of(EIP):
         used = not address["instance"].missing or not address["networkInterface"].missing
         if not used and not any(other.takes_from(address) for other in stack.resources):
-            yield Problem(path="", got="used by nothing, and billed", at=address)
+            yield Violation(path="", got="used by nothing, and billed", at=address)
 
 
-def _unattached_acl(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unattached_acl(stack: Stack, _: Context) -> Iterator[Violation]:
     for acl in stack.of(NETWORK_ACL):
         subnets = acl["subnetIds"]
         if subnets.missing or (subnets.known and not subnets.items()):
-            yield problem(subnets, at=acl)
+            yield violation(subnets, at=acl)
 
 
-def _peer_everything(stack: Stack, _: Context) -> Iterator[Problem]:
+def _peer_everything(stack: Stack, _: Context) -> Iterator[Violation]:
     for route in stack.of(ROUTE):
         if route.source("vpcPeeringConnectionId", VPC_PEERING) and route["destinationCidrBlock"].raw == "0.0.0.0/0":
-            yield problem(route["destinationCidrBlock"], at=route)
+            yield violation(route["destinationCidrBlock"], at=route)
 
 
 VPC_BASELINE = StackRule(

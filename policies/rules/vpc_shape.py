@@ -14,7 +14,7 @@ from policies.levels import Levels
 from policies.network import network as network_of
 from policies.network import public_subnets, zones
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import CLUSTER, NAT_GATEWAY, SUBNET, VPC, VPC_ENDPOINT, VPC_RANGE
 
 _PRIVATE: Final = tuple(
@@ -29,24 +29,24 @@ def _ranges(stack: Stack) -> list[tuple[Resource, Node, IPv4Network]]:
     return [(at, node, network) for at, node in places if (network := network_of(node)) is not None]
 
 
-def _public_range(stack: Stack, _: Context) -> Iterator[Problem]:
+def _public_range(stack: Stack, _: Context) -> Iterator[Violation]:
     for at, node, network in _ranges(stack):
         if not any(network.subnet_of(private) for private in _PRIVATE):
-            yield problem(node, at=at)
+            yield violation(node, at=at)
 
 
-def _overlapping(stack: Stack, context: Context) -> Iterator[Problem]:
+def _overlapping(stack: Stack, context: Context) -> Iterator[Violation]:
     found = _ranges(stack)
     for (_first, node, network), (at, other, second) in combinations(found, 2):
         if network.overlaps(second):
-            yield problem(other, f"{second}, which overlaps {network} ({node.path})", at)
+            yield violation(other, f"{second}, which overlaps {network} ({node.path})", at)
     for at, node, network in found:
         for text in context.settings["reserved"]:
             if network.overlaps(ip_network(text)):
-                yield problem(node, f"{network}, which overlaps the reserved {text}", at)
+                yield violation(node, f"{network}, which overlaps the reserved {text}", at)
 
 
-def _gateways(stack: Stack, context: Context) -> Iterator[Problem]:
+def _gateways(stack: Stack, context: Context) -> Iterator[Violation]:
     wanted = context.settings["nat"]
     gateways = stack.of(NAT_GATEWAY)
     public = public_subnets(stack)
@@ -56,17 +56,19 @@ def _gateways(stack: Stack, context: Context) -> Iterator[Problem]:
     if not gateways or undecided:
         return
     if (wanted == "per-zone" and count < places) or (wanted == "single" and count > 1):
-        yield Problem(path="", got=f"one of {count} NAT gateways for {places} zones; wanted: {wanted}", at=gateways[0])
+        yield Violation(
+            path="", got=f"one of {count} NAT gateways for {places} zones; wanted: {wanted}", at=gateways[0]
+        )
 
 
-def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Problem]:
+def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Violation]:
     names = [endpoint["serviceName"] for endpoint in stack.of(VPC_ENDPOINT)]
     there = texts(names)
     wanted = context.settings["endpoints"]
     missing = [service for service in wanted if not any(name.endswith(f".{service}") for name in there)]
     if len(missing) > unknowns(names):
         for vpc in stack.of(VPC):
-            yield Problem(path="", got=f"without endpoints of {', '.join(missing)}", at=vpc)
+            yield Violation(path="", got=f"without endpoints of {', '.join(missing)}", at=vpc)
 
 
 _DOCKER: Final = "172.17.0.0/16"

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from policies.rule import AnyRule, Problem
+from policies.rule import AnyRule, Violation
 from policies.rules import MODULES, RULES
 from tests.policies.fixtures import FIXTURES
 from tests.policies.support import checks, found_in
@@ -44,7 +44,7 @@ def with_check(rule: AnyRule, key: str, find: Any) -> AnyRule:
     return replace(rule, checks=checks)
 
 
-Find = Callable[[Any, Any], Iterable[Problem]]
+Find = Callable[[Any, Any], Iterable[Violation]]
 
 
 def never(_find: Find) -> Find:
@@ -52,11 +52,11 @@ def never(_find: Find) -> Find:
 
 
 def always(_find: Find) -> Find:
-    return lambda _subject, _context: [Problem(path="", got="always")]
+    return lambda _subject, _context: [Violation(path="", got="always")]
 
 
 def opposite(find: Find) -> Find:
-    return lambda subject, context: [] if list(find(subject, context)) else [Problem(path="", got="the opposite")]
+    return lambda subject, context: [] if list(find(subject, context)) else [Violation(path="", got="the opposite")]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)

@@ -10,7 +10,7 @@ from pulumi_policy import Severity
 from policies.documents import Statement, statements
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, problem
+from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
 
 _STORES: Final = (QUEUE, TOPIC)
@@ -23,39 +23,39 @@ _NARROW: Final = (
 )
 
 
-def _plain(store: Resource, _: Context) -> Iterator[Problem]:
+def _plain(store: Resource, _: Context) -> Iterator[Violation]:
     """SQS encrypts with a key of its own only where `sqsManagedSseEnabled` is not switched off."""
     off = store["sqsManagedSseEnabled"].is_false(default=True) or store.type == TOPIC
     if store.type in _STORES and store["kmsMasterKeyId"].missing and off:
-        yield problem(store["kmsMasterKeyId"])
+        yield violation(store["kmsMasterKeyId"])
 
 
-def _aws_key(store: Resource, _: Context) -> Iterator[Problem]:
+def _aws_key(store: Resource, _: Context) -> Iterator[Violation]:
     key = store["kmsMasterKeyId"]
     managed = store.type == QUEUE and store["sqsManagedSseEnabled"].is_true(default=True) and key.missing
     if store.type in _STORES and (managed or str(key.raw).startswith("alias/aws/")):
-        yield problem(key)
+        yield violation(key)
 
 
 def _allowing(policy: Resource) -> Iterator[Statement]:
     return (statement for statement in statements(policy["policy"]) if statement.allows)
 
 
-def _everything(policy: Resource, _: Context) -> Iterator[Problem]:
+def _everything(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in _allowing(policy):
         if {"*", "sqs:*", "sns:*"}.intersection(statement.actions):
-            yield problem(policy["policy"], "allowing every action")
+            yield violation(policy["policy"], "allowing every action")
 
 
-def _everybody(policy: Resource, _: Context) -> Iterator[Problem]:
+def _everybody(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in _allowing(policy):
         public = any(who.raw == "*" for who in statement.principals("AWS"))
         narrow = statement.node["Condition"].unknown or any(key in statement.conditions for key in _NARROW)
         if public and not narrow:
-            yield problem(policy["policy"], "for the principal '*' without a condition on who that is")
+            yield violation(policy["policy"], "for the principal '*' without a condition on who that is")
 
 
-def _other_accounts(policy: Resource, _: Context) -> Iterator[Problem]:
+def _other_accounts(policy: Resource, _: Context) -> Iterator[Violation]:
     """The topic's own ARN says whose it is; unknown until it is made, so that an update judges what a preview can't."""
     arn = policy["arn"].text() if policy.type == TOPIC_POLICY else None
     account = arn.split(":")[4] if arn and arn.count(":") >= 5 else None
@@ -64,7 +64,7 @@ def _other_accounts(policy: Resource, _: Context) -> Iterator[Problem]:
             who for who in statement.principals("AWS") if who.raw != "*" and str(account) not in str(who.raw)
         ]
         if any(who.known for who in foreign_principals):
-            yield problem(policy["policy"], f"for {foreign_principals[0].raw}")
+            yield violation(policy["policy"], f"for {foreign_principals[0].raw}")
 
 
 QUEUES_ENCRYPTED = ResourceRule(
