@@ -1,4 +1,4 @@
-"""Managed add-ons: which there must be, at which version, with whose rights."""
+"""EKS managed add-ons: required ones, versions, network policies and IAM roles."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def _overwriting(stack: Stack, context: Context) -> Iterator[Violation]:
 
 CORE_ADDONS = StackRule(
     name="eks-core-addons-pinned",
-    title="The add-ons that every cluster needs are managed ones, at pinned versions",
+    title="Core add-ons are EKS managed add-ons at pinned versions",
     types=(CLUSTER, ADDON),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Bare add-ons are never patched, and an unpinned one changes when nobody expects it (EKS Best Practices).",
-    fix="Leave the add-on enabled in cluster.addons, and give it a version where the catalog has none.",
+    why="Self-managed add-ons are not patched, and an unpinned one can change unexpectedly (EKS Best Practices).",
+    fix="Keep the add-on enabled in cluster.addons, and set its version where the catalog has none.",
     settings={
         "core": Setting(
-            asks="add-ons that must be there and be pinned",
+            asks="add-ons that must be present and pinned",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(_CORE),
         ),
         "allowOverwrite": Setting(
-            asks="whether an update may overwrite what was changed in the cluster",
+            asks="whether an update may overwrite changes made in the cluster",
             schema={"type": "boolean"},
             values={"dev": True, "staging": True, "prod": False},
         ),
@@ -92,7 +92,7 @@ NETWORK_POLICY = ResourceRule(
     types=(ADDON,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="Unless it is switched on, the VPC CNI takes every NetworkPolicy and enforces none.",
+    why="By default, the VPC CNI accepts every NetworkPolicy and enforces none.",
     fix='Set enableNetworkPolicy to "true" in the configuration of vpc-cni.',
     checks={
         "switch": Check(
@@ -130,12 +130,12 @@ def _node_permissions(stack: Stack, _: Context) -> Iterator[Violation]:
 
 OWN_ROLE = StackRule(
     name="eks-addon-own-role",
-    title="Each add-on that calls AWS has a role of its own, and nodes don't have its rights",
+    title="Each add-on that calls AWS has its own IAM role, and nodes don't have its permissions",
     types=(ADDON, POD_IDENTITY, ROLE, ROLE_ATTACHMENT),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="What the node may do, every pod on it that reaches the metadata service may do (EKS Best Practices, IAM).",
-    fix="Give the add-on podIdentityAssociations, and take the policy off the node role.",
+    why="Every pod that reaches the metadata service has the permissions of its node (EKS Best Practices, IAM).",
+    fix="Set podIdentityAssociations of the add-on, and detach the policy from the node role.",
     settings={
         "callers": Setting(
             asks="add-ons that call AWS, each with its service account",
@@ -158,7 +158,7 @@ OWN_ROLE = StackRule(
             external_ids=("CIS-5.2.1",),
         ),
         "node": Check(
-            asks="must not be a right of nodes",
+            asks="must not be attached to a node role",
             find=_node_permissions,
         ),
     },

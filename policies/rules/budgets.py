@@ -1,4 +1,4 @@
-"""What a stack may cost: the bill that the program foresees, held against the bounds of its stack file."""
+"""Cost of a stack: the program's estimate against the limits of its stack file, and AWS budgets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _bills(stack: Stack) -> Iterator[tuple[Resource, Node]]:
 def _above(at: Resource, amount: Node, limit: Node) -> Iterator[Violation]:
     number, maximum = amount.number(), limit.number()
     if number is not None and maximum is not None and number > maximum:
-        yield violation(amount, f"{number:.2f} USD an hour, and the bound is {maximum:.2f}", at)
+        yield violation(amount, f"{number:.2f} USD an hour, and the limit is {maximum:.2f}", at)
 
 
 def _over(key: str) -> Any:
@@ -48,31 +48,30 @@ def _unbounded(stack: Stack, context: Context) -> Iterator[Violation]:
 
 STACK_COST_CAP = StackRule(
     name="stack-cost-cap",
-    title="A stack costs no more than its bounds, at its largest and while nobody works",
+    title="The stack's cost is within its limits, at the floor and at the ceiling",
     types=(BILL,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A bill is read a month later; a bound is read before the first machine starts.",
-    fix="Make pools smaller or fewer, or have the bound in cost.limits of the stack file raised: `slipway cost` has "
-    "the lines.",
+    why="A bill arrives a month later; a limit is checked before the first instance starts.",
+    fix="Reduce the pools, or raise the limit in cost.limits of the stack file; `slipway cost` lists the items.",
     settings={
         "bounded": Setting(
-            asks="whether a stack must have a bound at all",
+            asks="whether a stack must have a limit",
             schema={"type": "boolean"},
             values=everywhere(True),
         )
     },
     checks={
         "ceiling": Check(
-            asks="must be within the bound",
+            asks="must be within the limit",
             find=_over("ceilingUsdPerHour"),
         ),
         "floor": Check(
-            asks="must be within the bound",
+            asks="must be within the limit",
             find=_over("floorUsdPerHour"),
         ),
         "pool": Check(
-            asks="must be within the pool's bound",
+            asks="must be within the pool's limit",
             find=_pool_over,
         ),
         "bound": Check(
@@ -83,12 +82,12 @@ STACK_COST_CAP = StackRule(
 )
 
 
-def _day(node: Node) -> date | None:
+def _date(node: Node) -> date | None:
     text = node.text()
     try:
         return None if text is None else date.fromisoformat(text)
     except ValueError as error:
-        raise WrongTypeError(node, "a day") from error
+        raise WrongTypeError(node, "a date") from error
 
 
 def _unapproved(stack: Stack, _: Context) -> Iterator[Violation]:
@@ -103,19 +102,19 @@ def _expired(stack: Stack, context: Context) -> Iterator[Violation]:
     for component, bill in _bills(stack):
         for name in (str(entry.raw) for entry in bill["premiumOnDemand"].items() if entry.known):
             until = bill["limits"]["premium"][name]["until"]
-            day = _day(until)
+            day = _date(until)
             if day is not None and day < context.today:
                 yield violation(until, at=component)
 
 
 PREMIUM_APPROVAL = StackRule(
     name="gpu-premium-approval",
-    title="Outside production, premium GPUs at their full price are approved, until a day",
+    title="Outside production, on-demand premium GPUs need an approval with an end date",
     types=(BILL,),
     severity=Severity.HIGH,
     levels=Levels("M/M/-"),
-    why="One p5.48xlarge that somebody forgot in a test costs 40,000 USD a month.",
-    fix="Take Spot or smaller machines, or enter the approval in cost.limits.premium of the stack file.",
+    why="One p5.48xlarge forgotten after a test costs 40,000 USD a month.",
+    fix="Use Spot or smaller instances, or add the approval to cost.limits.premium of the stack file.",
     checks={
         "approved": Check(
             asks="must be approved",
@@ -134,7 +133,7 @@ def _no_budget(stack: Stack, _: Context) -> Iterator[Violation]:
         yield Violation(path="", got="without one")
 
 
-def _late(stack: Stack, context: Context) -> Iterator[Violation]:
+def _without_percentages(stack: Stack, context: Context) -> Iterator[Violation]:
     for budget in stack.of(BUDGET):
         notifications = budget["notifications"]
         entries = notifications.items()
@@ -145,33 +144,34 @@ def _late(stack: Stack, context: Context) -> Iterator[Violation]:
             yield violation(notifications, f"without {', '.join(map(str, missing))} percent", budget)
 
 
-def _unforeseen(stack: Stack, _: Context) -> Iterator[Violation]:
+def _without_forecast(stack: Stack, _: Context) -> Iterator[Violation]:
     for budget in stack.of(BUDGET):
         notifications = budget["notifications"]
         kinds = [entry["notificationType"] for entry in notifications.items()]
         if not notifications.unknown and not any(kind.unknown or kind.raw == "FORECASTED" for kind in kinds):
-            yield violation(notifications, "without one of a forecast", budget)
+            yield violation(notifications, "without one for a forecast", budget)
 
 
-def _unheard(stack: Stack, _: Context) -> Iterator[Violation]:
+def _without_subscriber(stack: Stack, _: Context) -> Iterator[Violation]:
     for budget in stack.of(BUDGET):
         for entry in budget["notifications"].items():
-            told = [entry["subscriberSnsTopicArns"], entry["subscriberEmailAddresses"]]
-            if all(node.missing or node.raw == [] for node in told):
-                yield violation(told[0], at=budget)
+            subscribers = [entry["subscriberSnsTopicArns"], entry["subscriberEmailAddresses"]]
+            if all(node.missing or node.raw == [] for node in subscribers):
+                yield violation(subscribers[0], at=budget)
 
 
 BUDGET_ALARM = StackRule(
     name="budget-alarm-exists",
-    title="Somebody is told before the month's money is spent",
+    title="Budget notifications are sent before the monthly budget is spent",
     types=(BUDGET,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="AWS refuses nothing: whoever is not told pays (EKS Best Practices, Karpenter, billing alarms).",
+    why="AWS does not stop spending at a budget: only a notification leads to action (EKS Best Practices, "
+    "Karpenter, billing alarms).",
     fix="Set cost.monthlyBudgetUsd and notifications of the stack file.",
     settings={
         "percents": Setting(
-            asks="percents of a budget at which somebody must be told",
+            asks="percentages of a budget at which a notification must be sent",
             schema={"type": "array", "items": {"type": "number"}},
             values=everywhere([50, 80, 100]),
         )
@@ -182,16 +182,16 @@ BUDGET_ALARM = StackRule(
             find=_no_budget,
         ),
         "percents": Check(
-            asks="must tell in time",
-            find=_late,
+            asks="must contain one for each required percentage",
+            find=_without_percentages,
         ),
         "forecast": Check(
-            asks="must tell of a forecast",
-            find=_unforeseen,
+            asks="must contain one for a forecast",
+            find=_without_forecast,
         ),
         "subscriber": Check(
-            asks="must be told to somebody",
-            find=_unheard,
+            asks="must have a subscriber",
+            find=_without_subscriber,
         ),
     },
 )

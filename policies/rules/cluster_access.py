@@ -1,4 +1,4 @@
-"""Who reaches the API server, from where, and as whom."""
+"""Access to the API server: endpoints, networks and identities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from policies.tokens import ACCESS_ENTRY, CLUSTER, CONFIG_MAP
 
 
 def _public(cluster: Resource) -> bool:
-    """EKS makes the endpoint public unless told otherwise (eks:CreateCluster, endpointPublicAccess)."""
+    """EKS makes the endpoint public by default (eks:CreateCluster, endpointPublicAccess)."""
     return cluster["vpcConfig"]["endpointPublicAccess"].is_true(default=True)
 
 
@@ -23,7 +23,7 @@ def _anywhere(cidr: Node) -> bool:
     return text is not None and text.endswith("/0")
 
 
-def _unlimited(cluster: Resource, _: Context) -> Iterator[Violation]:
+def _no_networks(cluster: Resource, _: Context) -> Iterator[Violation]:
     cidrs = cluster["vpcConfig"]["publicAccessCidrs"]
     if _public(cluster) and (cidrs.missing or (cidrs.known and not cidrs.items())):
         yield violation(cidrs)
@@ -40,16 +40,16 @@ NO_WORLD_ENDPOINT = ResourceRule(
     types=(CLUSTER,),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A stolen token, or the next flaw in the API server, is then usable from anywhere.",
-    fix="List the networks it is used from in cluster.endpoint.publicAccessCidrs, or set publicAccess: false.",
+    why="A stolen token, or the next vulnerability of the API server, can otherwise be used from anywhere.",
+    fix="List client networks in cluster.endpoint.publicAccessCidrs, or set cluster.endpoint.publicAccess: false.",
     checks={
         "ranges": Check(
-            asks="must name the networks that may reach a public endpoint",
-            find=_unlimited,
+            asks="must list the networks that may reach the public endpoint",
+            find=_no_networks,
             external_ids=("CKV_AWS_38", "CIS-5.4.1"),
         ),
         "anywhere": Check(
-            asks="must not be every address there is",
+            asks="must not be all addresses",
             find=_whole_internet,
             external_ids=("AVD-AWS-0041",),
         ),
@@ -70,15 +70,15 @@ def _needlessly_public(cluster: Resource, context: Context) -> Iterator[Violatio
 
 PRIVATE_ENDPOINT = ResourceRule(
     name="eks-private-endpoint",
-    title="Nodes reach the API server inside the VPC, and in production nobody reaches it from outside",
+    title="Nodes reach the API server inside the VPC, and in production its public endpoint is off",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("A/A/M"),
     why="Without the private endpoint, nodes talk to the control plane through NAT and the internet.",
-    fix="Set cluster.endpoint.public: false and reach the API from inside the VPC or a peered network.",
+    fix="Set cluster.endpoint.publicAccess: false, and reach the API from the VPC or a peered network.",
     settings={
         "allowPublic": Setting(
-            asks="whether the endpoint may be public as well",
+            asks="whether the endpoint may also be public",
             schema={"type": "boolean"},
             values={"dev": True, "staging": False, "prod": False},
         )
@@ -104,7 +104,7 @@ def _old_mode(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 
 def _creator_is_admin(cluster: Resource, _: Context) -> Iterator[Violation]:
-    """EKS makes the creator an administrator unless told otherwise (eks:CreateCluster, accessConfig)."""
+    """EKS makes the creator an administrator by default (eks:CreateCluster, accessConfig)."""
     if cluster.type == CLUSTER:
         creator = cluster["accessConfig"]["bootstrapClusterCreatorAdminPermissions"]
         if creator.is_true(default=True):
@@ -123,12 +123,12 @@ def _auth_map(config: Resource, _: Context) -> Iterator[Violation]:
 
 ACCESS_ENTRIES_ONLY = ResourceRule(
     name="eks-access-entries-only",
-    title="Access to the cluster is by access entries, each of them written down",
+    title="Access to the cluster is granted by access entries only",
     types=(CLUSTER, ACCESS_ENTRY, CONFIG_MAP),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="aws-auth is a ConfigMap: whoever may write to it is an administrator, and AWS's audit does not see it.",
-    fix="Give access by cluster.access of the stack file.",
+    why="Write access to the ConfigMap aws-auth makes an identity an administrator, and CloudTrail does not record it.",
+    fix="Grant access with cluster.access in the stack file.",
     checks={
         "mode": Check(
             asks="must be 'API'",
@@ -140,7 +140,7 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
             find=_creator_is_admin,
         ),
         "masters": Check(
-            asks="must not be 'system:masters', whose rights no RBAC can take back",
+            asks="must not be 'system:masters', whose permissions RBAC can't restrict",
             find=_masters,
         ),
         "aws-auth": Check(

@@ -1,4 +1,4 @@
-"""What a cluster knows and says: its secrets, its logs, and that it is not lost by accident."""
+"""Data of a cluster: encryption of secrets, logs and deletion protection."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from policies.rule import Check, Context, ResourceRule, Setting, Violation, viol
 from policies.tokens import CLUSTER, LOG_GROUP
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-"""All that EKS has (eks:CreateCluster, LogType; botocore 1.44.5)."""
+"""All log types of EKS (eks:CreateCluster, LogType; botocore 1.44.5)."""
 
 
 def _no_key(cluster: Resource, _: Context) -> Iterator[Violation]:
@@ -32,12 +32,12 @@ def _not_secrets(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 SECRETS_CMK = ResourceRule(
     name="eks-secrets-cmk",
-    title="Secrets of the cluster are encrypted with a key of its own",
+    title="Kubernetes Secrets are encrypted with a customer managed KMS key",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Whoever reads a backup of etcd reads every secret in it, and nobody can take the key away.",
-    fix="Give the cluster encryptionConfig with a KMS key and resources: [secrets].",
+    why="Otherwise a backup of etcd exposes every Secret, and there is no key whose access could be revoked.",
+    fix="Set encryptionConfig of the cluster, with a KMS key and resources: [secrets].",
     checks={
         "key": Check(
             asks="must be the ARN of a KMS key",
@@ -52,7 +52,7 @@ SECRETS_CMK = ResourceRule(
 )
 
 
-def _silent(cluster: Resource, _: Context) -> Iterator[Violation]:
+def _missing_log_types(cluster: Resource, _: Context) -> Iterator[Violation]:
     types = cluster["enabledClusterLogTypes"]
     entries = types.items()
     missing = [name for name in LOG_TYPES if name not in texts(entries)]
@@ -62,31 +62,31 @@ def _silent(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 CONTROL_PLANE_LOGS = ResourceRule(
     name="eks-control-plane-logs",
-    title="The control plane logs everything it can",
+    title="All log types of the control plane are enabled",
     types=(CLUSTER,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without the audit log nobody can tell afterwards who did what.",
+    why="Without the audit log, an investigation can't show which identity did what.",
     fix=f"Set enabledClusterLogTypes to {', '.join(LOG_TYPES)}.",
     checks={
         "types": Check(
-            asks="must hold all five types of logs",
-            find=_silent,
+            asks="must contain all five log types",
+            find=_missing_log_types,
             external_ids=("CKV_AWS_37", "AVD-AWS-0038", "CIS-2.1.1"),
         )
     },
 )
 
 
-def _forgetful(group: Resource, context: Context) -> Iterator[Violation]:
-    """0 is CloudWatch's word for never forgetting."""
+def _kept_too_briefly(group: Resource, context: Context) -> Iterator[Violation]:
+    """In CloudWatch, a retention of 0 keeps logs forever."""
     days = group["retentionInDays"].number()
     short = days is not None and 0 < days < context.settings["minimumDays"]
     if short or group["retentionInDays"].missing:
         yield violation(group["retentionInDays"])
 
 
-def _hoarding(group: Resource, context: Context) -> Iterator[Violation]:
+def _kept_too_long(group: Resource, context: Context) -> Iterator[Violation]:
     days = group["retentionInDays"].number()
     if days is not None and (days == 0 or days > context.settings["maximumDays"]):
         yield violation(group["retentionInDays"])
@@ -99,20 +99,20 @@ def _unencrypted(group: Resource, _: Context) -> Iterator[Violation]:
 
 LOG_GROUPS = ResourceRule(
     name="log-group-retention-cmk",
-    title="Logs are kept long enough and no longer, under a key of their own",
+    title="Log groups have a bounded retention and a customer managed KMS key",
     types=(LOG_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
-    why="A year is what an investigation needs, and CloudWatch keeps and bills for ever unless told otherwise.",
-    fix="Set cluster.logRetentionDays or network.flowLogs.retentionDays; the components bring the key.",
+    why="Investigations need a year of logs; by default CloudWatch keeps logs forever and bills for them.",
+    fix="Set cluster.logRetentionDays or network.flowLogs.retentionDays; the components set the key.",
     settings={
         "minimumDays": Setting(
-            asks="days that logs are kept at least",
+            asks="minimum retention of logs, in days",
             schema={"type": "integer", "minimum": 1},
             values={"dev": 7, "staging": 30, "prod": 365},
         ),
         "maximumDays": Setting(
-            asks="days that logs are kept at most",
+            asks="maximum retention of logs, in days",
             schema={"type": "integer", "minimum": 1},
             values={"dev": 90, "staging": 365, "prod": 3653},
         ),
@@ -120,12 +120,12 @@ LOG_GROUPS = ResourceRule(
     checks={
         "minimum": Check(
             asks="must be at least the environment's minimum",
-            find=_forgetful,
+            find=_kept_too_briefly,
             external_ids=("CKV_AWS_66", "CKV_AWS_338", "CIS-2.1.2"),
         ),
         "maximum": Check(
             asks="must be at most the environment's maximum",
-            find=_hoarding,
+            find=_kept_too_long,
         ),
         "key": Check(
             asks="must be a KMS key",
@@ -148,11 +148,11 @@ def _unprotected(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 DELETION_PROTECTION = ResourceRule(
     name="eks-deletion-protection",
-    title="Neither AWS nor the engine deletes the cluster by accident",
+    title="The cluster is protected from deletion, in EKS and in Pulumi",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
-    why="A changed immutable field, or `destroy` in the wrong terminal, takes every workload with it.",
+    why="A change of an immutable property, or `destroy` of the wrong stack, deletes every workload.",
     fix="Set cluster.deletionProtection: true and environment.protect: true.",
     checks={
         "aws": Check(

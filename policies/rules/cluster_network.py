@@ -1,4 +1,4 @@
-"""Where control plane and nodes stand."""
+"""Subnets and zones of the control plane and the nodes."""
 
 from __future__ import annotations
 
@@ -37,15 +37,16 @@ def _few_zones(stack: Stack, context: Context) -> Iterator[Violation]:
 
 PRIVATE_MULTI_AZ = StackRule(
     name="eks-private-multi-az",
-    title="Control plane and nodes are in private subnets, of several zones",
+    title="The control plane and nodes are in private subnets of several zones",
     types=(CLUSTER, NODE_GROUP, SUBNET, ROUTE, ROUTE_ASSOCIATION),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A node in a public subnet is one rule away from the internet, and one zone's outage takes all of one zone.",
-    fix="Give private subnets, and name more network.zones.",
+    why="A node in a public subnet is one security group rule away from the internet, and a cluster in one zone "
+    "fails with that zone.",
+    fix="Use private subnets, and add zones to network.zones.",
     settings={
         "zones": Setting(
-            asks="zones of the control plane at least",
+            asks="minimum number of zones of the control plane",
             schema={"type": "integer", "minimum": 2},
             values={"dev": 2, "staging": 2, "prod": 3},
         )

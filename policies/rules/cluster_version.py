@@ -1,4 +1,4 @@
-"""Kubernetes versions: supported, in step, and not by paying for a late upgrade."""
+"""Kubernetes versions: standard support, version skew and extended support."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def _due(cluster: Resource, context: Context) -> Iterator[Violation]:
 
 SUPPORTED_VERSION = ResourceRule(
     name="eks-supported-version",
-    title="The cluster runs a version that EKS supports, and for some time yet",
+    title="The Kubernetes version is in standard support, with enough days left",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="After standard support there are no more patches without a surcharge; an unset version changes under one.",
-    fix="Set cluster.version to a later version of spec/catalog/data/kubernetes.yaml.",
+    why="After standard support, patches cost a surcharge; an unset version can change without a decision.",
+    fix="Set cluster.version to a later version from spec/catalog/data/kubernetes.yaml.",
     settings={
         "daysLeft": Setting(
-            asks="days of standard support that must be left",
+            asks="minimum days of standard support that are left",
             schema=_SCHEMA,
             values={"dev": 0, "staging": 14, "prod": 30},
         )
@@ -71,7 +71,7 @@ SUPPORTED_VERSION = ResourceRule(
             find=_not_known,
         ),
         "support": Check(
-            asks="must have standard support for a while",
+            asks="must have enough days of standard support left",
             find=_ending,
             external_ids=("CKV_AWS_339",),
         ),
@@ -84,7 +84,7 @@ UPGRADE_DUE = ResourceRule(
     types=(CLUSTER,),
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="An upgrade takes weeks through three environments, and AWS gives 60 days' notice.",
+    why="An upgrade takes weeks across three environments, and AWS announces the end of support 60 days ahead.",
     fix="Rehearse the next version: set cluster.version in dev and run `slipway up dev --sandbox`.",
     settings={
         "warnDays": Setting(
@@ -103,7 +103,7 @@ UPGRADE_DUE = ResourceRule(
 
 
 def _extended(cluster: Resource, _: Context) -> Iterator[Violation]:
-    """EKS takes EXTENDED unless told otherwise (eks:CreateCluster, upgradePolicy)."""
+    """The default of EKS is EXTENDED (eks:CreateCluster, upgradePolicy)."""
     support = cluster["upgradePolicy"]["supportType"]
     if support.is_not("STANDARD"):
         yield violation(support)
@@ -111,12 +111,12 @@ def _extended(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 STANDARD_SUPPORT = ResourceRule(
     name="eks-standard-support",
-    title="Nobody pays for extended support by forgetting an upgrade",
+    title="The cluster does not enter paid extended support",
     types=(CLUSTER,),
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="Extended support costs six times the control plane's price, 0.60 USD an hour (EKS pricing, 2026).",
-    fix="Set cluster.support: standard.",
+    why="Extended support costs 0.60 USD an hour, six times the price of the control plane (EKS pricing, 2026).",
+    fix="Set cluster.supportType: standard.",
     checks={
         "policy": Check(
             asks="must be 'STANDARD'",
@@ -136,7 +136,7 @@ def _node_version(stack: Stack, _: Context) -> Iterator[Violation]:
             version = group["version"].text()
             behind = kubernetes.skew(version, str(plane.raw)) if version else 0
             if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
-                yield violation(group["version"], f"{version}, and the control plane's is {plane.raw}", group)
+                yield violation(group["version"], f"{version}, while the control plane runs {plane.raw}", group)
 
 
 def _proxy_version(stack: Stack, _: Context) -> Iterator[Violation]:
@@ -149,24 +149,24 @@ def _proxy_version(stack: Stack, _: Context) -> Iterator[Violation]:
             minor = ".".join(version.removeprefix("v").split(".")[:2])
             behind = kubernetes.skew(minor, str(plane.raw))
             if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
-                yield violation(addon["addonVersion"], f"{version}, and the control plane's is {plane.raw}", addon)
+                yield violation(addon["addonVersion"], f"{version}, while the control plane runs {plane.raw}", addon)
 
 
 VERSION_SKEW = StackRule(
     name="eks-version-skew",
-    title="Nodes and kube-proxy are not newer than the control plane, and at most three versions older",
+    title="Nodes and kube-proxy are at most three minor versions older than the control plane, and never newer",
     types=(CLUSTER, NODE_GROUP, ADDON),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Outside of this, nodes stop to register (kubernetes.io, Version Skew Policy).",
+    why="Outside this range, nodes can't register (kubernetes.io, Version Skew Policy).",
     fix="Upgrade the control plane first, then pools (`version` of a pool), then add-ons.",
     checks={
         "nodes": Check(
-            asks="must be the control plane's version or at most three older",
+            asks="must be the control plane's version, or at most three minor versions older",
             find=_node_version,
         ),
         "proxy": Check(
-            asks="must be the control plane's version or at most three older",
+            asks="must be the control plane's version, or at most three minor versions older",
             find=_proxy_version,
         ),
     },

@@ -1,4 +1,4 @@
-"""Databases (RDS): closed, encrypted, backed up, and without a password that anybody wrote down."""
+"""RDS databases: encryption, network access, passwords, backups and monitoring."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _TYPES: Final = (DATABASE, DATABASE_CLUSTER)
 
 CLOSED = ResourceRule(
     name="rds-closed",
-    title="A database is encrypted, out of the internet's reach, and nobody knows its password",
+    title="Databases are encrypted and not public, and RDS manages their password",
     types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Encryption can't be switched on later, and a password in a state file is known to all who read states.",
-    fix="Set storageEncrypted, kmsKeyId and manageMasterUserPassword, and leave publiclyAccessible false.",
+    why="Encryption can't be enabled later, and a password in the Pulumi state is readable by everyone who can read "
+    "the state.",
+    fix="Set storageEncrypted, kmsKeyId and manageMasterUserPassword, and keep publiclyAccessible false.",
     checks={
         "encrypted": Check(
             asks="must be true",
@@ -32,7 +33,7 @@ CLOSED = ResourceRule(
             external_ids=("CKV_AWS_16", "AVD-AWS-0079", "AVD-AWS-0080"),
         ),
         "key": Check(
-            asks="must be a key of the stack's own",
+            asks="must be a customer managed KMS key",
             find=given("kmsKeyId"),
         ),
         "private": Check(
@@ -57,34 +58,34 @@ CLOSED = ResourceRule(
 )
 
 
-def _alone(database: Resource, context: Context) -> Iterator[Violation]:
+def _single_zone(database: Resource, context: Context) -> Iterator[Violation]:
     if context.settings["spread"] and database.type == DATABASE and database["multiAz"].is_false(default=False):
         yield violation(database["multiAz"])
 
 
 KEPT = ResourceRule(
     name="rds-kept",
-    title="A database survives a lost zone and a wrong command",
+    title="Databases survive the loss of a zone and an accidental deletion",
     types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("A/A/M"),
-    why="The record of every experiment and model is in it, and no bucket has a copy.",
-    fix="Set backupRetentionPeriod, deletionProtection and multiAz, and leave skipFinalSnapshot false.",
+    why="The database holds the record of every experiment and model, and there is no other copy.",
+    fix="Set backupRetentionPeriod, deletionProtection and multiAz, and keep skipFinalSnapshot false.",
     settings={
         "backupDays": Setting(
-            asks="days for which backups are kept",
+            asks="minimum retention of backups, in days",
             schema={"type": "integer", "minimum": 0, "maximum": 35},
             values={"dev": 1, "staging": 1, "prod": 7},
         ),
         "spread": Setting(
-            asks="whether a database must stand in several zones",
+            asks="whether a database must be Multi-AZ",
             schema={"type": "boolean"},
             values={"dev": False, "staging": False, "prod": True},
         ),
     },
     checks={
         "backups": Check(
-            asks="must be long enough to notice what is missing",
+            asks="must be at least the environment's minimum",
             find=at_least("backupRetentionPeriod", "backupDays"),
             external_ids=("CKV_AWS_133", "AVD-AWS-0077"),
         ),
@@ -104,7 +105,7 @@ KEPT = ResourceRule(
         ),
         "zones": Check(
             asks="must be true",
-            find=_alone,
+            find=_single_zone,
             external_ids=("CKV_AWS_157",),
         ),
     },
@@ -112,11 +113,11 @@ KEPT = ResourceRule(
 
 WATCHED = ResourceRule(
     name="rds-watched",
-    title="A database is kept current, and tells how it is",
+    title="Databases get minor upgrades, and export logs and metrics",
     types=(DATABASE,),
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
-    why="What is slow or under attack is found in the logs and counters that were switched on before.",
+    why="Slow queries and attacks can be investigated only with logs and metrics that were enabled before.",
     fix="Set autoMinorVersionUpgrade, enabledCloudwatchLogsExports, monitoringInterval and Performance Insights.",
     checks={
         "upgrades": Check(
@@ -125,12 +126,12 @@ WATCHED = ResourceRule(
             external_ids=("CKV_AWS_226",),
         ),
         "logs": Check(
-            asks="must name logs",
+            asks="must list log types",
             find=filled("enabledCloudwatchLogsExports"),
             external_ids=("CKV_AWS_129",),
         ),
         "monitoring": Check(
-            asks="must be a number of seconds that enhanced monitoring knows",
+            asks="must be an interval of enhanced monitoring, in seconds",
             find=is_in("monitoringInterval", 1, 5, 10, 15, 30, 60),
             external_ids=("CKV_AWS_118",),
         ),
@@ -140,7 +141,7 @@ WATCHED = ResourceRule(
             external_ids=("CKV_AWS_353", "AVD-AWS-0133"),
         ),
         "insights-key": Check(
-            asks="must be a key of the stack's own",
+            asks="must be a customer managed KMS key",
             find=given("performanceInsightsKmsKeyId"),
             external_ids=("CKV_AWS_354", "AVD-AWS-0078"),
         ),
@@ -149,16 +150,16 @@ WATCHED = ResourceRule(
 
 
 def _values(groups: list[Resource], name: str) -> list[Node]:
-    """Values of a parameter in parameter groups; what is unknown may be one of them."""
-    found = [group["parameters"] for group in groups if group["parameters"].unknown]
+    """Values of a parameter in parameter groups, and unknown nodes that may be one of them."""
+    values = [group["parameters"] for group in groups if group["parameters"].unknown]
     for entry in (entry for group in groups for entry in group["parameters"].items()):
         if entry["name"].unknown or entry["name"].raw == name:
-            found.append(entry["name"] if entry["name"].unknown else entry["value"])
-    return found
+            values.append(entry["name"] if entry["name"].unknown else entry["value"])
+    return values
 
 
 def _without(name: str, *accepted: str) -> Any:
-    """Every PostgreSQL database must have a parameter group that sets a parameter to something accepted."""
+    """Every PostgreSQL database must have a parameter group that sets a parameter to an accepted value."""
 
     def find(stack: Stack, _: Context) -> Iterator[Violation]:
         for database in stack.of(DATABASE):
@@ -174,12 +175,12 @@ def _without(name: str, *accepted: str) -> Any:
 
 PARAMETERS = StackRule(
     name="rds-parameters",
-    title="A PostgreSQL database takes connections over TLS alone, and logs what is slow",
+    title="PostgreSQL databases require TLS and log slow statements",
     types=(DATABASE, PARAMETER_GROUP),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without rds.force_ssl a client decides whether its password goes over the network in the open.",
-    fix="Give the database a parameter group with rds.force_ssl 1 and log_min_duration_statement.",
+    why="Without rds.force_ssl, a client can send its password unencrypted.",
+    fix="Set a parameter group with rds.force_ssl 1 and log_min_duration_statement for the database.",
     checks={
         "tls": Check(
             asks="must set rds.force_ssl to 1",

@@ -1,4 +1,4 @@
-"""Shared file systems (EFS): encrypted, backed up, and entered by their own doors alone."""
+"""EFS file systems: encryption, throughput, backup and access points."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from policies.tokens import BACKUP_VAULT, EFS, EFS_ACCESS_POINT, EFS_BACKUP, EFS
 
 ENCRYPTED = ResourceRule(
     name="efs-encrypted-cmk",
-    title="Shared file systems are encrypted with a key of the stack's own",
+    title="EFS file systems are encrypted with a customer managed KMS key",
     types=(EFS,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Encryption can't be switched on later: the file system has to be made anew and copied.",
-    fix="Give the file system encrypted: true and kmsKeyId.",
+    why="Encryption can't be enabled later: the file system has to be recreated and its data copied.",
+    fix="Set encrypted: true and kmsKeyId of the file system.",
     checks={
         "encrypted": Check(
             asks="must be true",
@@ -28,7 +28,7 @@ ENCRYPTED = ResourceRule(
             external_ids=("CKV_AWS_42", "AVD-AWS-0037"),
         ),
         "key": Check(
-            asks="must be a key of the stack's own",
+            asks="must be a customer managed KMS key",
             find=given("kmsKeyId"),
             external_ids=("CKV_AWS_184",),
         ),
@@ -38,12 +38,12 @@ ENCRYPTED = ResourceRule(
 
 THROUGHPUT_BACKUP = StackRule(
     name="efs-throughput-backup",
-    title="Shared file systems are fast when many read them, cheap when nobody does, and backed up",
+    title="EFS file systems have enough throughput, lifecycle policies and backups",
     types=(EFS, EFS_BACKUP, BACKUP_VAULT),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Bursting throughput follows the size, so a small file system of many readers stalls when its credits are gone "
-    "(EFS User Guide, Throughput modes).",
+    why="Bursting throughput depends on the size, so a small file system with many readers stalls when its burst "
+    "credits are used up (EFS User Guide, Throughput modes).",
     fix="Set throughputMode and lifecyclePolicies, and an aws.efs.BackupPolicy with status ENABLED.",
     settings={
         "modes": Setting(
@@ -58,11 +58,11 @@ THROUGHPUT_BACKUP = StackRule(
     },
     checks={
         "throughput": Check(
-            asks="must be one of the modes that do not run dry",
+            asks="must be a mode that the environment allows",
             find=each(EFS, in_setting("throughputMode", "modes")),
         ),
         "lifecycle": Check(
-            asks="must move what nobody reads to cheaper storage",
+            asks="must move unused files to a storage class of lower cost",
             find=each(EFS, filled("lifecyclePolicies")),
         ),
         "backup": Check(
@@ -75,7 +75,7 @@ THROUGHPUT_BACKUP = StackRule(
             find=each(EFS_BACKUP, is_in("backupPolicy.status", "ENABLED")),
         ),
         "vault": Check(
-            asks="must be a key of the stack's own",
+            asks="must be a customer managed KMS key",
             find=each(BACKUP_VAULT, given("kmsKeyArn")),
             external_ids=("CKV_AWS_166",),
         ),
@@ -83,7 +83,7 @@ THROUGHPUT_BACKUP = StackRule(
 )
 
 
-def _whole(point: Resource, _: Context) -> Iterator[Violation]:
+def _whole_file_system(point: Resource, _: Context) -> Iterator[Violation]:
     path = point["rootDirectory"]["path"]
     if path.missing or path.raw == "/":
         yield violation(path, at=point)
@@ -93,23 +93,24 @@ def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
     for system in stack.of(EFS):
         policies = [found["policy"] for found in companions(stack, system, EFS_POLICY, "fileSystemId")]
         if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
-            got = "mounted without TLS as well: no file system policy denies that"
+            got = "open to mounts without TLS: no file system policy denies them"
             yield Violation(path="", got=got, at=system)
 
 
 ACCESS_POINTS = StackRule(
     name="efs-access-points",
-    title="A shared file system is entered by access points, as a certain user, over TLS",
+    title="EFS access points have their own root directory and user, and mounts use TLS",
     types=(EFS, EFS_ACCESS_POINT, EFS_POLICY),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without a root and a user of its own, a pod that mounts the file system sees the files of all teams as root.",
-    fix="Give the access point rootDirectory.path and posixUser, and the file system a policy that denies "
+    why="Without its own root directory and user, a pod that mounts the file system has root access to the files of "
+    "all teams.",
+    fix="Set rootDirectory.path and posixUser of the access point, and add a file system policy that denies "
     "aws:SecureTransport false.",
     checks={
         "root": Check(
-            asks="must be a directory of its own",
-            find=each(EFS_ACCESS_POINT, _whole),
+            asks="must not be the root of the file system",
+            find=each(EFS_ACCESS_POINT, _whole_file_system),
             external_ids=("CKV_AWS_329",),
         ),
         "user": Check(
@@ -118,7 +119,7 @@ ACCESS_POINTS = StackRule(
             external_ids=("CKV_AWS_330",),
         ),
         "transport": Check(
-            asks="must be mounted over TLS alone",
+            asks="must require TLS",
             find=_plain,
         ),
     },

@@ -1,4 +1,4 @@
-"""Pools whose machines work as one: Elastic Fabric Adapters and Capacity Blocks."""
+"""Pools with Elastic Fabric Adapters, and pools on Capacity Blocks."""
 
 from __future__ import annotations
 
@@ -59,42 +59,43 @@ def _unwired(stack: Stack, _: Context) -> Iterator[Violation]:
             kinds = [interface["interfaceType"] for interface in interfaces.items()]
             count = sum(kind.unknown or kind.raw in _EFA for kind in kinds)
             if not interfaces.unknown and count < (pool["efaCount"].number() or 0):
-                yield violation(interfaces, f"laid out with {count} adapters of {pool['efaCount'].shown}", machine)
+                yield violation(interfaces, f"a list with {count} of {pool['efaCount'].shown} adapters", machine)
 
 
-def _apart(stack: Stack, _: Context) -> Iterator[Violation]:
-    """Reserved machines are placed by their reservation (EC2 User Guide, "Capacity Blocks for ML")."""
+def _without_placement_group(stack: Stack, _: Context) -> Iterator[Violation]:
+    """Reserved instances are placed by their reservation (EC2 User Guide, "Capacity Blocks for ML")."""
     for component, pool in _fabrics(stack):
         groups = children(stack, component, PLACEMENT_GROUP)
         together = any(not group["strategy"].is_not("cluster") for group in groups)
         if pool["market"].raw != "reserved" and not pool["market"].unknown and not together:
-            yield Violation(path="pool", got="without a placement group of strategy cluster", at=component)
+            yield Violation(path="pool", got="without a placement group with strategy cluster", at=component)
 
 
-def _names_itself(rule: Resource, group: Resource) -> bool:
-    """A rule whose two ends are one group, over all protocols."""
+def _self_referencing(rule: Resource, group: Resource) -> bool:
+    """Whether source and destination of a rule are the same group, for all protocols."""
     ends = (rule.source("securityGroupId", SECURITY_GROUP), rule.source("referencedSecurityGroupId", SECURITY_GROUP))
     return all(group in end for end in ends) and not rule["ipProtocol"].is_not("-1")
 
 
-def _muted(stack: Stack, _: Context) -> Iterator[Violation]:
+def _not_self_referencing(stack: Stack, _: Context) -> Iterator[Violation]:
     for component, _pool in _fabrics(stack):
         groups = children(stack, component, SECURITY_GROUP)
-        for token, way in ((INGRESS_RULE, "in from"), (EGRESS_RULE, "out to")):
-            if not any(_names_itself(rule, group) for group in groups for rule in stack.of(token)):
+        for token, way in ((INGRESS_RULE, "from"), (EGRESS_RULE, "to")):
+            if not any(_self_referencing(rule, group) for group in groups for rule in stack.of(token)):
                 yield Violation(
-                    path="pool", got=f"without a rule that lets everything {way} its own group", at=component
+                    path="pool", got=f"without a rule that allows all traffic {way} the group itself", at=component
                 )
 
 
 EFA_COMPLETE = StackRule(
     name="efa-pool-complete",
-    title="A pool with Elastic Fabric Adapters has all that they need to carry traffic",
+    title="Pools with Elastic Fabric Adapters have everything that the adapters require",
     types=(MANAGED_POOL, KARPENTER_POOL, LAUNCH_TEMPLATE, NODE_CLASS, SECURITY_GROUP, INGRESS_RULE, EGRESS_RULE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without the group's rules for itself jobs hang silently (gardener/gardener-extension-provider-aws#1832).",
-    fix="Use efa: true with one zone and EFA-capable types; components.pools.fabric makes the rest.",
+    why="Without self-referencing security group rules, jobs hang silently "
+    "(gardener/gardener-extension-provider-aws#1832).",
+    fix="Use efa: true with one zone and EFA-capable types; components.pools.fabric creates the rest.",
     checks={
         "type": Check(
             asks="must be a type with Elastic Fabric Adapters",
@@ -105,16 +106,16 @@ EFA_COMPLETE = StackRule(
             find=_scattered,
         ),
         "interfaces": Check(
-            asks="must hold every adapter",
+            asks="must contain every adapter",
             find=_unwired,
         ),
         "placement": Check(
-            asks="must be placed together",
-            find=_apart,
+            asks="must have a cluster placement group",
+            find=_without_placement_group,
         ),
         "group": Check(
-            asks="must have a security group that names itself",
-            find=_muted,
+            asks="must have a self-referencing security group",
+            find=_not_self_referencing,
         ),
     },
 )
@@ -124,7 +125,7 @@ def _blocks(stack: Stack) -> list[Resource]:
     return [group for group in stack.of(NODE_GROUP) if group["capacityType"].raw == "CAPACITY_BLOCK"]
 
 
-def _unmarked(stack: Stack, _: Context) -> Iterator[Violation]:
+def _wrong_market(stack: Stack, _: Context) -> Iterator[Violation]:
     for group in _blocks(stack):
         for template in group.source("launchTemplate", LAUNCH_TEMPLATE):
             market = template["instanceMarketOptions"]["marketType"]
@@ -158,23 +159,24 @@ def _two_zones(stack: Stack, _: Context) -> Iterator[Violation]:
 
 CAPACITY_BLOCK = StackRule(
     name="capacity-block-wired",
-    title="A pool on a Capacity Block asks for exactly the machines that were bought",
+    title="Capacity Block pools request exactly the reserved instances",
     types=(NODE_GROUP, LAUNCH_TEMPLATE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A half-wired group fails after the block has begun, and the block is paid for (eksctl-io/eksctl#8542).",
+    why="A misconfigured group fails only after the Capacity Block has started and been paid for "
+    "(eksctl-io/eksctl#8542).",
     fix="Set capacity.reservation with kind capacity-block, min equal to max, and the block's one zone.",
     checks={
         "market": Check(
             asks="must be 'capacity-block' in a launch template",
-            find=_unmarked,
+            find=_wrong_market,
         ),
         "reservation": Check(
             asks="must name the reservation",
             find=_unreserved,
         ),
         "size": Check(
-            asks="must be fixed",
+            asks="must have equal minSize and maxSize",
             find=_elastic,
         ),
         "zone": Check(

@@ -1,4 +1,4 @@
-"""Parallel file systems (FSx): encrypted, kept where a copy is kept, and never a way to lose a bucket."""
+"""FSx file systems: encryption, durability and links to buckets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from policies.tokens import DATA_LINK, LUSTRE, ONTAP, OPEN_ZFS
 
 
 def _no_key(system: Resource, _: Context) -> Iterator[Violation]:
-    """Scratch file systems know no key but AWS's own (FSx for Lustre User Guide, "Encrypting data at rest")."""
+    """Scratch file systems support only keys of FSx itself (FSx for Lustre User Guide, "Encrypting data at rest")."""
     kind, key = system["deploymentType"], system["kmsKeyId"]
     if key.missing and not kind.unknown and "SCRATCH" not in str(kind.raw):
         yield violation(key)
@@ -22,15 +22,15 @@ def _no_key(system: Resource, _: Context) -> Iterator[Violation]:
 
 ENCRYPTED = ResourceRule(
     name="fsx-encrypted-cmk",
-    title="Parallel file systems are encrypted with a key of the stack's own",
+    title="FSx file systems are encrypted with a customer managed KMS key",
     types=(LUSTRE, OPEN_ZFS, ONTAP),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="AWS's key can't be taken away from anybody, and can't be changed later without a new file system.",
-    fix="Give the file system kmsKeyId.",
+    why="Access to an AWS managed key can't be revoked, and a change of the key requires a new file system.",
+    fix="Set kmsKeyId of the file system.",
     checks={
         "key": Check(
-            asks="must be a key of the stack's own",
+            asks="must be a customer managed KMS key",
             find=_no_key,
             external_ids=("CKV_AWS_190", "CKV_AWS_203", "CKV_AWS_178"),
         )
@@ -46,12 +46,12 @@ def _linked(stack: Stack, system: Resource) -> bool:
 
 NO_SCRATCH = StackRule(
     name="fsx-no-scratch-prod",
-    title="What is on a parallel file system in production survives a broken disk and a wrong command",
+    title="Production FSx for Lustre file systems are persistent, and linked to a bucket or backed up",
     types=(LUSTRE, DATA_LINK),
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
-    why="A scratch file system keeps one copy: a failed server takes its files with it.",
-    fix="Take deploymentType PERSISTENT_2, and link it to a bucket or keep backups.",
+    why="A scratch file system has one copy of its data: files on a failed server are lost.",
+    fix="Use deploymentType PERSISTENT_2, and link the file system to a bucket or keep backups.",
     settings={
         "types": Setting(
             asks="deployment types that a file system may have",
@@ -63,18 +63,18 @@ NO_SCRATCH = StackRule(
             },
         ),
         "backupDays": Setting(
-            asks="days for which backups of a file system without a bucket are kept",
+            asks="minimum retention of backups of a file system without a linked bucket, in days",
             schema={"type": "integer", "minimum": 0},
             values={"dev": 0, "staging": 0, "prod": 7},
         ),
     },
     checks={
         "scratch": Check(
-            asks="must be one that keeps two copies",
+            asks="must be a deployment type that the environment allows",
             find=each(LUSTRE, in_setting("deploymentType", "types")),
         ),
         "backups": Check(
-            asks="must be long enough to notice what is missing",
+            asks="must be at least the environment's minimum",
             find=each(LUSTRE, at_least("automaticBackupRetentionDays", "backupDays"), unless=_linked),
         ),
         "final": Check(
@@ -85,8 +85,8 @@ NO_SCRATCH = StackRule(
 )
 
 
-def _silent(link: Resource, _: Context) -> Iterator[Violation]:
-    """A link that neither takes in nor gives out is one on which nobody decided."""
+def _without_policies(link: Resource, _: Context) -> Iterator[Violation]:
+    """A link without an export policy and an import policy copies nothing."""
     policies = [link["s3"][key]["events"] for key in ("autoExportPolicy", "autoImportPolicy")]
     if all(events.missing for events in policies):
         yield violation(policies[0], at=link)
@@ -94,21 +94,21 @@ def _silent(link: Resource, _: Context) -> Iterator[Violation]:
 
 NO_DELETE = StackRule(
     name="fsx-dra-no-delete",
-    title="A link between a file system and a bucket neither deletes nor strands data",
+    title="Data repository associations don't delete files, and declare what they copy",
     types=(DATA_LINK,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A link that goes can take the files with it, and one without a policy leaves results in a file system that "
-    "nobody copies.",
-    fix="Leave deleteDataInFilesystem false, and say in s3.autoExportPolicy or s3.autoImportPolicy what is copied.",
+    why="Deletion of an association can delete its files; without a policy, results stay on the file system and are "
+    "not copied.",
+    fix="Keep deleteDataInFilesystem false, and set s3.autoExportPolicy or s3.autoImportPolicy.",
     checks={
         "delete": Check(
             asks="must be false",
             find=each(DATA_LINK, false("deleteDataInFilesystem")),
         ),
         "policy": Check(
-            asks="must say what is copied",
-            find=each(DATA_LINK, _silent),
+            asks="must be set, here or in s3.autoImportPolicy",
+            find=each(DATA_LINK, _without_policies),
         ),
     },
 )

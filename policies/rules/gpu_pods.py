@@ -1,4 +1,4 @@
-"""Pods that want GPUs: whole ones, asked for once, on nodes that exist."""
+"""GPU requests of pods, and pools that can satisfy them."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ def _unequal(_: Pod, container: Node) -> Node | None:
     return None
 
 
-def _broken(_: Pod, container: Node) -> Node | None:
+def _fractional(_: Pod, container: Node) -> Node | None:
     for node in _devices(container, "limits").values():
         if node.known and not str(node.raw).removesuffix(".0").isdigit():
             return node
     return None
 
 
-def _beside(pod: Pod) -> Node | None:
-    """The first container works; those beside it collect, proxy and wait."""
+def _sidecar(pod: Pod) -> Node | None:
+    """The first container does the work; the others are sidecars."""
     others = [next(iter(_devices(one, "limits").values()), None) for one in pod.main[1:]]
     return next((node for node in others if node is not None), None)
 
 
 REQUEST_EQUALS_LIMIT = ResourceRule(
     name="gpu-request-equals-limit",
-    title="A container asks for whole GPUs, once, and one container of a pod has them",
+    title="GPU requests are whole, equal the limits, and are in one container of a pod",
     types=WORKLOADS,
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="The API server refuses it when the job at last starts, an hour after it was queued.",
-    fix="Set resources.limits of nvidia.com/gpu to a whole number, and leave requests out or equal.",
+    why="The API server rejects the pod only when the job starts, perhaps an hour after it was queued.",
+    fix="Set resources.limits of nvidia.com/gpu to a whole number, and omit the request or set the same number.",
     checks={
         "equal": Check(
             asks="must equal the limit",
@@ -60,11 +60,11 @@ REQUEST_EQUALS_LIMIT = ResourceRule(
         ),
         "whole": Check(
             asks="must be a whole number",
-            find=of_container(_broken),
+            find=of_container(_fractional),
         ),
         "one": Check(
-            asks="must not be in a container beside the first",
-            find=of_pod(_beside),
+            asks="must be in the first container only",
+            find=of_pod(_sidecar),
         ),
     },
 )
@@ -76,7 +76,7 @@ def _wanted(stack: Stack) -> Iterator[tuple[Resource, Pod]]:
             yield resource, pod
 
 
-def _nowhere(stack: Stack, _: Context) -> Iterator[Violation]:
+def _unknown_pool(stack: Stack, _: Context) -> Iterator[Violation]:
     pools = names(stack)
     for resource, pod in _wanted(stack):
         label = pod.spec["nodeSelector"][POOL]
@@ -93,24 +93,24 @@ def _too_many(stack: Stack, _: Context) -> Iterator[Violation]:
             for key, node in _devices(container, "limits").items():
                 there = pool["resources"][key]  # type: ignore[index]
                 if node.known and not there.unknown and (node.number() or 0) > (there.number() or 0):
-                    yield violation(node, f"{node.shown}, and a node of the pool has {there.shown}", resource)
+                    yield violation(node, f"{node.shown}, while a node of the pool has {there.shown}", resource)
 
 
 SCHEDULABLE = StackRule(
     name="gpu-pod-schedulable",
-    title="A pod that names a pool names one that exists, and asks for no more than a node of it has",
+    title="Pods select existing pools, and request no more devices than a node has",
     types=(*WORKLOADS, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="Such a pod is Pending for ever, and holds its quota.",
-    fix="Name a pool of the stack in nodeSelector, and ask for what one of its nodes has.",
+    why="Otherwise the pod stays Pending forever and holds its quota.",
+    fix="Select a pool of the stack in nodeSelector, and request no more than one of its nodes has.",
     checks={
         "pool": Check(
             asks="must be a pool of the stack",
-            find=_nowhere,
+            find=_unknown_pool,
         ),
         "devices": Check(
-            asks="must be what one node has",
+            asks="must not exceed the devices of one node",
             find=_too_many,
         ),
     },

@@ -1,4 +1,4 @@
-"""Pools with GPUs: kept for who needs them, bounded, idle at nothing, and cut as the hardware can be."""
+"""GPU pools: taints, maximum size, scaling to zero and MIG layouts."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ from spec.pools.keys import GPU, MIG_CONFIG
 _EFFECTS: Final = ("NO_SCHEDULE", "NO_EXECUTE", "NoSchedule", "NoExecute")
 
 
-def _open_to_all(pool: Resource, _: Context) -> Iterator[Violation]:
-    found = taints(pool)
-    kept = any(not taint["key"].is_not(GPU) and not taint["effect"].is_not(*_EFFECTS) for taint in found.items())
-    if gpus_of(pool) and not kept and not found.unknown:
-        yield violation(found, f"without a taint {GPU} that keeps pods away")
+def _untainted(pool: Resource, _: Context) -> Iterator[Violation]:
+    entries = taints(pool)
+    kept = any(not taint["key"].is_not(GPU) and not taint["effect"].is_not(*_EFFECTS) for taint in entries.items())
+    if gpus_of(pool) and not kept and not entries.unknown:
+        yield violation(entries, f"without a taint {GPU} that repels pods")
 
 
 TAINTED = ResourceRule(
     name="gpu-pool-tainted",
-    title="Pods that need no GPU stay off GPU nodes",
+    title="GPU pools have a taint that keeps other pods away",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="One log collector keeps a node of 55 USD an hour from being removed (EKS Best Practices, AI/ML compute).",
-    fix=f"Give the pool the taint {GPU} with effect NoSchedule; pools of the stack file have it.",
+    why="A single pod without GPUs, such as a log collector, prevents the removal of a node of 55 USD an hour (EKS "
+    "Best Practices, AI/ML compute).",
+    fix=f"Add the taint {GPU} with effect NoSchedule to the pool; pools of the stack file have it.",
     checks={
         "taint": Check(
-            asks=f"must hold {GPU}:NoSchedule",
-            find=_open_to_all,
+            asks=f"must contain {GPU}:NoSchedule",
+            find=_untainted,
         )
     },
 )
 
 
-def _no_end(pool: Resource, _: Context) -> Iterator[Violation]:
+def _no_maximum(pool: Resource, _: Context) -> Iterator[Violation]:
     bound = pool["scalingConfig"]["maxSize"] if pool.type == NODE_GROUP else pool["spec"]["limits"][GPU]
     if gpus_of(pool) and bound.missing:
         yield violation(bound)
@@ -58,15 +59,15 @@ def _too_many(pool: Resource, context: Context) -> Iterator[Violation]:
 
 BOUNDED = ResourceRule(
     name="gpu-pool-max-bounded",
-    title="A GPU pool has an end",
+    title="GPU pools have a maximum size",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A loop that submits jobs buys machines until the account's quota ends, at up to 142 USD an hour each.",
-    fix="Set max of the pool; more than the environment allows takes a change of the rule's setting.",
+    why="A loop that submits jobs launches instances up to the account's quota, at up to 142 USD an hour each.",
+    fix="Set max of the pool; to exceed the environment's maximum, change the rule's setting maximumNodes.",
     settings={
         "maximumNodes": Setting(
-            asks="nodes that one GPU pool may have",
+            asks="maximum number of nodes of a GPU pool",
             schema={"type": "integer", "minimum": 1},
             values={"dev": 4, "staging": 8, "prod": 64},
         )
@@ -74,7 +75,7 @@ BOUNDED = ResourceRule(
     checks={
         "set": Check(
             asks="must be set",
-            find=_no_end,
+            find=_no_maximum,
         ),
         "maximum": Check(
             asks="must be at most the environment's maximum",
@@ -93,12 +94,12 @@ def _idle(group: Resource, context: Context) -> Iterator[Violation]:
 
 IDLE_ZERO = ResourceRule(
     name="gpu-pool-idle-zero",
-    title="Outside production, a GPU pool without work has no machine",
+    title="Outside production, idle GPU pools scale to zero",
     types=(NODE_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("M/A/-"),
-    why="One idle p5.48xlarge is 40,000 USD a month.",
-    fix="Set min: 0 of the pool, or make it a Karpenter pool, which starts from zero.",
+    why="One idle p5.48xlarge costs 40,000 USD a month.",
+    fix="Set min: 0 on the pool, or use a Karpenter pool, which scales from zero.",
     checks={
         "size": Check(
             asks="must be 0",
@@ -113,22 +114,22 @@ def _layouts(stack: Stack, _: Context) -> Iterator[Violation]:
         gpu, profiles = pool["gpu"].text(), {key: node.number() for key, node in pool["mig"].fields().items()}
         layout = {profile: int(count) for profile, count in profiles.items() if count is not None}
         models = list(gpus.GPUS) if pool["gpu"].unknown else [gpu]
-        wrong = [_misfit(model, layout) for model in models]
+        wrong = [_layout_problem(model, layout) for model in models]
         if layout and all(wrong):
             yield violation(pool["mig"], f"{layout}: {wrong[0]}", component)
 
 
-def _misfit(gpu: str | None, layout: dict[str, int]) -> str | None:
+def _layout_problem(gpu: str | None, layout: dict[str, int]) -> str | None:
     model = gpus.GPUS.get(gpu or "")
     if model is None:
-        return f"{gpu} is no GPU that the catalog knows"
+        return f"{gpu} is not a GPU of the catalog"
     if sum(layout.values()) > mig.COMPUTE_SLICES:
-        return f"a GPU is cut into {mig.COMPUTE_SLICES} instances at most"
+        return f"a GPU has at most {mig.COMPUTE_SLICES} instances"
     return mig.layout_problem(model.name, layout)
 
 
 def _names(stack: Stack, _: Context) -> Iterator[Violation]:
-    """A layout of NVIDIA's own is known by its name; others, of the stack, are judged by their profiles."""
+    """NVIDIA's layouts are checked by name, layouts of the stack by their profiles (`_layouts`)."""
     for pool in node_pools(stack):
         config = label(pool, MIG_CONFIG)
         name = config.text()
@@ -142,11 +143,12 @@ def _names(stack: Stack, _: Context) -> Iterator[Violation]:
 
 MIG_FITS = StackRule(
     name="mig-profile-fits",
-    title="A MIG layout is one that the pool's GPU can be cut by",
+    title="MIG layouts are valid for the pool's GPU",
     types=(MANAGED_POOL, KARPENTER_POOL, NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="The MIG manager fails only on the running node, and the node stays empty (NVIDIA/gpu-operator#262, #351).",
+    why="The MIG manager rejects an invalid layout only on the running node, and the node stays empty "
+    "(NVIDIA/gpu-operator#262, #351).",
     fix="Choose a layout or profiles that NVIDIA lists for the GPU, in mig of the pool.",
     checks={
         "profiles": Check(

@@ -1,4 +1,4 @@
-"""Helm releases: a version, a known place, and no half-installed state."""
+"""Helm releases: versions, repositories and atomic installs."""
 
 from __future__ import annotations
 
@@ -42,49 +42,49 @@ def _floating(release: Resource, _: Context) -> Iterator[Violation]:
         yield violation(version)
 
 
-def _unknown_place(release: Resource, context: Context) -> Iterator[Violation]:
+def _other_repository(release: Resource, context: Context) -> Iterator[Violation]:
     chart = release["chart"].text()
     repository = release["chart"] if chart is None or "://" in chart else release["repositoryOpts"]["repo"]
-    place = repository.text()
-    known = place is not None and any(fnmatchcase(place, pattern) for pattern in context.settings["repositories"])
+    url = repository.text()
+    known = url is not None and any(fnmatchcase(url, pattern) for pattern in context.settings["repositories"])
     if not repository.unknown and not release["chart"].unknown and not known:
         yield violation(repository)
 
 
 PINNED = ResourceRule(
     name="helm-pinned",
-    title="A chart comes from a known place, at one version",
+    title="Charts come from allowed repositories at exact versions",
     types=(RELEASE,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A range is another chart tomorrow, with whatever rights the old one had.",
-    fix="Pin the chart in spec.catalog.charts; a new place is added to the rule's setting.",
+    why="With a version range, a later update can install another chart with the same permissions.",
+    fix="Pin the chart in spec.catalog.charts; add a new repository to the rule's setting.",
     settings={
         "repositories": Setting(
-            asks="globs of repositories from which charts may come",
+            asks="globs of allowed chart repositories",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(_REPOSITORIES),
         )
     },
     checks={
         "version": Check(
-            asks="must be one version",
+            asks="must be an exact version",
             find=_floating,
         ),
         "repository": Check(
-            asks="must be one of the repositories that are allowed",
-            find=_unknown_place,
+            asks="must be an allowed repository",
+            find=_other_repository,
         ),
     },
 )
 
 
-def _half_done(release: Resource, _: Context) -> Iterator[Violation]:
+def _not_atomic(release: Resource, _: Context) -> Iterator[Violation]:
     flags = [release["atomic"], release["cleanupOnFail"]]
     yield from (violation(flag) for flag in flags if flag.is_false(default=False))
 
 
-def _patience(release: Resource, context: Context) -> Iterator[Violation]:
+def _timeout(release: Resource, context: Context) -> Iterator[Violation]:
     seconds = release["timeout"].number()
     if release["timeout"].missing or (seconds is not None and not 0 < seconds <= context.settings["maximumSeconds"]):
         yield violation(release["timeout"])
@@ -92,15 +92,15 @@ def _patience(release: Resource, context: Context) -> Iterator[Violation]:
 
 ATOMIC = ResourceRule(
     name="helm-atomic",
-    title="A release stands whole or not at all",
+    title="Releases are installed completely or not at all",
     types=(RELEASE,),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="An install that was cut off blocks every later one (pulumi/pulumi-kubernetes#2054).",
-    fix="Install it by components.base.release.",
+    why="An interrupted install blocks every later one (pulumi/pulumi-kubernetes#2054).",
+    fix="Install it with components.base.release.",
     settings={
         "maximumSeconds": Setting(
-            asks="seconds that a release may take",
+            asks="maximum timeout of a release, in seconds",
             schema={"type": "integer", "minimum": 1},
             values=everywhere(1800),
         )
@@ -108,11 +108,11 @@ ATOMIC = ResourceRule(
     checks={
         "whole": Check(
             asks="must be true",
-            find=_half_done,
+            find=_not_atomic,
         ),
         "timeout": Check(
-            asks="must be set, and bounded",
-            find=_patience,
+            asks="must be set, and at most the rule's setting",
+            find=_timeout,
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""What a chart is told: its pods are not seen by any other rule, because a Release is one resource."""
+"""Values of Helm charts: no other rule sees the pods of a chart, because a Release is one resource."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _exempt(release: Resource, context: Context) -> bool:
     return namespace.unknown or namespace.raw in context.settings["privilegedNamespaces"]
 
 
-def _open(release: Resource, context: Context) -> Iterator[Violation]:
+def _host_access(release: Resource, context: Context) -> Iterator[Violation]:
     for node in () if _exempt(release, context) else _maps(release["values"]):
         for key in _SWITCHES:
             if key in node.raw and node[key].raw is True:
@@ -52,7 +52,7 @@ def _unbounded(release: Resource, _: Context) -> Iterator[Violation]:
     for node in _maps(release["values"]):
         resources = node["resources"]
         requests = resources["requests"] if isinstance(resources.raw, dict) else resources
-        # Claims of volumes have `resources` as well, and ask for storage alone.
+        # Volume claims have `resources` as well, with storage only.
         computes = isinstance(requests.raw, dict) and {"cpu", "memory"}.intersection(requests.raw)
         if computes and resources["limits"]["memory"].missing:
             yield violation(resources["limits"])
@@ -64,43 +64,43 @@ def _floating(release: Resource, _: Context) -> Iterator[Violation]:
             yield violation(node["tag"])
 
 
-def _written_down(release: Resource, _: Context) -> Iterator[Violation]:
+def _plain_secret(release: Resource, _: Context) -> Iterator[Violation]:
     for node in _maps(release["values"]):
         for key, value in node.fields().items():
             named = key.lower() in _SECRET_WORDS and isinstance(value.raw, str) and value.raw != ""
             if named and not any(credentials(str(value.raw))):
-                yield Violation(path=value.path, got="a text in the open")
+                yield Violation(path=value.path, got="plain text")
 
 
 HARDENED = ResourceRule(
     name="helm-values-hardened",
-    title="No chart is told to make what a pod of our own may not be",
+    title="Helm values request nothing that the rules for pods forbid",
     types=(RELEASE,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A Release is one resource: its pods pass by every rule for pods.",
-    fix="Leave the value out; node software belongs into a namespace of the setting, a secret into a Secret.",
+    why="A Release is one resource, so the rules for pods don't see its pods.",
+    fix="Remove the value; node software belongs in a namespace of the setting, a secret in a Secret.",
     settings=node_software(),
     checks={
         "isolated": Check(
             asks="must be false",
-            find=_open,
+            find=_host_access,
         ),
         "user": Check(
             asks="must not be 0",
             find=_as_root,
         ),
         "memory": Check(
-            asks="must bound memory",
+            asks="must limit memory",
             find=_unbounded,
         ),
         "image": Check(
-            asks="must be a version",
+            asks="must be a fixed version",
             find=_floating,
         ),
         "secret": Check(
             asks="must be in a Secret",
-            find=_written_down,
+            find=_plain_secret,
             external_ids=("KSV-0109",),
         ),
     },

@@ -1,4 +1,4 @@
-"""What IAM documents allow: no administrators, and no writing to whatever there is."""
+"""IAM policies: no administrator access, and no writes to all resources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from policies.tokens import (
 
 _DOCUMENTS: Final = (ROLE_POLICY, POLICY, GROUP_POLICY, USER_POLICY, ROLE)
 _ATTACHMENTS: Final = (ROLE_ATTACHMENT, POLICY_ATTACHMENT, USER_ATTACHMENT)
-_PEOPLE: Final = (USER, ACCESS_KEY, USER_POLICY, USER_ATTACHMENT)
+_USERS: Final = (USER, ACCESS_KEY, USER_POLICY, USER_ATTACHMENT)
 _ADMINISTRATORS: Final = ("AdministratorAccess", "IAMFullAccess", "PowerUserAccess", "AmazonS3FullAccess")
 
 
@@ -46,7 +46,7 @@ def _allowing(resource: Resource) -> Iterator[tuple[Node, Statement]]:
 def _all_actions(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         if statement.inverted or "*" in statement.actions or "*:*" in statement.actions:
-            yield violation(document, "allowing every action, or every action but some")
+            yield violation(document, "allowing all actions, or all but some")
 
 
 def _all_of_s3(resource: Resource, _: Context) -> Iterator[Violation]:
@@ -63,19 +63,19 @@ def _attached_admin(resource: Resource, _: Context) -> Iterator[Violation]:
     yield from (violation(arn) for arn in arns if str(arn.raw).rpartition("/")[2] in _ADMINISTRATORS)
 
 
-def _people(resource: Resource, _: Context) -> Iterator[Violation]:
-    if resource.type in _PEOPLE:
+def _iam_user(resource: Resource, _: Context) -> Iterator[Violation]:
+    if resource.type in _USERS:
         yield Violation(path="", got=f"an IAM {resource.type.rpartition(':')[2]}")
 
 
 NO_ADMIN = ResourceRule(
     name="iam-no-admin",
-    title="Nothing in the stack is an administrator of the account, and nothing in it is a person",
+    title="The stack has no account administrators and no IAM users",
     types=(*_DOCUMENTS, *_ATTACHMENTS, USER, ACCESS_KEY),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A pod or a pipeline with every right makes one flaw in it the loss of the account.",
-    fix="Name the actions that are needed, and let people come by IAM Identity Center.",
+    why="One vulnerability in a pod or pipeline with administrator access compromises the whole account.",
+    fix="Name the required actions, and give people access through IAM Identity Center.",
     checks={
         "actions": Check(
             asks="must name its actions",
@@ -88,13 +88,13 @@ NO_ADMIN = ResourceRule(
             external_ids=("AVD-AWS-0345",),
         ),
         "managed": Check(
-            asks="must not be a policy of administrators",
+            asks="must not be an administrator policy",
             find=_attached_admin,
             external_ids=("CKV_AWS_274", "CKV2_AWS_56"),
         ),
         "people": Check(
             asks="must not be in the stack",
-            find=_people,
+            find=_iam_user,
             external_ids=("CKV_AWS_40", "CKV_AWS_273", "AVD-AWS-0143"),
         ),
     },
@@ -102,7 +102,7 @@ NO_ADMIN = ResourceRule(
 
 
 def _limited(statement: Statement) -> bool:
-    """Whether a condition narrows the statement to what is tagged, to one region's reads, or to one service."""
+    """Whether a condition limits the statement, to tagged resources, reads of one Region or one service."""
     return not statement.node["Condition"].missing
 
 
@@ -113,9 +113,9 @@ def _on_everything(chosen: Callable[[str], bool]) -> Callable[[Resource, Context
         for document, statement in _allowing(resource):
             if not statement.everywhere or _limited(statement):
                 continue
-            found = [action for action in statement.actions if chosen(action)]
-            if found:
-                yield violation(document, f"allowing {', '.join(sorted(found))} on every resource")
+            actions = [action for action in statement.actions if chosen(action)]
+            if actions:
+                yield violation(document, f"allowing {', '.join(sorted(actions))} on every resource")
 
     return find
 
@@ -134,17 +134,17 @@ def _passes_any_role(resource: Resource, _: Context) -> Iterator[Violation]:
         if passing and not statement.everywhere and "iam:passedtoservice" not in statement.conditions:
             unknown = statement.node["Condition"].unknown
             if not unknown:
-                yield violation(document, "allowing iam:PassRole to whichever service")
+                yield violation(document, "allowing iam:PassRole to any service")
 
 
 SCOPED_WRITES = ResourceRule(
     name="iam-scoped-writes",
-    title="What changes, gives rights or carries data away is allowed on named resources only",
+    title="Writes, permission changes and data reads are allowed on named resources only",
     types=_DOCUMENTS,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A right on `*` holds for everything that the account will ever have, of every team.",
-    fix="Name ARNs in resources, or narrow the statement by a condition on tags.",
+    why="A permission on `*` includes every present and future resource of every team in the account.",
+    fix="Name ARNs in resources, or limit the statement by a condition on tags.",
     checks={
         "writes": Check(
             asks="must name the resources that it changes",
@@ -166,22 +166,22 @@ SCOPED_WRITES = ResourceRule(
             external_ids=("CKV_AWS_288",),
         ),
         "credentials": Check(
-            asks="must name whose credentials it gets",
+            asks="must name the resources whose credentials it gets",
             find=_on_everything(lambda action: among(action, CREDENTIALS) and not among(action, ESCALATION)),
             external_ids=("CKV_AWS_287",),
         ),
         "escalation": Check(
-            asks="must not let its holder take more rights",
+            asks="must not allow privilege escalation",
             find=_on_everything(lambda action: among(action, ESCALATION)),
             external_ids=("CKV_AWS_286",),
         ),
         "reads": Check(
-            asks="must name the resources that it reads, where AWS can tell them apart",
+            asks="must name the resources that it reads, where AWS supports that",
             find=_on_everything(lambda action: among(action, RESTRICTABLE) and reads(action)),
             external_ids=("CKV_AWS_355",),
         ),
         "pass-role": Check(
-            asks="must say to which service a role may be passed",
+            asks="must limit the services to which a role may be passed",
             find=_passes_any_role,
             external_ids=("AVD-AWS-0342",),
         ),

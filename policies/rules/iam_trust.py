@@ -1,4 +1,4 @@
-"""Who may take a role."""
+"""Trust policies of IAM roles."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def _trusting(role: Resource) -> Iterator[Statement]:
     return (statement for statement in statements(role["assumeRolePolicy"]) if statement.allows)
 
 
-def _wrong(role: Resource, got: str) -> Violation:
+def _trust_violation(role: Resource, got: str) -> Violation:
     return violation(role["assumeRolePolicy"], got)
 
 
-def _anybody(role: Resource, _: Context) -> Iterator[Violation]:
+def _any_principal(role: Resource, _: Context) -> Iterator[Violation]:
     for statement in _trusting(role):
         if any(who.raw == "*" for kind in ("AWS", "Service", "Federated") for who in statement.principals(kind)):
-            yield _wrong(role, "trusting the principal '*'")
+            yield _trust_violation(role, "trusting the principal '*'")
 
 
 def _whole_account(role: Resource, _: Context) -> Iterator[Violation]:
-    """An account's root stands for everybody in it who is allowed to assume roles."""
+    """An account's root principal includes every identity in it that may assume roles."""
     for statement in _trusting(role):
         named = [who for who in statement.principals("AWS") if _ACCOUNT.fullmatch(str(who.raw))]
         if named and statement.node["Condition"].missing:
-            yield _wrong(role, f"trusting all of {named[0].raw}")
+            yield _trust_violation(role, f"trusting all of {named[0].raw}")
 
 
 def _federated(role: Resource, part: str) -> Iterator[Statement]:
@@ -57,16 +57,16 @@ def _any_service_account(role: Resource, _: Context) -> Iterator[Violation]:
         wide = [subject for subject in subjects if "*" in str(subject.raw)]
         unknown = statement.node["Condition"].unknown
         if not unknown and (not subjects or not audiences or wide):
-            yield _wrong(role, "trusting more than one service account of the cluster")
+            yield _trust_violation(role, "trusting more than one service account of the cluster")
 
 
 def _any_repository(role: Resource, _: Context) -> Iterator[Violation]:
-    """`repo:owner/name:...` is what GitHub calls a workflow (GitHub Docs, "OpenID Connect reference")."""
+    """The subject of a workflow is `repo:owner/name:...` (GitHub Docs, "OpenID Connect reference")."""
     for statement in _federated(role, "token.actions.githubusercontent.com"):
         subjects = [str(subject.raw) for subject in _values(statement, ":sub") if subject.known]
         pinned = [subject for subject in subjects if re.match(r"repo:[^*/:]+/[^*/:]+:", subject)]
         if not statement.node["Condition"].unknown and (not subjects or len(pinned) < len(subjects)):
-            yield _wrong(role, "trusting workflows of more than one repository")
+            yield _trust_violation(role, "trusting workflows of more than one repository")
 
 
 def _any_pod(role: Resource, _: Context) -> Iterator[Violation]:
@@ -74,25 +74,25 @@ def _any_pod(role: Resource, _: Context) -> Iterator[Violation]:
         pods = any(str(who.raw).startswith("pods.eks.amazonaws.com") for who in statement.principals("Service"))
         tags = {key.rpartition("/")[2] for key in statement.conditions if key.startswith("aws:requesttag/")}
         if pods and not statement.node["Condition"].unknown and not tags >= _POD_TAGS:
-            yield _wrong(role, f"trusting pods without a condition on {', '.join(sorted(_POD_TAGS - tags))}")
+            yield _trust_violation(role, f"trusting pods without a condition on {', '.join(sorted(_POD_TAGS - tags))}")
 
 
 TRUST_SCOPED = ResourceRule(
     name="iam-trust-scoped",
-    title="A role can be taken by exactly who needs it: one service, one service account, one repository",
+    title="Trust policies name one service, service account or repository",
     types=(ROLE,),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A trust policy that names an issuer and no subject is a role for whoever can get a token there.",
+    why="A trust policy with an issuer and no subject lets anyone with a token of that issuer assume the role.",
     fix="Name the principal, and pin its subject by conditions (components.base.iam has the forms).",
     checks={
         "anybody": Check(
-            asks="must name who is trusted",
-            find=_anybody,
+            asks="must name its principals",
+            find=_any_principal,
             external_ids=("CKV_AWS_60",),
         ),
         "account": Check(
-            asks="must name principals, or narrow an account by a condition",
+            asks="must name principals, or limit an account by a condition",
             find=_whole_account,
             external_ids=("CKV_AWS_61",),
         ),

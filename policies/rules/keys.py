@@ -1,4 +1,4 @@
-"""KMS keys: what is encrypted with one is lost with it."""
+"""KMS keys: rotation, deletion window and key policies."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _disabled(key: Resource, _: Context) -> Iterator[Violation]:
         yield violation(key["isEnabled"])
 
 
-def _hasty(key: Resource, context: Context) -> Iterator[Violation]:
-    """KMS waits 30 days unless told otherwise."""
+def _short_window(key: Resource, context: Context) -> Iterator[Violation]:
+    """The default of KMS is 30 days."""
     days = key["deletionWindowInDays"].number()
     if days is not None and days < context.settings["minimumDays"]:
         yield violation(key["deletionWindowInDays"])
@@ -37,28 +37,29 @@ def _without_policy(key: Resource, _: Context) -> Iterator[Violation]:
         yield violation(key["policy"])
 
 
-def _for_everybody(key: Resource, _: Context) -> Iterator[Violation]:
+def _any_principal(key: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(key["policy"]):
         if statement.allows and any(who.raw == "*" for who in statement.principals("AWS")):
             yield violation(key["policy"], "for the principal '*'")
 
 
-def _lockable(key: Resource, _: Context) -> Iterator[Violation]:
+def _lockout_possible(key: Resource, _: Context) -> Iterator[Violation]:
     if key["bypassPolicyLockoutSafetyCheck"].is_true(default=False):
         yield violation(key["bypassPolicyLockoutSafetyCheck"])
 
 
 KMS_KEY_SAFE = ResourceRule(
     name="kms-key-safe",
-    title="A key is rotated, has a policy that names its users, and can't be lost in a week",
+    title="KMS keys are rotated, have a policy with named principals, and have a long deletion window",
     types=(KEY,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A cluster whose key is gone is degraded for ever: AWS knows no way back (EKS User Guide, Encrypt secrets).",
-    fix="Set enableKeyRotation and a policy on the key; the window is keyDeletionDays of the stack file.",
+    why="A cluster whose key was deleted is degraded permanently: AWS can't recover it (EKS User Guide, Encrypt "
+    "secrets).",
+    fix="Set enableKeyRotation and a policy of the key; the window is keyDeletionDays in the stack file.",
     settings={
         "minimumDays": Setting(
-            asks="days in which a deletion can be taken back",
+            asks="minimum days in which a deletion can be cancelled",
             schema={"type": "integer", "minimum": 7, "maximum": 30},
             values={"dev": 7, "staging": 7, "prod": 30},
         )
@@ -76,7 +77,7 @@ KMS_KEY_SAFE = ResourceRule(
         ),
         "window": Check(
             asks="must be at least the environment's minimum",
-            find=_hasty,
+            find=_short_window,
         ),
         "policy": Check(
             asks="must be set",
@@ -84,13 +85,13 @@ KMS_KEY_SAFE = ResourceRule(
             external_ids=("CKV2_AWS_64",),
         ),
         "principal": Check(
-            asks="must name who may use it",
-            find=_for_everybody,
+            asks="must name its principals",
+            find=_any_principal,
             external_ids=("CKV_AWS_33",),
         ),
         "lockout": Check(
             asks="must be false",
-            find=_lockable,
+            find=_lockout_possible,
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""Queues: what they promise is there, and one team's is not another's."""
+"""Kueue: flavors, quotas and limits of ClusterQueues."""
 
 from __future__ import annotations
 
@@ -27,47 +27,47 @@ def _flavors(queue: Resource) -> Iterator[Node]:
         yield from group["flavors"].items()
 
 
-def _homeless(stack: Stack, _: Context) -> Iterator[Violation]:
+def _without_pool(stack: Stack, _: Context) -> Iterator[Violation]:
     pools = names(stack)
     for flavor in stack.of(RESOURCE_FLAVOR):
         label = flavor["spec"]["nodeLabels"][POOL]
-        led = label.unknown or any(name.unknown or name.raw == label.raw for name in pools)
-        if pools and not led:
+        exists = label.unknown or any(name.unknown or name.raw == label.raw for name in pools)
+        if pools and not exists:
             yield violation(label, at=flavor)
 
 
-def _unqueued(stack: Stack, _: Context) -> Iterator[Violation]:
+def _without_flavor(stack: Stack, _: Context) -> Iterator[Violation]:
     labels = [flavor["spec"]["nodeLabels"][POOL] for flavor in stack.of(RESOURCE_FLAVOR)]
     if not labels or any(label.unknown for label in labels):
         return
-    queued = [label.raw for label in labels]
+    with_flavor = [label.raw for label in labels]
     for component, pool in facts(stack):
-        if pool["gpu"].known and pool["name"].text() not in (None, *queued):
-            yield violation(pool["name"], "one of GPUs that no ResourceFlavor leads to", component)
+        if pool["gpu"].known and pool["name"].text() not in (None, *with_flavor):
+            yield violation(pool["name"], "a GPU pool without a ResourceFlavor", component)
 
 
 FLAVOR_HAS_POOL = StackRule(
     name="kueue-flavor-has-pool",
-    title="Every flavor leads to a pool, and every GPU pool has a flavor",
+    title="Every ResourceFlavor selects a pool, and every GPU pool has a ResourceFlavor",
     types=(RESOURCE_FLAVOR, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Work that is admitted to a flavor without nodes waits for ever, and looks as if it ran.",
-    fix="Name the pool in nodeLabels of the flavor, as components.queues does for each pool.",
+    why="A workload admitted to a flavor without nodes waits forever and appears to be running.",
+    fix="Set the pool's label in nodeLabels of the flavor, as components.queues does for each pool.",
     checks={
         "pool": Check(
             asks="must be a pool of the stack",
-            find=_homeless,
+            find=_without_pool,
         ),
         "flavor": Check(
-            asks="must have a flavor",
-            find=_unqueued,
+            asks="must have a ResourceFlavor",
+            find=_without_flavor,
         ),
     },
 )
 
 
-def _promised(stack: Stack) -> Iterator[tuple[str, str, float]]:
+def _quotas(stack: Stack) -> Iterator[tuple[str, str, float]]:
     """Flavor, resource and amount of every known nominal quota of a device."""
     for queue in stack.of(CLUSTER_QUEUE):
         for flavor in _flavors(queue):
@@ -81,9 +81,9 @@ def _device(share: Node) -> bool:
     return str(share["name"].raw).startswith(_DEVICE)
 
 
-def _too_much(stack: Stack, _: Context) -> Iterator[Violation]:
+def _over_quota(stack: Stack, _: Context) -> Iterator[Violation]:
     sums: dict[tuple[str, str], float] = {}
-    for where, what, amount in _promised(stack):
+    for where, what, amount in _quotas(stack):
         sums[where, what] = sums.get((where, what), 0) + amount
     pools = _pools(stack)
     for (flavor, resource), total in sorted(sums.items()):
@@ -93,43 +93,43 @@ def _too_much(stack: Stack, _: Context) -> Iterator[Violation]:
         there = (pool["max"].number() or 0) * (pool["resources"][resource].number() or 0)
         if total > there:
             at = next(one for one in stack.of(CLUSTER_QUEUE))
-            got = f"{total:g} {resource} of flavor {flavor} in all, and pool {flavor} has {there:g} at its largest"
+            got = f"{total:g} {resource} of flavor {flavor} in total, while pool {flavor} has {there:g} at its maximum"
             yield Violation(path="spec.resourceGroups", got=got, at=at)
 
 
 QUOTA_FITS = StackRule(
     name="kueue-quota-fits-pool",
-    title="Queues promise no more GPUs than the pools have",
+    title="Nominal quotas sum up to no more GPUs than the pools have",
     types=(CLUSTER_QUEUE, MANAGED_POOL, KARPENTER_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A pod that is admitted beyond what there is waits for a node that never comes, and holds its quota.",
+    why="A pod admitted beyond the capacity of its pool waits forever for a node and holds its quota.",
     fix="Lower the shares of teams in the stack file, or raise max of the pool.",
     checks={
         "sum": Check(
-            asks="must fit the pool",
-            find=_too_much,
+            asks="must not exceed the pool's maximum",
+            find=_over_quota,
         )
     },
 )
 
 
-def _lendable(queue: Resource, _: Context) -> Iterator[Violation]:
+def _lends_too_much(queue: Resource, _: Context) -> Iterator[Violation]:
     for flavor in _flavors(queue):
         for share in flavor["resources"].items():
             device = _device(share)
-            lends, has = (share[key].number() if device else None for key in ("lendingLimit", "nominalQuota"))
-            if lends is not None and has is not None and lends > has:
-                yield violation(share["lendingLimit"], f"{lends:g}, of {has:g}")
+            lending, nominal = (share[key].number() if device else None for key in ("lendingLimit", "nominalQuota"))
+            if lending is not None and nominal is not None and lending > nominal:
+                yield violation(share["lendingLimit"], f"{lending:g}, while nominalQuota is {nominal:g}")
 
 
-def _alone(queue: Resource, _: Context) -> Iterator[Violation]:
+def _without_cohort(queue: Resource, _: Context) -> Iterator[Violation]:
     for flavor in _flavors(queue) if queue["spec"]["cohortName"].missing else ():
         for share in flavor["resources"].items():
             yield from (violation(share[key]) for key in ("lendingLimit", "borrowingLimit") if share[key].known)
 
 
-def _one_sided(queue: Resource, _: Context) -> Iterator[Violation]:
+def _without_reclaim(queue: Resource, _: Context) -> Iterator[Violation]:
     preemption = queue["spec"]["preemption"]
     policy, never = preemption["borrowWithinCohort"]["policy"], preemption["reclaimWithinCohort"]
     if policy.raw == "LowerPriority" and (never.missing or never.raw == "Never"):
@@ -138,24 +138,25 @@ def _one_sided(queue: Resource, _: Context) -> Iterator[Violation]:
 
 LIMITS_SANE = ResourceRule(
     name="kueue-limits-sane",
-    title="What a queue lends and borrows is what Kueue's webhook takes",
+    title="Lending and borrowing limits are valid for Kueue's webhook",
     types=(CLUSTER_QUEUE,),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="The webhook refuses it in the middle of an update (kueue, pkg/webhooks/clusterqueue_webhook.go).",
-    fix="Lend no more than nominalQuota, set limits in a cohort alone, and reclaim where you borrow by force.",
+    why="The webhook rejects invalid limits in the middle of an update (kueue, pkg/webhooks/clusterqueue_webhook.go).",
+    fix="Keep lendingLimit within nominalQuota, set limits only in a cohort, and set reclaimWithinCohort together "
+    "with borrowWithinCohort.",
     checks={
         "lending": Check(
-            asks="must be no more than nominalQuota",
-            find=_lendable,
+            asks="must be at most nominalQuota",
+            find=_lends_too_much,
         ),
         "cohort": Check(
-            asks="must be set in a cohort alone",
-            find=_alone,
+            asks="must be set only in a cohort",
+            find=_without_cohort,
         ),
         "reclaim": Check(
             asks="must not be Never",
-            find=_one_sided,
+            find=_without_reclaim,
         ),
     },
 )

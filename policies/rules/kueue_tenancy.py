@@ -1,4 +1,4 @@
-"""Queues of teams: each team's own, and all or nothing for jobs of many nodes."""
+"""Kueue tenancy: queues per team, and all-or-nothing starts of multi-node jobs."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from policies.tokens import CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE, RELEASE
 from spec.teams.labels import TEAM
 
 
-def _for_all(stack: Stack, _: Context) -> Iterator[Violation]:
+def _every_namespace(stack: Stack, _: Context) -> Iterator[Violation]:
     for queue in stack.of(CLUSTER_QUEUE):
         selector = queue["spec"]["namespaceSelector"]
         if selector.known and not selector.fields():
             yield violation(selector, "for every namespace", queue)
 
 
-def _unqueued(stack: Stack, _: Context) -> Iterator[Violation]:
-    homes = [queue["metadata"]["namespace"] for queue in stack.of(LOCAL_QUEUE)]
+def _without_queue(stack: Stack, _: Context) -> Iterator[Violation]:
+    namespaces = [queue["metadata"]["namespace"] for queue in stack.of(LOCAL_QUEUE)]
     for space in stack.of(NAMESPACE) if stack.of(CLUSTER_QUEUE) else ():
         name = space["metadata"]["name"].text()
-        queued = any(home.unknown or home.raw == name for home in homes)
+        queued = any(namespace.unknown or namespace.raw == name for namespace in namespaces)
         if space["metadata"]["labels"][TEAM].known and name and not queued:
             yield Violation(path="", got="without one", at=space)
 
 
-def _foreign(stack: Stack, _: Context) -> Iterator[Violation]:
+def _unknown_target(stack: Stack, _: Context) -> Iterator[Violation]:
     names = [queue["metadata"]["name"] for queue in stack.of(CLUSTER_QUEUE)]
     for local in stack.of(LOCAL_QUEUE):
         target = local["spec"]["clusterQueue"]
@@ -41,31 +41,31 @@ def _foreign(stack: Stack, _: Context) -> Iterator[Violation]:
 
 TENANT_ISOLATION = StackRule(
     name="kueue-tenant-isolation",
-    title="A team's queue admits its own namespaces, each of which has a way to it",
+    title="A team's ClusterQueue admits only namespaces of the team, and each has a LocalQueue",
     types=(CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A queue for every namespace is one team's quota for all.",
+    why="A ClusterQueue for every namespace lets all teams use the quota of one.",
     fix="Select the team's label in namespaceSelector, and declare a LocalQueue in each of its namespaces.",
     checks={
         "selector": Check(
             asks="must select the team's namespaces",
-            find=_for_all,
+            find=_every_namespace,
         ),
         "local": Check(
             asks="must have a LocalQueue",
-            find=_unqueued,
+            find=_without_queue,
         ),
         "target": Check(
             asks="must be a ClusterQueue of the stack",
-            find=_foreign,
+            find=_unknown_target,
         ),
     },
 )
 
 
 def _configuration(release: Resource) -> Node:
-    """Kueue's own configuration, which its chart takes as a text of YAML."""
+    """Kueue's configuration, which its chart takes as a string of YAML."""
     node = release["values"].at("managerConfig", "controllerManagerConfigYaml")
     if not isinstance(node.raw, str):
         return node
@@ -75,12 +75,12 @@ def _configuration(release: Resource) -> Node:
         raise WrongTypeError(node, "YAML") from error
 
 
-def _kueues(stack: Stack) -> list[Resource]:
+def _kueue_releases(stack: Stack) -> list[Resource]:
     return [release for release in stack.of(RELEASE) if str(release["chart"].raw).endswith("/kueue")]
 
 
-def _piecemeal(stack: Stack, _: Context) -> Iterator[Violation]:
-    for release in _kueues(stack):
+def _without_wait(stack: Stack, _: Context) -> Iterator[Violation]:
+    for release in _kueue_releases(stack):
         wait = _configuration(release)["waitForPodsReady"]
         for node in (wait["timeout"], wait["requeuingStrategy"]["backoffLimitCount"]):
             if node.missing:
@@ -89,16 +89,16 @@ def _piecemeal(stack: Stack, _: Context) -> Iterator[Violation]:
 
 GANG_SAFE = StackRule(
     name="kueue-gang-safe",
-    title="A job of many nodes starts whole, or gives its quota back",
+    title="Multi-node jobs start all their pods, or release their quota",
     types=(RELEASE,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Two half-started jobs can wait for each other's GPUs for ever (kubernetes-sigs/kueue#2796).",
+    why="Two partly started jobs can wait for each other's GPUs forever (kubernetes-sigs/kueue#2796).",
     fix="Set waitForPodsReady of Kueue's configuration with a timeout and a backoffLimitCount.",
     checks={
         "wait": Check(
             asks="must be set",
-            find=_piecemeal,
+            find=_without_wait,
         )
     },
 )

@@ -1,4 +1,4 @@
-"""Load balancers that the program declares itself; those of Services are asked about in `services`."""
+"""Load balancers of the program; rules don't see those that a controller creates for Services and Ingresses."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from policies.rule import Check, Context, Setting, StackRule, Violation, violati
 from policies.tokens import LISTENER, LOAD_BALANCER, TARGET_GROUP, WEB_ACL_ASSOCIATION
 
 _MODERN: Final = ("ELBSecurityPolicy-TLS13-", "ELBSecurityPolicy-FS-1-2-", "ELBSecurityPolicy-TLS-1-2-")
-"""Names of policies that begin so have no TLS below 1.2 (ELB User Guide, "Security policies"; read 2026-11)."""
+"""Prefixes of the names of policies without TLS below 1.2 (ELB User Guide, "Security policies"; read 2026-11)."""
 _APPLICATION: Final = "application"
 
 
 def _kind(balancer: Resource) -> Any:
-    """`application` is what AWS takes where nothing is said."""
+    """Its type; the default of AWS is `application`."""
     node = balancer["loadBalancerType"]
     return _APPLICATION if node.missing else node.raw
 
@@ -40,7 +40,7 @@ def _redirects(listener: Resource) -> bool:
     return actions.unknown or any(kind.unknown or kind.raw == "redirect" for kind in kinds)
 
 
-def _in_the_open(listener: Resource, _: Context) -> Iterator[Violation]:
+def _unencrypted(listener: Resource, _: Context) -> Iterator[Violation]:
     protocol = listener["protocol"]
     if protocol.raw in ("HTTP", "TCP", "UDP", "TCP_UDP") and not _redirects(listener):
         yield violation(protocol, at=listener)
@@ -67,22 +67,23 @@ def _unfiltered(stack: Stack, _: Context) -> Iterator[Violation]:
 
 LB_TLS_INTERNAL = StackRule(
     name="lb-tls-internal",
-    title="A load balancer is internal unless it is listed, and speaks modern TLS",
+    title="Load balancers are internal unless listed, and require TLS 1.2 or newer",
     types=(LOAD_BALANCER, LISTENER, TARGET_GROUP, WEB_ACL_ASSOCIATION),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A model that answers the internet without a word is a bill and a leak.",
-    fix="Set internal, an HTTPS listener with a TLS 1.2+ policy, logs, protection; list public ones in the setting.",
+    why="An unauthenticated model endpoint on the internet costs money and leaks data.",
+    fix="Set internal, an HTTPS listener with a TLS 1.2+ policy, access logs and deletion protection; list public "
+    "load balancers in the setting.",
     settings={
         "public": Setting(
-            asks="logical names of load balancers that may face the internet",
+            asks="logical names of load balancers that may be public",
             schema={"type": "array", "items": {"type": "string"}},
             values={"dev": [], "staging": [], "prod": []},
         )
     },
     checks={
         "internal": Check(
-            asks="must be true, or the load balancer listed",
+            asks="must be true, or the load balancer must be listed",
             find=each(LOAD_BALANCER, _public),
         ),
         "logs": Check(
@@ -112,7 +113,7 @@ LB_TLS_INTERNAL = StackRule(
         ),
         "plain": Check(
             asks="must be HTTPS or TLS, or redirect to it",
-            find=each(LISTENER, _in_the_open),
+            find=each(LISTENER, _unencrypted),
             external_ids=("CKV_AWS_2", "CKV_AWS_378", "CKV2_AWS_20", "AVD-AWS-0054"),
         ),
         "tls": Check(
@@ -130,11 +131,11 @@ LB_TLS_INTERNAL = StackRule(
 
 LB_PUBLIC_FILTERED = StackRule(
     name="lb-public-filtered",
-    title="A load balancer that faces the internet has a web ACL",
+    title="Public load balancers have a web ACL",
     types=(LOAD_BALANCER, WEB_ACL_ASSOCIATION),
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
-    why="It bounds what one client may ask of GPUs that are paid for by the second.",
+    why="It limits the requests that one client can send to GPUs that are billed by the second.",
     fix="Associate an aws.wafv2.WebAcl with it.",
     checks={
         "filtered": Check(

@@ -1,4 +1,4 @@
-"""What every machine has, whether its template is EC2's or Karpenter's: metadata service, addresses, disks."""
+"""Launch templates and EC2NodeClasses: metadata service, public addresses and volumes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def _tokens(machine: Resource, _: Context) -> Iterator[Violation]:
 
 IMDSV2 = ResourceRule(
     name="node-imdsv2-required",
-    title="The metadata service answers only to session tokens",
+    title="The instance metadata service requires session tokens (IMDSv2)",
     types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without a token, any program that can be made to fetch a URL gives away the node's credentials.",
+    why="Without a token, any program that can be made to fetch a URL exposes the node's credentials.",
     fix="Set httpTokens: required in the metadata options of the template.",
     checks={
         "tokens": Check(
@@ -53,15 +53,15 @@ def _hops(machine: Resource, context: Context) -> Iterator[Violation]:
 
 HOP_LIMIT = ResourceRule(
     name="node-imds-hop-limit",
-    title="The metadata service is out of a pod's reach",
+    title="Pods can't reach the instance metadata service",
     types=_TYPES,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="With two hops, every pod can take the node's role (EKS Best Practices, Identity and Access Management).",
-    fix="Set httpPutResponseHopLimit: 1 and give the pod a role by EKS Pod Identity.",
+    why="With two hops, every pod can use the node's role (EKS Best Practices, Identity and Access Management).",
+    fix="Set httpPutResponseHopLimit: 1, and give pods roles with EKS Pod Identity.",
     settings={
         "maximumHops": Setting(
-            asks="hops that an answer of the metadata service may travel",
+            asks="maximum hops of a response of the metadata service",
             schema={"type": "integer", "minimum": 1, "maximum": 64},
             values=everywhere(1),
         )
@@ -93,12 +93,12 @@ def _bare(machine: Resource, _: Context) -> Iterator[Violation]:
 
 NO_PUBLIC_IP = ResourceRule(
     name="node-no-public-ip",
-    title="No machine has a public address, and none stands outside a node pool",
+    title="No instance has a public address, and every instance belongs to a node pool",
     types=(*_TYPES, INSTANCE, LAUNCH_CONFIGURATION),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A node with a public address is one security group away from the internet.",
-    fix="Leave out the public address, and make machines by a pool of the stack file.",
+    why="A node with a public address is one security group rule away from the internet.",
+    fix="Remove the public address, and create instances with a pool of the stack file.",
     checks={
         "address": Check(
             asks="must be false",
@@ -126,7 +126,7 @@ def _plain_disk(machine: Resource, _: Context) -> Iterator[Violation]:
 
 
 def _no_disk(machine: Resource, _: Context) -> Iterator[Violation]:
-    """Without a mapping the AMI's own is used, which is not encrypted."""
+    """Without a mapping, the AMI's own mapping applies, which is not encrypted."""
     mappings = _body(machine)["blockDeviceMappings"]
     if machine.type != VOLUME and (mappings.missing or (mappings.known and not mappings.items())):
         yield violation(mappings)
@@ -144,11 +144,11 @@ def _old_disk(machine: Resource, _: Context) -> Iterator[Violation]:
 
 EBS_ENCRYPTED = ResourceRule(
     name="node-ebs-encrypted-cmk",
-    title="Disks are gp3, encrypted with a key of the stack's own",
+    title="EBS volumes are gp3 and encrypted with a customer managed KMS key",
     types=(*_TYPES, VOLUME),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Images, logs and scratch data of every team are on them, and a key of one's own can be taken away.",
+    why="Volumes hold images, logs and scratch data of every team; access to a customer managed key can be revoked.",
     fix="Set encrypted, a KMS key and volumeType: gp3 for every volume of the template.",
     checks={
         "mapped": Check(

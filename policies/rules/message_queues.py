@@ -1,4 +1,4 @@
-"""Queues and topics: encrypted, and not for everybody to write to."""
+"""SQS queues and SNS topics: encryption and access policies."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from policies.resource import Resource
 from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
 
-_STORES: Final = (QUEUE, TOPIC)
-_NARROW: Final = (
+_ENCRYPTED_TYPES: Final = (QUEUE, TOPIC)
+_LIMITING: Final = (
     "aws:sourcearn",
     "aws:sourceaccount",
     "aws:principalorgid",
@@ -24,16 +24,16 @@ _NARROW: Final = (
 
 
 def _plain(store: Resource, _: Context) -> Iterator[Violation]:
-    """SQS encrypts with a key of its own only where `sqsManagedSseEnabled` is not switched off."""
+    """SQS encrypts with its own key unless `sqsManagedSseEnabled` is false."""
     off = store["sqsManagedSseEnabled"].is_false(default=True) or store.type == TOPIC
-    if store.type in _STORES and store["kmsMasterKeyId"].missing and off:
+    if store.type in _ENCRYPTED_TYPES and store["kmsMasterKeyId"].missing and off:
         yield violation(store["kmsMasterKeyId"])
 
 
 def _aws_key(store: Resource, _: Context) -> Iterator[Violation]:
     key = store["kmsMasterKeyId"]
     managed = store.type == QUEUE and store["sqsManagedSseEnabled"].is_true(default=True) and key.missing
-    if store.type in _STORES and (managed or str(key.raw).startswith("alias/aws/")):
+    if store.type in _ENCRYPTED_TYPES and (managed or str(key.raw).startswith("alias/aws/")):
         yield violation(key)
 
 
@@ -41,22 +41,22 @@ def _allowing(policy: Resource) -> Iterator[Statement]:
     return (statement for statement in statements(policy["policy"]) if statement.allows)
 
 
-def _everything(policy: Resource, _: Context) -> Iterator[Violation]:
+def _all_actions(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in _allowing(policy):
         if {"*", "sqs:*", "sns:*"}.intersection(statement.actions):
             yield violation(policy["policy"], "allowing every action")
 
 
-def _everybody(policy: Resource, _: Context) -> Iterator[Violation]:
+def _any_principal(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in _allowing(policy):
         public = any(who.raw == "*" for who in statement.principals("AWS"))
-        narrow = statement.node["Condition"].unknown or any(key in statement.conditions for key in _NARROW)
+        narrow = statement.node["Condition"].unknown or any(key in statement.conditions for key in _LIMITING)
         if public and not narrow:
-            yield violation(policy["policy"], "for the principal '*' without a condition on who that is")
+            yield violation(policy["policy"], "for the principal '*' without a condition that limits it")
 
 
 def _other_accounts(policy: Resource, _: Context) -> Iterator[Violation]:
-    """The topic's own ARN says whose it is; unknown until it is made, so that an update judges what a preview can't."""
+    """The topic's ARN names its account. It is unknown until the topic exists, so only an update is evaluated."""
     arn = policy["arn"].text() if policy.type == TOPIC_POLICY else None
     account = arn.split(":")[4] if arn and arn.count(":") >= 5 else None
     for statement in _allowing(policy) if account else ():
@@ -69,35 +69,35 @@ def _other_accounts(policy: Resource, _: Context) -> Iterator[Violation]:
 
 QUEUES_ENCRYPTED = ResourceRule(
     name="queues-encrypted",
-    title="Queues and topics are encrypted and written to by named services alone",
+    title="Queues and topics are encrypted, and only named principals can send to them",
     types=(QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Whoever writes a false interruption to Karpenter's queue drains a node of the cluster.",
-    fix="Give it kmsMasterKeyId, and name the service and its source in the policy.",
+    why="A forged interruption message in Karpenter's queue drains a node of the cluster.",
+    fix="Set kmsMasterKeyId, and name the service and its source in the policy.",
     checks={
         "encrypted": Check(
-            asks="must be set, or SQS's own encryption left on",
+            asks="must be set, or SQS-managed encryption must stay on",
             find=_plain,
             external_ids=("CKV_AWS_26", "CKV_AWS_27", "AVD-AWS-0095", "AVD-AWS-0096"),
         ),
         "key": Check(
-            asks="must be a key of the stack's own",
+            asks="must be a customer managed KMS key",
             find=_aws_key,
             external_ids=("CKV2_AWS_73", "AVD-AWS-0135", "AVD-AWS-0136"),
         ),
         "actions": Check(
             asks="must name the actions that it allows",
-            find=_everything,
+            find=_all_actions,
             external_ids=("CKV_AWS_72", "AVD-AWS-0097"),
         ),
         "principal": Check(
-            asks="must name who is allowed",
-            find=_everybody,
+            asks="must name its principals",
+            find=_any_principal,
             external_ids=("CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387"),
         ),
         "account": Check(
-            asks="must be for principals of the topic's own account",
+            asks="must name only principals of the topic's account",
             find=_other_accounts,
             external_ids=("CKV_AWS_385",),
         ),

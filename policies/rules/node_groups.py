@@ -1,4 +1,4 @@
-"""How a managed node group changes: names, sizes and updates that don't get in each other's way."""
+"""Managed node groups: updates, names and sizes; Auto Scaling groups."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def _forced(group: Resource, context: Context) -> Iterator[Violation]:
 
 SAFE_UPDATE = ResourceRule(
     name="nodegroup-safe-update",
-    title="An update takes a few nodes at a time and waits for their pods",
+    title="Updates replace a few nodes at a time and respect PodDisruptionBudgets",
     types=(NODE_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A forced update kills pods that a PodDisruptionBudget protects; one of all nodes at once kills the service.",
+    why="A forced update ends pods that a PodDisruptionBudget protects; an update of all nodes at once is an outage.",
     fix="Set update.maxUnavailablePercentage and update.force of the pool.",
     settings={
         "maximumPercent": Setting(
-            asks="percent of a group's nodes that may be gone at once",
+            asks="percent of a group's nodes that may be unavailable at once",
             schema={"type": "integer", "minimum": 1, "maximum": 100},
             values={"dev": 100, "staging": 50, "prod": 34},
         ),
@@ -71,22 +71,22 @@ SAFE_UPDATE = ResourceRule(
 
 
 def _fixed_name(group: Resource, _: Context) -> Iterator[Violation]:
-    """The engine shows inputs after the provider's check, which has then put in the name that it made: the logical
-    name, perhaps with project and stack before it, and random hexadecimal digits behind it."""
+    """The engine passes inputs after the provider's check, which sets an auto-generated name: the logical name,
+    optionally prefixed with project and stack, and a suffix of random hexadecimal digits."""
     name = group["nodeGroupName"].text()
-    made = rf"([a-z0-9-]+-)?{re.escape(group.name)}-[0-9a-f]{{7,}}"
-    if name is not None and not re.fullmatch(made, name) and not group.delete_before_replace:
+    generated = rf"([a-z0-9-]+-)?{re.escape(group.name)}-[0-9a-f]{{7,}}"
+    if name is not None and not re.fullmatch(generated, name) and not group.delete_before_replace:
         yield violation(group["nodeGroupName"])
 
 
 AUTONAME = ResourceRule(
     name="nodegroup-autoname",
-    title="A node group can be replaced beside the one that it replaces",
+    title="A node group's replacement can be created before the old group is deleted",
     types=(NODE_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="With a fixed name every replacement fails with ResourceInUseException (pulumi/pulumi-eks#294, #491).",
-    fix="Leave nodeGroupName out, or set delete_before_replace.",
+    fix="Omit nodeGroupName, or set delete_before_replace.",
     checks={
         "name": Check(
             asks="must be left to auto-naming",
@@ -97,7 +97,7 @@ AUTONAME = ResourceRule(
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
 
 
-def _overwritten(group: Resource, _: Context) -> Iterator[Violation]:
+def _desired_size_reset(group: Resource, _: Context) -> Iterator[Violation]:
     scaling = group["scalingConfig"]
     low, high = scaling["minSize"].number(), scaling["maxSize"].number()
     if low is not None and high is not None and low < high and not _IGNORED.intersection(group.ignore_changes):
@@ -106,16 +106,16 @@ def _overwritten(group: Resource, _: Context) -> Iterator[Violation]:
 
 DESIRED_IGNORED = ResourceRule(
     name="nodegroup-desired-ignored",
-    title="An update leaves the size that the autoscaler has chosen alone",
+    title="An update keeps the size that the autoscaler has set",
     types=(NODE_GROUP,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="Every `up` would otherwise scale a busy group back to its first size and kill what runs there.",
+    why="Otherwise every `up` scales a busy group back to its initial size and ends what runs there.",
     fix="Add scalingConfig.desiredSize to ignore_changes of a group whose minimum is below its maximum.",
     checks={
         "desired": Check(
-            asks="must hold scalingConfig.desiredSize",
-            find=_overwritten,
+            asks="must contain scalingConfig.desiredSize",
+            find=_desired_size_reset,
         )
     },
 )
@@ -128,23 +128,23 @@ def _configured(group: Resource, _: Context) -> Iterator[Violation]:
 
 def _untagged(group: Resource, context: Context) -> Iterator[Violation]:
     tags = group["tags"]
-    spread = [tag["key"] for tag in tags.items() if not tag["propagateAtLaunch"].is_false(default=False)]
-    missing = [key for key in context.settings["tags"] if key not in texts(spread)]
-    if len(missing) > unknowns(spread) and not tags.unknown:
+    propagated = [tag["key"] for tag in tags.items() if not tag["propagateAtLaunch"].is_false(default=False)]
+    missing = [key for key in context.settings["tags"] if key not in texts(propagated)]
+    if len(missing) > unknowns(propagated) and not tags.unknown:
         yield violation(tags, f"without {', '.join(missing)}")
 
 
 ASG_TAGS = ResourceRule(
     name="asg-launch-template-tags",
-    title="An Auto Scaling group of one's own has a launch template, and its machines bear its tags",
+    title="A self-managed Auto Scaling group has a launch template and propagates its tags",
     types=(AUTO_SCALING_GROUP,),
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
-    why="Launch configurations can't ask for IMDSv2 as a default, and untagged machines are on nobody's bill.",
-    fix="Use a managed node group; or give the group launchTemplate, and tags with propagateAtLaunch.",
+    why="Launch configurations can't require IMDSv2 by default, and the cost of untagged instances can't be allocated.",
+    fix="Use a managed node group, or set launchTemplate and tags with propagateAtLaunch.",
     settings={
         "tags": Setting(
-            asks="tags that its machines must bear",
+            asks="tags that its instances must have",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(["owner", "environment"]),
         )

@@ -1,4 +1,4 @@
-"""What a node may do in AWS before any pod runs on it."""
+"""Permissions of the IAM role of nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from policies.tokens import ROLE, ROLE_ATTACHMENT, ROLE_POLICY
 
 
 def _of_nodes(role: Resource) -> bool:
-    """EC2 alone takes the role of a machine; its domain is another in some partitions."""
+    """Only EC2 assumes the role of a node; the domain of the service differs in some partitions."""
     principals = [who for statement in statements(role["assumeRolePolicy"]) for who in statement.principals("Service")]
     return any(str(who.raw).startswith("ec2.amazonaws.com") for who in principals)
 
@@ -39,20 +39,21 @@ def _written(stack: Stack, _: Context) -> Iterator[Violation]:
         for statement in statements(policy["policy"]):
             writes = [action for action in statement.actions if not reads(action)]
             if statement.allows and (writes or statement.inverted):
-                yield violation(policy["policy"], f"allowing more than to read: {', '.join(writes)}", policy)
+                yield violation(policy["policy"], f"allowing more than reads: {', '.join(writes)}", policy)
 
 
 NODE_ROLE_MINIMAL = StackRule(
     name="node-role-minimal",
-    title="A node may join, pull images and be reached by Session Manager, and nothing else",
+    title="Node roles allow only joining the cluster, pulling images and Session Manager",
     types=(ROLE, ROLE_POLICY, ROLE_ATTACHMENT),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Whoever gets out of a container has the node's role (EKS Best Practices, Identity and Access Management).",
-    fix="Give the right to the pod that needs it: a role for its service account, through EKS Pod Identity.",
+    why="A process that escapes its container has the node's role (EKS Best Practices, Identity and Access "
+    "Management).",
+    fix="Grant the permission to the pod that needs it: an IAM role for its service account, through EKS Pod Identity.",
     settings={
         "policies": Setting(
-            asks="AWS's policies that a node role may have",
+            asks="AWS managed policies that a node role may have",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(
                 [
@@ -72,7 +73,7 @@ NODE_ROLE_MINIMAL = StackRule(
             external_ids=("CIS-5.1.3",),
         ),
         "written": Check(
-            asks="must change nothing",
+            asks="must only allow reads",
             find=_written,
         ),
     },

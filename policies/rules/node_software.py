@@ -1,4 +1,4 @@
-"""What runs on a node before any pod: its image, its user data, its way in."""
+"""Node software: AMI, user data and SSH access."""
 
 from __future__ import annotations
 
@@ -15,24 +15,25 @@ from policies.rule import Check, Context, ResourceRule, Setting, Violation, viol
 from policies.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP
 
 
-def _way_in(machine: Resource, _: Context) -> Iterator[Violation]:
-    door = machine["keyName"] if machine.type == LAUNCH_TEMPLATE else machine["remoteAccess"]
-    if door.known:
-        yield violation(door)
+def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
+    access = machine["keyName"] if machine.type == LAUNCH_TEMPLATE else machine["remoteAccess"]
+    if access.known:
+        yield violation(access)
 
 
 NO_SSH = ResourceRule(
     name="node-no-ssh",
-    title="Nobody logs in to a node by SSH",
+    title="Nodes have no SSH access",
     types=(NODE_GROUP, LAUNCH_TEMPLATE),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="SSH keys are shared, never expire, and leave no audit; remoteAccess without groups opens port 22 to all.",
-    fix="Leave it out and use Session Manager: the node role has AmazonSSMManagedInstanceCore.",
+    why="SSH keys are shared, never expire and leave no audit trail; remoteAccess without security groups opens "
+    "port 22 to all addresses.",
+    fix="Remove it and use Session Manager: the node role has AmazonSSMManagedInstanceCore.",
     checks={
         "key": Check(
             asks="must not be set",
-            find=_way_in,
+            find=_ssh_access,
             external_ids=("CKV_AWS_100",),
         )
     },
@@ -78,7 +79,7 @@ def _texts(machine: Resource) -> Iterator[tuple[str, str]]:
 def _credentials(machine: Resource, _: Context) -> Iterator[Violation]:
     for path, text in _texts(machine):
         for form in patterns.credentials(text):
-            yield Violation(path=path, got=f"a text with something of the form of a credential ({form})")
+            yield Violation(path=path, got=f"a text with what looks like a credential ({form})")
 
 
 def _weakened(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -90,15 +91,15 @@ def _weakened(machine: Resource, _: Context) -> Iterator[Violation]:
 
 USER_DATA = ResourceRule(
     name="node-userdata-clean",
-    title="User data holds no credential and does not weaken the kubelet",
+    title="User data contains no credentials and does not weaken the kubelet",
     types=(LAUNCH_TEMPLATE, NODE_CLASS),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="Every process on the machine can read user data, and a lax kubelet runs what anyone sends to it.",
-    fix="Fetch secrets at run time with a role, and leave the kubelet's defaults alone.",
+    why="Every process on the node can read user data, and a kubelet without authorization runs what any client sends.",
+    fix="Fetch secrets at run time with an IAM role, and keep the kubelet's defaults.",
     checks={
         "credentials": Check(
-            asks="must hold no credential",
+            asks="must not contain a credential",
             find=_credentials,
             external_ids=("CKV_AWS_46", "AVD-AWS-0129"),
         ),
@@ -125,7 +126,7 @@ def _floating(machine: Resource, context: Context) -> Iterator[Violation]:
 
 
 def _unknown_owners(machine: Resource, _: Context) -> Iterator[Violation]:
-    """An image chosen by name or tags may be anybody's."""
+    """An image selected by name or tags can belong to any account."""
     if machine.type == NODE_CLASS:
         for term in machine["spec"]["amiSelectorTerms"].items():
             by_name = not term["name"].missing or not term["tags"].missing
@@ -147,12 +148,12 @@ def _without_driver(machine: Resource, _: Context) -> Iterator[Violation]:
 
 AMI_PINNED = ResourceRule(
     name="node-ami-pinned",
-    title="Nodes boot a pinned image of AWS's that fits their GPUs",
+    title="Nodes boot a pinned AWS image with drivers for their GPUs",
     types=(NODE_GROUP, NODE_CLASS),
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
-    why="A new image replaces nodes at a moment that nobody chose (EKS Best Practices, Karpenter, Lock down AMIs).",
-    fix="Set amiRelease of the pool, and raise it like any other version.",
+    why="Otherwise a new image replaces nodes at an unplanned time (EKS Best Practices, Karpenter, Lock down AMIs).",
+    fix="Set amiRelease of the pool, and update it like any other version.",
     settings={
         "pinned": Setting(
             asks="whether images must be pinned",
@@ -166,12 +167,12 @@ AMI_PINNED = ResourceRule(
             find=_floating,
         ),
         "owner": Check(
-            asks="must name the account whose image it is",
+            asks="must name the account that owns the image",
             find=_unknown_owners,
             external_ids=("AVD-AWS-0344",),
         ),
         "supported": Check(
-            asks="must not be Amazon Linux 2, which EKS stopped to release on 2025-11-26",
+            asks="must not be Amazon Linux 2, which EKS stopped releasing on 2025-11-26",
             find=_ended,
         ),
         "driver": Check(

@@ -1,4 +1,4 @@
-"""Credentials in plain sight."""
+"""Credentials in plain text."""
 
 from __future__ import annotations
 
@@ -13,30 +13,32 @@ from policies.resource import Resource
 from policies.rule import ANY, Check, Context, ResourceRule, Violation
 from policies.tokens import SECRET
 
-KEEPERS: Final = frozenset({SECRET, "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"})
-"""Types whose purpose is to hold a secret; user data has a rule of its own, which decodes it."""
+SECRET_TYPES: Final = frozenset(
+    {SECRET, "aws:secretsmanager/secretVersion:SecretVersion", "aws:ssm/parameter:Parameter"}
+)
+"""Types whose purpose is to hold a secret. User data has its own rule, which decodes it."""
 
 
 def _credentials(resource: Resource, _: Context) -> Iterator[Violation]:
-    if resource.type in KEEPERS:
+    if resource.type in SECRET_TYPES:
         return
     for node in resource.props.walk():
         if isinstance(node.raw, str):
             for form in patterns.credentials(node.raw):
-                yield Violation(path=node.path, got=f"a text of the form of a credential ({form})")
+                yield Violation(path=node.path, got=f"a text that looks like a credential ({form})")
 
 
 NO_PLAINTEXT = ResourceRule(
     name="no-plaintext-secrets",
-    title="No property of any resource holds a credential",
+    title="No resource property contains a credential in plain text",
     types=ANY,
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="ConfigMaps, Helm values, tags and descriptions are readable to all who may look at the resource.",
-    fix="Keep it in Secrets Manager or a Kubernetes Secret, and revoke it, because it has been written down.",
+    why="ConfigMaps, Helm values, tags and descriptions are readable by everyone who can read the resource.",
+    fix="Store it in Secrets Manager or a Kubernetes Secret, and revoke the exposed one.",
     checks={
         "credential": Check(
-            asks="must hold no credential",
+            asks="must not contain a credential",
             find=_credentials,
             external_ids=("CKV_AWS_41",),
         )

@@ -1,4 +1,4 @@
-"""Pods that can be scheduled, trusted and repeated: requests, images, identities."""
+"""Requests and limits, images, namespaces and identities of pods."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _REMOVED: Final = (
 """API versions of workloads that no supported version serves (kubernetes.io, "Deprecated API Migration Guide")."""
 
 
-def _no(section: str, resource: str) -> Any:
+def _without(section: str, resource: str) -> Any:
     def missing(_: Pod, container: Node) -> Node | None:
         node = container["resources"][section][resource]
         return node if node.missing else None
@@ -39,8 +39,8 @@ def _no(section: str, resource: str) -> Any:
 
 def _floating(_: Pod, container: Node) -> Node | None:
     image = container["image"]
-    found = _TAG.match(image.text() or "x:1")
-    fixed = found is not None and (found["digest"] or found["tag"] not in (None, "latest"))
+    reference = _TAG.match(image.text() or "x:1")
+    fixed = reference is not None and (reference["digest"] or reference["tag"] not in (None, "latest"))
     return None if fixed else image
 
 
@@ -59,14 +59,14 @@ def _untrusted(resource: Resource, context: Context) -> Iterator[Violation]:
                 yield violation(container["image"])
 
 
-def _shared_namespace(resource: Resource, context: Context) -> Iterator[Violation]:
+def _default_namespace(resource: Resource, context: Context) -> Iterator[Violation]:
     namespace = resource["metadata"]["namespace"]
     if namespace.raw == "default" and not exempt(resource, context) and any(pods(resource)):
         yield violation(namespace)
 
 
 def _token(pod: Pod) -> Node | None:
-    """A pod with a service account of its own asks for its token on purpose."""
+    """A pod with its own service account is expected to use the token."""
     node, account = pod.spec["automountServiceAccountToken"], pod.spec["serviceAccountName"]
     own = account.unknown or (account.known and account.raw != "default")
     return None if own or not node.is_true(default=True) else node
@@ -85,28 +85,28 @@ def _removed(resource: Resource, _: Context) -> Iterator[Violation]:
 
 POD_SIZED = ResourceRule(
     name="pod-sized",
-    title="Every container says what it needs, and how much memory it may take",
+    title="Containers have CPU and memory requests and a memory limit",
     types=COMPLETE,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A pod without requests is scheduled anywhere and evicted first; one without a memory limit takes the node "
-    "with it. CPU has no limit on purpose: it throttles and saves nothing.",
+    why="A pod without requests is scheduled anywhere and evicted first; one without a memory limit can exhaust its "
+    "node. A CPU limit is not required on purpose: it throttles and saves nothing.",
     fix="Set resources.requests of cpu and memory, and resources.limits.memory.",
     settings=node_software(),
     checks={
         "cpu": Check(
             asks="must be set",
-            find=_no("requests", "cpu"),
+            find=_without("requests", "cpu"),
             external_ids=("CKV_K8S_10", "KSV-0015"),
         ),
         "memory": Check(
             asks="must be set",
-            find=_no("requests", "memory"),
+            find=_without("requests", "memory"),
             external_ids=("CKV_K8S_12", "KSV-0016"),
         ),
         "memory-limit": Check(
             asks="must be set",
-            find=_no("limits", "memory"),
+            find=_without("limits", "memory"),
             external_ids=("CKV_K8S_13", "KSV-0018"),
         ),
     },
@@ -114,12 +114,12 @@ POD_SIZED = ResourceRule(
 
 POD_TRUSTED = ResourceRule(
     name="pod-trusted-image",
-    title="An image comes from a known place, and is the same tomorrow",
+    title="Images come from trusted registries and have a fixed version",
     types=WORKLOADS,
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A tag that moves runs something else on the next node, and a registry that anybody writes to runs anything.",
-    fix="Name the image with a version or digest; a new place is added to the rule's setting.",
+    why="With a mutable tag, the next node can run another image; an untrusted registry can serve any image.",
+    fix="Reference the image by version or digest; add a new registry to the rule's setting.",
     settings={
         "registries": Setting(
             asks="globs of images that pods may run, with their registry",
@@ -148,7 +148,7 @@ POD_TRUSTED = ResourceRule(
             external_ids=("CKV_K8S_14", "KSV-0013"),
         ),
         "registry": Check(
-            asks="must be from a registry of the setting",
+            asks="must match a pattern of the setting registries",
             find=_untrusted,
             external_ids=("KSV-0034", "KSV-0035", "KSV-0125", "CIS-5.1.4"),
         ),
@@ -157,31 +157,31 @@ POD_TRUSTED = ResourceRule(
 
 POD_HYGIENE = ResourceRule(
     name="pod-hygiene",
-    title="A pod has a namespace and an identity of its own, and its secrets are files",
+    title="Pods don't use the default namespace or unneeded tokens, and mount secrets as files",
     types=(*COMPLETE, SECRET),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A token that nobody uses is one that somebody steals, and an environment is printed by the first crash.",
+    why="An unused token can only be stolen, and crash reports often contain environment variables.",
     fix="Set automountServiceAccountToken false or a serviceAccountName, and mount secrets as files.",
     settings=node_software(),
     checks={
         "namespace": Check(
             asks="must not be default",
-            find=_shared_namespace,
+            find=_default_namespace,
             external_ids=("CKV_K8S_21", "KSV-0110", "CIS-4.5.1", "CIS-4.5.2"),
         ),
         "token": Check(
-            asks="must be false, or the pod have a service account of its own",
+            asks="must be false, or the pod must have its own service account",
             find=of_pod(_token),
             external_ids=("CKV_K8S_38", "CKV_K8S_41", "CKV_K8S_42", "KSV-0036", "CIS-4.1.5", "CIS-4.1.6"),
         ),
         "environment": Check(
-            asks="must be a file and no variable",
+            asks="must be a file instead of an environment variable",
             find=of_container(_secret_in_environment),
             external_ids=("CKV_K8S_35", "CIS-4.4.1"),
         ),
         "version": Check(
-            asks="must be one that supported versions serve",
+            asks="must be an API version that supported Kubernetes versions serve",
             find=_removed,
             external_ids=("KSV-0107",),
         ),

@@ -1,4 +1,4 @@
-"""Pods that stay in their box: what Pod Security calls `baseline`."""
+"""Isolation of pods from their node: the Pod Security level `baseline`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CAPABILITIES: Final = (
     "SETUID",
     "SYS_CHROOT",
 )
-"""What `baseline` lets a container add (kubernetes.io, "Pod Security Standards"; read 2026-11)."""
+"""Capabilities that `baseline` allows (kubernetes.io, "Pod Security Standards"; read 2026-11)."""
 _SYSCTLS: Final = (
     "kernel.shm_rmid_forced",
     "net.ipv4.ip_local_port_range",
@@ -42,7 +42,7 @@ _SYSCTLS: Final = (
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_wmem",
 )
-"""Those that are a pod's own (same source)."""
+"""Sysctls that `baseline` allows (same source)."""
 _SELINUX: Final = ("container_t", "container_init_t", "container_kvm_t", "container_engine_t")
 
 
@@ -90,12 +90,13 @@ def _selinux(pod: Pod, container: Node) -> Node | None:
 
 POD_ISOLATED = ResourceRule(
     name="pod-isolated",
-    title="A pod sees neither the node nor other pods",
+    title="Pods are isolated from the node and from other pods",
     types=WORKLOADS,
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A pod with the host's namespaces, devices or paths is the node, and a node has the secrets of all its pods.",
-    fix="Leave it out; what only node software needs belongs into a namespace of the rule's setting.",
+    why="A pod with the host's namespaces, devices or paths controls the node, and with it the Secrets of all its "
+    "pods.",
+    fix="Remove it; node software that needs it belongs in a namespace of the rule's setting.",
     settings=node_software(),
     checks={
         "privileged": Check(
@@ -129,12 +130,12 @@ POD_ISOLATED = ResourceRule(
             external_ids=("CKV_K8S_26", "KSV-0024"),
         ),
         "capability": Check(
-            asks="must be one that every container may add",
+            asks="must be a capability that baseline allows",
             find=of_container(_added),
             external_ids=("CKV_K8S_25", "CKV_K8S_39", "KSV-0005", "KSV-0022", "KSV-0119", "KSV-0120"),
         ),
         "sysctl": Check(
-            asks="must be one of a pod's own",
+            asks="must be a sysctl that baseline allows",
             find=of_pod(_sysctl),
             external_ids=("KSV-0026",),
         ),
@@ -149,7 +150,7 @@ POD_ISOLATED = ResourceRule(
             external_ids=("KSV-0002",),
         ),
         "selinux": Check(
-            asks="must be a type of containers",
+            asks="must be an SELinux type of containers",
             find=of_container(_selinux),
             external_ids=("KSV-0025",),
         ),

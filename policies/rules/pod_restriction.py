@@ -1,4 +1,4 @@
-"""Pods with as few rights as work needs: what Pod Security calls `restricted`, and a root that nobody writes."""
+"""Least privilege of pods: the Pod Security level `restricted`, and read-only root file systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from policies.rule import Check, ResourceRule
 from policies.tokens import WORKLOADS
 
 _LOWEST: Final = 1000
-"""Users below are of the system (Debian Policy, section 9.2.2, which images of NVIDIA and Python follow)."""
+"""User IDs below are system users (Debian Policy, section 9.2.2, which images of NVIDIA and Python follow)."""
 
 
 def _as_root(pod: Pod, container: Node) -> Node | None:
@@ -22,7 +22,7 @@ def _as_root(pod: Pod, container: Node) -> Node | None:
     return None if named or not node.is_false(default=False) else node
 
 
-def _root_named(pod: Pod, container: Node) -> Node | None:
+def _root_user(pod: Pod, container: Node) -> Node | None:
     user = pod.security(container, "runAsUser")
     return user if user.raw == 0 else None
 
@@ -32,7 +32,7 @@ def _root_group(pod: Pod, container: Node) -> Node | None:
     return group if group.raw == 0 else None
 
 
-def _low(pod: Pod, container: Node) -> Node | None:
+def _system_user(pod: Pod, container: Node) -> Node | None:
     user = pod.security(container, "runAsUser")
     number = user.number()
     return user if number is not None and 0 < number < _LOWEST else None
@@ -43,7 +43,7 @@ def _escalates(_: Pod, container: Node) -> Node | None:
     return node if node.is_true(default=True) else None
 
 
-def _keeps(_: Pod, container: Node) -> Node | None:
+def _not_dropped(_: Pod, container: Node) -> Node | None:
     drop = container["securityContext"]["capabilities"]["drop"]
     dropped = [entry.unknown or str(entry.raw).upper() == "ALL" for entry in drop.items()]
     return None if drop.unknown or any(dropped) else drop
@@ -61,22 +61,22 @@ def _writable(_: Pod, container: Node) -> Node | None:
 
 POD_RESTRICTED = ResourceRule(
     name="pod-restricted",
-    title="A pod runs as a user of its own, without the rights of root",
+    title="Pods run as an unprivileged user",
     types=WORKLOADS,
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="What breaks out of a container is what it was inside.",
+    why="A process that escapes its container keeps the user and the capabilities that it had inside.",
     fix="Set runAsNonRoot, allowPrivilegeEscalation false, capabilities.drop [ALL] and seccompProfile RuntimeDefault.",
     settings=node_software(),
     checks={
         "non-root": Check(
-            asks="must be true, or runAsUser be set",
+            asks="must be true, or runAsUser must be set",
             find=of_container(_as_root),
             external_ids=("CKV_K8S_23", "CKV_K8S_29", "CKV_K8S_30", "KSV-0012", "KSV-0118"),
         ),
         "root": Check(
             asks="must not be 0",
-            find=of_container(_root_named),
+            find=of_container(_root_user),
             external_ids=("KSV-0105",),
         ),
         "group": Check(
@@ -86,7 +86,7 @@ POD_RESTRICTED = ResourceRule(
         ),
         "high-user": Check(
             asks="must be 1000 or more",
-            find=of_container(_low),
+            find=of_container(_system_user),
             external_ids=("CKV_K8S_40", "KSV-0020"),
         ),
         "escalation": Check(
@@ -96,7 +96,7 @@ POD_RESTRICTED = ResourceRule(
         ),
         "capabilities": Check(
             asks="must drop ALL",
-            find=of_container(_keeps),
+            find=of_container(_not_dropped),
             external_ids=("CKV_K8S_28", "CKV_K8S_37", "KSV-0003", "KSV-0004", "KSV-0106"),
         ),
         "seccomp": Check(
@@ -109,12 +109,13 @@ POD_RESTRICTED = ResourceRule(
 
 POD_READ_ONLY = ResourceRule(
     name="pod-read-only-root",
-    title="A container writes to its volumes and not into its image",
+    title="Containers have a read-only root file system",
     types=WORKLOADS,
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="What an attacker can't write he can't run; but servers that compile models for the GPU write where they like.",
-    fix="Set readOnlyRootFilesystem and give the container an emptyDir for what it writes.",
+    why="An attacker can't run what can't be written; the rule is advisory because servers that compile models for "
+    "the GPU write to various paths.",
+    fix="Set readOnlyRootFilesystem, and mount an emptyDir where the container writes.",
     settings=node_software(),
     checks={
         "read-only": Check(

@@ -1,4 +1,4 @@
-"""Which machines a pool may be of, and what it may cost at its largest."""
+"""Instance types of pools, and their maximum cost."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from policies.tokens import NODE_GROUP, NODE_POOL
 from spec.catalog import instances
 
 
-def _unlisted(pool: Resource, context: Context) -> Iterator[Violation]:
+def _not_allowed(pool: Resource, context: Context) -> Iterator[Violation]:
     allowed = context.settings["types"]
     for node, machine in machines(pool):
         if machine is not None and not any(fnmatchcase(machine.name, pattern) for pattern in allowed):
             yield violation(node)
 
 
-def _unheard_of(pool: Resource, _: Context) -> Iterator[Violation]:
+def _not_in_catalog(pool: Resource, _: Context) -> Iterator[Violation]:
     for node, machine in machines(pool):
         if machine is None:
-            near = instances.closest(str(node.raw))
-            yield violation(node, f"{node.shown}; the nearest is {near!r}" if near else None)
+            closest = instances.closest(str(node.raw))
+            yield violation(node, f"{node.shown}; the closest is {closest!r}" if closest else None)
 
 
-def _elsewhere(pool: Resource, _: Context) -> Iterator[Violation]:
+def _not_offered(pool: Resource, _: Context) -> Iterator[Violation]:
     region = Node("region", pool.provider.get("region") if "region" in list(pool.provider) else None).text()
     for node, machine in machines(pool):
         if machine is not None and region and machine.offered_in(region) is False:
@@ -44,20 +44,20 @@ def _other_processor(pool: Resource, _: Context) -> Iterator[Violation]:
         return
     for node, machine in machines(pool):
         if machine is not None and machine.arch.lower() not in image.lower():
-            yield violation(node, f"{node.shown} ({machine.arch}), and the image is {image}")
+            yield violation(node, f"{node.shown} ({machine.arch}), while the image is {image}")
 
 
 TYPE_ALLOWED = ResourceRule(
     name="gpu-type-allowed",
-    title="A pool's machines are of types that the environment may have and the region offers",
+    title="Instance types of pools are allowed in the environment and offered in the Region",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="A typing error is a pool that never starts; an H100 in a sandbox is a bill that nobody planned.",
-    fix="Choose other instanceTypes for the pool, or have the type allowed in the rule's setting.",
+    why="A pool with a misspelled type never starts; an H100 in a development environment is an unplanned cost.",
+    fix="Choose other instanceTypes for the pool, or allow the type in the rule's setting.",
     settings={
         "types": Setting(
-            asks="globs of instance types that pools may have",
+            asks="globs of instance types that pools may use",
             schema={"type": "array", "items": {"type": "string"}},
             values={
                 "dev": ["m*", "c*", "r*", "t*", "g*", "p4d.24xlarge", "p5.4xlarge"],
@@ -69,19 +69,19 @@ TYPE_ALLOWED = ResourceRule(
     },
     checks={
         "allowed": Check(
-            asks="must be of a type that the environment may have",
-            find=_unlisted,
+            asks="must be an instance type that the environment allows",
+            find=_not_allowed,
         ),
         "known": Check(
-            asks="must be a type that the catalog knows",
-            find=_unheard_of,
+            asks="must be an instance type of the catalog",
+            find=_not_in_catalog,
         ),
         "region": Check(
-            asks="must be offered in the region",
-            find=_elsewhere,
+            asks="must be offered in the Region",
+            find=_not_offered,
         ),
         "architecture": Check(
-            asks="must have the processor that the image is for",
+            asks="must have the processor architecture of the image",
             find=_other_processor,
         ),
     },
@@ -104,7 +104,7 @@ def _expensive(pool: Resource, context: Context) -> Iterator[Violation]:
         return
     total = max(prices) * Decimal(str(maximum))
     if total > Decimal(str(context.settings["usdPerHour"])):
-        yield violation(_maximum(pool), f"{maximum:g}, at most {total:.2f} USD an hour (on-demand, us-east-1)")
+        yield violation(_maximum(pool), f"{maximum:g}, up to {total:.2f} USD an hour (on-demand, us-east-1)")
 
 
 def _unpriced(pool: Resource, context: Context) -> Iterator[Violation]:
@@ -115,15 +115,15 @@ def _unpriced(pool: Resource, context: Context) -> Iterator[Violation]:
 
 COST_CAP = ResourceRule(
     name="pool-cost-cap",
-    title="No pool can cost more than the environment allows, however much is asked of it",
+    title="The maximum cost of a pool is within the environment's cap",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="An autoscaler has no budget: the largest size times the dearest type is what a mistake costs each hour.",
-    fix="Lower max of the pool, take smaller types, or have the cap raised in the rule's setting.",
+    why="An autoscaler has no budget: each hour, a mistake costs the maximum size times the most expensive type.",
+    fix="Lower max of the pool, use smaller types, or raise the cap in the rule's setting.",
     settings={
         "usdPerHour": Setting(
-            asks="USD that one pool may cost an hour, all machines on-demand",
+            asks="maximum cost of a pool in USD an hour, with all instances on-demand",
             schema={"type": "number", "exclusiveMinimum": 0},
             values={"dev": 50, "staging": 150, "prod": 500},
         ),
@@ -139,11 +139,11 @@ COST_CAP = ResourceRule(
             find=_endless,
         ),
         "cap": Check(
-            asks="must keep the pool below the environment's cap",
+            asks="must keep the pool within the environment's cap",
             find=_expensive,
         ),
         "priced": Check(
-            asks="must be of a type whose price is known",
+            asks="must be an instance type with a known price",
             find=_unpriced,
         ),
     },

@@ -1,4 +1,4 @@
-"""Image repositories (ECR): what was tested is what runs."""
+"""ECR repositories: immutable tags, scanning, encryption, access and lifecycle."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def _public(policy: Resource, _: Context) -> Iterator[Violation]:
 
 ECR_HARDENED = StackRule(
     name="ecr-hardened",
-    title="An image keeps its tag, is scanned, encrypted, not public, and goes when nobody needs it",
+    title="ECR repositories have immutable tags, scanning, encryption, private access and a lifecycle policy",
     types=(REPOSITORY, REPOSITORY_POLICY, REPOSITORY_LIFECYCLE),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="With a mutable tag, what passed staging is not what production pulls.",
+    why="With mutable tags, production can pull another image than the one that passed staging.",
     fix="Set imageTagMutability IMMUTABLE, scanOnPush, KMS encryption, and a lifecycle policy.",
     checks={
         "immutable": Check(
@@ -52,7 +52,7 @@ ECR_HARDENED = StackRule(
             external_ids=("CKV_AWS_136", "AVD-AWS-0033"),
         ),
         "public": Check(
-            asks="must name who may pull",
+            asks="must name its principals",
             find=each(REPOSITORY_POLICY, _public),
             external_ids=("CKV_AWS_32", "AVD-AWS-0032", "CIS-5.1.2"),
         ),

@@ -1,4 +1,4 @@
-"""Buckets: nobody from outside, nobody by an old list, nobody without TLS."""
+"""Access to S3 buckets: public access block, policies, ACLs and TLS."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NARROW: Final = ("aws:sourcearn", "aws:sourceaccount", "aws:principalorgid", "a
 
 
 def _open_point(point: Resource, _: Context) -> Iterator[Violation]:
-    """AWS closes an access point where nothing is said (S3 User Guide, "Managing public access to access points")."""
+    """AWS blocks public access by default (S3 User Guide, "Managing public access to access points")."""
     for flag in _FLAGS:
         node = point["publicAccessBlockConfiguration"][flag]
         if node.is_false(default=True):
@@ -41,11 +41,11 @@ def _flag(name: str, *external_ids: str) -> Check[Stack]:
 
 PUBLIC_BLOCK = StackRule(
     name="s3-public-block",
-    title="No bucket can be made public, whatever is written in a policy or a list",
+    title="S3 Block Public Access is enabled for every bucket and access point",
     types=(BUCKET, BUCKET_BLOCK, S3_ACCESS_POINT),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="The block is what holds when a policy is wrong.",
+    why="The block applies even when a policy or an ACL is wrong.",
     fix="Declare an aws.s3.BucketPublicAccessBlock for the bucket with all four flags.",
     checks={
         "block": Check(
@@ -66,7 +66,7 @@ PUBLIC_BLOCK = StackRule(
 )
 
 
-def _granted(acl: Resource, _: Context) -> Iterator[Violation]:
+def _public_acl(acl: Resource, _: Context) -> Iterator[Violation]:
     canned = acl["acl"]
     if canned.known and canned.raw not in ("private", "log-delivery-write"):
         yield violation(canned, at=acl)
@@ -76,13 +76,13 @@ def _granted(acl: Resource, _: Context) -> Iterator[Violation]:
             yield violation(uri, at=acl)
 
 
-def _anybody(policy: Resource, _: Context) -> Iterator[Violation]:
+def _any_principal(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         public = any(who.raw == "*" for who in statement.principals("AWS"))
         condition = statement.node["Condition"]
         narrow = condition.unknown or any(key in statement.conditions for key in _NARROW)
         if statement.allows and public and not narrow:
-            yield violation(policy["policy"], "for the principal '*' without a condition on who that is", policy)
+            yield violation(policy["policy"], "for the principal '*' without a condition that limits it", policy)
 
 
 def _locks_out(policy: Resource, _: Context) -> Iterator[Violation]:
@@ -91,7 +91,7 @@ def _locks_out(policy: Resource, _: Context) -> Iterator[Violation]:
         everything = bool({"*", "s3:*"}.intersection(statement.actions))
         denies = statement.node["Effect"].raw == "Deny"
         if denies and everybody and everything and statement.node["Condition"].missing:
-            yield violation(policy["policy"], "denying everybody everything", policy)
+            yield violation(policy["policy"], "denying all actions to all principals", policy)
 
 
 def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
@@ -103,36 +103,36 @@ def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
 
 NO_GRANTS = StackRule(
     name="s3-no-public-grants",
-    title="Rights in a bucket are given by policies, to somebody, over TLS",
+    title="Access to buckets is granted by policies to named principals, over TLS",
     types=(BUCKET, BUCKET_ACL, BUCKET_POLICY, BUCKET_OWNERSHIP),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="Access lists are the older, second way to rights that nobody looks at, and '*' is everybody on the internet.",
+    why="ACLs are a second, legacy way to grant access that reviews miss, and '*' is everyone on the internet.",
     fix="Set object ownership BucketOwnerEnforced, name principals, and deny aws:SecureTransport false.",
     checks={
         "acl": Check(
             asks="must be private",
-            find=each(BUCKET_ACL, _granted),
+            find=each(BUCKET_ACL, _public_acl),
             external_ids=("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092"),
         ),
         "principal": Check(
-            asks="must name who is allowed",
-            find=each(BUCKET_POLICY, _anybody),
+            asks="must name its principals",
+            find=each(BUCKET_POLICY, _any_principal),
             external_ids=("CKV_AWS_70",),
         ),
         "lockout": Check(
-            asks="must leave somebody in",
+            asks="must not deny all actions to all principals",
             find=each(BUCKET_POLICY, _locks_out),
             external_ids=("CKV_AWS_93",),
         ),
         "transport": Check(
-            asks="must refuse requests without TLS",
+            asks="must deny requests without TLS",
             find=_plain,
             external_ids=("CKV_AWS_379",),
         ),
         "ownership": Check(
             asks="must have ownership controls",
-            find=has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so that access lists count"),
+            find=has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so ACLs apply"),
             external_ids=("CKV2_AWS_65",),
         ),
         "lists": Check(

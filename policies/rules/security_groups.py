@@ -1,4 +1,4 @@
-"""Security groups: every rule says what it is for, and none is for everybody."""
+"""Security groups: rules for named networks, descriptions, and no unused groups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from policies.tokens import EGRESS_RULE, INGRESS_RULE, SECURITY_GROUP, SECURITY_
 
 _RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
 _MADE_BY_PULUMI: Final = "Managed by Pulumi"
-"""What the AWS provider writes where a group has no description."""
+"""The description that the AWS provider sets by default."""
 _ANYWHERE: Final = ("0.0.0.0/0", "::/0")
 
 
@@ -57,25 +57,25 @@ def _undescribed(resource: Resource, _: Context) -> Iterator[Violation]:
 
 LEAST_OPEN = ResourceRule(
     name="sg-least-open",
-    title="A security group lets in, and out, whom it names",
+    title="Security group rules name networks or groups, and have a description",
     types=(SECURITY_GROUP, *_RULES),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="An open port is found within minutes; open ways out are how data leaves.",
-    fix="Name a network or another group, and describe the rule; an exception is a suppression with its reason.",
+    why="An open port is found within minutes; open egress lets an attacker exfiltrate data.",
+    fix="Name a network or another group, and describe the rule; for an exception, add a suppression with the reason.",
     checks={
         "ingress": Check(
-            asks="must not be every address there is",
+            asks="must not be all addresses",
             find=_open_in,
             external_ids=("CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "AVD-AWS-0107"),
         ),
         "egress": Check(
-            asks="must not be every address there is",
+            asks="must not be all addresses",
             find=_open_out,
             external_ids=("CKV_AWS_382", "AVD-AWS-0104"),
         ),
         "description": Check(
-            asks="must say what it is for",
+            asks="must describe the purpose",
             find=_undescribed,
             external_ids=("CKV_AWS_23", "AVD-AWS-0099", "AVD-AWS-0124"),
         ),
@@ -96,8 +96,8 @@ GROUPS_USED = StackRule(
     types=(SECURITY_GROUP,),
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
-    why="A group that nothing uses is one that somebody will use without having read it.",
-    fix="Attach it, or leave it out.",
+    why="An unused group can be attached later without a review of its rules.",
+    fix="Attach it, or remove it.",
     checks={
         "used": Check(
             asks="must be attached",

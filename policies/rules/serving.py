@@ -1,4 +1,4 @@
-"""What answers users: always there, found alive, bounded, and by nobody else's credentials."""
+"""Serving: disruption budgets, replicas, probes, autoscaling limits and KServe models."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from policies.levels import Levels
 from policies.pods import Pod, of_pod, pods
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import BUDGET_OF_PODS, DEPLOYMENT, INFERENCE_SERVICE, STATEFUL_SET
+from policies.tokens import DEPLOYMENT, INFERENCE_SERVICE, POD_DISRUPTION_BUDGET, STATEFUL_SET
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
 
@@ -22,19 +22,19 @@ def _labels(resource: Resource) -> Node:
     return resource["spec"].at("template", "metadata", "labels")
 
 
-def _agree(one_: Node, other: Node) -> bool:
+def _agree(first: Node, other: Node) -> bool:
     """Whether two values are, or may be, the same."""
-    return one_.unknown or other.unknown or one_.raw == other.raw
+    return first.unknown or other.unknown or first.raw == other.raw
 
 
 def _covers(budget: Resource, server: Resource) -> bool:
     wanted, labels = budget["spec"]["selector"]["matchLabels"].fields(), _labels(server)
-    homes = budget["metadata"]["namespace"], server["metadata"]["namespace"]
-    return _agree(*homes) and all(_agree(labels[key], node) for key, node in wanted.items())
+    namespaces = budget["metadata"]["namespace"], server["metadata"]["namespace"]
+    return _agree(*namespaces) and all(_agree(labels[key], node) for key, node in wanted.items())
 
 
 def _uncovered(stack: Stack, _: Context) -> Iterator[Violation]:
-    budgets = stack.of(BUDGET_OF_PODS)
+    budgets = stack.of(POD_DISRUPTION_BUDGET)
     for server in stack.of(*_SERVERS):
         replicas = server["spec"]["replicas"].number()
         if replicas is not None and replicas > 1 and not any(_covers(budget, server) for budget in budgets):
@@ -42,7 +42,7 @@ def _uncovered(stack: Stack, _: Context) -> Iterator[Violation]:
 
 
 def _blocking(stack: Stack, _: Context) -> Iterator[Violation]:
-    for budget in stack.of(BUDGET_OF_PODS):
+    for budget in stack.of(POD_DISRUPTION_BUDGET):
         maximum = budget["spec"]["maxUnavailable"]
         if maximum.raw in (0, "0", "0%") or budget["spec"]["minAvailable"].raw == "100%":
             yield violation(maximum, at=budget)
@@ -50,12 +50,12 @@ def _blocking(stack: Stack, _: Context) -> Iterator[Violation]:
 
 SERVING_PDB = StackRule(
     name="serving-pdb",
-    title="What has several replicas keeps some of them while nodes are replaced",
-    types=(*_SERVERS, BUDGET_OF_PODS),
+    title="Replicated workloads have a PodDisruptionBudget, and it allows an eviction",
+    types=(*_SERVERS, POD_DISRUPTION_BUDGET),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="An upgrade drains nodes one after another, and without a budget both replicas at once; with one that permits "
-    "nothing it never ends.",
+    why="Without a budget, an upgrade can drain all replicas at once; with one that allows no eviction, the drain "
+    "never ends.",
     fix="Declare a PodDisruptionBudget with maxUnavailable 1 for its labels.",
     checks={
         "budget": Check(
@@ -63,7 +63,7 @@ SERVING_PDB = StackRule(
             find=_uncovered,
         ),
         "blocking": Check(
-            asks="must permit one",
+            asks="must allow at least one",
             find=_blocking,
         ),
     },
@@ -71,7 +71,7 @@ SERVING_PDB = StackRule(
 
 
 def _served(resource: Resource) -> bool:
-    """A Deployment whose pods serve, by having a port."""
+    """Whether the pods of a Deployment serve requests: they declare a port."""
     return any(container["ports"].known for pod in pods(resource) for container in pod.main)
 
 
@@ -82,7 +82,7 @@ def _single(server: Resource, context: Context) -> Iterator[Violation]:
         yield violation(replicas)
 
 
-def _together(server: Resource, context: Context) -> Iterator[Violation]:
+def _not_spread(server: Resource, context: Context) -> Iterator[Violation]:
     for pod in pods(server) if _served(server) and context.settings["replicas"] > 1 else ():
         spread = pod.spec["topologySpreadConstraints"]
         if spread.missing and pod.spec["affinity"]["podAntiAffinity"].missing:
@@ -91,27 +91,27 @@ def _together(server: Resource, context: Context) -> Iterator[Violation]:
 
 SERVING_HA = ResourceRule(
     name="serving-ha",
-    title="What serves in production stands on several nodes",
+    title="Production servers have several replicas, spread over zones",
     types=(DEPLOYMENT,),
     severity=Severity.MEDIUM,
     levels=Levels("-/A/M"),
-    why="One replica is an outage at every node that is replaced.",
+    why="With one replica, every replacement of its node is an outage.",
     fix="Set two replicas or more, and topologySpreadConstraints over zones.",
     settings={
         "replicas": Setting(
-            asks="replicas that a server must have",
+            asks="minimum replicas of a server",
             schema={"type": "integer", "minimum": 1},
             values={"dev": 1, "staging": 2, "prod": 2},
         )
     },
     checks={
         "replicas": Check(
-            asks="must be enough",
+            asks="must be at least the environment's minimum",
             find=_single,
         ),
         "spread": Check(
             asks="must be set",
-            find=_together,
+            find=_not_spread,
         ),
     },
 )
@@ -127,12 +127,12 @@ def _probe(key: str) -> Any:
 
 SERVING_PROBES = ResourceRule(
     name="serving-probes",
-    title="A server says when it is ready, and when it hangs",
+    title="Servers have readiness and liveness probes",
     types=_SERVERS,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A model takes minutes to load; without a probe requests arrive before it.",
-    fix="Give its container readinessProbe, livenessProbe, and startupProbe while a model loads.",
+    why="A model takes minutes to load; without a readiness probe, requests arrive before it is loaded.",
+    fix="Set readinessProbe and livenessProbe of the container, and startupProbe where a model takes time to load.",
     checks={
         "ready": Check(
             asks="must be set",
@@ -154,21 +154,21 @@ def _unbounded(service: Resource, _: Context) -> Iterator[Violation]:
         yield violation(maximum)
 
 
-def _cold(service: Resource, context: Context) -> Iterator[Violation]:
+def _too_few(service: Resource, context: Context) -> Iterator[Violation]:
     minimum = service["spec"]["predictor"]["minReplicas"]
     number = 1 if minimum.missing else minimum.number()
     if number is not None and number < context.settings["minimum"]:
         yield violation(minimum)
 
 
-def _foreign(service: Resource, context: Context) -> Iterator[Violation]:
+def _other_location(service: Resource, context: Context) -> Iterator[Violation]:
     uri = service["spec"]["predictor"]["model"]["storageUri"]
     text = uri.text()
     if text is not None and not any(fnmatchcase(text, pattern) for pattern in context.settings["models"]):
         yield violation(uri)
 
 
-def _anonymous(service: Resource, _: Context) -> Iterator[Violation]:
+def _default_account(service: Resource, _: Context) -> Iterator[Violation]:
     account = service["spec"]["predictor"]["serviceAccountName"]
     if account.missing or account.raw == "default":
         yield violation(account)
@@ -176,15 +176,15 @@ def _anonymous(service: Resource, _: Context) -> Iterator[Violation]:
 
 SCALE_BOUNDS = ResourceRule(
     name="serving-scale-bounds",
-    title="A model has an end to its replicas, and in production one that is warm",
+    title="Models have a maximum number of replicas, and in production a minimum",
     types=(INFERENCE_SERVICE,),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="An autoscaler without an end follows every flood of requests with GPUs.",
+    why="An autoscaler without a maximum adds GPUs for every burst of requests.",
     fix="Set maxReplicas of the predictor, and minReplicas 1 in production.",
     settings={
         "minimum": Setting(
-            asks="replicas that a model keeps while nobody asks",
+            asks="minimum replicas of an idle model",
             schema={"type": "integer", "minimum": 0},
             values={"dev": 0, "staging": 0, "prod": 1},
         )
@@ -195,35 +195,35 @@ SCALE_BOUNDS = ResourceRule(
             find=_unbounded,
         ),
         "minimum": Check(
-            asks="must be enough",
-            find=_cold,
+            asks="must be at least the environment's minimum",
+            find=_too_few,
         ),
     },
 )
 
 KSERVE_HARDENED = ResourceRule(
     name="kserve-hardened",
-    title="A model comes from a bucket of ours, and reads it as its team",
+    title="Models come from allowed locations and are read with a service account of the team",
     types=(INFERENCE_SERVICE,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A model is code: what is loaded from anywhere runs with the rights of the pod (kserve/kserve#1982).",
-    fix="Put the model into the team's place of the models bucket, and set serviceAccountName: workload.",
+    why="A model is code: it runs with the permissions of the pod (kserve/kserve#1982).",
+    fix="Put the model into the team's folder of the models bucket, and set serviceAccountName: workload.",
     settings={
         "models": Setting(
-            asks="globs of places from which models may come",
+            asks="globs of allowed model locations",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(["s3://*", "pvc://*"]),
         )
     },
     checks={
         "place": Check(
-            asks="must be a place of the setting",
-            find=_foreign,
+            asks="must match a pattern of the setting models",
+            find=_other_location,
         ),
         "account": Check(
-            asks="must be a service account of the team's",
-            find=_anonymous,
+            asks="must be a service account of the team",
+            find=_default_account,
         ),
     },
 )

@@ -1,4 +1,4 @@
-"""Spot: where it must not be, and what it takes where it may."""
+"""Spot pools: allowed roles, diversification and interruption handling."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def _reclaimed(pool: Resource, context: Context) -> Iterator[Violation]:
 
 NO_SPOT_INFERENCE = ResourceRule(
     name="no-spot-prod-inference",
-    title="What answers users in production does not run on machines that AWS takes back",
+    title="Production inference does not run on Spot",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("-/A/M"),
-    why="All replicas on one Spot pool go within two minutes (EKS Best Practices, AI/ML compute).",
+    why="All replicas on a Spot pool can be reclaimed within two minutes (EKS Best Practices, AI/ML compute).",
     fix="Set capacity.market of the pool to on-demand or reserved.",
     settings={
         "roles": Setting(
@@ -66,25 +66,28 @@ def _few_zones(pool: Resource, context: Context) -> Iterator[Violation]:
 
 DIVERSIFIED = ResourceRule(
     name="spot-pool-diversified",
-    title="A Spot pool can take several types in several zones",
+    title="Spot pools use several instance types in several zones",
     types=(NODE_GROUP, NODE_POOL),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="One type in one zone is reclaimed all at once, and not to be had again (EKS Best Practices, AI/ML compute).",
-    fix="Name more instanceTypes and zones in the pool.",
+    why="One instance type in one zone is reclaimed all at once, without replacement capacity (EKS Best Practices, "
+    "AI/ML compute).",
+    fix="Add instanceTypes and zones to the pool.",
     settings={
         "types": Setting(
-            asks="instance types at least", schema={"type": "integer", "minimum": 1}, values=everywhere(3)
+            asks="minimum number of instance types", schema={"type": "integer", "minimum": 1}, values=everywhere(3)
         ),
-        "zones": Setting(asks="zones at least", schema={"type": "integer", "minimum": 1}, values=everywhere(2)),
+        "zones": Setting(
+            asks="minimum number of zones", schema={"type": "integer", "minimum": 1}, values=everywhere(2)
+        ),
     },
     checks={
         "types": Check(
-            asks="must hold three types",
+            asks="must contain at least three instance types",
             find=_few_types,
         ),
         "zones": Check(
-            asks="must hold two zones",
+            asks="must contain at least two zones",
             find=_few_zones,
         ),
     },
@@ -92,13 +95,13 @@ DIVERSIFIED = ResourceRule(
 _WARNING: Final = "EC2 Spot Instance Interruption Warning"
 
 
-def _may_warn(pattern: Node) -> bool:
+def _matches_warnings(pattern: Node) -> bool:
     return pattern.unknown or _WARNING in str(pattern.raw)
 
 
-def _warned(stack: Stack) -> list[tuple[Resource, Resource]]:
+def _warning_queues(stack: Stack) -> list[tuple[Resource, Resource]]:
     """Rules for Spot interruptions with the queues that they write to."""
-    rules = [rule for rule in stack.of(EVENT_RULE) if _may_warn(rule["eventPattern"])]
+    rules = [rule for rule in stack.of(EVENT_RULE) if _matches_warnings(rule["eventPattern"])]
     targets = [target for target in stack.of(EVENT_TARGET) if any(target.takes_from(rule) for rule in rules)]
     return [(target, queue) for target in targets for queue in stack.of(QUEUE) if target.takes_from(queue)]
 
@@ -107,16 +110,16 @@ def _spot_pools(stack: Stack) -> list[Resource]:
     return [pool for pool in node_pools(stack) if spot(pool)]
 
 
-def _unheard(stack: Stack, _: Context) -> Iterator[Violation]:
-    if not _warned(stack):
+def _without_events(stack: Stack, _: Context) -> Iterator[Violation]:
+    if not _warning_queues(stack):
         for pool in _spot_pools(stack):
             yield Violation(
-                path="", got="Spot, and no EventBridge rule brings interruption warnings to a queue", at=pool
+                path="", got="Spot, and no EventBridge rule sends interruption warnings to a queue", at=pool
             )
 
 
-def _unread(stack: Stack, _: Context) -> Iterator[Violation]:
-    """Node groups of EKS watch for interruptions themselves; Karpenter does so where it is told of the queue."""
+def _queue_not_set(stack: Stack, _: Context) -> Iterator[Violation]:
+    """EKS node groups handle interruptions themselves; Karpenter does so only if the queue is configured."""
     karpenter = [release for release in stack.of(RELEASE) if str(release["chart"].raw).endswith("karpenter/karpenter")]
     if not any(pool.type == NODE_POOL for pool in _spot_pools(stack)):
         return
@@ -128,20 +131,22 @@ def _unread(stack: Stack, _: Context) -> Iterator[Violation]:
 
 INTERRUPTIONS = StackRule(
     name="spot-interruption-handling",
-    title="Somebody listens when AWS takes a Spot machine back",
+    title="Spot interruption warnings are handled",
     types=(NODE_GROUP, NODE_POOL, QUEUE, EVENT_RULE, EVENT_TARGET, RELEASE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Unheard, the two minutes' warning is lost, and with it the last checkpoint (EKS Best Practices, Karpenter).",
-    fix="Make the queue, the rules and the target (components.addons.karpenter), and name the queue to Karpenter.",
+    why="Without a handler, the two-minute warning is lost, and with it the last checkpoint (EKS Best Practices, "
+    "Karpenter).",
+    fix="Create the queue, EventBridge rules and targets (components.addons.karpenter), and set "
+    "settings.interruptionQueue of Karpenter.",
     checks={
         "events": Check(
-            asks="must have its interruption warnings brought to a queue",
-            find=_unheard,
+            asks="must have its interruption warnings sent to a queue",
+            find=_without_events,
         ),
         "karpenter": Check(
             asks="must name the queue",
-            find=_unread,
+            find=_queue_not_set,
         ),
     },
 )

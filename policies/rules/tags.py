@@ -1,4 +1,4 @@
-"""Who pays: tags on what AWS bills, labels on what a cluster runs."""
+"""Cost allocation: tags of billed AWS resources, labels of namespaces."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from policies.tokens import (
 from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
 _BILLED: Final = (CLUSTER, NODE_GROUP, NAT_GATEWAY, BUCKET, EFS, LUSTRE, OPEN_ZFS, DATABASE, VOLUME)
-_MADE: Final = ("instance", "volume")
-"""What EC2 makes from a template, and bills; default tags of the provider don't reach it."""
+_LAUNCHED: Final = ("instance", "volume")
+"""Resources that EC2 creates from a template and bills; the provider's default tags don't apply to them."""
 
 
 def _defaults(resource: Resource) -> Node:
-    """Tags that the provider puts on everything; arguments of a provider travel as JSON."""
+    """The provider's default tags; arguments of a provider are encoded as JSON."""
     provider: Mapping[str, Any] = resource.provider
-    given = provider["defaultTags"] if "defaultTags" in list(provider) else None
-    return parsed(Node("defaultTags", plain(given)))["tags"]
+    default_tags = provider["defaultTags"] if "defaultTags" in list(provider) else None
+    return parsed(Node("defaultTags", plain(default_tags)))["tags"]
 
 
 def _lacking(tags: Node, defaults: Node, keys: list[str]) -> list[str]:
@@ -54,7 +54,7 @@ def _untagged(resource: Resource, context: Context) -> Iterator[Violation]:
 def _untagged_machines(template: Resource, context: Context) -> Iterator[Violation]:
     given = template["tagSpecifications"]
     entries = given.items()
-    for kind in _MADE if template.type == LAUNCH_TEMPLATE and not given.unknown else ():
+    for kind in _LAUNCHED if template.type == LAUNCH_TEMPLATE and not given.unknown else ():
         tags = [entry["tags"] for entry in entries if entry["resourceType"].raw in (kind, *_unknown(entry))]
         nothing = Node(f"{given.path}[{kind}]", None)
         if all(_lacking(found, nothing, context.settings["keys"]) for found in tags):
@@ -75,30 +75,30 @@ def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Violatio
 
 COST_TAGS = ResourceRule(
     name="cost-tags-complete",
-    title="Whatever AWS bills says whose it is and who pays",
+    title="Billed AWS resources have cost allocation tags",
     types=(*_BILLED, LAUNCH_TEMPLATE, NODE_CLASS),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="A line of the bill without an owner is paid by all, and cleaned up by nobody.",
-    fix="Leave the provider's default tags in place, and pass them on to launch templates and node classes.",
+    why="The cost of untagged resources can't be allocated, and resources without an owner are not cleaned up.",
+    fix="Keep the provider's default tags, and pass them on to launch templates and node classes.",
     settings={
         "keys": Setting(
-            asks="keys of tags that must be there",
+            asks="required tag keys",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(["owner", "cost-center", "environment"]),
         )
     },
     checks={
         "tags": Check(
-            asks="must name owner and payer",
+            asks="must have the required tag keys",
             find=_untagged,
         ),
         "machines": Check(
-            asks="must be for machines and their volumes",
+            asks="must have the required tag keys for instances and volumes",
             find=_untagged_machines,
         ),
         "nodes": Check(
-            asks="must name owner and payer",
+            asks="must have the required tag keys",
             find=_untagged_nodes,
         ),
     },
@@ -114,11 +114,11 @@ def _unlabelled(space: Resource, context: Context) -> Iterator[Violation]:
 
 WORKLOAD_LABELS = ResourceRule(
     name="workload-cost-labels",
-    title="A team's namespace says what its work is for, and who pays",
+    title="Team namespaces have cost allocation labels",
     types=(NAMESPACE,),
     severity=Severity.LOW,
     levels=Levels("A/M/M"),
-    why="Nodes are shared: the cost tool on the cluster splits their bill by these labels.",
+    why="Nodes are shared: the cost tool in the cluster allocates their cost by these labels.",
     fix="Set project and costCenter of the team in the stack file.",
     settings={
         "labels": Setting(
@@ -129,7 +129,7 @@ WORKLOAD_LABELS = ResourceRule(
     },
     checks={
         "labels": Check(
-            asks="must name project and payer",
+            asks="must name the project and the cost center",
             find=_unlabelled,
         )
     },

@@ -1,4 +1,4 @@
-"""The parts of a VPC: none of them open by AWS's default, and none forgotten."""
+"""Parts of a VPC: insecure defaults, flow logs and unused resources."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _aws_default(resource: Resource, _: Context) -> Iterator[Violation]:
         yield Violation(path="", got="the account's default VPC")
 
 
-def _public_by_itself(resource: Resource, _: Context) -> Iterator[Violation]:
+def _public_by_default(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == SUBNET and (flag := resource["mapPublicIpOnLaunch"]).is_true(default=False):
         yield violation(flag)
 
@@ -42,10 +42,10 @@ def _default_rules(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == DEFAULT_SECURITY_GROUP:
         for key in ("ingress", "egress"):
             if resource[key].items():
-                yield violation(resource[key], f"open by {len(resource[key].items())} rules")
+                yield violation(resource[key], f"open, with {len(resource[key].items())} rules")
 
 
-def _by_a_machine(resource: Resource, _: Context) -> Iterator[Violation]:
+def _to_an_instance(resource: Resource, _: Context) -> Iterator[Violation]:
     default = resource.type == ROUTE and resource["destinationCidrBlock"].raw == "0.0.0.0/0"
     if default and resource["networkInterfaceId"].known:
         yield violation(resource["networkInterfaceId"])
@@ -58,12 +58,12 @@ def _entries(resource: Resource) -> list[Node]:
 
 
 def _open_acl(resource: Resource, _: Context) -> Iterator[Violation]:
-    """Every port to everybody, or a port of administration or of plain file transfer; anything else is for groups."""
+    """All ports, or a port of SSH, RDP or FTP, open to all addresses; security groups restrict the rest."""
     for entry in _entries(resource):
         allowed = (entry["action"] if "action" in entry.fields() else entry["ruleAction"]).raw == "allow"
         world = entry["cidrBlock"].raw == "0.0.0.0/0" or entry["ipv6CidrBlock"].raw == "::/0"
         if allowed and world and _reaches(entry):
-            yield violation(entry, "open to everybody")
+            yield violation(entry, "open to all addresses")
 
 
 def _reaches(entry: Node) -> bool:
@@ -77,12 +77,12 @@ def _reaches(entry: Node) -> bool:
 
 PARTS_CLOSED = ResourceRule(
     name="vpc-parts-closed",
-    title="No part of a VPC is open because AWS makes it so",
+    title="Insecure AWS defaults of VPCs are not used",
     types=(SUBNET, DEFAULT_VPC, DEFAULT_SECURITY_GROUP, *_ACLS, NETWORK_ACL_RULE, ROUTE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Default VPCs, default groups and public addresses by default open what nobody meant to open.",
-    fix="Use the network component, whose subnets give out no public address and whose default group is empty.",
+    why="Default VPCs, default security groups and automatic public addresses expose resources unintentionally.",
+    fix="Use the network component: its subnets assign no public addresses, and its default security group is empty.",
     checks={
         "default-vpc": Check(
             asks="must not be used",
@@ -91,7 +91,7 @@ PARTS_CLOSED = ResourceRule(
         ),
         "public-address": Check(
             asks="must be false",
-            find=_public_by_itself,
+            find=_public_by_default,
             external_ids=("CKV_AWS_130", "AVD-AWS-0164"),
         ),
         "default-group": Check(
@@ -100,12 +100,12 @@ PARTS_CLOSED = ResourceRule(
             external_ids=("AVD-AWS-0173",),
         ),
         "default-route": Check(
-            asks="must be a gateway's, not a machine's",
-            find=_by_a_machine,
+            asks="must not be set on a default route; use a gateway",
+            find=_to_an_instance,
             external_ids=("CKV2_AWS_35",),
         ),
         "acl": Check(
-            asks="must name networks or ports",
+            asks="must limit networks or ports",
             find=_open_acl,
             external_ids=(
                 "CKV_AWS_229",
@@ -121,23 +121,25 @@ PARTS_CLOSED = ResourceRule(
 )
 
 
-def _unwatched(stack: Stack, _: Context) -> Iterator[Violation]:
+def _without_flow_logs(stack: Stack, _: Context) -> Iterator[Violation]:
     for vpc in stack.of(VPC):
         if not any(log.takes_from(vpc) for log in stack.of(FLOW_LOG)):
             yield Violation(path="", got="without flow logs", at=vpc)
 
 
-def _left_open(stack: Stack, _: Context) -> Iterator[Violation]:
+def _default_group_unmanaged(stack: Stack, _: Context) -> Iterator[Violation]:
     for vpc in stack.of(VPC):
         if not any(group.takes_from(vpc) for group in stack.of(DEFAULT_SECURITY_GROUP)):
-            yield Violation(path="", got="with AWS's default security group, whose members talk freely", at=vpc)
+            yield Violation(
+                path="", got="with AWS's default security group, which allows all traffic between its members", at=vpc
+            )
 
 
 def _idle_address(stack: Stack, _: Context) -> Iterator[Violation]:
     for address in stack.of(EIP):
         used = not address["instance"].missing or not address["networkInterface"].missing
         if not used and not any(other.takes_from(address) for other in stack.resources):
-            yield Violation(path="", got="used by nothing, and billed", at=address)
+            yield Violation(path="", got="unused, and billed", at=address)
 
 
 def _unattached_acl(stack: Stack, _: Context) -> Iterator[Violation]:
@@ -147,7 +149,7 @@ def _unattached_acl(stack: Stack, _: Context) -> Iterator[Violation]:
             yield violation(subnets, at=acl)
 
 
-def _peer_everything(stack: Stack, _: Context) -> Iterator[Violation]:
+def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
     for route in stack.of(ROUTE):
         if route.source("vpcPeeringConnectionId", VPC_PEERING) and route["destinationCidrBlock"].raw == "0.0.0.0/0":
             yield violation(route["destinationCidrBlock"], at=route)
@@ -155,21 +157,22 @@ def _peer_everything(stack: Stack, _: Context) -> Iterator[Violation]:
 
 VPC_BASELINE = StackRule(
     name="vpc-baseline",
-    title="A VPC is watched, its default group is empty, and nothing in it is left over",
+    title="VPCs have flow logs, a managed default security group and no unused resources",
     types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, EIP, NETWORK_ACL, ROUTE, VPC_PEERING),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Flow logs tell afterwards who talked to whom; what is left over is paid for, or used by somebody else.",
+    why="Flow logs show past connections to an investigation; unused resources cost money or are reused "
+    "unintentionally.",
     fix="Use the network component with flowLogs.enabled.",
     checks={
         "flow-logs": Check(
             asks="must have flow logs",
-            find=_unwatched,
+            find=_without_flow_logs,
             external_ids=("CKV2_AWS_11", "AVD-AWS-0178"),
         ),
         "default-group": Check(
-            asks="must have its default group taken over",
-            find=_left_open,
+            asks="must have its default security group managed by the stack",
+            find=_default_group_unmanaged,
             external_ids=("CKV2_AWS_12",),
         ),
         "address": Check(
@@ -183,8 +186,8 @@ VPC_BASELINE = StackRule(
             external_ids=("CKV2_AWS_1",),
         ),
         "peering": Check(
-            asks="must be the peer's networks alone",
-            find=_peer_everything,
+            asks="must be the networks of the peer only",
+            find=_all_traffic_to_peer,
             external_ids=("CKV2_AWS_44",),
         ),
     },

@@ -1,4 +1,4 @@
-"""How a VPC is laid out: ranges that fit beside others, and ways out that fail one zone at a time."""
+"""Layout of a VPC: CIDR ranges, NAT gateways and VPC endpoints."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _gateways(stack: Stack, context: Context) -> Iterator[Violation]:
         return
     if (wanted == "per-zone" and count < places) or (wanted == "single" and count > 1):
         yield Violation(
-            path="", got=f"one of {count} NAT gateways for {places} zones; wanted: {wanted}", at=gateways[0]
+            path="", got=f"one of {count} NAT gateways for {places} zones; required: {wanted}", at=gateways[0]
         )
 
 
@@ -72,12 +72,12 @@ def _missing_endpoints(stack: Stack, context: Context) -> Iterator[Violation]:
 
 
 _DOCKER: Final = "172.17.0.0/16"
-"""Docker's bridge on nodes that have Docker (EKS User Guide, "View Amazon EKS networking requirements")."""
+"""The bridge network of Docker on nodes (EKS User Guide, "View Amazon EKS networking requirements")."""
 _STRINGS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
 
 VPC_SHAPE = StackRule(
     name="vpc-shape",
-    title="Ranges are private and apart, and traffic to AWS does not go through NAT",
+    title="CIDR ranges are private and don't overlap, and traffic to AWS uses VPC endpoints",
     types=(VPC, VPC_RANGE, CLUSTER, SUBNET, NAT_GATEWAY, VPC_ENDPOINT),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
@@ -85,15 +85,15 @@ VPC_SHAPE = StackRule(
     fix="Set network.cidr, podCidr, nat and endpoints of the stack file.",
     settings={
         "reserved": Setting(
-            asks="ranges of other networks that nothing may overlap", schema=_STRINGS, values=everywhere([_DOCKER])
+            asks="reserved CIDR ranges of other networks", schema=_STRINGS, values=everywhere([_DOCKER])
         ),
         "nat": Setting(
-            asks="NAT gateways: one in all, one in each zone, or as one likes",
+            asks="NAT gateways: one in total, one per zone, or any number",
             schema={"enum": ["single", "per-zone", "any"]},
             values={"dev": "single", "staging": "any", "prod": "per-zone"},
         ),
         "endpoints": Setting(
-            asks="AWS services that must be reached by endpoints",
+            asks="AWS services that must have a VPC endpoint",
             schema=_STRINGS,
             values={
                 "dev": ["s3"],
@@ -108,15 +108,15 @@ VPC_SHAPE = StackRule(
             find=_public_range,
         ),
         "apart": Check(
-            asks="must overlap no other range",
+            asks="must not overlap another range",
             find=_overlapping,
         ),
         "nat": Check(
-            asks="must be as many as the environment has",
+            asks="must match the rule's setting",
             find=_gateways,
         ),
         "endpoints": Check(
-            asks="must reach AWS by endpoints",
+            asks="must have the required VPC endpoints",
             find=_missing_endpoints,
         ),
     },
