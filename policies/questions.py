@@ -19,7 +19,7 @@ def _at(resource: Resource, path: str) -> Node:
     return resource.props.at(*path.split("."))
 
 
-def given(path: str, *types: str) -> Find:
+def present(path: str, *types: str) -> Find:
     """It must be set."""
     return _check(path, lambda node, _: node.missing, types)
 

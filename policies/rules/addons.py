@@ -110,9 +110,9 @@ def _without_role(stack: Stack, context: Context) -> Iterator[Violation]:
     for addon in stack.of(ADDON):
         name = addon["addonName"].text()
         own = addon["podIdentityAssociations"]
-        given = own.unknown or bool(own.items()) or not addon["serviceAccountRoleArn"].missing
+        configured = own.unknown or bool(own.items()) or not addon["serviceAccountRoleArn"].missing
         served = bool(unknowns(accounts)) or callers.get(name) in texts(accounts)
-        if name in callers and not given and not served:
+        if name in callers and not configured and not served:
             yield violation(own, at=addon)
 
 

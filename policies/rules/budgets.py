@@ -138,8 +138,8 @@ def _without_percentages(stack: Stack, context: Context) -> Iterator[Violation]:
         notifications = budget["notifications"]
         entries = notifications.items()
         undecided = unknowns(entry[key] for entry in entries for key in ("threshold", "notificationType"))
-        given = {entry["threshold"].number() for entry in entries if entry["notificationType"].raw == "ACTUAL"}
-        missing = [percent for percent in context.settings["percents"] if percent not in given]
+        percents = {entry["threshold"].number() for entry in entries if entry["notificationType"].raw == "ACTUAL"}
+        missing = [percent for percent in context.settings["percents"] if percent not in percents]
         if not notifications.unknown and len(missing) > undecided:
             yield violation(notifications, f"without {', '.join(map(str, missing))} percent", budget)
 

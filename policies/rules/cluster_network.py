@@ -22,17 +22,17 @@ def _exposed(stack: Stack, _: Context) -> Iterator[Violation]:
     public = public_subnets(stack)
     for resource in stack.of(CLUSTER, NODE_GROUP):
         for subnet in _subnets(resource):
-            if any(subnet is found for found in public):
+            if any(subnet is other for other in public):
                 yield Violation(path="", got=f"in {subnet.name}, which is public", at=resource)
 
 
 def _few_zones(stack: Stack, context: Context) -> Iterator[Violation]:
     for cluster in stack.of(CLUSTER):
         subnets = _subnets(cluster)
-        found = zones(subnets)
+        known = zones(subnets)
         unknown = unknowns(subnet["availabilityZone"] for subnet in subnets)
-        if subnets and len(found) + unknown < context.settings["zones"]:
-            yield Violation(path="vpcConfig.subnetIds", got=f"in {len(found)} zones", at=cluster)
+        if subnets and len(known) + unknown < context.settings["zones"]:
+            yield Violation(path="vpcConfig.subnetIds", got=f"in {len(known)} zones", at=cluster)
 
 
 PRIVATE_MULTI_AZ = StackRule(

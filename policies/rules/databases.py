@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 
 from policies.access import Node
 from policies.levels import Levels
-from policies.questions import absent, at_least, false, filled, given, is_in, true
+from policies.questions import absent, at_least, false, filled, is_in, present, true
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
 from policies.tokens import DATABASE, DATABASE_CLUSTER, PARAMETER_GROUP
@@ -34,7 +34,7 @@ CLOSED = ResourceRule(
         ),
         "key": Check(
             asks="must be a customer managed KMS key",
-            find=given("kmsKeyId"),
+            find=present("kmsKeyId"),
         ),
         "private": Check(
             asks="must be false",
@@ -142,7 +142,7 @@ WATCHED = ResourceRule(
         ),
         "insights-key": Check(
             asks="must be a customer managed KMS key",
-            find=given("performanceInsightsKmsKeyId"),
+            find=present("performanceInsightsKmsKeyId"),
             external_ids=("CKV_AWS_354", "AVD-AWS-0078"),
         ),
     },

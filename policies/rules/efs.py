@@ -8,7 +8,7 @@ from pulumi_policy import Severity
 
 from policies.documents import refuses_plain_transport
 from policies.levels import Levels
-from policies.questions import companions, each, filled, given, has_companion, in_setting, is_in, true
+from policies.questions import companions, each, filled, has_companion, in_setting, is_in, present, true
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
 from policies.tokens import BACKUP_VAULT, EFS, EFS_ACCESS_POINT, EFS_BACKUP, EFS_POLICY
@@ -29,7 +29,7 @@ ENCRYPTED = ResourceRule(
         ),
         "key": Check(
             asks="must be a customer managed KMS key",
-            find=given("kmsKeyId"),
+            find=present("kmsKeyId"),
             external_ids=("CKV_AWS_184",),
         ),
     },
@@ -76,7 +76,7 @@ THROUGHPUT_BACKUP = StackRule(
         ),
         "vault": Check(
             asks="must be a customer managed KMS key",
-            find=each(BACKUP_VAULT, given("kmsKeyArn")),
+            find=each(BACKUP_VAULT, present("kmsKeyArn")),
             external_ids=("CKV_AWS_166",),
         ),
     },
@@ -91,7 +91,7 @@ def _whole_file_system(point: Resource, _: Context) -> Iterator[Violation]:
 
 def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
     for system in stack.of(EFS):
-        policies = [found["policy"] for found in companions(stack, system, EFS_POLICY, "fileSystemId")]
+        policies = [companion["policy"] for companion in companions(stack, system, EFS_POLICY, "fileSystemId")]
         if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
             got = "open to mounts without TLS: no file system policy denies them"
             yield Violation(path="", got=got, at=system)
@@ -115,7 +115,7 @@ ACCESS_POINTS = StackRule(
         ),
         "user": Check(
             asks="must be set",
-            find=each(EFS_ACCESS_POINT, given("posixUser")),
+            find=each(EFS_ACCESS_POINT, present("posixUser")),
             external_ids=("CKV_AWS_330",),
         ),
         "transport": Check(

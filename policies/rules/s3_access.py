@@ -96,7 +96,7 @@ def _locks_out(policy: Resource, _: Context) -> Iterator[Violation]:
 
 def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
     for bucket in stack.of(BUCKET):
-        policies = [found["policy"] for found in companions(stack, bucket, BUCKET_POLICY, "bucket")]
+        policies = [companion["policy"] for companion in companions(stack, bucket, BUCKET_POLICY, "bucket")]
         if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
             yield Violation(path="", got="open to requests without TLS: no policy denies them", at=bucket)
 

@@ -8,7 +8,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.levels import Levels
-from policies.questions import each, given, has_companion
+from policies.questions import each, has_companion, present
 from policies.resource import Resource
 from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import PARAMETER, SECRET_ROTATION, STORED_SECRET
@@ -56,7 +56,7 @@ SECRET_STORES = StackRule(
     checks={
         "key": Check(
             asks="must be a customer managed KMS key",
-            find=each(STORED_SECRET, given("kmsKeyId")),
+            find=each(STORED_SECRET, present("kmsKeyId")),
             external_ids=("CKV_AWS_149", "AVD-AWS-0098"),
         ),
         "rotated": Check(

@@ -32,12 +32,12 @@ def _entries(resource: Resource, way: str) -> list[Node]:
 
 def _ranges(entry: Node) -> list[Node]:
     ranges = [entry["cidrIpv4"], entry["cidrIpv6"]]
-    return [found for found in ranges + listed(entry["cidrBlocks"]) + listed(entry["ipv6CidrBlocks"]) if found.known]
+    return [node for node in ranges + listed(entry["cidrBlocks"]) + listed(entry["ipv6CidrBlocks"]) if node.known]
 
 
 def _open(resource: Resource, way: str) -> Iterator[Violation]:
     for entry in _entries(resource, way):
-        yield from (violation(found) for found in _ranges(entry) if found.raw in _ANYWHERE)
+        yield from (violation(node) for node in _ranges(entry) if node.raw in _ANYWHERE)
 
 
 def _open_in(resource: Resource, _: Context) -> Iterator[Violation]:

@@ -52,13 +52,13 @@ def _untagged(resource: Resource, context: Context) -> Iterator[Violation]:
 
 
 def _untagged_machines(template: Resource, context: Context) -> Iterator[Violation]:
-    given = template["tagSpecifications"]
-    entries = given.items()
-    for kind in _LAUNCHED if template.type == LAUNCH_TEMPLATE and not given.unknown else ():
+    specifications = template["tagSpecifications"]
+    entries = specifications.items()
+    for kind in _LAUNCHED if template.type == LAUNCH_TEMPLATE and not specifications.unknown else ():
         tags = [entry["tags"] for entry in entries if entry["resourceType"].raw in (kind, *_unknown(entry))]
-        nothing = Node(f"{given.path}[{kind}]", None)
-        if all(_lacking(found, nothing, context.settings["keys"]) for found in tags):
-            yield violation(given, f"without {', '.join(context.settings['keys'])} for {kind}")
+        nothing = Node(f"{specifications.path}[{kind}]", None)
+        if all(_lacking(node, nothing, context.settings["keys"]) for node in tags):
+            yield violation(specifications, f"without {', '.join(context.settings['keys'])} for {kind}")
 
 
 def _unknown(entry: Node) -> tuple[Any, ...]:

@@ -24,8 +24,8 @@ _PRIVATE: Final = tuple(
 
 
 def _ranges(stack: Stack) -> list[tuple[Resource, Node, IPv4Network]]:
-    places = [(found, found["cidrBlock"]) for found in stack.of(VPC, VPC_RANGE)]
-    places += [(found, found["kubernetesNetworkConfig"]["serviceIpv4Cidr"]) for found in stack.of(CLUSTER)]
+    places = [(resource, resource["cidrBlock"]) for resource in stack.of(VPC, VPC_RANGE)]
+    places += [(resource, resource["kubernetesNetworkConfig"]["serviceIpv4Cidr"]) for resource in stack.of(CLUSTER)]
     return [(at, node, network) for at, node in places if (network := network_of(node)) is not None]
 
 
@@ -36,11 +36,11 @@ def _public_range(stack: Stack, _: Context) -> Iterator[Violation]:
 
 
 def _overlapping(stack: Stack, context: Context) -> Iterator[Violation]:
-    found = _ranges(stack)
-    for (_first, node, network), (at, other, second) in combinations(found, 2):
+    ranges = _ranges(stack)
+    for (_first, node, network), (at, other, second) in combinations(ranges, 2):
         if network.overlaps(second):
             yield violation(other, f"{second}, which overlaps {network} ({node.path})", at)
-    for at, node, network in found:
+    for at, node, network in ranges:
         for text in context.settings["reserved"]:
             if network.overlaps(ip_network(text)):
                 yield violation(node, f"{network}, which overlaps the reserved {text}", at)
@@ -50,7 +50,7 @@ def _gateways(stack: Stack, context: Context) -> Iterator[Violation]:
     wanted = context.settings["nat"]
     gateways = stack.of(NAT_GATEWAY)
     public = public_subnets(stack)
-    private = [subnet for subnet in stack.of(SUBNET) if not any(subnet is found for found in public)]
+    private = [subnet for subnet in stack.of(SUBNET) if not any(subnet is other for other in public)]
     count, places = len(gateways), len(zones(private))
     undecided = any(subnet[key].unknown for subnet in private for key in ("availabilityZone", "mapPublicIpOnLaunch"))
     if not gateways or undecided:
