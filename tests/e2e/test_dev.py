@@ -44,7 +44,7 @@ def drifted(dev: str, world: World) -> None:
     """Change the VPC and a pool of stack dev outside of Pulumi."""
     ec2 = client("ec2", world.variables("dev"))
     (vpc,) = vpcs(ec2)
-    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "owner", "Value": "somebody-else"}])
+    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "owner", "Value": "another-team"}])
     patch = {"spec": {"limits": {"cpu": "1"}}}
     path = "/apis/karpenter.sh/v1/nodepools/cpu"
     world.api("dev").call("PATCH", path, patch, content_type="application/merge-patch+json")
@@ -59,11 +59,11 @@ def test_a_refresh_finds_exactly_the_drift(drifted: None, world: World) -> None:
 
 def test_the_gate_refuses_a_preview_that_replaces_the_file_system(drifted: None, world: World) -> None:
     """FSx can't change the deployment type of a file system; the volumes and claims that name it are only updated."""
-    world.edit("stacks/Pulumi.dev.yaml", "{deployment: SCRATCH_2}", "{deployment: PERSISTENT_2}")
+    world.edit("stacks/Pulumi.dev.yaml", "{deploymentType: SCRATCH_2}", "{deploymentType: PERSISTENT_2}")
     try:
         done = world.run("preview", "dev", "--sandbox")
     finally:
-        world.edit("stacks/Pulumi.dev.yaml", "{deployment: PERSISTENT_2}", "{deployment: SCRATCH_2}")
+        world.edit("stacks/Pulumi.dev.yaml", "{deploymentType: PERSISTENT_2}", "{deploymentType: SCRATCH_2}")
     assert done.returncode == EXIT_STATEFUL, done.stdout
     assert 'deploymentType can\'t be changed in place: "SCRATCH_2" -> "PERSISTENT_2"' in done.stdout
     assert "loses: every file on it" in done.stdout

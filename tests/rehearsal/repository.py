@@ -28,7 +28,7 @@ config:
     network:
       cidr: 10.16.0.0/16
       zones: [us-east-1a, us-east-1b]
-      flowLogs: {traffic: REJECT, retentionDays: 7}
+      flowLogs: {trafficType: REJECT, retentionDays: 7}
     cluster:
       endpoint: {publicAccess: true, publicAccessCidrs: [203.0.113.0/24]}
       logRetentionDays: 14
