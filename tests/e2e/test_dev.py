@@ -44,7 +44,7 @@ def drifted(dev: str, world: World) -> None:
     """Change the VPC and a pool of stack dev outside of Pulumi."""
     ec2 = client("ec2", world.variables("dev"))
     (vpc,) = vpcs(ec2)
-    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "owner", "Value": "somebody-else"}])
+    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "owner", "Value": "another-team"}])
     patch = {"spec": {"limits": {"cpu": "1"}}}
     path = "/apis/karpenter.sh/v1/nodepools/cpu"
     world.api("dev").call("PATCH", path, patch, content_type="application/merge-patch+json")

@@ -45,8 +45,6 @@ def test_a_violation_of_a_resource_is_reported_by_its_check(rule: AnyRule) -> No
         (bad,) = fixtures[0].values()
         expected = {check, *ALSO_REPORTED.get(check, ())} - set(NOT_REPORTED)
         assert new_violations(rule, check, bad) == expected, f"{check}: ALSO_REPORTED and NOT_REPORTED in mutations.py"
-            f"{check}: ALSO_REPORTED and NOT_REPORTED of tests/policies/mutations.py"
-        )
 
 
 def new_violations(rule: AnyRule, check: str, bad: FixtureResource) -> set[str]:

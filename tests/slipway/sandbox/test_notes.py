@@ -6,7 +6,7 @@ import pytest
 
 from slipway.sandbox.notes import FILE, Note, NoteKind, Notes, load_notes
 
-QUEUE = Note("urn::queue", NoteKind.RECORDED, "not at hand")
+QUEUE = Note("urn::queue", NoteKind.RECORDED, "not available")
 
 
 def test_another_process_reads_the_notes(tmp_path: Path) -> None:
@@ -19,8 +19,8 @@ def test_another_process_reads_the_notes(tmp_path: Path) -> None:
 def test_a_later_note_of_the_same_kind_replaces_the_first(tmp_path: Path) -> None:
     notes = Notes(tmp_path)
     notes.set(QUEUE)
-    notes.set(Note("urn::queue", NoteKind.RECORDED, "still not at hand"))
-    assert [note.text for note in notes.all()] == ["still not at hand"]
+    notes.set(Note("urn::queue", NoteKind.RECORDED, "still not available"))
+    assert [note.text for note in notes.all()] == ["still not available"]
 
 
 def test_notes_are_cleared_by_kind_or_together(tmp_path: Path) -> None:

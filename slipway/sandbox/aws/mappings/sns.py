@@ -45,11 +45,11 @@ def _set(aws: Aws, id: str, inputs: Inputs) -> None:
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, SERVICE, _READ, {"id": id})
-    if found is None:
+    item = find(aws, SERVICE, _READ, {"id": id})
+    if item is None:
         return None
-    named = {name: found[attribute] for name, attribute in _ATTRIBUTES.items() if attribute in found}
-    return {"arn": id, "name": id.rsplit(":", 1)[-1], "owner": found.get("Owner"), **named}
+    named = {name: item[attribute] for name, attribute in _ATTRIBUTES.items() if attribute in item}
+    return {"arn": id, "name": id.rsplit(":", 1)[-1], "owner": item.get("Owner"), **named}
 
 
 TOPIC = ResourceMapping(

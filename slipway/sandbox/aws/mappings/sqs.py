@@ -46,11 +46,11 @@ def _text(value: Any) -> str:
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, SERVICE, _READ, {"id": id})
-    if found is None:
+    item = find(aws, SERVICE, _READ, {"id": id})
+    if item is None:
         return None
-    named = {name: found[attribute] for name, attribute in _ATTRIBUTES.items() if attribute in found}
-    return {"QueueArn": found["QueueArn"], "name": id.rsplit("/", 1)[-1], **named}
+    named = {name: item[attribute] for name, attribute in _ATTRIBUTES.items() if attribute in item}
+    return {"QueueArn": item["QueueArn"], "name": id.rsplit("/", 1)[-1], **named}
 
 
 def _set(aws: Aws, id: str, inputs: Inputs) -> None:
@@ -103,8 +103,8 @@ def _create_policy(aws: Aws, inputs: Inputs) -> str:
 
 
 def _read_policy(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, SERVICE, _READ, {"id": id})
-    return {"QueueUrl": id, "Policy": found["Policy"]} if found and found.get("Policy") else None
+    item = find(aws, SERVICE, _READ, {"id": id})
+    return {"QueueUrl": id, "Policy": item["Policy"]} if item and item.get("Policy") else None
 
 
 def _delete_policy(aws: Aws, id: str, inputs: Inputs) -> None:

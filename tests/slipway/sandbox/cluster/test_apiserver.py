@@ -57,9 +57,9 @@ def test_webhooks_of_charts_are_not_called(client: KubeClient, namespace: str) -
 def test_requests_without_valid_credentials_are_refused(plane: ControlPlane) -> None:
     endpoint = plane.pool.get(CLUSTER)
     assert endpoint is not None
-    stranger = KubeClient(endpoint.server, plane.pki.authority_text, "wrong")
+    unauthorized = KubeClient(endpoint.server, plane.pki.authority_text, "wrong")
     with pytest.raises(ApiError) as refused:
-        stranger.get_path("/api/v1/namespaces")
+        unauthorized.get_path("/api/v1/namespaces")
     assert refused.value.status == 401
 
 

@@ -43,7 +43,7 @@ def test_an_object_is_created_updated_and_deleted(hooks: Hooks, client: KubeClie
 
 def test_an_existing_object_is_not_taken_over(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     ref = Ref("v1", "ConfigMap", "map", namespace)
-    client.apply({**ref.as_object(), "data": {"theirs": "1"}}, "somebody")
+    client.apply({**ref.as_object(), "data": {"theirs": "1"}}, "another-manager")
     with pytest.raises(ProviderError, match=r"v1 ConfigMap .*/map already exists.*alias.*import"):
         hooks.create(CONFIG_MAP, config_map(namespace, a="1"))
     hooks.session = hooks.provider.configure({"upsertExistingObjects": True}, "test")
@@ -88,7 +88,7 @@ def test_drift_is_read_and_reverted_by_an_update(hooks: Hooks, client: KubeClien
 
 def test_an_object_is_imported_with_inputs_that_describe_it(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     ref = Ref("v1", "ConfigMap", "map", namespace)
-    client.apply({**ref.as_object(), "data": {"a": "1"}}, "somebody")
+    client.apply({**ref.as_object(), "data": {"a": "1"}}, "another-manager")
     found = hooks.read(CONFIG_MAP, f"{namespace}/map", {}, {})
     assert found is not None
     assert found.inputs == {**ref.as_object(), "data": {"a": "1"}}
@@ -123,7 +123,7 @@ def test_a_replacement_of_the_same_name_deletes_the_old_object_first(hooks: Hook
 
 def test_a_patch_owns_only_its_fields_and_releases_them(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     ref = Ref("v1", "ConfigMap", "map", namespace)
-    client.apply({**ref.as_object(), "data": {"theirs": "1"}}, "somebody")
+    client.apply({**ref.as_object(), "data": {"theirs": "1"}}, "another-manager")
     token = "kubernetes:core/v1:ConfigMapPatch"
     id, outputs, inputs = hooks.create(
         token, {"kind": "ConfigMap", "apiVersion": "v1", **config_map(namespace, ours="2")}
