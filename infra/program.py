@@ -12,7 +12,7 @@ from typing import Any
 
 import pulumi
 
-from components.addons import software
+from components.addons.install import InstalledAddOns, install
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
 from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
@@ -66,7 +66,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
         storage=storage,
         system_node_groups=managed.system,
     )
-    installed = software.install(context, inside)
+    installed = install(context, inside)
     tenants = _tenancy(context, installed, inside)
     guards(GuardsArgs(platform=platform, cluster=cluster, pools=managed.pools, teams=tenants), cloud, inside)
     Bill("bill", bill_of(platform, specs))
@@ -109,7 +109,7 @@ def _storage(
 
 
 def _tenancy(
-    context: AddOnContext, installed: software.Installed, opts: pulumi.ResourceOptions
+    context: AddOnContext, installed: InstalledAddOns, opts: pulumi.ResourceOptions
 ) -> Mapping[str, TeamOutputs]:
     """Teams, priority classes, admission policies, and the queues that teams share."""
     platform, cluster = context.platform, context.cluster

@@ -41,7 +41,7 @@ def declare(name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions
         ValueError: For a manifest without a name: auto-naming would choose one that nothing else can refer to.
     """
     if not isinstance(manifest.get("metadata", {}).get("name"), str):
-        msg = f"{name}: a manifest needs metadata.name as a plain string (got: {manifest.get('metadata')!r})"
+        msg = f"{name}: a manifest needs metadata.name as a plain string (given: {manifest.get('metadata')!r})"
         raise ValueError(msg)
     token = type_token(manifest["apiVersion"], manifest["kind"])
     return pulumi.CustomResource(token, name, dict(manifest), opts)

@@ -31,7 +31,7 @@ class Namespaces(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:addons:Namespaces"
 
-    made: Mapping[str, pulumi.Resource]
+    resources: Mapping[str, pulumi.Resource]
 
     def __init__(self, name: str, args: NamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -39,12 +39,12 @@ class Namespaces(pulumi.ComponentResource):
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
         spaces = agreed(addon.namespace for addon in args.addons.values())
-        self.made = {key: declare(f"{name}-{key}", manifest(space), child) for key, space in spaces.items()}
+        self.resources = {key: declare(f"{name}-{key}", manifest(space), child) for key, space in spaces.items()}
         self.register_outputs({})
 
     def of(self, namespace: str) -> tuple[pulumi.Resource, ...]:
         """Dependencies of an object in this namespace; empty for a namespace of EKS."""
-        return (self.made[namespace],) if namespace in self.made else ()
+        return (self.resources[namespace],) if namespace in self.resources else ()
 
 
 def agreed(spaces: Iterable[Namespace]) -> dict[str, Namespace]:

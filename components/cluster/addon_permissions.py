@@ -43,7 +43,7 @@ def _fsx(scope: Scope) -> Inline:
     docs/install.md), and tags what it creates with `CSIVolumeName` (pkg/cloud/cloud.go, VolumeNameTagKey; v1.9.0).
     """
     file_systems = [f"arn:{scope.partition}:fsx:{scope.region}:{scope.account_id}:file-system/*"]
-    asked = {"Null": {"aws:RequestTag/CSIVolumeName": ["false"]}}
+    requested = {"Null": {"aws:RequestTag/CSIVolumeName": ["false"]}}
     owned = {"Null": {"aws:ResourceTag/CSIVolumeName": ["false"]}}
     linked = f"arn:{scope.partition}:iam::{scope.account_id}:role/aws-service-role/fsx.amazonaws.com/*"
     return Inline(
@@ -53,7 +53,7 @@ def _fsx(scope: Scope) -> Inline:
                 sid="Make",
                 actions=["fsx:CreateFileSystem", "fsx:TagResource"],
                 resources=file_systems,
-                conditions=asked,
+                conditions=requested,
             ),
             Statement(
                 sid="ChangeOwn",

@@ -81,19 +81,19 @@ class ManagedAddons(pulumi.ComponentResource):
         names = chosen(args.phase, args.settings)
         self.roles = {addon: role for addon in names if (role := self._role(addon, catalog.get(addon))) is not None}
         self.all = {addon: self._addon(addon) for addon in names}
-        self.nodes_need = [found for addon, found in self.all.items() if catalog.get(addon).before_compute]
-        self.drivers = {addon: found for addon, found in self.all.items() if addon in DRIVERS}
+        self.nodes_need = [resource for addon, resource in self.all.items() if catalog.get(addon).before_compute]
+        self.drivers = {addon: resource for addon, resource in self.all.items() if addon in DRIVERS}
         self.register_outputs({})
 
     def _addon(self, addon: AddonName) -> aws.eks.Addon:
-        cluster, given = self._args.cluster, self._args.settings.get(addon, Addon())
+        cluster, wanted = self._args.cluster, self._args.settings.get(addon, Addon())
         facts = catalog.get(addon)
         role = self.roles.get(addon)
         return aws.eks.Addon(
             f"{self._name}-{key_of(addon)}",
             cluster_name=cluster.resource.name,
             addon_name=addon.value,
-            addon_version=given.version or facts.version(cluster.version),
+            addon_version=wanted.version or facts.version(cluster.version),
             configuration_values=configuration(addon, cluster.tags),
             pod_identity_associations=_associations(facts, role),
             # A new cluster has nothing to preserve; later, manual changes of an operator are kept.

@@ -126,19 +126,19 @@ class ControlPlane(pulumi.ComponentResource):
         return role, policy
 
     def _make_cluster(self, key: aws.kms.Key, role: aws.iam.Role, before: list[pulumi.Resource]) -> aws.eks.Cluster:
-        given = self._args.settings
+        wanted = self._args.settings
         return aws.eks.Cluster(
             f"{self._name}-control-plane",
             name=self._args.cluster_name,
-            version=given.version,
+            version=wanted.version,
             role_arn=role.arn,
             vpc_config=self._vpc_config(),
-            kubernetes_network_config={"ip_family": "ipv4", "service_ipv4_cidr": str(given.service_ipv4_cidr)},
+            kubernetes_network_config={"ip_family": "ipv4", "service_ipv4_cidr": str(wanted.service_ipv4_cidr)},
             access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": False},
             encryption_config={"provider": {"key_arn": key.arn}, "resources": ["secrets"]},
             enabled_cluster_log_types=LOG_TYPES,
-            upgrade_policy={"support_type": given.support_type.upper()},
-            deletion_protection=given.deletion_protection,
+            upgrade_policy={"support_type": wanted.support_type.upper()},
+            deletion_protection=wanted.deletion_protection,
             # All add-ons are EKS add-ons (`ManagedAddons`); self-managed ones would conflict with them.
             bootstrap_self_managed_addons=False,
             opts=pulumi.ResourceOptions(

@@ -128,16 +128,16 @@ def budgets(settings: Cost, environment: str, teams: Mapping[str, Team]) -> dict
         environment: Name of the environment, the value of its tag.
         teams: Teams by name.
     """
-    found: dict[str, Budget] = {}
+    wanted: dict[str, Budget] = {}
     if settings.monthly_budget_usd is not None:
         tagged = {"TagKeyValue": [f"user:environment${environment}"]}
         filters = tagged if settings.budget_covers == "environment" else {}
-        found["environment"] = Budget(usd=settings.monthly_budget_usd, filters=filters)
+        wanted["environment"] = Budget(usd=settings.monthly_budget_usd, filters=filters)
     if settings.team_budgets:
         for name, team in sorted(teams.items()):
             if team.budget_usd is not None:
-                found[f"team-{name}"] = Budget(usd=team.budget_usd, filters={"TagKeyValue": [f"user:team${name}"]})
-    return found
+                wanted[f"team-{name}"] = Budget(usd=team.budget_usd, filters={"TagKeyValue": [f"user:team${name}"]})
+    return wanted
 
 
 def notifications(thresholds: Sequence[int]) -> list[dict[str, Any]]:

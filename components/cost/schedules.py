@@ -71,7 +71,7 @@ class Action:
 
 def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> list[Action]:
     """Actions of all pools that have a schedule, sorted by pool."""
-    found: list[Action] = []
+    scheduled: list[Action] = []
     for schedule in schedules.values():
         for name in schedule.pools:
             pool = pools[name]
@@ -79,7 +79,7 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
                 ("stop", schedule.stop, 0, 0),
                 ("start", schedule.start or "", pool.min, pool.max),
             ):
-                found.append(
+                scheduled.append(
                     Action(
                         pool=name,
                         role=role,
@@ -89,4 +89,4 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
                         maximum=maximum,
                     )
                 )
-    return sorted(found, key=lambda action: (action.pool, action.role))
+    return sorted(scheduled, key=lambda action: (action.pool, action.role))

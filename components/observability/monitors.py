@@ -89,7 +89,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
         efa: Whether some pool has EFA, so that its exporter runs.
     """
     named = "app.kubernetes.io/name"
-    found = {
+    podmonitors = {
         # karpenter 1.14.1, templates/deployment.yaml: port `http-metrics`; its own monitor is left out where the CRDs
         # are not there yet, and Karpenter comes before every add-on.
         "karpenter": pod_monitor(
@@ -114,7 +114,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
         "serving": serving(namespace),
     }
     if efa:
-        found["efa"] = pod_monitor(
+        podmonitors["efa"] = pod_monitor(
             "efa-exporter",
             namespace,
             match={"matchLabels": {named: "efa-exporter"}},
@@ -123,4 +123,4 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
             path=PATH,
             node=True,
         )
-    return {f"monitor-{key}": manifest for key, manifest in found.items()}
+    return {f"monitor-{key}": manifest for key, manifest in podmonitors.items()}

@@ -83,8 +83,8 @@ class Notifications(pulumi.ComponentResource):
 
 def subscribers(settings: Settings) -> dict[str, tuple[str, str]]:
     """Protocol and endpoint of each subscriber, by the end of its logical name."""
-    given = [("email", address) for address in settings.emails] + [("https", url) for url in settings.https]
-    return {f"{protocol}-{_slug(endpoint)}": (protocol, endpoint) for protocol, endpoint in given}
+    endpoints = [("email", address) for address in settings.emails] + [("https", url) for url in settings.https]
+    return {f"{protocol}-{_slug(endpoint)}": (protocol, endpoint) for protocol, endpoint in endpoints}
 
 
 def _slug(endpoint: str) -> str:

@@ -49,8 +49,8 @@ class Record:
     @property
     def rule(self) -> dict[str, Any]:
         """The rule as Prometheus takes it."""
-        found: dict[str, Any] = {"record": self.name, "expr": self.expression}
-        return {**found, "labels": dict(sorted(self.labels.items()))} if self.labels else found
+        rule: dict[str, Any] = {"record": self.name, "expr": self.expression}
+        return {**rule, "labels": dict(sorted(self.labels.items()))} if self.labels else rule
 
 
 def record(name: str, expression: str, **labels: str) -> Record:

@@ -27,29 +27,29 @@ def records(
         budgets: Budgets of teams, in USD a month.
     """
     specs = tuple(pools.values())
-    found: dict[str, Sequence[Record]] = {
+    groups: dict[str, Sequence[Record]] = {
         "names": recording.names(),
         "gpus": [*recording.gpus(), *recording.gpus_of_teams()],
         "network": recording.network(specs),
         "use": recording.use(),
         "spend": [*spend.nodes(specs, opencost=opencost), *spend.pods(), *spend.budgets(budgets)],
     }
-    return {name: group for name, group in found.items() if group}
+    return {name: group for name, group in groups.items() if group}
 
 
-def groups_of_records(found: Mapping[str, Sequence[Record]]) -> list[dict[str, Any]]:
+def groups_of_records(groups: Mapping[str, Sequence[Record]]) -> list[dict[str, Any]]:
     """Recording rules as groups of a rule file."""
     return [
         {"name": f"slipway-{name}", "interval": INTERVAL, "rules": [each.rule for each in group]}
-        for name, group in found.items()
+        for name, group in groups.items()
     ]
 
 
-def groups_of_alerts(found: Mapping[str, Sequence[Alert]], runbooks: str | None) -> list[dict[str, Any]]:
+def groups_of_alerts(groups: Mapping[str, Sequence[Alert]], runbooks: str | None) -> list[dict[str, Any]]:
     """Alerts as groups of a rule file."""
     return [
         {"name": f"slipway-{name}-alerts", "rules": [each.rule(runbooks) for each in group]}
-        for name, group in found.items()
+        for name, group in groups.items()
     ]
 
 

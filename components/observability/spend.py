@@ -52,9 +52,9 @@ def nodes(pools: Iterable[PoolSpec], *, opencost: bool) -> list[Record]:
 
 def _requested(resource: str) -> str:
     """What pods that are not over ask for, by node."""
-    asked = f'sum by ({_POD}) (kube_pod_container_resource_requests{{{resource}, node!=""}})'
+    requested = f'sum by ({_POD}) (kube_pod_container_resource_requests{{{resource}, node!=""}})'
     alive = 'max by (namespace, pod) (kube_pod_status_phase{phase=~"Pending|Running"} == 1)'
-    return f"{asked} and on (namespace, pod) {alive}"
+    return f"{requested} and on (namespace, pod) {alive}"
 
 
 def _allocatable(resource: str) -> str:

@@ -39,9 +39,9 @@ class LustrePlace:
 def block(key_arn: pulumi.Input[str]) -> dict[str, Any]:
     """Volumes of one node at a time, in the zone of the pod that asks first."""
     parameters = {"type": "gp3", "encrypted": "true", "kmsKeyId": key_arn}
-    made = _class(BLOCK, EBS_DRIVER, parameters, binding="WaitForFirstConsumer", grows=True)
-    made["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
-    return made
+    manifest = _class(BLOCK, EBS_DRIVER, parameters, binding="WaitForFirstConsumer", grows=True)
+    manifest["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
+    return manifest
 
 
 def shared(file_system_id: pulumi.Input[str]) -> dict[str, Any]:
@@ -78,8 +78,8 @@ def lustre(place: LustrePlace, key_arn: pulumi.Input[str], tags: Mapping[str, st
     if persistent:
         parameters["perUnitStorageThroughput"] = str(place.settings.per_unit_storage_throughput or THROUGHPUT)
         parameters["kmsKeyId"] = key_arn
-    made = _class(LUSTRE, LUSTRE_DRIVER, parameters, binding="Immediate", grows=True)
-    return {**made, "mountOptions": ["flock"]}
+    manifest = _class(LUSTRE, LUSTRE_DRIVER, parameters, binding="Immediate", grows=True)
+    return {**manifest, "mountOptions": ["flock"]}
 
 
 def _class(

@@ -52,7 +52,9 @@ class Drivers(pulumi.ComponentResource):
             if addon in args.roles
         }
         self.ready = (*args.drivers.values(), *policies.values())
-        self.block = tuple(made[AddonName.EBS_CSI] for made in (args.drivers, policies) if AddonName.EBS_CSI in made)
+        self.block = tuple(
+            resources[AddonName.EBS_CSI] for resources in (args.drivers, policies) if AddonName.EBS_CSI in resources
+        )
         self.register_outputs({})
 
 

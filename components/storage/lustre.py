@@ -131,15 +131,15 @@ class ParallelFiles(pulumi.ComponentResource):
         return group, rules
 
     def _make_system(self, group: aws.ec2.SecurityGroup, rules: Sequence[pulumi.Resource]) -> aws.fsx.LustreFileSystem:
-        args, given = self._args, self._args.settings
-        persistent = given.deployment_type == "PERSISTENT_2"
+        args, settings = self._args, self._args.settings
+        persistent = settings.deployment_type == "PERSISTENT_2"
         return aws.fsx.LustreFileSystem(
             f"{self._name}-files",
-            deployment_type=given.deployment_type,
+            deployment_type=settings.deployment_type,
             file_system_type_version=VERSION,
             storage_type="SSD",
-            storage_capacity=given.storage_capacity,
-            per_unit_storage_throughput=(given.per_unit_storage_throughput or THROUGHPUT) if persistent else None,
+            storage_capacity=settings.storage_capacity,
+            per_unit_storage_throughput=(settings.per_unit_storage_throughput or THROUGHPUT) if persistent else None,
             data_compression_type="LZ4",
             kms_key_id=args.key_arn if persistent else None,
             subnet_ids=self.subnet_id,

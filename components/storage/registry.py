@@ -61,7 +61,7 @@ class Images(pulumi.ComponentResource):
 
     def _repository(self, key: str) -> pulumi.Output[str]:
         args = self._args
-        made = aws.ecr.Repository(
+        repository = aws.ecr.Repository(
             f"{self._name}-{key}",
             name=f"{args.cluster}/{key}",
             image_tag_mutability="IMMUTABLE",
@@ -73,8 +73,10 @@ class Images(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect),
         )
         policy = expiry(untagged_days=args.settings.untagged_days, keep=args.settings.keep_images)
-        aws.ecr.LifecyclePolicy(f"{self._name}-{key}-lifecycle", repository=made.name, policy=policy, opts=self._child)
-        return made.repository_url
+        aws.ecr.LifecyclePolicy(
+            f"{self._name}-{key}-lifecycle", repository=repository.name, policy=policy, opts=self._child
+        )
+        return repository.repository_url
 
     def _cache(self, upstream: Upstream, credentials: str | None) -> None:
         """A rule, and what the repositories are like that ECR makes by it. Upstream's tags move, so these do."""

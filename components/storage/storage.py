@@ -61,7 +61,7 @@ class Storage(pulumi.ComponentResource):
         efs, lustre = self._make_efs(), self._make_lustre(buckets)
         self._make_images()
         manifests = self._classes(efs, lustre)
-        made = {key: self._declare(key, manifest) for key, manifest in manifests.items()}
+        declared = {key: self._declare(key, manifest) for key, manifest in manifests.items()}
         systems = [part for system in (efs, lustre and lustre.outputs) if system for part in system.ready]
         self.outputs = StorageOutputs(
             key_arn=self._key_arn,
@@ -70,13 +70,13 @@ class Storage(pulumi.ComponentResource):
             lustre=lustre.outputs if lustre else None,
             classes={key: manifest["metadata"]["name"] for key, manifest in manifests.items()},
             databases=self._make_databases(),
-            ready=(*made.values(), *systems),
-            block=(made["block"],),
+            ready=(*declared.values(), *systems),
+            block=(declared["block"],),
         )
         self.register_outputs(_outputs(self.outputs))
 
     def _make_key(self) -> pulumi.Output[str]:
-        given, cluster = self._args.platform.storage, self._args.cluster
+        settings, cluster = self._args.platform.storage, self._args.cluster
         region = regions.get(cluster.region)
         key = make_key(
             f"{self._name}-key",
@@ -84,10 +84,10 @@ class Storage(pulumi.ComponentResource):
             policy=key_policy(
                 region,
                 cluster.account_id,
-                lustre=given.lustre is not None,
+                lustre=settings.lustre is not None,
                 logs=f"{log_groups(cluster.name)}-*" if self._args.platform.addons.mlflow else None,
             ),
-            deletion_days=given.key_deletion_days,
+            deletion_days=settings.key_deletion_days,
             protect=self._keep,
             parent=self,
         )
@@ -158,16 +158,16 @@ class Storage(pulumi.ComponentResource):
 
     def _classes(self, efs: EfsOutputs | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
         """StorageClasses by purpose."""
-        found = {"block": classes.block(self._key_arn)}
+        manifests = {"block": classes.block(self._key_arn)}
         if efs:
-            found["shared"] = classes.shared(efs.id)
+            manifests["shared"] = classes.shared(efs.id)
         settings = self._args.platform.storage.lustre
         if lustre and settings:
             place = classes.LustrePlace(
                 settings=settings, subnet_id=lustre.subnet_id, security_group_id=lustre.security_group_id
             )
-            found["lustre"] = classes.lustre(place, self._key_arn, self._args.cluster.tags)
-        return found
+            manifests["lustre"] = classes.lustre(place, self._key_arn, self._args.cluster.tags)
+        return manifests
 
     def _declare(self, key: str, manifest: Mapping[str, Any]) -> pulumi.Resource:
         cluster = self._args.cluster

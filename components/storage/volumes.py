@@ -106,7 +106,7 @@ def _pair(volume: str, namespace: str, settings: VolumeSettings, source: Mapping
     name = f"{namespace}-{volume}"
     csi = source["csi"]
     reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": namespace, "name": volume}
-    made = {
+    persistent = {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
         "metadata": {"name": name, "labels": dict(settings.labels or {})},
@@ -125,7 +125,7 @@ def _pair(volume: str, namespace: str, settings: VolumeSettings, source: Mapping
         "volumeName": name,
         "resources": {"requests": {"storage": _MINIMUM}},
     }
-    return {f"{volume}-volume": made, volume: _claim(volume, namespace, settings, spec, {})}
+    return {f"{volume}-volume": persistent, volume: _claim(volume, namespace, settings, spec, {})}
 
 
 def _claim(

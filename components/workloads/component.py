@@ -43,15 +43,15 @@ class Workload(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(token, name, None, opts)
-        made: dict[str, pulumi.Resource] = {}
+        declared: dict[str, pulumi.Resource] = {}
         for role, manifest in manifests.items():
             options = pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[*target.after, *(made[need] for need in manifest.needs)],
+                depends_on=[*target.after, *(declared[need] for need in manifest.needs)],
                 ignore_changes=controlled(manifest.manifest),
                 custom_timeouts=_patience(manifest.timeout_seconds),
             )
-            made[role] = declare(f"{name}-{role}", manifest.manifest, options)
+            declared[role] = declare(f"{name}-{role}", manifest.manifest, options)
         self.register_outputs({"namespace": target.namespace, "objects": sorted(manifests)})
 
 

@@ -47,5 +47,5 @@ def connect() -> tuple[Target, pulumi.ResourceOptions]:
 
 def kubeconfig() -> str:
     """Path of the kubeconfig, the first where the variable names several."""
-    given = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
-    return given or str(Path.home() / ".kube" / "config")
+    first = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
+    return first or str(Path.home() / ".kube" / "config")

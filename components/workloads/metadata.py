@@ -44,9 +44,9 @@ def metadata(
 ) -> dict[str, Any]:
     """Metadata of a namespaced object; `queued_as` is its priority class where Kueue is to queue it, `more` are labels
     of one kind of object."""
-    found = {**(more or {}), **(queue_labels(target, queued_as) if queued_as else {})}
-    made: dict[str, Any] = {"name": name, "namespace": target.namespace, "labels": labels(name, target, found)}
-    return {**made, "annotations": dict(annotations)} if annotations else made
+    extra = {**(more or {}), **(queue_labels(target, queued_as) if queued_as else {})}
+    fields: dict[str, Any] = {"name": name, "namespace": target.namespace, "labels": labels(name, target, extra)}
+    return {**fields, "annotations": dict(annotations)} if annotations else fields
 
 
 def pod_metadata(
@@ -59,5 +59,5 @@ def pod_metadata(
 ) -> dict[str, Any]:
     """Metadata of a pod template; `more` are labels of one kind of workload."""
     notes = {**pod.annotations, **(annotations or {})}
-    made: dict[str, Any] = {"labels": labels(name, target, {**pod.labels, **(more or {})})}
-    return {**made, "annotations": notes} if notes else made
+    fields: dict[str, Any] = {"labels": labels(name, target, {**pod.labels, **(more or {})})}
+    return {**fields, "annotations": notes} if notes else fields

@@ -117,8 +117,8 @@ class Pipeline(Workload):
 
 def _template(name: str, args: PipelineArgs) -> dict[str, Any]:
     tasks = [
-        {"name": step, "template": step, **({"depends": " && ".join(given.after)} if given.after else {})}
-        for step, given in args.steps.items()
+        {"name": step, "template": step, **({"depends": " && ".join(settings.after)} if settings.after else {})}
+        for step, settings in args.steps.items()
     ]
     first = {"name": ENTRY, "dag": {"tasks": tasks}}
     spec = {
@@ -130,26 +130,26 @@ def _template(name: str, args: PipelineArgs) -> dict[str, Any]:
         "parallelism": args.parallelism,
         "podGC": {"strategy": "OnPodSuccess"},
         "serviceAccountName": args.target.service_account,
-        "templates": [first, *(_step(name, step, given, args) for step, given in args.steps.items())],
+        "templates": [first, *(_step(name, step, settings, args) for step, settings in args.steps.items())],
         "ttlStrategy": {"secondsAfterCompletion": args.ttl_seconds},
     }
     return {"apiVersion": API, "kind": "WorkflowTemplate", "metadata": metadata(name, args.target), "spec": spec}
 
 
-def _step(name: str, step: str, given: Step, args: PipelineArgs) -> dict[str, Any]:
-    spec = _pod(given.pod, args)
+def _step(name: str, step: str, settings: Step, args: PipelineArgs) -> dict[str, Any]:
+    spec = _pod(settings.pod, args)
     (main,) = spec["containers"]
     queued = queue_labels(args.target, args.priority)
     rest = {key: spec[key] for key in ("terminationGracePeriodSeconds", "enableServiceLinks")}
     return {
         "name": step,
         # Kueue queues each step's pod by itself: a pipeline that waits between steps holds no GPU.
-        "metadata": pod_metadata(name, given.pod, args.target, NOT_MOVED, more=queued),
+        "metadata": pod_metadata(name, settings.pod, args.target, NOT_MOVED, more=queued),
         "container": main,
         "podSpecPatch": json.dumps(rest, sort_keys=True),
         "priorityClassName": args.priority,
         "retryStrategy": {
-            "limit": str(given.retries),
+            "limit": str(settings.retries),
             "retryPolicy": "Always",
             "backoff": {"duration": "30s", "factor": "2", "maxDuration": "30m"},
         },
@@ -172,28 +172,28 @@ def _problems(args: PipelineArgs) -> Iterator[Problem]:
     if args.schedule is not None and len(args.schedule.split()) != 5:
         rule = "a schedule has five fields: minute, hour, day, month, weekday"
         yield Problem("schedule", rule, args.schedule, 'Write "0 3 * * *" for every night at three, UTC.')
-    for step, given in args.steps.items():
+    for step, settings in args.steps.items():
         path = f"steps.{step}.pod"
         yield from (Problem(f"steps.{step}", each.rule, each.value, each.fix) for each in name_problems(step))
         yield from (
             Problem(f"steps.{step}.{each.path}", each.rule, each.value, each.fix)
-            for each in retries_problems(given.retries)
+            for each in retries_problems(settings.retries)
         )
-        spec = _pod(given.pod, args)
+        spec = _pod(settings.pod, args)
         yield from pod_problems(path, spec, args.target)
         yield from spot_problems(path, spec, args.target)
 
 
 def _order_problems(steps: Mapping[str, Step]) -> Iterator[Problem]:
-    for step, given in steps.items():
-        for before in given.after:
+    for step, settings in steps.items():
+        for before in settings.after:
             if before not in steps:
                 fix = f"There are: {', '.join(steps)}."
                 yield Problem(f"steps.{step}.after", "it must be a step of the pipeline", before, fix)
     if ENTRY in steps:
         yield Problem(f"steps.{ENTRY}", "the pipeline itself has this name", ENTRY, "Give the step another.")
     try:
-        tuple(TopologicalSorter({step: given.after for step, given in steps.items()}).static_order())
+        tuple(TopologicalSorter({step: settings.after for step, settings in steps.items()}).static_order())
     except CycleError as error:
         circle = " -> ".join(error.args[1])
         yield Problem("steps", "no step may wait for itself", circle, "Leave one `after` out.")

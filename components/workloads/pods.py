@@ -71,10 +71,10 @@ def all_volumes(pod: Pod) -> dict[str, Volume]:
 def environment(env: Mapping[str, str | SecretKey]) -> list[dict[str, Any]]:
     """`env` of a container, sorted by name."""
     return [
-        {"name": name, "valueFrom": {"secretKeyRef": {"name": given.secret, "key": given.key}}}
-        if isinstance(given, SecretKey)
-        else {"name": name, "value": given}
-        for name, given in sorted(env.items())
+        {"name": name, "valueFrom": {"secretKeyRef": {"name": value.secret, "key": value.key}}}
+        if isinstance(value, SecretKey)
+        else {"name": name, "value": value}
+        for name, value in sorted(env.items())
     ]
 
 
@@ -105,13 +105,13 @@ def pod_security(pod: Pod) -> dict[str, Any]:
 def container(name: str, pod: Pod, **more: Any) -> dict[str, Any]:
     """The container; `more` are fields of one kind of workload, such as probes."""
     _, mounts = volumes(all_volumes(pod))
-    made: dict[str, Any] = {"name": name, "image": pod.image}
+    fields: dict[str, Any] = {"name": name, "image": pod.image}
     if pod.command:
-        made["command"] = list(pod.command)
+        fields["command"] = list(pod.command)
     if pod.args:
-        made["args"] = list(pod.args)
+        fields["args"] = list(pod.args)
     return {
-        **made,
+        **fields,
         "env": environment({"HOME": TMP.path, **pod.env}),
         "resources": pod.resources.manifest(),
         "securityContext": container_security(pod),
@@ -122,7 +122,7 @@ def container(name: str, pod: Pod, **more: Any) -> dict[str, Any]:
 
 def pod_spec(pod: Pod, target: Target, containers: Sequence[Mapping[str, Any]], *, priority: str) -> dict[str, Any]:
     """Spec of the pod around its containers, without a restart policy."""
-    found, _ = volumes(all_volumes(pod))
+    pod_volumes, _ = volumes(all_volumes(pod))
     return {
         **placement(pod.pools, target),
         "automountServiceAccountToken": pod.api_token,
@@ -132,7 +132,7 @@ def pod_spec(pod: Pod, target: Target, containers: Sequence[Mapping[str, Any]], 
         "securityContext": pod_security(pod),
         "serviceAccountName": target.service_account,
         "terminationGracePeriodSeconds": pod.grace_seconds,
-        "volumes": found,
+        "volumes": pod_volumes,
     }
 
 
@@ -141,9 +141,9 @@ def placement(pools: Sequence[str], target: Target) -> dict[str, Any]:
     does not exist is left to the checks, which name those that do."""
     known = [target.pools[name] for name in pools if name in target.pools]
     tolerations = sorted({toleration for spec in known for toleration in spec.tolerations})
-    made: dict[str, Any] = {"tolerations": [each.manifest for each in tolerations]} if tolerations else {}
+    fields: dict[str, Any] = {"tolerations": [each.manifest for each in tolerations]} if tolerations else {}
     if len(pools) == 1:
-        return {"nodeSelector": {keys.POOL: pools[0]}, **made}
+        return {"nodeSelector": {keys.POOL: pools[0]}, **fields}
     term = {"matchExpressions": [{"key": keys.POOL, "operator": "In", "values": list(pools)}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    return {"affinity": {"nodeAffinity": required}, **made}
+    return {"affinity": {"nodeAffinity": required}, **fields}

@@ -26,9 +26,9 @@ def refuse_if_any(kind: str, name: str, problems: Iterable[Problem]) -> None:
     Raises:
         WorkloadRefused: Where there is one, with all of them.
     """
-    found = [*name_problems(name), *problems]
-    if found:
-        raise WorkloadRefused(found, f"{kind} {name}")
+    everything = [*name_problems(name), *problems]
+    if everything:
+        raise WorkloadRefused(everything, f"{kind} {name}")
 
 
 def name_problems(name: str) -> Iterator[Problem]:

@@ -93,11 +93,11 @@ class Sweep(Workload):
 def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
     target = args.target
     pod = replace(args.pod, volumes={**args.pod.volumes, "trials": Files(config_map=files, path=TRIALS_PATH)})
-    made = container(CONTAINER, pod)
+    trial = container(CONTAINER, pod)
     # From the annotation, because $(JOB_COMPLETION_INDEX) would stay as it is: a variable refers to earlier ones only,
     # and the controller puts that one last.
     index = {"name": "TRIAL", "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX}']"}}}
-    made["env"] = [*made["env"], index, {"name": "TRIAL_FILE", "value": f"{TRIALS_PATH}/$(TRIAL).json"}]
+    trial["env"] = [*trial["env"], index, {"name": "TRIAL_FILE", "value": f"{TRIALS_PATH}/$(TRIAL).json"}]
     failed = len(args.trials) - 1 if args.failed_trials is None else args.failed_trials
     policy = failure_policy("Never", ())["podFailurePolicy"]["rules"]
     fatal = {"containerName": CONTAINER, "operator": "In", "values": sorted(FATAL_EXIT_CODES)}
@@ -117,7 +117,7 @@ def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
             "ttlSecondsAfterFinished": args.ttl_seconds,
             "template": {
                 "metadata": pod_metadata(name, pod, target, NOT_MOVED),
-                "spec": {**pod_spec(pod, target, [made], priority=args.priority), "restartPolicy": "Never"},
+                "spec": {**pod_spec(pod, target, [trial], priority=args.priority), "restartPolicy": "Never"},
             },
         },
     }

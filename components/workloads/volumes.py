@@ -55,26 +55,26 @@ class Files:
 Volume: TypeAlias = Claim | Scratch | Files
 
 
-def volume(name: str, given: Volume) -> dict[str, Any]:
+def volume(name: str, source: Volume) -> dict[str, Any]:
     """An entry of a pod's `volumes`."""
-    if isinstance(given, Claim):
-        return {"name": name, "persistentVolumeClaim": {"claimName": given.claim}}
-    if isinstance(given, Files):
-        return {"name": name, "configMap": {"name": given.config_map}}
-    medium = {"medium": "Memory"} if given.memory else {}
-    return {"name": name, "emptyDir": {**medium, "sizeLimit": given.size}}
+    if isinstance(source, Claim):
+        return {"name": name, "persistentVolumeClaim": {"claimName": source.claim}}
+    if isinstance(source, Files):
+        return {"name": name, "configMap": {"name": source.config_map}}
+    medium = {"medium": "Memory"} if source.memory else {}
+    return {"name": name, "emptyDir": {**medium, "sizeLimit": source.size}}
 
 
-def mount(name: str, given: Volume) -> dict[str, Any]:
+def mount(name: str, source: Volume) -> dict[str, Any]:
     """An entry of a container's `volumeMounts`."""
-    made: dict[str, Any] = {"name": name, "mountPath": given.path}
-    if isinstance(given, Files) or (isinstance(given, Claim) and given.read_only):
-        made["readOnly"] = True
-    if isinstance(given, Claim) and given.sub_path:
-        made["subPath"] = given.sub_path
-    return made
+    entry: dict[str, Any] = {"name": name, "mountPath": source.path}
+    if isinstance(source, Files) or (isinstance(source, Claim) and source.read_only):
+        entry["readOnly"] = True
+    if isinstance(source, Claim) and source.sub_path:
+        entry["subPath"] = source.sub_path
+    return entry
 
 
-def volumes(given: Mapping[str, Volume]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def volumes(sources: Mapping[str, Volume]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """`volumes` of a pod and `volumeMounts` of its container, sorted by name."""
-    return [volume(*each) for each in sorted(given.items())], [mount(*each) for each in sorted(given.items())]
+    return [volume(*each) for each in sorted(sources.items())], [mount(*each) for each in sorted(sources.items())]

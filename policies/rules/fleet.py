@@ -57,7 +57,7 @@ def _undecided(subnet: Resource) -> bool:
     return any(place.unknown for place in [*places, *(subnet["tags"][tag] for tag in (_CNI_TAG, _NODE_TAG))])
 
 
-def _crowded(stack: Stack, context: Context) -> Iterator[Problem]:
+def _address_exhaustion(stack: Stack, context: Context) -> Iterator[Problem]:
     cni = _cni(stack)
     if any(_undecided(subnet) for subnet in stack.of(SUBNET)):
         return
@@ -135,7 +135,7 @@ IP_HEADROOM = StackRule(
     checks={
         "headroom": Check(
             asks="must have room for full pools",
-            find=_crowded,
+            find=_address_exhaustion,
             bad=(
                 with_(_ROOM, "nodes-a", "cidrBlock", "10.0.0.0/28"),
                 with_(_ROOM, "pods-a", "cidrBlock", "100.64.0.0/22"),

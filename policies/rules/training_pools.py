@@ -123,7 +123,7 @@ def _partitioned(stack: Stack, _: Context) -> Iterator[Problem]:
             yield problem(pool["sharing"], at=component)
 
 
-def _crowded(stack: Stack, context: Context) -> Iterator[Problem]:
+def _too_many_replicas(stack: Stack, context: Context) -> Iterator[Problem]:
     for component, pool in facts(stack):
         replicas = pool["sharing"]["replicas"]
         number = replicas.number()
@@ -164,7 +164,7 @@ NO_TIMESLICING = StackRule(
         ),
         "replicas": Check(
             asks="must be few",
-            find=_crowded,
+            find=_too_many_replicas,
             bad=(with_(_SHARED, "notebooks", "pool.sharing.replicas", 17),),
         ),
     },

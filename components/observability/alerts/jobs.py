@@ -56,13 +56,13 @@ def checkpoint(settings: Alerts) -> Alert:
     running = 'max by (namespace, pod) (kube_pod_status_phase{phase="Running"}) == 1'
     jobs = f"{POD_JOB} and on (namespace, pod) ({mounts}) and on (namespace, pod) ({running})"
     grown = f'changes(kubelet_volume_stats_used_bytes{{persistentvolumeclaim="{CLAIM}"}}[{window}]) > 0'
-    told = f"time() - max by (namespace, pod) ({CHECKPOINT}) < {_seconds(window)}"
+    recent = f"time() - max by (namespace, pod) ({CHECKPOINT}) < {_seconds(window)}"
     by = "max by (namespace, workload)"
     return Alert(
         name="CheckpointNotWritten",
         expression=of_team(
             f"{by} ({jobs}) unless on (namespace) ({grown}) unless on (namespace, workload) "
-            f"{by} ({POD_JOB} and on (namespace, pod) ({told}))"
+            f"{by} ({POD_JOB} and on (namespace, pod) ({recent}))"
         ),
         after=window,
         severity="warning",
@@ -86,11 +86,11 @@ def runaway(settings: Alerts) -> Alert:
 
 def spot_reclaim() -> Alert:
     """EC2 takes Spot machines back: Karpenter was told, or EKS has cordoned the node."""
-    told = 'karpenter_interruption_received_messages_total{message_type="spot_interrupted"}'
+    messages = 'karpenter_interruption_received_messages_total{message_type="spot_interrupted"}'
     cordoned = f'{NODE}{{capacity_type="spot"}} and on (node) (max by (node) (kube_node_spec_unschedulable) == 1)'
     return Alert(
         name="SpotReclaim",
-        expression=f"sum by (message_type) (increase({told}[15m])) > 0 or count by (pool) ({cordoned})",
+        expression=f"sum by (message_type) (increase({messages}[15m])) > 0 or count by (pool) ({cordoned})",
         after="0s",
         severity="info",
         summary="EC2 takes back {{ $value | humanize }} Spot machines{{ with $labels.pool }} of {{ . }}{{ end }}.",

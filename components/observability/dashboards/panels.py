@@ -122,14 +122,14 @@ class Place:
 
 def places(panels: Sequence[Panel]) -> list[Place]:
     """Panels side by side from the left, in rows of one height."""
-    found: list[Place] = []
+    grid: list[Place] = []
     x = y = 0
     for number, panel in enumerate(panels, start=1):
         if x + panel.width > COLUMNS:
             x, y = 0, y + HEIGHT
-        found.append(Place(number=number, x=x, y=y))
+        grid.append(Place(number=number, x=x, y=y))
         x += panel.width
-    return found
+    return grid
 
 
 def _variable(variable: Variable) -> dict[str, Any]:

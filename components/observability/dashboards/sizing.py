@@ -22,8 +22,8 @@ def _teams(expression: str) -> str:
 
 
 def _requested(resource: str) -> str:
-    asked = f'sum by ({_KEYS}) (kube_pod_container_resource_requests{{resource="{resource}"}})'
-    return f'{asked} and on (namespace, pod) (kube_pod_status_phase{{phase="Running"}} == 1)'
+    requested = f'sum by ({_KEYS}) (kube_pod_container_resource_requests{{resource="{resource}"}})'
+    return f'{requested} and on (namespace, pod) (kube_pod_status_phase{{phase="Running"}} == 1)'
 
 
 _MEMORY = 'container_memory_working_set_bytes{container!="", image!=""}'
@@ -32,8 +32,8 @@ _MEMORY_ADVICE = f"max by ({_KEYS}) (max_over_time({_MEMORY}[$__range])) * {MARG
 
 
 def _ratio(used: str, resource: str) -> Query:
-    asked = f"sum by (team) ({_teams(_requested(resource))})"
-    return Query(expression=f"sum by (team) ({_teams(used)}) / {asked}", legend="{{team}}")
+    requested = f"sum by (team) ({_teams(_requested(resource))})"
+    return Query(expression=f"sum by (team) ({_teams(used)}) / {requested}", legend="{{team}}")
 
 
 def _unused(advice: str, resource: str) -> Query:

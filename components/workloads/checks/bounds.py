@@ -55,8 +55,10 @@ def served_problems(target: Target, kind: str, *addons: type[AddonSettings]) -> 
     for addon in addons:
         if addon not in target.addons:
             key = addon.__name__[0].lower() + addon.__name__[1:]
-            given = sorted(each.__name__ for each in target.addons)
-            yield Problem("kind", f"{kind} needs the add-on {key}", given, f"Add `{key}: {{}}` to the stack's addons.")
+            installed = sorted(each.__name__ for each in target.addons)
+            yield Problem(
+                "kind", f"{kind} needs the add-on {key}", installed, f"Add `{key}: {{}}` to the stack's addons."
+            )
 
 
 def _within(path: str, value: int | None, minimum: int, maximum: int, question: str) -> Iterator[Problem]:

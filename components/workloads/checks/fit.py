@@ -43,12 +43,12 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
         yield Problem(f"{path}.nodeSelector", rule, spec.get("nodeSelector"), f"Select {keys.POOL}: one of {known}.")
         return
     if chosen.named:
-        yield from (problem for found in problems.values() for problem in found)
+        yield from (problem for misfits in problems.values() for problem in misfits)
     elif all(problems.values()):
         yield from min(problems.values(), key=len)
     if any(problems.values()):
         return
-    yield from _crowd(path, list(chosen.pools.values()), wanted, at_once)
+    yield from _capacity(path, list(chosen.pools.values()), wanted, at_once)
     if chosen.named and target.queue and target.shares is not None:
         yield from _shares(path, chosen.pools, target.shares, wanted, at_once)
 
@@ -57,11 +57,13 @@ def _misfits(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal
     if pool.role is Role.SYSTEM:
         rule = "a system pool is for controllers and DNS"
         yield Problem(f"{path}.pools", rule, pool.name, "Choose a pool for work; a general one for CPU work.")
-    given = spec.get("tolerations", ())
+    tolerations = spec.get("tolerations", ())
     for taint in pool.taints:
-        if taint.effect != "PreferNoSchedule" and not any(_tolerates(each, taint.manifest) for each in given):
+        if taint.effect != "PreferNoSchedule" and not any(_tolerates(each, taint.manifest) for each in tolerations):
             rule = f"a pod on pool {pool.name} must tolerate its taint {taint}"
-            yield Problem(f"{path}.tolerations", rule, [each.get("key") for each in given], "Add that toleration.")
+            yield Problem(
+                f"{path}.tolerations", rule, [each.get("key") for each in tolerations], "Add that toleration."
+            )
     for name, amount in sorted(wanted.items()):
         if "/" in name:
             yield from _device(path, pool, name, amount)
@@ -102,10 +104,10 @@ def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[P
 
 
 def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
-    found = allocatable(pool)
-    if any(_holds(node, wanted) for node in found):
+    nodes = allocatable(pool)
+    if any(_holds(node, wanted) for node in nodes):
         return
-    largest = max(found, key=lambda node: (node.memory_mib, node.cpu_millis))
+    largest = max(nodes, key=lambda node: (node.memory_mib, node.cpu_millis))
     limits = {"cpu": Decimal(largest.cpu_millis) / 1000, "memory": Decimal(largest.memory_mib) * MI}
     for name, maximum in limits.items():
         amount = wanted.get(name, Decimal(0))
@@ -114,8 +116,8 @@ def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[
                 f"a {largest.instance_type} of pool {pool.name} has {readable(name, maximum)} of {name} for pods, after "
                 "the kubelet, the system and DaemonSets"
             )
-            asked = readable(name, amount)
-            yield Problem(f"{path}.resources[{name}]", rule, asked, "Ask for less, or for a larger pool.")
+            requested = readable(name, amount)
+            yield Problem(f"{path}.resources[{name}]", rule, requested, "Ask for less, or for a larger pool.")
 
 
 def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
@@ -125,12 +127,12 @@ def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
         for volume in spec.get("volumes", ())
         if "sizeLimit" in volume.get("emptyDir", {}) and "medium" not in volume["emptyDir"]
     ]
-    asked = sum((parse(size) for size in sizes if is_amount(size)), Decimal(0)) / 2**30
+    requested = sum((parse(size) for size in sizes if is_amount(size)), Decimal(0)) / 2**30
     left = pool.scratch_gib * (100 - DISK_KEPT_PERCENT) // 100
-    if asked > left:
+    if requested > left:
         rule = f"a node of pool {pool.name} has {left} GiB of space for scratch and images"
         fix = "Mount a volume claim instead, or raise `disk.sizeGib` of the pool."
-        yield Problem(f"{path}.volumes", rule, f"{asked:.0f} GiB", fix)
+        yield Problem(f"{path}.volumes", rule, f"{requested:.0f} GiB", fix)
 
 
 def _holds(node: Allocatable, wanted: Mapping[str, Decimal]) -> bool:
@@ -139,7 +141,7 @@ def _holds(node: Allocatable, wanted: Mapping[str, Decimal]) -> bool:
     )
 
 
-def _crowd(path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int) -> Iterator[Problem]:
+def _capacity(path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int) -> Iterator[Problem]:
     """Pods that run together must find nodes together: what is admitted as one and can't run as one waits for ever."""
     maximum = sum(pool.settings.max * max(_per_node(node, wanted) for node in allocatable(pool)) for pool in pools)
     if at_once > maximum:
@@ -171,8 +173,8 @@ def _shares(
         return
     node = {name: fits_in_share(pool, shares[name], wanted) for name, pool in pools.items()}
     if at_once > sum(node.values()):
-        held = ", ".join(f"{shares[name]} of {name}" for name in node)
-        rule = f"pods that run at once must fit into the team's share: {held} has room for {sum(node.values())}"
+        shares_text = ", ".join(f"{shares[name]} of {name}" for name in node)
+        rule = f"pods that run at once must fit into the team's share: {shares_text} has room for {sum(node.values())}"
         yield Problem(
             path, rule, at_once, "Run fewer at once, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
         )

@@ -57,13 +57,13 @@ def choice(spec: Spec, target: Target) -> Choice:
     """Read selector and required affinity. Labels that no pool is known by (zone, instance type) are left aside."""
     known = {key for pool in target.pools.values() for key in pool.labels}
     wanted = {key: (value,) for key, value in spec.get("nodeSelector", {}).items()} | _affinity(spec)
-    asked = {key: values for key, values in wanted.items() if key in known}
-    found = {
+    selected = {key: values for key, values in wanted.items() if key in known}
+    pools = {
         name: pool
         for name, pool in target.pools.items()
-        if all(pool.labels.get(key) in values for key, values in asked.items())
+        if all(pool.labels.get(key) in values for key, values in selected.items())
     }
-    return Choice(tuple(wanted.get(keys.POOL, ())), found)
+    return Choice(tuple(wanted.get(keys.POOL, ())), pools)
 
 
 def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:

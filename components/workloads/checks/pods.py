@@ -58,42 +58,42 @@ def spot_problems(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
 def _container(path: str, container: Spec) -> Iterator[Problem]:
     yield from image_problems(f"{path}.image", container["image"])
     resources = container.get("resources", {})
-    asked, limits = resources.get("requests", {}), resources.get("limits", {})
+    requests, limits = resources.get("requests", {}), resources.get("limits", {})
     for name in ("cpu", "memory"):
-        if name not in asked and name not in limits:
+        if name not in requests and name not in limits:
             yield Problem(f"{path}.resources.requests", f"{name} must be requested", None, "Say what it needs.")
     if "memory" not in limits:
         rule = "memory must have a limit, or one pod takes the node's"
         yield Problem(f"{path}.resources.limits", rule, None, "Give the request as the limit too.")
-    for name in sorted({**asked, **limits}):
-        yield from _amount(f"{path}.resources[{name}]", name, asked.get(name), limits.get(name))
+    for name in sorted({**requests, **limits}):
+        yield from _amount(f"{path}.resources[{name}]", name, requests.get(name), limits.get(name))
 
 
-def _amount(path: str, name: str, asked: str | int | None, limit: str | int | None) -> Iterator[Problem]:
-    given = [amount for amount in (asked, limit) if amount is not None]
-    for amount in given:
+def _amount(path: str, name: str, request: str | int | None, limit: str | int | None) -> Iterator[Problem]:
+    amounts = [amount for amount in (request, limit) if amount is not None]
+    for amount in amounts:
         if not is_amount(amount):
             yield Problem(path, "an amount is a quantity of Kubernetes", amount, "Write 500m, 4, 16Gi.")
             return
     device = "/" in name
     if device and limit is None:
-        yield Problem(path, "a device is given by limits; a request alone is refused", asked, "Give it as limit.")
-    elif device and asked is not None and parse(asked) != parse(limit or 0):
+        yield Problem(path, "a device is given by limits; a request alone is refused", request, "Give it as limit.")
+    elif device and request is not None and parse(request) != parse(limit or 0):
         rule = "request and limit of a device must be equal"
-        yield Problem(path, rule, f"request {asked}, limit {limit}", "Give the same number as both.")
-    elif asked is not None and limit is not None and parse(asked) > parse(limit):
-        yield Problem(path, "a request is at most the limit", f"request {asked}, limit {limit}", "Raise the limit.")
-    if device and any(parse(amount) % 1 for amount in given):
+        yield Problem(path, rule, f"request {request}, limit {limit}", "Give the same number as both.")
+    elif request is not None and limit is not None and parse(request) > parse(limit):
+        yield Problem(path, "a request is at most the limit", f"request {request}, limit {limit}", "Raise the limit.")
+    if device and any(parse(amount) % 1 for amount in amounts):
         fix = "Take a MIG slice or a pool of shared GPUs for a part of one."
-        yield Problem(path, "devices come whole", given[0], fix)
+        yield Problem(path, "devices come whole", amounts[0], fix)
 
 
 def image_problems(path: str, image: str) -> Iterator[Problem]:
     """An image must say which version it is, or each node runs what it happened to pull."""
-    found = _TAGGED.fullmatch(image)
-    if found is None:
+    match = _TAGGED.fullmatch(image)
+    if match is None:
         yield Problem(path, "an image is a name with a tag or a digest", image, "Write registry/name:tag.")
-    elif not found["digest"] and found["tag"] in (None, "latest"):
+    elif not match["digest"] and match["tag"] in (None, "latest"):
         rule = "an image must be pinned by a tag other than latest, or by a digest"
         yield Problem(path, rule, image, "Name the version: registry/name:1.2.3, or @sha256:....")
 
@@ -114,10 +114,10 @@ def _security(path: str, spec: Spec) -> Iterator[Problem]:
 
 
 def _priority(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
-    given = spec.get("priorityClassName")
-    if given not in target.priorities:
+    priority = spec.get("priorityClassName")
+    if priority not in target.priorities:
         known = ", ".join(target.priorities)
-        yield Problem(f"{path}.priority", "a workload has a priority of the platform", given, f"Use one of {known}.")
+        yield Problem(f"{path}.priority", "a workload has a priority of the platform", priority, f"Use one of {known}.")
 
 
 def _shared_memory(path: str, spec: Spec) -> Iterator[Problem]:

@@ -72,10 +72,10 @@ def train_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
 
 def _set(name: str, args: DistributedTrainingArgs, command: list[str]) -> dict[str, Any]:
     pod = with_environment(args)
-    made = container(NODE, pod)
+    node = container(NODE, pod)
     if command:
-        made["command"] = command
-    spec = {**pod_spec(pod, args.target, [made], priority=args.priority), "restartPolicy": "Never"}
+        node["command"] = command
+    spec = {**pod_spec(pod, args.target, [node], priority=args.priority), "restartPolicy": "Never"}
     job = {
         "activeDeadlineSeconds": args.deadline_seconds,
         "backoffLimit": 0,

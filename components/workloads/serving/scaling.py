@@ -71,13 +71,13 @@ def queries(scaling: Autoscaling, resources: Resources, selector: str) -> dict[s
         resources: What a pod has.
         selector: Label matchers of the pods: `namespace="team",pod=~"chat-.*"`.
     """
-    found: dict[str, tuple[str, int]] = {}
+    targets: dict[str, tuple[str, int]] = {}
     if scaling.gpu_percent is not None:
         factor = "100 * " if resources.mig else ""
-        found["gpu"] = (f"{factor}sum({gpu_metric(resources)}{{{selector}}})", scaling.gpu_percent)
+        targets["gpu"] = (f"{factor}sum({gpu_metric(resources)}{{{selector}}})", scaling.gpu_percent)
     if scaling.waiting is not None:
-        found["waiting"] = (f"sum({scaling.waiting_metric}{{{selector}}})", scaling.waiting)
-    return found
+        targets["waiting"] = (f"sum({scaling.waiting_metric}{{{selector}}})", scaling.waiting)
+    return targets
 
 
 def scaled_object(scaling: Autoscaling, resources: Resources, selector: str, deployment: str) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def test_definitions_come_alone_and_once(shared: Path) -> None:
     charts = own_values(shared, RELEASE)
     crds, whole = seen().parts.releases
     assert crds.ref == whole.ref
-    assert (crds.definitions, crds.skip_crds, whole.skip_crds) == (True, False, True)
+    assert (crds.crds_only, crds.skip_crds, whole.skip_crds) == (True, False, True)
     # Whatever the chart switches on by itself is off, but the CRDs.
     on = {key for key, value in charts.items() if isinstance(value, dict) and value.get("enabled") is True}
     off = {key for key, value in crds.values.items() if value == {"enabled": False}}

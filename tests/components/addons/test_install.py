@@ -10,7 +10,7 @@ import pulumi_aws as aws
 import pytest
 from pulumi_kubernetes.helm.v3 import Release
 
-from components.addons import registry, software
+from components.addons import install, registry
 from components.base.addon import AddOn, ChartRelease, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.kubernetes import declare
@@ -24,7 +24,7 @@ WHOLE: Final = Parts(
     permissions=[Permissions(service_account="controller", policy=Inline(document=READ))],
     before={"config": config_map("config")},
     releases=[
-        ChartRelease(ref=CHART, release_name="one-crds", values={}, definitions=True),
+        ChartRelease(ref=CHART, release_name="one-crds", values={}, crds_only=True),
         ChartRelease(ref=CHART, release_name="base", values={}),
         ChartRelease(ref=CHART, release_name="one", values={"replicas": 2}, skip_crds=True, volumes=True),
     ],
@@ -44,7 +44,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, *addons: AddOn[Any]) -> Recording
         ground = addon_context(opts)
         stores = config_map("class")
         storage = replace(ground.storage, block=[declare("class", stores, opts)])
-        made = software.install(replace(ground, storage=storage), opts)
+        made = install.install(replace(ground, storage=storage), opts)
         return {found.name: [each.urn for each in made.of(type(found.settings))] for found in addons}
 
     return run(build)
@@ -145,7 +145,7 @@ def test_one_that_follows_waits_for_all_where_definitions_are_not_apart(monkeypa
     ],
 )
 def test_logical_names_begin_with_the_add_on(addon_name: str, release_name: str, logical: str) -> None:
-    assert software.logical_name(addon_name, release_name) == logical
+    assert install.logical_name(addon_name, release_name) == logical
 
 
 def test_add_ons_that_need_nothing_of_each_other_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +163,7 @@ def test_others_wait_for_the_last_part_of_an_add_on(monkeypatch: pytest.MonkeyPa
 
 
 def test_nothing_is_waited_for_where_an_add_on_is_off() -> None:
-    assert software.Installed(ready={}).of(One) == ()
+    assert install.InstalledAddOns(ready={}).of(One) == ()
 
 
 def test_an_add_on_without_what_it_requires_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,4 +184,4 @@ def test_no_part_uses_credentials_that_happen_to_be_around(whole: Recording) -> 
     ],
 )
 def test_a_role_is_called_like_add_on_and_account_and_each_once(addon_name: str, account: str, logical: str) -> None:
-    assert software.role_name(addon_name, account) == logical
+    assert install.role_name(addon_name, account) == logical
