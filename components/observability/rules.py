@@ -13,7 +13,7 @@ from spec.settings.addons.observability import Alerts
 
 API: Final = "monitoring.coreos.com/v1"
 INTERVAL: Final = "1m"
-"""How often records are written; costs and uses move slowly."""
+"""Evaluation interval of recording rules; costs and usage change slowly."""
 
 
 def records(
@@ -22,9 +22,9 @@ def records(
     """Every recording rule, by rule group.
 
     Args:
-        pools: Pools by name; their types' prices and networks become series.
-        opencost: Whether OpenCost tells what a node costs.
-        budgets: Budgets of teams, in USD a month.
+        pools: Pools by name; prices and bandwidths of their instance types become series.
+        opencost: Whether OpenCost provides the cost of nodes.
+        budgets: Budgets of teams, in USD per month.
     """
     specs = tuple(pools.values())
     groups: dict[str, Sequence[Record]] = {

@@ -1,4 +1,4 @@
-"""All that keeps data, made before anything that uses it."""
+"""All storage: key, buckets, file systems, databases, image repositories, StorageClasses."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class StorageArgs:
     """Inputs of `Storage`.
 
     Attributes:
-        platform: All settings: what is kept follows from storage, pools and add-ons.
-        cluster: The cluster, which mounts file systems and volumes.
-        network: Where the file systems are reached.
+        platform: All settings: storage, pools and add-ons determine what is declared.
+        cluster: The cluster that mounts file systems and volumes.
+        network: Network of file systems and databases.
     """
 
     platform: Platform
@@ -45,7 +45,7 @@ class StorageArgs:
 
 
 class Storage(pulumi.ComponentResource):
-    """Buckets, file systems, databases, and the classes by which volumes are made of them."""
+    """Buckets, file systems, databases, image repositories and StorageClasses."""
 
     PULUMI_TYPE: Final = "slipway:storage:Storage"
 
@@ -141,7 +141,7 @@ class Storage(pulumi.ComponentResource):
             Images(f"{self._name}-images", args, self._child)
 
     def _make_databases(self) -> Mapping[str, DatabaseOutputs]:
-        """One for each add-on that is on and needs one."""
+        """One for each enabled add-on that needs one."""
         platform = self._args.platform
         if platform.addons.mlflow is None:
             return {}
@@ -175,7 +175,7 @@ class Storage(pulumi.ComponentResource):
             parent=self,
             depends_on=list(cluster.access),
             deleted_with=cluster.resource,
-            # Parameters of a class can't be changed, and its name is part of every claim.
+            # Parameters of a class are immutable, and every claim refers to its name.
             delete_before_replace=True,
         )
         return declare(f"{self._name}-class-{key}", manifest, opts)

@@ -42,22 +42,22 @@ PRIORITIES: Final[Mapping[PriorityName, Priority]] = {
     PriorityName.PRODUCTION_INFERENCE: Priority(
         value=10_000,
         preemption="PreemptLowerPriority",
-        description="Models that answer customers. Evicts what has a lower priority where no room is left.",
+        description="User-facing model serving. Preempts pods of lower priority when no node has capacity.",
     ),
     PriorityName.PRODUCTION_TRAINING: Priority(
         value=8_000,
         preemption="Never",
-        description="Training that a release waits for. Kueue stops lower jobs of the same team for it.",
+        description="Training that a release waits for. Kueue preempts the same team's jobs of lower priority for it.",
     ),
     PriorityName.INTERACTIVE: Priority(
         value=5_000,
         preemption="Never",
-        description="Notebooks and debugging: somebody waits for it, for hours and not for days.",
+        description="Notebooks and debugging: a user waits for it; sessions last hours, not days.",
     ),
     PriorityName.EXPERIMENT: Priority(
         value=1_000,
         preemption="Never",
-        description="Sweeps and trials: first to be stopped, so they write checkpoints.",
+        description="Sweeps and trials: preempted first, so they write checkpoints.",
     ),
 }
 """By name, highest first."""

@@ -78,8 +78,8 @@ _ADMINISTERED: Final[_Resources] = {
     "": ("serviceaccounts",),
     "networking.k8s.io": ("ingresses", "networkpolicies"),
 }
-"""Resources that `admin` can write in addition: network policies and service accounts. Membership is defined only in
-the stack file."""
+"""Resources that `admin` can write in addition: ingresses, network policies and service accounts. Membership is defined
+only in the stack file."""
 
 
 def cluster_role(role: MemberRole) -> str:

@@ -1,4 +1,4 @@
-"""What a pod mounts: claims that outlive it, scratch space that does not, files of a ConfigMap."""
+"""Volumes of a pod: persistent claims, ephemeral scratch space, files of a ConfigMap."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Claim:
 
     Attributes:
         claim: Its name.
-        path: Where it is mounted.
-        read_only: Whether the pod may only read.
-        sub_path: Folder of the volume that is mounted; all of it where not given.
+        path: Mount path.
+        read_only: Whether to mount it read-only.
+        sub_path: Folder of the volume to mount; the whole volume by default.
     """
 
     claim: str
@@ -26,12 +26,12 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class Scratch:
-    """Space that goes with the pod: on the node's disk, or in memory.
+    """Ephemeral space of the pod: on the node's disk, or in memory.
 
     Attributes:
-        path: Where it is mounted.
-        size: Its limit: `"20Gi"`. In memory it counts against the memory of the container.
-        memory: Whether it is kept in memory.
+        path: Mount path.
+        size: Size limit: `"20Gi"`. In memory it counts against the container's memory limit.
+        memory: Whether it is in memory.
     """
 
     path: str
@@ -45,7 +45,7 @@ class Files:
 
     Attributes:
         config_map: Its name.
-        path: Folder in which each key is a file.
+        path: Mount path, in which each key is a file.
     """
 
     config_map: str
