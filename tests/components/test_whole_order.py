@@ -58,21 +58,21 @@ def _releases() -> Iterator[RecordedResource]:
     yield from recorded().of_type(RELEASE)
 
 
-def test_what_stores_goes_before_the_class_and_driver_of_its_volumes() -> None:
+def test_releases_with_volumes_depend_on_class_and_driver() -> None:
     storing = [found for found in _releases() if any(_values_at(found.inputs.plain.get("values"), CLASS_KEYS))]
     assert {found.name for found in storing} >= {"kube-prometheus-stack-release"}
     for found in storing:
         assert {"storage-class-block", DRIVERS["ebs.csi.aws.com"]} <= before(found), found.name
 
 
-def test_volumes_go_before_the_driver_that_mounts_them() -> None:
+def test_volumes_depend_on_the_driver_that_mounts_them() -> None:
     volumes = recorded().of_type("kubernetes:core/v1:PersistentVolume")
     assert volumes
     for volume in volumes:
         assert DRIVERS[volume.inputs.plain["spec"]["csi"]["driver"]] in before(volume), volume.name
 
 
-def test_claims_go_before_every_driver_that_may_have_made_their_volume() -> None:
+def test_claims_depend_on_every_driver() -> None:
     claims = recorded().of_type("kubernetes:core/v1:PersistentVolumeClaim")
     present = {name for name in DRIVERS.values() if any(found.name == name for found in recorded())}
     assert claims
@@ -80,7 +80,7 @@ def test_claims_go_before_every_driver_that_may_have_made_their_volume() -> None
         assert present <= before(claim), claim.name
 
 
-def test_objects_of_a_chart_stand_after_a_release() -> None:
+def test_custom_resources_depend_on_a_release() -> None:
     releases = {found.name for found in _releases()}
     own = [found for found in recorded() if _is_custom(found)]
     assert own
@@ -93,7 +93,7 @@ def _is_custom(resource: RecordedResource) -> bool:
     return resource.type.startswith("kubernetes:") and group not in BUILT_IN and not group.endswith(".k8s.io")
 
 
-def test_monitors_wait_for_their_kind_and_not_for_prometheus() -> None:
+def test_monitors_depend_on_their_crd_and_not_on_prometheus() -> None:
     monitored = [
         found
         for found in _releases()
@@ -107,6 +107,6 @@ def test_monitors_wait_for_their_kind_and_not_for_prometheus() -> None:
         assert "kube-prometheus-stack-release" not in before(found), found.name
 
 
-def test_definitions_wait_for_no_node() -> None:
+def test_crds_do_not_depend_on_nodes() -> None:
     found = recorded().named("kube-prometheus-stack-crds")
     assert "pool-system-node-group" not in before(found)
