@@ -45,21 +45,21 @@ def _releases() -> Iterator[RecordedResource]:
     yield from recorded().of_type(RELEASE)
 
 
-def test_what_stores_is_deleted_before_the_class_and_driver_of_its_volumes() -> None:
+def test_releases_with_volumes_depend_on_class_and_driver() -> None:
     storing = [each for each in _releases() if any(values_at(each.inputs.plain.get("values"), CLASS_KEYS))]
     assert {each.name for each in storing} >= {"kube-prometheus-stack-release"}
     for each in storing:
         assert {"storage-class-block", DRIVERS["ebs.csi.aws.com"]} <= before(each), each.name
 
 
-def test_volumes_are_deleted_before_the_driver_that_mounts_them() -> None:
+def test_volumes_depend_on_the_driver_that_mounts_them() -> None:
     volumes = recorded().of_type("kubernetes:core/v1:PersistentVolume")
     assert volumes
     for volume in volumes:
         assert DRIVERS[volume.inputs.plain["spec"]["csi"]["driver"]] in before(volume), volume.name
 
 
-def test_claims_are_deleted_before_every_driver_that_may_have_made_their_volume() -> None:
+def test_claims_depend_on_every_driver() -> None:
     claims = recorded().of_type("kubernetes:core/v1:PersistentVolumeClaim")
     present = {name for name in DRIVERS.values() if any(each.name == name for each in recorded())}
     assert claims
@@ -67,7 +67,7 @@ def test_claims_are_deleted_before_every_driver_that_may_have_made_their_volume(
         assert present <= before(claim), claim.name
 
 
-def test_custom_resources_are_created_after_the_release_that_brings_their_own_crd() -> None:
+def test_custom_resources_depend_on_the_release_of_their_own_crd() -> None:
     index = Index(recorded())
     custom = [each for each in recorded() if is_custom(each)]
     assert custom
@@ -77,7 +77,7 @@ def test_custom_resources_are_created_after_the_release_that_brings_their_own_cr
         assert own <= before(each), each.name
 
 
-def test_monitors_wait_for_their_kind_and_not_for_prometheus() -> None:
+def test_monitors_depend_on_their_crd_and_not_on_prometheus() -> None:
     monitored = [
         each
         for each in _releases()
@@ -91,5 +91,5 @@ def test_monitors_wait_for_their_kind_and_not_for_prometheus() -> None:
         assert "kube-prometheus-stack-release" not in before(each), each.name
 
 
-def test_crds_wait_for_no_node() -> None:
+def test_crds_do_not_depend_on_nodes() -> None:
     assert "pool-system-node-group" not in before(recorded().named("kube-prometheus-stack-crds"))

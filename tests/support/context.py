@@ -14,7 +14,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.addons.software import Software, SoftwareArgs
+from components.addons.install import InstalledAddOn, InstalledAddOnArgs
 from components.base.addon import AddOn, AddOnContext, Parts
 from components.base.outputs import BucketOutputs, DatabaseOutputs, EfsOutputs, LustreOutputs, StorageOutputs
 from spec.pools import resolve_all
@@ -133,7 +133,7 @@ def seen_parts(
         wanted, ground = addon(), addon_context(opts, pools=pools, **parts)
         given = wanted.parts(ground)
         found.append(given)
-        Software(wanted.name, SoftwareArgs(addon=wanted, context=ground, after=()), opts)
+        InstalledAddOn(wanted.name, InstalledAddOnArgs(addon=wanted, context=ground, after=()), opts)
         return {
             "values": {chart.release_name: dict(chart.values) for chart in given.releases},
             "before": {key: dict(manifest) for key, manifest in given.before.items()},

@@ -39,7 +39,7 @@ def test_an_update_gives_ids_and_a_preview_gives_none() -> None:
     assert _parts(preview=True).one(aws.ec2.Subnet).inputs["vpcId"] == UNKNOWN
 
 
-def test_options_parents_providers_and_component_outputs_are_seen() -> None:
+def test_options_parents_providers_and_component_outputs_are_recorded() -> None:
     recording = _parts()
     vpc, subnet = recording.one(aws.ec2.Vpc), recording.one(aws.ec2.Subnet)
     component = recording.one(_Parts)
@@ -52,14 +52,14 @@ def test_options_parents_providers_and_component_outputs_are_seen() -> None:
     assert recording.default_provider_users == ()
 
 
-def test_waiting_is_seen_through_inputs() -> None:
+def test_dependencies_through_inputs_are_recorded() -> None:
     recording = _parts()
     vpc, subnet = recording.one(aws.ec2.Vpc), recording.one(aws.ec2.Subnet)
     assert recording.waits(subnet, vpc)
     assert not recording.waits(vpc, subnet)
 
 
-def test_a_resource_on_the_default_provider_is_found() -> None:
+def test_a_resource_on_the_default_provider_is_reported() -> None:
     recording = run(lambda: aws.ec2.Vpc("stray", cidr_block="10.0.0.0/16").id)
     assert recording.default_provider_users == (recording.one(aws.ec2.Vpc).urn,)
 
@@ -78,7 +78,7 @@ def test_a_name_used_twice_fails() -> None:
         run(build)
 
 
-def test_handles_made_by_hand_hold_what_aws_would_answer() -> None:
+def test_sample_outputs_have_values_like_those_of_aws() -> None:
     def build() -> dict[str, pulumi.Output[str]]:
         cluster = cluster_outputs(providers()[0])
         network = network_outputs("abc", pods=True)

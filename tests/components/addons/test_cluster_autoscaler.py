@@ -19,7 +19,7 @@ def statements() -> dict[str, Any]:
     return {statement["Sid"]: statement for statement in body["Statement"]}
 
 
-def test_it_changes_only_groups_with_both_tags_of_its_cluster() -> None:
+def test_it_scales_only_groups_with_both_tags_of_its_cluster() -> None:
     found = statements()["ScaleOwn"]
     assert found["Action"] == ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"]
     assert found["Condition"] == {
@@ -31,19 +31,19 @@ def test_it_changes_only_groups_with_both_tags_of_its_cluster() -> None:
     assert found["Resource"] == ["arn:aws:autoscaling:us-east-1:111122223333:autoScalingGroup:*"]
 
 
-def test_the_tags_that_it_asks_for_are_those_that_groups_get() -> None:
+def test_groups_have_the_tags_that_the_policy_requires() -> None:
     given = {f"aws:ResourceTag/{tag.key}": [tag.value] for tag in group_tags(spec(**SYSTEM), "ml")}
     asked = statements()["ScaleOwn"]["Condition"]["StringEquals"]
     assert asked.items() <= given.items()
 
 
-def test_everything_that_it_may_do_with_all_groups_is_reading() -> None:
+def test_actions_on_all_groups_only_read() -> None:
     found = [action for s in statements().values() if "*" in s["Resource"] for action in s["Action"]]
     assert found
     assert all(action.partition(":")[2].startswith(("Describe", "Get")) for action in found)
 
 
-def test_its_image_is_of_the_clusters_version() -> None:
+def test_its_image_matches_the_clusters_version() -> None:
     assert values(cluster="ml", region="us-east-1", version="1.34")["image"] == {"tag": "v1.34.2"}
     assert "image" not in values(cluster="ml", region="us-east-1", version="1.99")
 
@@ -57,7 +57,7 @@ def test_it_runs_on_the_system_pool_with_the_role_of_its_service_account() -> No
     assert association["namespace"] == "kube-system"
 
 
-def test_the_chart_knows_every_value(shared: Path) -> None:
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
     found = values(cluster="ml", region="us-east-1", version="1.35")
     flags = {f"extraArgs.{flag}" for flag in found["extraArgs"]}
     assert set(unknown_keys(found, own_values(shared, "cluster-autoscaler"))) <= flags

@@ -34,7 +34,7 @@ def kubecost(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
     return seen_parts(lambda: Kubecost(given), **{"addons": {"kubecost": {}}, **parts})
 
 
-def test_the_keys_are_the_charts(shared: Path) -> None:
+def test_every_value_exists_in_the_charts(shared: Path) -> None:
     assert list(unknown_keys(opencost().values["opencost"], own_values(shared, "opencost"))) == []
     own = dict(kubecost(teams=TEAMS).values["kubecost"])
     agent = own.pop("finopsagent")
@@ -49,7 +49,7 @@ def test_the_two_exclude_each_other_and_opencost_needs_prometheus() -> None:
     assert cost.Opencost.requires == (KubePrometheusStack,)
 
 
-def test_opencost_asks_the_stacks_prometheus_and_is_scraped_by_it() -> None:
+def test_opencost_queries_the_stacks_prometheus_and_is_scraped_by_it() -> None:
     found = opencost(memoryGib=2).values["opencost"]
     assert "clusterName" not in found  # the DNS suffix of the cluster, whatever its name says
     inner = found["opencost"]
@@ -64,7 +64,7 @@ def test_opencost_asks_the_stacks_prometheus_and_is_scraped_by_it() -> None:
     assert inner["mcp"]["enabled"] is False
 
 
-def test_kubecost_keeps_costs_in_the_bucket_with_the_pods_own_rights() -> None:
+def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
     found = kubecost()
     store = yaml.safe_load(found.values["kubecost"]["global"]["federatedStorage"]["config"])
     assert store == {
@@ -86,7 +86,7 @@ def test_kubecost_keeps_costs_in_the_bucket_with_the_pods_own_rights() -> None:
         assert not any("*" in action for action in actions)
 
 
-def test_kubecost_reaches_nothing_of_the_bucket_but_its_prefix() -> None:
+def test_kubecost_has_access_only_to_its_prefix() -> None:
     arn = "arn:aws:s3:::state"
     key = Statement(sid="DataKey", actions=["kms:Decrypt"], resources=["*"])
     found = {each["Sid"]: each for each in json.loads(access(arn, key))["Statement"]}
@@ -98,7 +98,7 @@ def test_kubecost_reaches_nothing_of_the_bucket_but_its_prefix() -> None:
     assert not ARTIFACTS.startswith(COSTS)
 
 
-def test_kubecost_looks_and_does_not_touch() -> None:
+def test_kubecost_parts_that_change_the_cluster_are_disabled() -> None:
     found = kubecost().values["kubecost"]
     for part in ("clusterController", "networkCosts", "telemetry", "localStore", "cloudCost"):
         assert found[part] == {"enabled": False}
@@ -107,7 +107,7 @@ def test_kubecost_looks_and_does_not_touch() -> None:
         assert found[part]["nodeSelector"] == {"platform.slipway/role": "system"}
 
 
-def test_every_budget_of_a_team_becomes_kubecosts_with_the_thresholds_of_the_stack() -> None:
+def test_team_budgets_become_kubecost_budgets_with_the_stacks_thresholds() -> None:
     found = kubecost(teams=TEAMS, notifications={"emails": ["ml@example.com"]}, cost={"thresholds": [80, 120]})
     (budget,) = found.values["kubecost"]["kubecostProductConfigs"]["budgets"]["budgetsConfig"]
     assert (budget["spendLimit"], budget["interval"]) == (100, "monthly")
@@ -119,7 +119,7 @@ def test_every_budget_of_a_team_becomes_kubecosts_with_the_thresholds_of_the_sta
     assert "budgets" not in kubecost().values["kubecost"]["kubecostProductConfigs"]
 
 
-def test_teams_are_told_apart_by_the_label_of_their_namespaces() -> None:
+def test_teams_are_mapped_by_the_label_of_their_namespaces() -> None:
     labels = kubecost().values["kubecost"]["kubecostProductConfigs"]["labelMappingConfigs"]
     assert labels == {"team_label": "platform_slipway_team", "product_label": "platform_slipway_project"}
     assert sanitized("a.b/c-d") == "a_b_c_d"

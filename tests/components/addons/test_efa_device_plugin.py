@@ -19,7 +19,7 @@ def found(region: str = "us-east-1", **pools: dict[str, Any]) -> dict[str, Any]:
     return values(pools=resolve_all(platform(pools)), region=region)
 
 
-def test_it_runs_on_pools_with_adapters_and_not_on_their_instance_types_elsewhere() -> None:
+def test_it_runs_only_on_pools_with_efa_enabled() -> None:
     given = found(fabric=EFA, alone={"preset": "h100"})
     assert given["supportedInstanceLabels"] == {"keys": ["platform.slipway/pool"], "values": ["fabric"]}
     pools = [each["value"] for each in given["tolerations"] if each["key"] == "platform.slipway/pool"]
@@ -29,19 +29,19 @@ def test_it_runs_on_pools_with_adapters_and_not_on_their_instance_types_elsewher
     )
 
 
-def test_its_image_comes_from_the_region_of_the_nodes() -> None:
+def test_its_image_comes_from_the_nodes_region() -> None:
     assert found("eu-west-1", fabric=EFA)["image"] == {
         "repository": "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/aws-efa-k8s-device-plugin"
     }
     assert "image" not in found("us-iso-east-1", fabric=EFA)
 
 
-def test_without_adapters_nothing_is_installed() -> None:
+def test_without_efa_pools_nothing_is_installed() -> None:
     parts = seen_parts(lambda: EfaDevicePlugin(Settings()), pools={"cpu": POOLS["cpu"]}).parts
     assert parts.releases == ()
     (release,) = seen_parts(lambda: EfaDevicePlugin(Settings())).parts.releases
     assert release.values["supportedInstanceLabels"]["values"] == ["h100"]
 
 
-def test_the_chart_knows_every_value(shared: Path) -> None:
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
     assert list(unknown_keys(found(fabric=EFA), own_values(shared, "aws-efa-k8s-device-plugin"))) == []

@@ -17,12 +17,12 @@ Using = settings("Using", follows=(Base,))
 Rival = settings("Rival", excludes=(Base,))
 
 
-def test_what_is_required_or_followed_comes_before() -> None:
+def test_required_and_followed_add_ons_come_before() -> None:
     assert before({"a": Needing, "b": Using, "z": Base}) == {"a": ("z",), "b": ("z",), "z": ()}
     assert sequence({"a": Needing, "b": Using, "z": Base})[0] == "z"
 
 
-def test_what_is_followed_may_be_off() -> None:
+def test_a_followed_add_on_may_be_disabled() -> None:
     assert before({"b": Using}) == {"b": ()}
 
 
@@ -45,6 +45,6 @@ def test_a_cycle_names_its_path() -> None:
 
 
 @given(st.permutations(["a", "b", "y", "z"]))
-def test_the_order_of_the_file_means_nothing(names: list[str]) -> None:
+def test_the_order_in_the_stack_file_is_irrelevant(names: list[str]) -> None:
     kinds = {"a": Needing, "b": Using, "y": settings("Other"), "z": Base}
     assert sequence({name: kinds[name] for name in names}) == sequence(kinds)

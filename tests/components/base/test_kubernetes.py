@@ -37,11 +37,11 @@ def test_the_whole_manifest_is_declared() -> None:
 
 
 @pytest.mark.parametrize("metadata", [{}, {"generateName": "x-"}, {"name": None}, {"name": 7}], ids=str)
-def test_a_name_is_plain_text(metadata: dict[str, Any]) -> None:
+def test_a_name_must_be_a_plain_string(metadata: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"cohort: a manifest needs metadata\.name as plain text"):
         declare("cohort", {**COHORT, "metadata": metadata}, pulumi.ResourceOptions())
 
 
-def test_a_manifest_without_metadata_is_refused_in_the_same_words() -> None:
+def test_a_manifest_without_metadata_is_refused() -> None:
     with pytest.raises(ValueError, match=r"needs metadata\.name"):
         declare("cohort", {"apiVersion": "v1", "kind": "Namespace"}, pulumi.ResourceOptions())

@@ -58,14 +58,14 @@ def cost(**settings: Any) -> Cost:
     return Cost.model_validate_json(json.dumps(settings))
 
 
-def test_nothing_is_made_where_nothing_is_asked() -> None:
+def test_nothing_is_declared_without_settings() -> None:
     found = guarded(teams=TEAMS)
     assert not [one for one in found if one.type.startswith(("aws:sns", "aws:budgets", "aws:costexplorer"))]
     assert found.of(aws.autoscaling.Schedule) == {}
     assert found.default_provider_users == ()
 
 
-def test_the_topic_has_the_name_that_alertmanager_was_told() -> None:
+def test_the_topic_has_the_name_in_alertmanagers_configuration() -> None:
     found = guarded(notifications=TOLD)
     topic = found.one(aws.sns.Topic).inputs
     assert topic["name"] == TOPIC.rpartition(":")[2]
@@ -73,7 +73,7 @@ def test_the_topic_has_the_name_that_alertmanager_was_told() -> None:
     assert topic_arn(platform(POOLS)) is None
 
 
-def test_only_budgets_and_anomaly_detection_of_this_account_publish_besides_the_pods() -> None:
+def test_only_budgets_and_anomaly_detection_of_this_account_can_publish() -> None:
     found = guarded(notifications=TOLD)
     services, tls = json.loads(found.one(aws.sns.TopicPolicy).inputs["policy"])["Statement"]
     assert services["Principal"] == {"Service": ["budgets.amazonaws.com", "costalerts.amazonaws.com"]}
@@ -87,7 +87,7 @@ def test_only_budgets_and_anomaly_detection_of_this_account_publish_besides_the_
     assert use["Condition"] == services["Condition"]
 
 
-def test_each_subscriber_has_a_name_of_its_own() -> None:
+def test_each_subscriber_has_its_own_name() -> None:
     found = subscribers(Notifications.model_validate_json(json.dumps(TOLD)))
     assert found == {
         "email-ml-platform-example-com": ("email", "ml-platform@example.com"),
@@ -96,7 +96,7 @@ def test_each_subscriber_has_a_name_of_its_own() -> None:
     assert len(guarded(notifications=TOLD).of(aws.sns.TopicSubscription)) == 2
 
 
-def test_a_budget_counts_the_account_or_the_tag_and_teams_by_theirs() -> None:
+def test_budgets_filter_by_environment_and_team_tags() -> None:
     teams = platform(POOLS, teams=TEAMS).teams
     assert budgets(cost(), "dev", teams) == {}
     account = budgets(cost(monthlyBudgetUsd=5000), "dev", teams)
@@ -106,7 +106,7 @@ def test_a_budget_counts_the_account_or_the_tag_and_teams_by_theirs() -> None:
     assert (shared["team-nlp"].usd, shared["team-nlp"].filters) == (100, {"TagKeyValue": ["user:team$nlp"]})
 
 
-def test_thresholds_are_told_as_money_is_spent_and_once_before() -> None:
+def test_notifications_are_sent_at_thresholds_and_for_the_forecast() -> None:
     found = notifications([50, 100])
     assert [(each["notification_type"], each["threshold"]) for each in found] == [
         ("ACTUAL", 50),
@@ -115,7 +115,7 @@ def test_thresholds_are_told_as_money_is_spent_and_once_before() -> None:
     ]
 
 
-def test_budgets_and_the_watch_tell_the_topic_once_it_takes_their_word() -> None:
+def test_budgets_and_anomaly_detection_depend_on_the_topic_policy() -> None:
     found = guarded(notifications=TOLD, cost={"monthlyBudgetUsd": 5000, "anomalyUsd": 100, "allocationTags": ["team"]})
     budget = found.one(aws.budgets.Budget)
     assert all(len(each["subscriberSnsTopicArns"]) == 1 for each in budget.inputs["notifications"])
@@ -128,7 +128,7 @@ def test_budgets_and_the_watch_tell_the_topic_once_it_takes_their_word() -> None
     assert found.one(aws.costexplorer.CostAllocationTag).inputs["tagKey"] == "team"
 
 
-def test_an_account_that_has_a_watch_keeps_it() -> None:
+def test_an_existing_anomaly_monitor_is_used() -> None:
     arn = f"arn:aws:ce::{ACCOUNT}:anomalymonitor/01234567-89ab-4cde-8f01-23456789abcd"
     found = guarded(notifications=TOLD, cost={"anomalyUsd": 100, "anomalyMonitorArn": arn})
     assert found.of(aws.costexplorer.AnomalyMonitor) == {}
@@ -146,7 +146,7 @@ def test_a_pool_goes_to_zero_at_night_and_comes_back_with_its_own_bounds() -> No
     assert stop["autoscalingGroupName"]
 
 
-def test_actions_have_an_order_that_does_not_hang_on_the_files() -> None:
+def test_the_order_of_actions_does_not_depend_on_the_stack_file() -> None:
     pools = platform({**POOLS, "b": {"preset": "cpu", "provisioner": "managed"}}).pools
     given = {
         name: Schedule.model_validate_json(json.dumps({**NIGHTS, "pools": [pool]}))
@@ -160,7 +160,7 @@ def test_actions_have_an_order_that_does_not_hang_on_the_files() -> None:
     ]
 
 
-def test_evenings_end_notebooks_in_every_namespace_of_every_team() -> None:
+def test_notebooks_are_shut_down_in_every_team_namespace() -> None:
     evenings = {"evenings": {"stop": "0 20 * * *", "notebooks": True}}
     found = guarded(teams=TEAMS, cost={"schedules": evenings})
     jobs = found.of(type_token("batch/v1", "CronJob"))
@@ -172,7 +172,7 @@ def test_evenings_end_notebooks_in_every_namespace_of_every_team() -> None:
     assert guarded(cost={"schedules": evenings}).of(type_token("batch/v1", "CronJob")) == {}
 
 
-def test_an_evening_may_do_nothing_but_end_pods_and_touches_notebooks_alone() -> None:
+def test_the_shutdown_can_only_delete_pods_and_selects_notebooks() -> None:
     schedule = Schedule.model_validate_json(json.dumps({"stop": "0 20 * * *", "notebooks": True}))
     job = shutdown_job("evenings", schedule, "nlp", "1.35")
     spec = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]

@@ -42,7 +42,7 @@ def _minutes(at: str) -> int:
 
 
 @pytest.mark.parametrize("name", ALERTS)
-def test_an_alert_fires_and_keeps_still_as_its_cases_say(name: str, tmp_path: Path) -> None:
+def test_an_alert_fires_only_in_its_firing_cases(name: str, tmp_path: Path) -> None:
     cases = [_test_of(case) for case in CASES if case.alert == name]
     file = tmp_path / "test.yaml"
     longest = max(_minutes(case.at) for case in CASES if case.alert == name)
@@ -62,7 +62,7 @@ def test_an_alert_fires_and_keeps_still_as_its_cases_say(name: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("opencost", [False, True], ids=["list prices", "opencost"])
-def test_prometheus_takes_the_rules(opencost: bool, tmp_path: Path) -> None:
+def test_prometheus_accepts_the_rules(opencost: bool, tmp_path: Path) -> None:
     found = promtool.run("check", "rules", str(write(tmp_path / "rules.yaml", groups(opencost=opencost))))
     assert found.returncode == 0, found.stdout + found.stderr
 
@@ -72,13 +72,13 @@ def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not()
     assert {case.alert for case in CASES if case.labels is None} == set(ALERTS)
 
 
-def test_every_alert_has_a_page_and_every_page_an_alert() -> None:
+def test_alerts_and_runbooks_correspond() -> None:
     pages = {page.name for page in PAGES.glob("*.md")} - {"README.md"}
     assert pages == {alert.page for alert in ALERTS.values()}
 
 
 @pytest.mark.parametrize("name", ALERTS)
-def test_a_page_says_what_it_means_how_to_look_and_what_to_do(name: str) -> None:
+def test_a_runbook_has_the_required_headings(name: str) -> None:
     text = (PAGES / ALERTS[name].page).read_text()
     assert text.startswith(f"# {name}\n")
     assert [heading for heading in re.findall(r"^## (.+)$", text, re.MULTILINE)] == ["Meaning", "Look", "Mend"]
@@ -86,13 +86,13 @@ def test_a_page_says_what_it_means_how_to_look_and_what_to_do(name: str) -> None
     assert len(text.splitlines()) < 60
 
 
-def test_an_alert_links_to_its_page_or_names_its_path() -> None:
+def test_an_alert_links_to_its_runbook_or_names_its_path() -> None:
     alert = ALERTS["GpuIdle"]
     assert alert.rule("https://docs.example/r")["annotations"]["runbook_url"] == "https://docs.example/r/gpu-idle.md"
     assert alert.rule(None)["annotations"]["runbook_url"] == "docs/runbooks/gpu-idle.md"
 
 
-def test_settings_reach_the_alerts() -> None:
+def test_alerts_use_the_settings() -> None:
     changed = SETTINGS.model_copy(
         update={"gpu_idle_after": "3h", "pending_after": "1h30m", "runaway_after": "1h30m", "checkpoint_every": "90m"}
     )

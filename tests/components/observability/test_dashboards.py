@@ -78,25 +78,25 @@ def _metrics(expression: str) -> set[str]:
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
-def test_every_query_parses_and_asks_for_known_series(dashboard: Dashboard) -> None:
+def test_every_query_parses_and_uses_known_series(dashboard: Dashboard) -> None:
     for title, expression in _queries(dashboard):
         found = _metrics(_plain(expression))
         assert found, (title, expression)
         assert found <= RECORDED | FOREIGN, (title, found - RECORDED - FOREIGN)
 
 
-def test_every_rule_asks_for_known_series() -> None:
+def test_every_rule_uses_known_series() -> None:
     for expression in ALERTING:
         assert _metrics(expression) <= RECORDED | FOREIGN, _metrics(expression) - RECORDED - FOREIGN
 
 
-def test_a_misspelt_metric_would_be_found() -> None:
+def test_a_misspelled_metric_is_found() -> None:
     assert _metrics("sum(rate(kueue_pending_workload[5m])) / sum(up)") == {"kueue_pending_workload", "up"}
     with pytest.raises(ValueError, match="parenthesis"):
         promql_parser.parse("sum by (team (up)")
 
 
-def test_dcgm_metrics_are_those_that_the_exporter_tells_by_default(shared: Path) -> None:
+def test_dcgm_metrics_are_exported_by_default(shared: Path) -> None:
     lines = (shared / "charts" / "dcgm-exporter" / "default-counters.csv").read_text().splitlines()
     told = {line.split(",")[0].strip() for line in lines if line and not line.startswith("#")}
     assert {name for name in FOREIGN if name.startswith("DCGM")} <= told
@@ -125,20 +125,20 @@ def test_the_json_has_grafanas_shape(dashboard: Dashboard) -> None:
     assert len({panel["title"] for panel in model["panels"]}) == len(model["panels"])
 
 
-def test_panels_fill_rows_from_the_left_and_never_overlap() -> None:
+def test_panels_do_not_overlap() -> None:
     query = [Query(expression="up", legend="")]
     panels = [Panel(title=str(width), queries=query, width=width) for width in (12, 6, 6, 8, 20)]
     assert [(place.x, place.y) for place in places(panels)] == [(0, 0), (12, 0), (18, 0), (0, 8), (0, 16)]
 
 
-def test_a_dashboard_is_the_same_text_every_time_and_fits_a_config_map() -> None:
+def test_a_dashboard_is_deterministic_and_fits_a_config_map() -> None:
     for manifest, again in zip(manifests("m").values(), manifests("m").values(), strict=True):
         assert manifest == again
         assert manifest["metadata"]["labels"] == {LABEL: "1"}
         assert sum(map(len, manifest["data"].values())) < 256 * 1024  # Helm and kubectl annotations stop at this
 
 
-def test_the_five_questions_have_a_dashboard() -> None:
+def test_each_topic_has_a_dashboard() -> None:
     assert {dashboard.uid.removeprefix("slipway-") for dashboard in DASHBOARDS} == {
         "gpus",
         "queues",

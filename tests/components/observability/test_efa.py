@@ -20,7 +20,7 @@ def _collected(root: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_every_counter_of_every_adapter_is_told(tmp_path: Path) -> None:
+def test_every_counter_of_every_adapter_is_exported(tmp_path: Path) -> None:
     _counter(tmp_path, "rdmap0s6", "rx_bytes", "1234\n")
     _counter(tmp_path, "rdmap0s6", "tx_bytes", "5\n")
     _counter(tmp_path, "rdmap0s7", "rx_bytes", "7\n")
@@ -31,17 +31,17 @@ def test_every_counter_of_every_adapter_is_told(tmp_path: Path) -> None:
     ]
 
 
-def test_a_node_without_adapters_and_an_empty_counter_are_no_error(tmp_path: Path) -> None:
+def test_missing_adapters_and_empty_counters_are_no_error(tmp_path: Path) -> None:
     assert _collected(tmp_path) == []
     _counter(tmp_path, "rdmap0s6", "rx_bytes", "")
     assert _collected(tmp_path) == []
 
 
-def test_the_whole_shell_parses() -> None:
+def test_the_shell_script_parses() -> None:
     subprocess.run(["sh", "-n", "-c", efa.SCRIPT], check=True, capture_output=True)
 
 
-def test_prometheus_asks_where_the_shell_writes() -> None:
+def test_prometheus_scrapes_the_path_that_the_script_writes() -> None:
     endpoint = monitors.manifests("monitoring", efa=True)["monitor-efa"]["spec"]["podMetricsEndpoints"][0]
     assert (endpoint["port"], endpoint["path"]) == ("metrics", efa.PATH)
     assert f"/tmp/www{efa.PATH}" in efa.SCRIPT  # noqa: S108 - a volume of the pod's own

@@ -70,7 +70,7 @@ GPU_NODE = {**_node("g", "p5.48xlarge", "on-demand"), **_offers("g", nvidia_com_
 SPOT_NODE = {**_node("s", "g6.xlarge", "spot"), **_offers("s", nvidia_com_gpu=1)}
 
 
-def test_a_pod_bears_its_share_of_the_gpus_and_what_nobody_asks_for_is_nobodys(tmp_path: Path) -> None:
+def test_a_pod_costs_its_share_of_the_gpus_and_the_rest_is_idle(tmp_path: Path) -> None:
     given = {**TEAM, **GPU_NODE, **_pod("nlp", "a", "g", nvidia_com_gpu=2, cpu=96), **_pod("ops", "b", "g", cpu=48)}
     _check(
         tmp_path,
@@ -85,7 +85,7 @@ def test_a_pod_bears_its_share_of_the_gpus_and_what_nobody_asks_for_is_nobodys(t
     )
 
 
-def test_on_a_node_without_gpus_it_is_the_mean_of_cpu_and_memory(tmp_path: Path) -> None:
+def test_without_gpus_the_share_is_the_mean_of_cpu_and_memory(tmp_path: Path) -> None:
     node = {**_node("c", "unknown.large", "on-demand"), **_offers("c", cpu=4, memory=100)}
     given = {**TEAM, **node, **_pod("nlp", "a", "c", cpu=2, memory=100), **_pod("ops", "b", "c", cpu=2)}
     _check(
@@ -103,7 +103,7 @@ def test_on_a_node_without_gpus_it_is_the_mean_of_cpu_and_memory(tmp_path: Path)
     )
 
 
-def test_a_pod_that_is_over_costs_nothing_and_spot_counts_with_the_least_saving(tmp_path: Path) -> None:
+def test_a_finished_pod_costs_nothing_and_spot_has_the_smallest_discount(tmp_path: Path) -> None:
     over = {
         **series("kube_pod_status_phase", "0", namespace="nlp", pod="a", phase="Running"),
         **series(
@@ -123,7 +123,7 @@ def test_a_pod_that_is_over_costs_nothing_and_spot_counts_with_the_least_saving(
     )
 
 
-def test_opencosts_own_price_counts_where_it_is_on(tmp_path: Path) -> None:
+def test_opencosts_price_is_used_if_enabled(tmp_path: Path) -> None:
     given = {**TEAM, **GPU_NODE, **_pod("nlp", "a", "g", nvidia_com_gpu=4)}
     given |= series("node_total_hourly_cost", "40", node="g", instance_type="p5.48xlarge")
     _check(tmp_path, given, {"slipway:team:usd_per_hour": {'slipway:team:usd_per_hour{team="nlp"}': 20}}, opencost=True)

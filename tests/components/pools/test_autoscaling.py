@@ -8,7 +8,7 @@ from tests.components.pools.samples import BLOCK, MANAGED_A100, ONE_ZONE, SYSTEM
 PREFIX = "k8s.io/cluster-autoscaler/"
 
 
-def test_a_group_of_cut_gpus_says_what_no_instance_type_tells() -> None:
+def test_a_mig_group_has_tags_for_its_resources() -> None:
     found = spec(**MANAGED_A100, mig={"layout": "all-balanced"})
     assert {tag.key.removeprefix(PREFIX): tag.value for tag in group_tags(found, "ml")} == {
         "enabled": "true",
@@ -32,7 +32,7 @@ def test_a_group_of_cut_gpus_says_what_no_instance_type_tells() -> None:
     }
 
 
-def test_whole_gpus_are_known_from_the_type_and_efa_is_not() -> None:
+def test_whole_gpus_need_no_resource_tag_but_efa_does() -> None:
     found = spec(**MANAGED_A100, efa=True, zones=ONE_ZONE)
     roles = {tag.role: tag.value for tag in group_tags(found, "ml")}
     assert "resources/nvidia.com/gpu" not in roles
@@ -40,14 +40,14 @@ def test_whole_gpus_are_known_from_the_type_and_efa_is_not() -> None:
     assert roles["label/k8s.amazonaws.com/accelerator"] == "nvidia-a100"
 
 
-def test_shared_gpus_are_more_than_the_type_tells() -> None:
+def test_shared_gpus_have_a_resource_tag() -> None:
     found = spec(**{**MANAGED_A100, "role": "inference"}, sharing={"mode": "mps", "replicas": 3})
     roles = {tag.role: tag.value for tag in group_tags(found, "ml")}
     assert roles["resources/nvidia.com/gpu"] == "24"
     assert roles["label/nvidia.com/device-plugin.config"] == "mps-3"
 
 
-def test_a_cpu_group_says_its_root_volume() -> None:
+def test_a_cpu_group_has_a_tag_for_ephemeral_storage() -> None:
     roles = {tag.role: tag.value for tag in group_tags(spec(**SYSTEM), "ml")}
     assert roles["resources/ephemeral-storage"] == "50Gi"
     assert not any(role.startswith(("taint/", "autoscaling-options/")) for role in roles)
@@ -57,7 +57,7 @@ def test_a_fixed_group_has_no_tags() -> None:
     assert group_tags(spec(**BLOCK), "ml") == ()
 
 
-def test_roles_name_no_cluster_and_are_sorted() -> None:
+def test_tag_roles_do_not_contain_the_cluster_and_are_sorted() -> None:
     roles = [tag.role for tag in group_tags(spec(**SYSTEM), "slipway-prod")]
     assert roles == sorted(roles)
     assert not any("slipway-prod" in role for role in roles)

@@ -71,13 +71,13 @@ def in_object(value: Mapping[str, Any], expected: Mapping[str, Any], path: str) 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_node_pools_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
+def test_node_pools_satisfy_the_crd(shared: Path, name: str) -> None:
     expected = schema(shared, "karpenter.sh_nodepools.yaml")
     assert list(complaints(node_pool(spec(**CASES[name])), expected, "spec")) == []
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_node_classes_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
+def test_node_classes_satisfy_the_crd(shared: Path, name: str) -> None:
     args = NodeClassArgs(
         spec=spec(**CASES[name]), cluster="ml", instance_profile="p", placement_group="g", tags={"owner": "ml"}
     )
@@ -86,12 +86,12 @@ def test_node_classes_are_what_the_crd_asks_for(shared: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["mig", "shared"])
-def test_node_overlays_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
+def test_node_overlays_satisfy_the_crd(shared: Path, name: str) -> None:
     expected = schema(shared, "karpenter.sh_nodeoverlays.yaml")
     assert list(complaints(node_overlay(spec(**CASES[name])), expected, "spec")) == []
 
 
-def test_the_comparison_finds_what_is_wrong(shared: Path) -> None:
+def test_violations_are_found(shared: Path) -> None:
     expected = schema(shared, "karpenter.sh_nodepools.yaml")
     wrong = node_pool(spec(**CASES["spot"]))
     wrong["disruption"]["consolidationPolicy"] = "Sometimes"

@@ -202,7 +202,7 @@ def check_autoscalers(spec: PoolSpec) -> None:
 
 @given(st.lists(pools(tuple(WITH_GPUS)), min_size=1, max_size=4), st.lists(pools(), max_size=2))
 @settings(max_examples=60)
-def test_a_generated_stack_agrees_with_itself(with_gpus: list[dict[str, Any]], others: list[dict[str, Any]]) -> None:
+def test_a_generated_stack_is_consistent(with_gpus: list[dict[str, Any]], others: list[dict[str, Any]]) -> None:
     Stack({f"p{number}": pool for number, pool in enumerate([*with_gpus, *others])}).check()
 
 
@@ -242,12 +242,12 @@ def combinations(gpu: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.parametrize("gpu", sorted({kind.gpu_name for kind in WITH_GPUS if kind.gpu_name}))
-def test_every_way_to_cut_and_share_a_gpu_of_the_catalog_agrees_with_itself(gpu: str) -> None:
+def test_every_partitioning_and_sharing_of_a_catalog_gpu_is_consistent(gpu: str) -> None:
     Stack(combinations(gpu)).check()
 
 
 @pytest.mark.parametrize("layout", ["all-balanced", "all-1g.10gb"])
-def test_one_name_may_mean_another_cut_on_every_gpu_of_a_stack(layout: str) -> None:
+def test_one_layout_name_may_differ_by_gpu_model(layout: str) -> None:
     types = {kind.gpu_name: kind.name for kind in WITH_GPUS if mig.named_layout(layout, kind.gpu_name or "")}
     assert len(types) > 1
     kinds = {"role": "inference", "provisioner": "managed", "min": 1, "max": 1, "maxPods": 16}
@@ -255,7 +255,7 @@ def test_one_name_may_mean_another_cut_on_every_gpu_of_a_stack(layout: str) -> N
     Stack({name: {**pool, "mig": {"layout": layout}} for name, pool in pools.items()}).check()
 
 
-def test_every_gpu_of_the_catalog_is_tried() -> None:
+def test_every_gpu_of_the_catalog_is_tested() -> None:
     tried = {kind.gpu_name for kind in WITH_GPUS}
     sold = {kind.gpu_name for kind in instances.ALL.values() if kind.gpus}
     assert tried == sold

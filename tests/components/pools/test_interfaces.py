@@ -10,7 +10,7 @@ from spec.catalog import instances
 EFA_TYPES = [kind for kind in instances.ALL.values() if kind.efa_interfaces]
 
 
-def test_p4d_has_one_interface_on_each_of_its_four_cards() -> None:
+def test_p4d_has_one_interface_per_network_card() -> None:
     assert managed(instances.get("p4d.24xlarge")) == (
         Interface(0, 0, "efa"),
         Interface(1, 1, "efa-only"),
@@ -19,7 +19,7 @@ def test_p4d_has_one_interface_on_each_of_its_four_cards() -> None:
     )
 
 
-def test_p5_has_thirty_two() -> None:
+def test_p5_has_32_interfaces() -> None:
     found = managed(instances.get("p5.48xlarge"))
     assert [interface.card for interface in found] == list(range(32))
     assert [interface.device for interface in found] == [0] + [1] * 31
@@ -47,6 +47,6 @@ def test_every_type_gets_all_its_adapters_and_one_address(kind: instances.Instan
         assert max(interface.card for interface in found) < kind.network_cards
 
 
-def test_a_type_without_efa_is_refused_with_a_way_out() -> None:
+def test_a_type_without_efa_is_refused_with_a_fix() -> None:
     with pytest.raises(ValueError, match=r"m7i\.large has no Elastic Fabric Adapter: set `efa: false`"):
         managed(instances.get("m7i.large"))

@@ -38,43 +38,43 @@ def row(manifest: dict[str, Any], flavor: str, resource: str) -> dict[str, str]:
     return only
 
 
-def test_one_group_covers_processors_and_gpus_so_that_both_come_from_one_pool() -> None:
+def test_cpu_and_gpus_are_in_one_resource_group() -> None:
     found = group(queue())
     assert found["coveredResources"] == ["cpu", "memory", "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"]
     for flavor in found["flavors"]:
         assert [each["name"] for each in flavor["resources"]] == found["coveredResources"]
 
 
-def test_a_flavor_has_nothing_of_what_its_pool_does_not_offer() -> None:
+def test_a_flavor_has_zero_quota_for_resources_that_its_pool_lacks() -> None:
     found = queue()
     assert row(found, "cpu", "nvidia.com/gpu") == {"name": "nvidia.com/gpu", "nominalQuota": "0", "borrowingLimit": "0"}
     assert row(found, "a100", "nvidia.com/gpu")["nominalQuota"] == "0"
     assert row(found, "a100", "nvidia.com/mig-1g.5gb")["nominalQuota"] == "28"
 
 
-def test_what_may_be_borrowed_and_lent_is_said_of_each_resource() -> None:
+def test_each_resource_has_borrowing_and_lending_limits() -> None:
     h100 = row(queue(), "h100", "nvidia.com/gpu")
     assert h100 == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "8"}
     lendable = row(queue("language"), "h100", "nvidia.com/gpu")
     assert lendable == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "0", "lendingLimit": "8"}
 
 
-def test_a_borrowed_gpu_comes_with_its_processors() -> None:
+def test_cpu_can_be_borrowed_along_with_gpus() -> None:
     h100 = row(queue(), "h100", "cpu")
     assert h100["borrowingLimit"] == h100["nominalQuota"] != "0"
 
 
-def test_adapters_are_counted_by_nobody() -> None:
+def test_efa_has_no_quota() -> None:
     assert "vpc.amazonaws.com/efa" in KNOWN["h100"].resources
     assert "vpc.amazonaws.com/efa" not in group(queue())["coveredResources"]
 
 
-def test_a_team_gets_to_no_pool_of_which_it_has_no_share() -> None:
+def test_a_queue_has_only_flavors_of_the_teams_shares() -> None:
     assert [flavor["name"] for flavor in group(queue())["flavors"]] == ["cpu", "a100", "h100"]
     assert [flavor["name"] for flavor in group(queue("language"))["flavors"]] == ["h100"]
 
 
-def test_only_the_teams_own_namespaces_may_queue() -> None:
+def test_only_the_teams_namespaces_can_use_its_queue() -> None:
     assert queue()["spec"]["namespaceSelector"] == {"matchLabels": {TEAM: "vision"}}
     assert local_queue("vision-training", "vision")["spec"] == {"clusterQueue": "vision"}
 
@@ -84,7 +84,7 @@ def test_all_teams_are_in_one_cohort_by_their_weights() -> None:
     assert (spec["cohortName"], spec["fairSharing"]) == ("research", {"weight": "2"})
 
 
-def test_settings_decide_whose_work_is_stopped() -> None:
+def test_preemption_follows_the_settings() -> None:
     spec = queue(reclaimWithinCohort="LowerPriority", withinClusterQueue="Never", queueingStrategy="StrictFIFO")["spec"]
     assert spec["preemption"] == {"reclaimWithinCohort": "LowerPriority", "withinClusterQueue": "Never"}
     assert spec["queueingStrategy"] == "StrictFIFO"
@@ -92,7 +92,7 @@ def test_settings_decide_whose_work_is_stopped() -> None:
     assert "borrowWithinCohort" not in spec["preemption"]
 
 
-def test_every_team_has_a_queue_and_every_namespace_the_way_into_it() -> None:
+def test_every_team_has_a_cluster_queue_and_every_namespace_a_local_queue() -> None:
     made = record()
     assert sorted(found.inputs["metadata"]["name"] for found in made.of(QUEUE).values()) == ["language", "vision"]
     local = sorted(
@@ -106,7 +106,7 @@ def test_every_team_has_a_queue_and_every_namespace_the_way_into_it() -> None:
     ]
 
 
-def test_quotas_are_told_in_plain_values_for_policies() -> None:
+def test_quotas_are_plain_outputs_for_policies() -> None:
     assert quotas(queue())["h100"]["nvidia.com/gpu"] == "8"
 
 
@@ -117,7 +117,7 @@ def number(text: str) -> Decimal:
 
 
 @given(parts=some.lists(some.integers(min_value=1, max_value=4), min_size=2, max_size=4))
-def test_shares_that_fill_a_pool_are_quotas_that_its_nodes_can_hold(parts: list[int]) -> None:
+def test_quotas_of_a_fully_shared_pool_fit_on_its_nodes(parts: list[int]) -> None:
     """The sum of all quotas is never more than what pods can have on that many nodes: else jobs are admitted that wait
     for ever."""
     pool = KNOWN["h100"]
@@ -139,7 +139,7 @@ def _share(part: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["vision", "language"])
-def test_groups_stay_within_kueues_bounds(name: str) -> None:
+def test_resource_groups_are_within_kueues_limits(name: str) -> None:
     found = group(queue(name, {"vision": VISION, "language": LANGUAGE}))
     assert len(found["coveredResources"]) <= MAX_RESOURCES
     assert len(found["flavors"]) <= MAX_FLAVORS

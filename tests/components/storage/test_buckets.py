@@ -35,7 +35,7 @@ def test_nothing_is_public() -> None:
         assert all(block.inputs[switch] is True for switch in switches)
 
 
-def test_data_is_encrypted_with_our_key_and_logs_with_that_of_s3() -> None:
+def test_data_is_encrypted_with_kms_and_logs_with_sse_s3() -> None:
     recording = record()
     key = recording.one(aws.kms.Key)
     for name, found in recording.of(aws.s3.BucketServerSideEncryptionConfiguration).items():
@@ -48,7 +48,7 @@ def test_data_is_encrypted_with_our_key_and_logs_with_that_of_s3() -> None:
             assert rule["bucketKeyEnabled"] is True
 
 
-def test_every_bucket_but_that_of_the_logs_is_logged_once_delivery_is_allowed() -> None:
+def test_access_logs_depend_on_the_log_buckets_policy() -> None:
     recording = record()
     delivery = recording.of(aws.s3.BucketPolicy)["storage-logs-policy"]
     logged = recording.of(aws.s3.BucketLogging)
@@ -59,7 +59,7 @@ def test_every_bucket_but_that_of_the_logs_is_logged_once_delivery_is_allowed() 
     assert set(sources) == data
 
 
-def test_a_policy_comes_after_the_block_and_rules_of_versions_after_versioning() -> None:
+def test_a_policy_depends_on_the_public_access_block_and_lifecycle_on_versioning() -> None:
     recording = record()
     for purpose in PURPOSES:
         block = recording.of(aws.s3.BucketPublicAccessBlock)[f"storage-{purpose}-access"]
@@ -69,20 +69,20 @@ def test_a_policy_comes_after_the_block_and_rules_of_versions_after_versioning()
         assert recording.waits(lifecycle, versioning)
 
 
-def test_a_bucket_that_stays_keeps_what_closes_it() -> None:
+def test_a_retained_bucket_keeps_its_security_settings() -> None:
     recording = record(PROTECTED)
     for kind in (aws.s3.Bucket, *EACH, aws.s3.BucketLogging):
         assert all(found.retain_on_delete for found in recording.of(kind).values()), kind
     assert all(found.protect for found in recording.of(aws.s3.Bucket).values())
 
 
-def test_without_protection_everything_goes_and_buckets_only_when_empty() -> None:
+def test_without_protection_everything_is_deleted_and_buckets_only_when_empty() -> None:
     recording = record()
     assert not [found for found in recording if found.retain_on_delete or found.protect]
     assert {found.inputs["forceDestroy"] for found in recording.of(aws.s3.Bucket).values()} == {False}
 
 
-def test_buckets_are_emptied_only_on_request() -> None:
+def test_buckets_are_emptied_only_if_configured() -> None:
     forced = record({"storage.buckets": {"forceDestroy": True}})
     assert {found.inputs["forceDestroy"] for found in forced.of(aws.s3.Bucket).values()} == {True}
 

@@ -35,7 +35,7 @@ def test_the_shared_one_is_elastic_encrypted_and_mounted_in_every_zone() -> None
     }
 
 
-def test_it_takes_nfs_from_nodes_and_sends_nothing() -> None:
+def test_mount_targets_allow_only_nfs_from_nodes() -> None:
     recording = record(EFS)
     rule = recording.one(aws.vpc.SecurityGroupIngressRule)
     assert (rule.inputs["fromPort"], rule.inputs["toPort"]) == (2049, 2049)
@@ -45,7 +45,7 @@ def test_it_takes_nfs_from_nodes_and_sends_nothing() -> None:
     assert all(recording.waits(found, rule) for found in recording.of(aws.efs.MountTarget).values())
 
 
-def test_it_is_reached_by_tls_through_access_points_by_nobody_as_root() -> None:
+def test_access_requires_tls_and_an_access_point_and_denies_root() -> None:
     found = statements(access_policy("arn:aws:elasticfilesystem:us-east-1:111122223333:file-system/fs-1"))
     allowed = found["ThroughAccessPoints"]
     assert allowed["Condition"]["Null"] == {"elasticfilesystem:AccessPointArn": ["false"]}
@@ -68,7 +68,7 @@ def test_backups_are_a_setting(backup: bool, status: str) -> None:
 
 
 @pytest.mark.parametrize(("days", "rule"), [(1, "AFTER_1_DAY"), (30, "AFTER_30_DAYS")])
-def test_old_files_go_to_a_cheaper_class_and_come_back_when_they_are_read(days: int, rule: str) -> None:
+def test_unused_files_move_to_infrequent_access_and_back(days: int, rule: str) -> None:
     system = record({"storage.efs": {"transitionToIaDays": days}}).one(aws.efs.FileSystem)
     assert system.inputs["lifecyclePolicies"] == [
         {"transitionToIa": rule},
@@ -76,7 +76,7 @@ def test_old_files_go_to_a_cheaper_class_and_come_back_when_they_are_read(days: 
     ]
 
 
-def test_the_parallel_one_has_the_throughput_version_compression_and_key_that_it_may_have() -> None:
+def test_the_parallel_file_system_has_supported_options_for_its_type() -> None:
     recording = record(LUSTRE)
     system = recording.one(aws.fsx.LustreFileSystem).inputs
     assert (system["deploymentType"], system["storageCapacity"], system["perUnitStorageThroughput"]) == (
@@ -90,14 +90,14 @@ def test_the_parallel_one_has_the_throughput_version_compression_and_key_that_it
     assert not {"perUnitStorageThroughput", "kmsKeyId"} & set(scratch)
 
 
-def test_it_stands_in_the_zone_of_the_training_pools() -> None:
+def test_it_is_in_the_zone_of_the_training_pools() -> None:
     # The base stack has its one training pool in zone a.
     assert record(LUSTRE).one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-a"
     moved = record({"storage.lustre": {"zone": "us-east-1b"}})
     assert moved.one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-b"
 
 
-def test_its_ports_are_open_both_ways_between_servers_and_nodes_and_to_nobody_else() -> None:
+def test_its_ports_are_open_only_between_servers_and_nodes() -> None:
     recording = record(LUSTRE)
     group = (recording.of(aws.ec2.SecurityGroup)["storage-lustre-group"].urn,)
     rules = {
@@ -120,7 +120,7 @@ def test_its_ports_are_open_both_ways_between_servers_and_nodes_and_to_nobody_el
 
 
 @pytest.mark.parametrize("changes", [LUSTRE, SCRATCH], ids=["persistent", "scratch"])
-def test_buckets_are_its_directories_both_ways_and_a_link_takes_no_file_with_it(changes: dict[str, Any]) -> None:
+def test_buckets_are_linked_with_import_and_export_and_links_keep_files(changes: dict[str, Any]) -> None:
     recording = record(changes)
     links = recording.of(aws.fsx.DataRepositoryAssociation)
     assert {link.inputs["fileSystemPath"] for link in links.values()} == {"/raw", "/checkpoints"}
@@ -132,7 +132,7 @@ def test_buckets_are_its_directories_both_ways_and_a_link_takes_no_file_with_it(
         assert link.inputs["s3"] == {"autoExportPolicy": events, "autoImportPolicy": events}
 
 
-def test_each_team_has_a_directory_in_both_that_stays_when_the_team_goes() -> None:
+def test_each_team_has_a_retained_directory_in_both_buckets() -> None:
     recording = record({**LUSTRE, "teams": {"vision": TEAM, "language": TEAM}})
     made = recording.of(aws.s3.BucketObjectv2)
     assert set(made) == {
@@ -151,7 +151,7 @@ def test_each_team_has_a_directory_in_both_that_stays_when_the_team_goes() -> No
         assert all(recording.waits(link, found) for found in own)
 
 
-def test_what_is_protected_stays_with_its_policies_and_links() -> None:
+def test_protected_file_systems_are_retained_with_policies_and_links() -> None:
     recording = record({**EFS, **LUSTRE, "environment.protect": True})
     kept = (aws.efs.FileSystem, aws.fsx.LustreFileSystem)
     assert all(found.protect and found.retain_on_delete for kind in kept for found in recording.of(kind).values())
@@ -159,14 +159,14 @@ def test_what_is_protected_stays_with_its_policies_and_links() -> None:
     assert all(found.retain_on_delete for kind in with_them for found in recording.of(kind).values())
 
 
-def test_a_volume_waits_for_mount_targets_links_and_classes() -> None:
+def test_a_volume_depends_on_mount_targets_links_and_classes() -> None:
     recording = record({**EFS, **LUSTRE})
     ready = {urn.rpartition("::")[2] for urn in recording.returned["ready"]}
     assert {"storage-efs-a", "storage-efs-b", "storage-lustre-raw", "storage-lustre-checkpoints"} <= ready
     assert {"storage-class-block", "storage-class-shared", "storage-class-lustre"} <= ready
 
 
-def test_a_first_preview_makes_the_same_resources() -> None:
+def test_a_first_preview_declares_the_same_resources() -> None:
     changes = {**EFS, **LUSTRE, "addons.mlflow": {}}
     assert {found.urn for found in record(changes, preview=True)} == {found.urn for found in record(changes)}
     assert record(changes).default_provider_users == ()

@@ -14,19 +14,19 @@ from tests.components.storage.support import record, statements
 PLACE = {"cluster": "slipway-test", "region": "us-east-1", "account_id": "111122223333"}
 
 
-def test_it_rotates_and_is_protected_and_kept_with_its_data() -> None:
+def test_it_rotates_and_is_protected_and_retained_with_its_data() -> None:
     key = record({"environment.protect": True, "storage.keyDeletionDays": 12}).one(aws.kms.Key)
     assert key.inputs["enableKeyRotation"] is True
     assert key.inputs["deletionWindowInDays"] == 12
     assert (key.protect, key.retain_on_delete) == (True, True)
 
 
-def test_without_lustre_the_accounts_policies_decide_but_for_volumes() -> None:
+def test_without_lustre_only_volumes_have_a_statement_of_their_own() -> None:
     found = statements(key_policy(regions.get("us-east-1"), "111122223333", lustre=False))
     assert list(found) == ["AccountAdministration", "Volumes"]
 
 
-def test_volumes_are_encrypted_through_ec2_by_principals_of_the_account_alone() -> None:
+def test_volumes_are_encrypted_only_through_ec2_by_principals_of_the_account() -> None:
     found = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=False))["Volumes"]
     assert found["Condition"] == {
         "StringEquals": {
@@ -38,7 +38,7 @@ def test_volumes_are_encrypted_through_ec2_by_principals_of_the_account_alone() 
     assert "kms:*" not in found["Action"]
 
 
-def test_the_roles_of_lustre_are_meant_by_conditions_and_nobody_else_is() -> None:
+def test_conditions_select_only_the_roles_of_lustre() -> None:
     found = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=True))["LustreLinks"]
     (role,) = found["Condition"]["ArnLike"]["aws:PrincipalArn"]
     assert role.startswith("arn:aws-us-gov:iam::111122223333:role/aws-service-role/s3.data-source.lustre.fsx.")
@@ -49,7 +49,7 @@ def test_the_roles_of_lustre_are_meant_by_conditions_and_nobody_else_is() -> Non
     assert not any("CreateGrant" in action or action == "kms:*" for action in found["Action"])
 
 
-def test_others_find_the_key_by_its_alias_and_use_it_through_one_service() -> None:
+def test_statements_select_the_key_by_alias_and_one_service() -> None:
     alias = record().one(aws.kms.Alias)
     assert alias.inputs["name"] == key_alias("slipway-test")
     statement = data_key_use(**PLACE).render()
@@ -59,7 +59,7 @@ def test_others_find_the_key_by_its_alias_and_use_it_through_one_service() -> No
     }
 
 
-def test_a_grant_is_given_for_volumes_of_the_service_alone() -> None:
+def test_grants_are_only_for_the_service() -> None:
     use, grant = (statement.render() for statement in volume_key_use("ec2", **PLACE))
     assert grant["Action"] == ["kms:CreateGrant"]
     assert grant["Condition"]["Bool"] == {"kms:GrantIsForAWSResource": ["true"]}

@@ -53,7 +53,7 @@ each = pytest.mark.parametrize(("efs", "lustre"), ALL)
 
 
 @each
-def test_every_team_has_the_same_claims_whatever_they_stand_on(efs: bool, lustre: bool) -> None:
+def test_every_team_has_the_same_claims_on_every_storage(efs: bool, lustre: bool) -> None:
     found = _volumes(efs=efs, lustre=lustre)
     claims = {key for key, manifest in found.items() if manifest["kind"] == "PersistentVolumeClaim"}
     assert claims == CLAIMS
@@ -62,7 +62,7 @@ def test_every_team_has_the_same_claims_whatever_they_stand_on(efs: bool, lustre
 
 
 @each
-def test_a_volume_and_its_claim_name_each_other_and_keep_their_data(efs: bool, lustre: bool) -> None:
+def test_a_volume_and_its_claim_refer_to_each_other_and_retain_data(efs: bool, lustre: bool) -> None:
     found = _volumes(efs=efs, lustre=lustre)
     volumes = {key: manifest for key, manifest in found.items() if manifest["kind"] == "PersistentVolume"}
     assert volumes
@@ -77,7 +77,7 @@ def test_a_volume_and_its_claim_name_each_other_and_keep_their_data(efs: bool, l
 
 
 @each
-def test_data_that_a_team_only_reads_is_read_only_for_the_driver_too(efs: bool, lustre: bool) -> None:
+def test_read_only_claims_have_read_only_volumes(efs: bool, lustre: bool) -> None:
     found = _volumes(efs=efs, lustre=lustre)
     for key in CLAIMS - {"checkpoints"}:
         spec = found[f"{key}-volume"]["spec"]
@@ -85,7 +85,7 @@ def test_data_that_a_team_only_reads_is_read_only_for_the_driver_too(efs: bool, 
         assert {"ro", "read-only"} & set(spec["mountOptions"])
 
 
-def test_two_namespaces_have_no_volume_in_common() -> None:
+def test_namespaces_share_no_volume() -> None:
     one, other = (
         {
             (manifest["metadata"]["name"], manifest["spec"]["csi"]["volumeHandle"])
@@ -107,7 +107,7 @@ def test_two_namespaces_have_no_volume_in_common() -> None:
         (True, True, {"raw": "fsx", "datasets": "efs", "models": "s3", "checkpoints": "fsx"}),
     ],
 )
-def test_each_volume_stands_on_the_best_that_there_is(efs: bool, lustre: bool, drivers: dict[str, str]) -> None:
+def test_each_volume_uses_the_first_storage_that_exists(efs: bool, lustre: bool, drivers: dict[str, str]) -> None:
     found = _volumes(efs=efs, lustre=lustre)
     made = {
         key.removesuffix("-volume"): manifest["spec"]["csi"]["driver"].partition(".")[0]
@@ -120,9 +120,7 @@ def test_each_volume_stands_on_the_best_that_there_is(efs: bool, lustre: bool, d
 @pytest.mark.parametrize(
     ("efs", "mode", "storage_class"), [(False, "ReadWriteOnce", "gp3"), (True, "ReadWriteMany", "efs")]
 )
-def test_without_lustre_checkpoints_come_from_a_class_and_nobody_waits_for_them(
-    efs: bool, mode: str, storage_class: str
-) -> None:
+def test_without_lustre_checkpoints_use_a_class_and_are_not_awaited(efs: bool, mode: str, storage_class: str) -> None:
     claim = _volumes(efs=efs)["checkpoints"]
     assert (claim["spec"]["accessModes"], claim["spec"]["storageClassName"]) == ([mode], storage_class)
     assert claim["spec"]["resources"] == {"requests": {"storage": "50Gi"}}
@@ -149,7 +147,7 @@ def test_the_shared_file_system_is_mounted_through_its_access_point_by_tls() -> 
 
 
 @each
-def test_what_was_made_by_hand_takes_nearly_nothing_of_a_teams_quota(efs: bool, lustre: bool) -> None:
+def test_static_volumes_use_almost_no_storage_quota(efs: bool, lustre: bool) -> None:
     found = _volumes(efs=efs, lustre=lustre)
     asked = {
         manifest["spec"]["resources"]["requests"]["storage"]

@@ -20,11 +20,11 @@ def permissions(role: MemberRole) -> set[Right]:
     }
 
 
-def test_each_role_can_all_that_the_one_below_it_can_and_more() -> None:
+def test_each_role_includes_the_one_below() -> None:
     assert permissions(MemberRole.VIEW) < permissions(MemberRole.EDIT) < permissions(MemberRole.ADMIN)
 
 
-def test_no_right_is_over_everything() -> None:
+def test_no_rule_uses_wildcards() -> None:
     for role in MemberRole:
         assert not any("*" in right for right in permissions(role))
 
@@ -44,7 +44,7 @@ def test_no_right_is_over_everything() -> None:
         (("", "serviceaccounts", "create"), MemberRole.ADMIN),
     ],
 )
-def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
+def test_the_lowest_role_with_a_permission(right: Right, first: MemberRole) -> None:
     order = [MemberRole.VIEW, MemberRole.EDIT, MemberRole.ADMIN]
     assert [role for role in order if right in permissions(role)] == order[order.index(first) :]
 
@@ -61,12 +61,12 @@ def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
         ("kueue.x-k8s.io", "workloads"),
     ],
 )
-def test_nobody_in_a_team_changes_its_bounds_or_its_members(api: str, resource: str) -> None:
+def test_no_role_can_change_quotas_or_membership(api: str, resource: str) -> None:
     verbs = {verb for group_, name, verb in permissions(MemberRole.ADMIN) if (group_, name) == (api, resource)}
     assert verbs <= {"get", "list", "watch"}
 
 
-def test_secrets_are_brought_and_not_read() -> None:
+def test_secrets_can_be_written_but_not_read() -> None:
     verbs = {verb for api, name, verb in permissions(MemberRole.ADMIN) if (api, name) == ("", "secrets")}
     assert verbs.isdisjoint({"get", "list", "watch"})
 
@@ -86,6 +86,6 @@ def test_members_of_a_retired_team_read_only() -> None:
     assert found["subjects"][0]["name"] == "slipway:vision:admin"
 
 
-def test_only_roles_that_somebody_has_are_bound() -> None:
+def test_only_roles_with_members_are_bound() -> None:
     assert roles_in_use(platform().teams["vision"]) == (MemberRole.ADMIN, MemberRole.EDIT)
     assert roles_in_use(platform().teams["language"]) == ()

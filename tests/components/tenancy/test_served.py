@@ -107,7 +107,7 @@ def refusal(client: KubeClient, manifest: dict[str, Any]) -> str:
     return str(error.value)
 
 
-def test_gpus_beyond_the_quota_are_refused_with_what_is_left(client: KubeClient) -> None:
+def test_gpus_beyond_the_quota_are_refused_with_used_and_limit(client: KubeClient) -> None:
     counted(client, "team")
     client.create(pod("first", requests={"nvidia.com/gpu": "12"}), MANAGER)
     said = refusal(client, pod("second", requests={"nvidia.com/gpu": "8"}))
@@ -130,7 +130,7 @@ def test_a_priority_that_the_team_may_not_use_is_refused(client: KubeClient) -> 
     client.create(pod("trial", priorityClassName="experiment"), MANAGER)
 
 
-def test_a_load_balancer_of_ones_own_is_refused(client: KubeClient) -> None:
+def test_a_service_of_type_load_balancer_is_refused(client: KubeClient) -> None:
     counted(client, "team")
     service = {
         "apiVersion": "v1",
@@ -141,7 +141,7 @@ def test_a_load_balancer_of_ones_own_is_refused(client: KubeClient) -> None:
     assert "services.loadbalancers=1" in refusal(client, service)
 
 
-def test_a_container_that_says_nothing_gets_the_defaults_and_no_gpu(client: KubeClient) -> None:
+def test_a_container_without_resources_gets_the_defaults_and_no_gpu(client: KubeClient) -> None:
     silent = pod("silent")
     silent["spec"]["containers"][0].pop("resources")
     made = client.create(silent, MANAGER)["spec"]["containers"][0]["resources"]
@@ -172,7 +172,7 @@ def can(client: KubeClient, role: MemberRole, verb: str, resource: str, api: str
     return bool(client.create(review, MANAGER)["status"]["allowed"])
 
 
-def test_members_work_in_their_own_namespaces_and_see_no_other(client: KubeClient) -> None:
+def test_members_have_access_only_to_their_own_namespaces(client: KubeClient) -> None:
     edit, view, admin = MemberRole.EDIT, MemberRole.VIEW, MemberRole.ADMIN
     assert can(client, edit, "create", "jobs", "batch")
     assert can(client, edit, "create", "trainjobs", "trainer.kubeflow.org", namespace="vision-serving")
@@ -192,7 +192,7 @@ def test_members_work_in_their_own_namespaces_and_see_no_other(client: KubeClien
         assert not can(client, role, verb, resource, api, namespace=namespace), (role, verb, resource)
 
 
-def test_the_real_crds_take_every_object_of_the_queues(client: KubeClient, shared: Path) -> None:
+def test_the_real_crds_accept_every_object_of_the_queues(client: KubeClient, shared: Path) -> None:
     # That of Workload alone is as large as all others, and no Workload is made here.
     files = [file for file in sorted((shared / "charts/kueue/crds").glob("*.yaml")) if "_workloads" not in file.name]
     ours = platform(

@@ -1,4 +1,4 @@
-"""The examples, run as a user's program would run them, with the platform's own stack files."""
+"""Runs the examples like a user's program, with the project's own stack files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES: Final = tuple(sorted(folder.name for folder in (ROOT / "examples").ite
 
 
 def settings(name: str) -> dict[str, Any]:
-    """What an example's Pulumi.yaml says."""
+    """The Pulumi.yaml of an example."""
     found: dict[str, Any] = yaml.safe_load((ROOT / "examples" / name / "Pulumi.yaml").read_text(encoding="utf-8"))
     return found
 
@@ -40,12 +40,12 @@ def builder(name: str) -> Callable[[Target, pulumi.ResourceOptions], pulumi.Comp
 
 
 def record(name: str) -> Recording:
-    """What an example declares."""
+    """The resources of an example."""
     return run(lambda: builder(name)(target(name), pulumi.ResourceOptions(providers=providers())).urn)
 
 
 @cache
 def manifests(name: str) -> tuple[dict[str, Any], ...]:
-    """Manifests of an example, those first that others need."""
+    """Manifests of an example, dependencies first."""
     found = [dict(each.inputs) for each in record(name) if each.type.startswith("kubernetes:")]
     return tuple(sorted(found, key=lambda each: each["kind"] not in ("ConfigMap", "TrainingRuntime", "ServingRuntime")))

@@ -35,7 +35,7 @@ def values(pools: Mapping[str, Mapping[str, Any]], *, monitored: bool = False, *
     return values_of(Settings(**settings), pools=given, placement=PLACEMENT, monitored=monitored)
 
 
-def test_driver_and_toolkit_are_the_images() -> None:
+def test_driver_and_toolkit_come_with_the_image() -> None:
     found = values(POOLS)
     assert (found["driver"], found["toolkit"]) == ({"enabled": False}, {"enabled": False})
 
@@ -57,11 +57,11 @@ def test_agents_tolerate_every_taint_of_every_gpu_pool() -> None:
     assert {"key": "ours.example/odd", "operator": "Equal", "value": "1", "effect": "NoExecute"} in given
 
 
-def test_discovery_looks_at_gpu_nodes_alone() -> None:
+def test_node_feature_discovery_runs_only_on_gpu_nodes() -> None:
     assert values(POOLS)["node-feature-discovery"]["worker"]["nodeSelector"] == {"nvidia.com/gpu": "true"}
 
 
-def test_every_container_of_ours_has_a_request_and_a_limit_of_memory() -> None:
+def test_every_container_has_a_memory_request_and_limit() -> None:
     found = values(POOLS)
     for part in ("devicePlugin", "gfd", "validator", "migManager", "dcgmExporter"):
         resources = found[part]["resources"]
@@ -81,7 +81,7 @@ def test_every_container_of_ours_has_a_request_and_a_limit_of_memory() -> None:
     ],
     ids=["ampere", "hopper", "both", "ada", "bottlerocket", "none"],
 )
-def test_the_mig_manager_is_on_where_a_gpu_could_be_cut_and_reboots_where_it_must(
+def test_the_mig_manager_is_enabled_for_mig_capable_gpus_and_reboots_if_needed(
     pools: dict[str, Any], enabled: bool, reboot: bool
 ) -> None:
     found = values(pools)["migManager"]
@@ -93,20 +93,20 @@ def test_no_mig_strategy_is_imposed_on_every_node() -> None:
     assert values({"a": POOLS["a100"], "b": MPS})["mig"] == {"strategy": ""}
 
 
-def test_metrics_are_read_where_prometheus_is() -> None:
+def test_metrics_are_scraped_if_prometheus_is_installed() -> None:
     assert values(POOLS)["dcgmExporter"]["serviceMonitor"] == {"enabled": False}
     found = values(POOLS, monitored=True, metricsSeconds=30)["dcgmExporter"]["serviceMonitor"]
     assert found == {"enabled": True, "interval": "30s", "honorLabels": True}
     assert seen(addons={"kubePrometheusStack": {}}).values["gpu-operator"]["dcgmExporter"]["serviceMonitor"]["enabled"]
 
 
-def test_pods_that_share_a_gpu_are_told_apart() -> None:
+def test_metrics_distinguish_pods_that_share_a_gpu() -> None:
     name = {"name": "KUBERNETES_VIRTUAL_GPUS", "value": "true"}
     assert name in values({"l4": SLICED})["dcgmExporter"]["env"]
     assert values({"l4": L4})["dcgmExporter"]["env"] == []
 
 
-def test_a_changed_configuration_has_another_name_and_an_unchanged_one_the_same() -> None:
+def test_the_name_of_a_configuration_depends_on_its_content() -> None:
     def names(pools: dict[str, Any]) -> tuple[str, str]:
         found = values(pools)
         return found["devicePlugin"]["config"]["name"], found["migManager"]["config"]["name"]
@@ -121,7 +121,7 @@ def test_a_changed_configuration_has_another_name_and_an_unchanged_one_the_same(
     assert mig != base[1]
 
 
-def test_configurations_are_text_and_their_defaults_are_among_them() -> None:
+def test_configurations_are_text_and_include_their_default() -> None:
     found = values({"a": POOLS["a100"], "l4": SLICED})
     for config in (found["devicePlugin"]["config"], found["migManager"]["config"]):
         assert config["create"] is True
@@ -141,7 +141,7 @@ def test_bottlerocket_keeps_its_own_device_plugin_and_mig_manager() -> None:
     assert match == {"feature": "system.osrelease", "matchExpressions": {"ID": {"op": "In", "value": ["bottlerocket"]}}}
 
 
-def test_the_rule_waits_for_the_chart_that_brings_its_kind_and_is_made_only_for_bottlerocket() -> None:
+def test_the_rule_depends_on_the_chart_and_is_declared_only_for_bottlerocket() -> None:
     found = seen({"l4": BOTTLEROCKET}).recording
     rule = found.one("kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule")
     assert found.waits(rule, found.one("kubernetes:helm.sh/v3:Release"))
@@ -149,7 +149,7 @@ def test_the_rule_waits_for_the_chart_that_brings_its_kind_and_is_made_only_for_
     assert seen({"system2": {"preset": "system", "os": "bottlerocket"}}).objects == {}
 
 
-def test_the_rule_is_what_the_charts_crd_asks_for(shared: Path) -> None:
+def test_the_rule_satisfies_the_charts_crd(shared: Path) -> None:
     crds = yaml.load_all((shared / "charts/gpu-operator/crds/nfd-api-crds.yaml").read_text(), yaml.CSafeLoader)
     (crd,) = (each for each in crds if each and each["spec"]["names"]["kind"] == "NodeFeatureRule")
     expected = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
@@ -159,11 +159,11 @@ def test_the_rule_is_what_the_charts_crd_asks_for(shared: Path) -> None:
     assert len(list(complaints(rule, expected, "spec"))) == 1
 
 
-def test_its_pods_may_do_what_drivers_need() -> None:
+def test_its_namespace_allows_privileged_pods() -> None:
     assert GpuOperator.namespace.enforce == "privileged"
 
 
-def test_the_chart_knows_every_value(shared: Path) -> None:
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
     chart = own_values(shared, "gpu-operator")
     discovery = own_values(shared, "node-feature-discovery")
     for part, own in discovery.items():
@@ -174,7 +174,7 @@ def test_the_chart_knows_every_value(shared: Path) -> None:
     assert list(unknown_keys(found, chart)) == []
 
 
-def test_what_the_charts_own_values_give_is_not_said_again(shared: Path) -> None:
+def test_values_differ_from_the_charts_defaults(shared: Path) -> None:
     chart = own_values(shared, "gpu-operator")
     found = values(POOLS, monitored=True)
     assert chart["driver"]["enabled"] is not found["driver"]["enabled"]

@@ -42,27 +42,27 @@ def test_the_policy_fits_in_a_role() -> None:
     assert len(controller_policy(SCOPE, node_role_arn=ROLE, queue_arn=QUEUE)) < 10_240
 
 
-def test_it_passes_on_its_own_node_role_to_ec2_and_no_other(statements: dict[str, Any]) -> None:
+def test_it_can_pass_only_its_own_node_role_to_ec2(statements: dict[str, Any]) -> None:
     found = statements["PassNodeRole"]
     assert found["Resource"] == [ROLE]
     assert found["Condition"]["StringEquals"]["iam:PassedToService"][0] == "ec2.amazonaws.com"
 
 
 @pytest.mark.parametrize("sid", ["DeleteOwn", "NameOwnMachines", "LaunchFromOwnTemplates"])
-def test_it_touches_only_what_carries_its_clusters_tag(statements: dict[str, Any], sid: str) -> None:
+def test_it_changes_only_resources_with_its_clusters_tag(statements: dict[str, Any], sid: str) -> None:
     condition = statements[sid]["Condition"]
     assert condition["StringEquals"] == {"aws:ResourceTag/kubernetes.io/cluster/ml": ["owned"]}
     assert condition["StringLike"] == {"aws:ResourceTag/karpenter.sh/nodepool": ["*"]}
 
 
 @pytest.mark.parametrize("sid", ["LaunchTagged", "TagAtLaunch"])
-def test_what_it_makes_carries_the_tags_from_the_start(statements: dict[str, Any], sid: str) -> None:
+def test_what_it_creates_is_tagged_at_creation(statements: dict[str, Any], sid: str) -> None:
     condition = statements[sid]["Condition"]
     assert condition["StringEquals"]["aws:RequestTag/kubernetes.io/cluster/ml"] == ["owned"]
     assert condition["StringEquals"]["aws:RequestTag/eks:eks-cluster-name"] == ["ml"]
 
 
-def test_it_tags_freely_at_launch_and_later_names_alone(statements: dict[str, Any]) -> None:
+def test_it_sets_any_tag_at_launch_and_later_only_the_name(statements: dict[str, Any]) -> None:
     assert statements["TagAtLaunch"]["Condition"]["StringEquals"]["ec2:CreateAction"] == [
         "CreateFleet",
         "CreateLaunchTemplate",
@@ -76,7 +76,7 @@ def test_it_tags_freely_at_launch_and_later_names_alone(statements: dict[str, An
     ]
 
 
-def test_whatever_has_no_resource_to_name_only_reads(statements: dict[str, Any]) -> None:
+def test_actions_on_all_resources_only_read(statements: dict[str, Any]) -> None:
     open_to_all = [action for s in statements.values() if s["Resource"] == ["*"] for action in s["Action"]]
     assert all(action.partition(":")[2].startswith(("Describe", "Get", "List")) for action in open_to_all)
 
@@ -114,9 +114,7 @@ def add(found: dict[str, set[str]], statement: dict[str, Any]) -> None:
         found.setdefault(action, set()).update(keys)
 
 
-def test_actions_and_conditions_are_upstreams_without_what_is_not_used(
-    shared: Path, statements: dict[str, Any]
-) -> None:
+def test_actions_and_conditions_equal_upstreams_without_unused_ones(shared: Path, statements: dict[str, Any]) -> None:
     ours: dict[str, set[str]] = {}
     for statement in statements.values():
         add(ours, statement)

@@ -17,7 +17,7 @@ def found(**more: Any) -> dict[str, Any]:
     return values(**given)
 
 
-def test_features_are_on_where_a_pool_needs_them() -> None:
+def test_feature_gates_are_enabled_if_a_pool_needs_them() -> None:
     cpu, sliced = spec(preset="cpu", nodeRepair=False), spec(preset="a100", mig={"layout": "all-1g.5gb"})
     assert Gates.of([cpu]) == Gates(node_repair=False, node_overlay=False)
     assert Gates.of([cpu, sliced]) == Gates(node_repair=True, node_overlay=True)
@@ -29,22 +29,22 @@ def test_features_are_on_where_a_pool_needs_them() -> None:
     }
 
 
-def test_it_hears_of_interruptions_by_its_queue() -> None:
+def test_it_reads_the_interruption_queue() -> None:
     assert found(queue="interruptions")["settings"]["interruptionQueue"] == "interruptions"
 
 
-def test_one_interface_carries_no_pods_where_they_have_subnets_of_their_own() -> None:
+def test_one_interface_is_reserved_if_pods_have_their_own_subnets() -> None:
     assert found(pods_apart=True)["settings"]["reservedENIs"] == "1"
     assert found(pods_apart=False)["settings"]["reservedENIs"] == "0"
 
 
-def test_two_replicas_run_on_the_system_pool_and_need_no_dns_of_the_cluster() -> None:
+def test_two_replicas_run_on_the_system_pool_without_cluster_dns() -> None:
     assert found()["replicas"] == 2
     assert found()["nodeSelector"] == {"platform.slipway/role": "system"}
     assert found()["dnsPolicy"] == "Default"
 
 
-def test_the_chart_knows_every_value(shared: Path) -> None:
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
     # Requests and limits are a free map in the chart; everything else must be a key of it.
     assert list(unknown_keys(found(), own_values(shared, "karpenter"))) == []
     typed_wrong = {**found(), "setings": {}}

@@ -21,13 +21,13 @@ def way_in(**settings: Any) -> dict[str, Any]:
     return given
 
 
-def test_crds_come_first_and_in_the_version_of_the_controller() -> None:
+def test_crds_come_first_with_the_controllers_version() -> None:
     parts = seen_parts(lambda: Kserve(Settings())).parts
     assert [chart.ref for chart in parts.releases] == [KSERVE_CRD, KSERVE]
     assert KSERVE_CRD.version == KSERVE.version
 
 
-def test_models_are_deployments_unless_asked_otherwise() -> None:
+def test_the_default_deployment_mode_is_standard() -> None:
     found = values(Settings(), region="us-east-1", placement=PLACEMENT)
     assert found["kserve"]["controller"]["deploymentMode"] == "Standard"
     assert way_in()["ingressGateway"] == {"enableGatewayApi": False, "className": "alb"}
@@ -41,11 +41,11 @@ def test_there_is_no_istio() -> None:
 
 
 @pytest.mark.parametrize(("ingress", "off"), [("alb", False), ("gateway", False), ("none", True)])
-def test_no_way_in_is_made_where_none_is_wanted(ingress: str, off: bool) -> None:
+def test_ingress_none_disables_ingress_creation(ingress: str, off: bool) -> None:
     assert way_in(ingress=ingress)["disableIngressCreation"] is off
 
 
-def test_the_gateway_that_is_named_is_the_one_that_is_made() -> None:
+def test_kserve_uses_the_declared_gateway() -> None:
     named = way_in(ingress="gateway")["ingressGateway"]
     seen = seen_parts(lambda: Kserve(Settings(ingress="gateway")))
     metadata = seen.objects["gateway"]["metadata"]
@@ -57,7 +57,7 @@ def test_the_gateway_that_is_named_is_the_one_that_is_made() -> None:
     assert "gateway" not in seen_parts(lambda: Kserve(Settings())).objects
 
 
-def test_a_gateway_listens_for_the_domain_as_addresses_are_written() -> None:
+def test_the_gateway_listens_for_the_domain_of_models() -> None:
     (plain,) = gateway(Settings(ingressDomain="models.example.com"))["spec"]["listeners"]
     assert (plain["hostname"], plain["port"], plain["protocol"]) == ("*.models.example.com", 80, "HTTP")
     (secure,) = gateway(Settings(https=True))["spec"]["listeners"]
@@ -65,7 +65,7 @@ def test_a_gateway_listens_for_the_domain_as_addresses_are_written() -> None:
     assert way_in(https=True)["urlScheme"] == "https"
 
 
-def test_the_controller_has_more_than_the_chart_gives_it() -> None:
+def test_the_controller_has_larger_limits_than_the_chart() -> None:
     found = values(Settings(), region="us-east-1", placement=PLACEMENT)["kserve"]["controller"]
     assert found["resources"]["limits"] == {"memory": "512Mi"}
     assert found["nodeSelector"] == {"x": "y"}

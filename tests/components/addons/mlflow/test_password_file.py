@@ -34,7 +34,7 @@ def test_colons_and_backslashes_are_escaped(password: str, written: str) -> None
     assert line(secret) == f"*:*:*:slipway:{written}\n"
 
 
-def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
     secrets, path = _Secrets({"username": "u", "password": "p"}), tmp_path / "password"
     assert look(secrets, "arn:secret", path) == ""
     assert secrets.asked == ["arn:secret"]
@@ -43,7 +43,7 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["password"]
 
 
-def test_a_new_password_takes_the_place_of_the_old(tmp_path: Path) -> None:
+def test_a_new_password_replaces_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "password"
     for password in ("a-long-one", "b"):
         look(_Secrets({"username": "u", "password": password}), "arn", path)
@@ -51,7 +51,7 @@ def test_a_new_password_takes_the_place_of_the_old(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("secret-in-the-message"), {"username": "u"}, "no object"])
-def test_a_failed_look_leaves_the_file_and_tells_nothing_secret(tmp_path: Path, answer: Any) -> None:
+def test_a_failed_poll_keeps_the_file_and_logs_no_secret(tmp_path: Path, answer: Any) -> None:
     path = tmp_path / "password"
     path.write_text("before")
     wrong = look(_Secrets(answer), "arn", path)

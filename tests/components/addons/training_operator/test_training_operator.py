@@ -21,11 +21,11 @@ def seen(**settings: Any) -> Seen:
     return seen_parts(lambda: TrainingOperator(Settings(**settings)))
 
 
-def test_every_kind_that_a_file_may_name_is_known() -> None:
+def test_every_kind_of_the_settings_is_known() -> None:
     assert set(get_args(get_args(Settings.model_fields["kinds"].annotation)[0])) == set(KINDS)
 
 
-def test_the_operator_serves_the_kinds_whose_crds_are_there_and_no_other() -> None:
+def test_the_operator_serves_only_kinds_with_crds() -> None:
     found = seen(kinds=("PyTorchJob", "JAXJob"))
     (container,) = found.objects["operator"]["spec"]["template"]["spec"]["containers"]
     assert container["args"] == ["--enable-scheme=pytorchjob", "--enable-scheme=jaxjob"]
@@ -34,7 +34,7 @@ def test_the_operator_serves_the_kinds_whose_crds_are_there_and_no_other() -> No
     assert {name.partition("/")[0] for name in own["resources"]} == {"pytorchjobs", "jaxjobs"}
 
 
-def test_the_service_finds_the_operator_and_the_webhook_finds_the_service() -> None:
+def test_the_service_selects_the_operator_and_the_webhook_uses_the_service() -> None:
     found = seen()
     assert found.before["service"]["spec"]["selector"] == LABELS
     assert found.objects["operator"]["spec"]["template"]["metadata"]["labels"] == LABELS
@@ -45,19 +45,19 @@ def test_the_service_finds_the_operator_and_the_webhook_finds_the_service() -> N
     assert port["targetPort"] == 9443
 
 
-def test_no_webhook_is_asked_that_the_operator_does_not_answer() -> None:
+def test_only_kinds_validated_by_the_operator_have_a_webhook() -> None:
     paths = [hook["clientConfig"]["service"]["path"] for hook in seen().objects["webhook"]["webhooks"]]
     assert paths == ["/validate-kubeflow-org-v1-pytorchjob", "/validate-kubeflow-org-v1-tfjob"]
 
 
-def test_its_pod_meets_the_level_of_its_namespace() -> None:
+def test_its_pod_satisfies_the_pod_security_level() -> None:
     (container,) = seen().objects["operator"]["spec"]["template"]["spec"]["containers"]
     security = container["securityContext"]
     assert (security["runAsNonRoot"], security["seccompProfile"]) == (True, {"type": "RuntimeDefault"})
     assert TrainingOperator.namespace.enforce == "restricted"
 
 
-def test_the_operator_comes_after_crds_rights_and_service() -> None:
+def test_the_operator_depends_on_crds_permissions_and_service() -> None:
     recording = seen().recording
     operator = recording.of("kubernetes:apps/v1:Deployment")["training-operator-operator"]
     for name in ("training-operator-crd-pytorchjobs", "training-operator-binding", "training-operator-service"):
@@ -73,7 +73,7 @@ def fields(properties: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_crd_lacks_no_field_of_upstream_but_those_of_pods_and_metrics(shared: Path, kind: str) -> None:
+def test_a_crd_has_upstreams_fields_except_those_of_pods_and_metrics(shared: Path, kind: str) -> None:
     job = KINDS[kind]
     real = definition(shared / f"charts/training-operator-v1/crds/kubeflow.org_{job.plural}.yaml", kind)
     ours = crd_of(job)

@@ -10,7 +10,7 @@ import pulumi_aws as aws
 import pytest
 from pulumi_kubernetes.helm.v3 import Release
 
-from components.addons import registry, software
+from components.addons import install, registry
 from components.base.addon import AddOn, ChartRelease, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.kubernetes import declare
@@ -24,7 +24,7 @@ WHOLE: Final = Parts(
     permissions=[Permissions(service_account="controller", policy=Inline(document=READ))],
     before={"config": config_map("config")},
     releases=[
-        ChartRelease(ref=CHART, release_name="one-crds", values={}, definitions=True),
+        ChartRelease(ref=CHART, release_name="one-crds", values={}, crds_only=True),
         ChartRelease(ref=CHART, release_name="base", values={}),
         ChartRelease(ref=CHART, release_name="one", values={"replicas": 2}, skip_crds=True, volumes=True),
     ],
@@ -44,7 +44,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, *addons: AddOn[Any]) -> Recording
         ground = addon_context(opts)
         stores = config_map("class")
         storage = replace(ground.storage, block=[declare("class", stores, opts)])
-        made = software.install(replace(ground, storage=storage), opts)
+        made = install.install(replace(ground, storage=storage), opts)
         return {found.name: [each.urn for each in made.of(type(found.settings))] for found in addons}
 
     return run(build)
@@ -59,13 +59,13 @@ def of(recording: Recording, name: str) -> Registered:
     return next(found for found in recording if found.name == name and found.custom)
 
 
-def test_every_release_stands_whole_or_is_taken_back(whole: Recording) -> None:
+def test_every_release_is_atomic(whole: Recording) -> None:
     for found in whole.of(Release).values():
         assert (found.inputs["atomic"], found.inputs["cleanupOnFail"]) == (True, True)
         assert found.inputs["namespace"] == "one-system"
 
 
-def test_everything_in_the_cluster_goes_with_it_and_nothing_else_does(whole: Recording) -> None:
+def test_only_in_cluster_resources_are_deleted_with_the_cluster(whole: Recording) -> None:
     cluster = whole.one(aws.eks.Cluster).urn
     inside = {found.name for found in whole if found.deleted_with == cluster}
     releases = {"one-crds", "one-base", "one-release"}
@@ -88,49 +88,49 @@ def test_everything_in_the_cluster_goes_with_it_and_nothing_else_does(whole: Rec
         ("one-b", "one-release"),
     ],
 )
-def test_what_an_add_on_needs_stands_before_it(whole: Recording, later: str, earlier: str) -> None:
+def test_parts_of_an_add_on_depend_on_earlier_parts(whole: Recording, later: str, earlier: str) -> None:
     assert whole.waits(of(whole, later), of(whole, earlier))
 
 
 @pytest.mark.parametrize("needless", ["home", "one-config", "one-controller-policy", "class"])
-def test_definitions_wait_for_nothing_but_their_place(whole: Recording, needless: str) -> None:
+def test_crds_depend_only_on_their_namespace(whole: Recording, needless: str) -> None:
     assert not whole.waits(of(whole, "one-crds"), of(whole, needless))
 
 
-def test_only_what_claims_volumes_waits_for_their_class_and_driver(whole: Recording) -> None:
+def test_only_releases_with_volumes_depend_on_class_and_driver(whole: Recording) -> None:
     assert not whole.waits(of(whole, "one-base"), of(whole, "class"))
 
 
-def test_objects_do_not_wait_for_each_other(whole: Recording) -> None:
+def test_objects_do_not_depend_on_each_other(whole: Recording) -> None:
     assert not whole.waits(of(whole, "one-b"), of(whole, "one-a"))
     assert not whole.waits(of(whole, "one-a"), of(whole, "one-b"))
 
 
-def test_rights_are_those_of_one_service_account(whole: Recording) -> None:
+def test_permissions_are_for_one_service_account(whole: Recording) -> None:
     association = whole.one(aws.eks.PodIdentityAssociation).inputs
     assert (association["namespace"], association["serviceAccount"]) == ("one-system", "controller")
     assert whole.one(aws.iam.RolePolicy).inputs["policy"] == READ
 
 
-def test_crds_are_left_alone_where_another_release_brings_them(whole: Recording) -> None:
+def test_crds_are_skipped_if_another_release_installs_them(whole: Recording) -> None:
     assert of(whole, "one-release").inputs["skipCrds"] is True
     assert of(whole, "one-crds").inputs["skipCrds"] is False
 
 
-def test_one_add_on_waits_for_all_of_the_one_that_it_requires(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_add_on_depends_on_all_parts_of_a_required_one(monkeypatch: pytest.MonkeyPatch) -> None:
     found = installed(monkeypatch, addon(Two, "two"), addon(One, "one", WHOLE))
     for earlier in ("one-release", "one-a", "one-b"):
         assert found.waits(of(found, "two-release"), of(found, earlier))
 
 
-def test_one_that_follows_waits_for_definitions_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_add_on_depends_only_on_the_crds_of_a_followed_one(monkeypatch: pytest.MonkeyPatch) -> None:
     found = installed(monkeypatch, addon(Follower, "follower"), addon(One, "one", WHOLE))
     assert found.waits(of(found, "follower-release"), of(found, "one-crds"))
     for needless in ("one-base", "one-release", "one-a"):
         assert not found.waits(of(found, "follower-release"), of(found, needless))
 
 
-def test_one_that_follows_waits_for_all_where_definitions_are_not_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_add_on_depends_on_all_parts_of_a_followed_one_without_crd_release(monkeypatch: pytest.MonkeyPatch) -> None:
     found = installed(monkeypatch, addon(Follower, "follower"), addon(One, "one"))
     assert found.waits(of(found, "follower-release"), of(found, "one-release"))
 
@@ -145,16 +145,16 @@ def test_one_that_follows_waits_for_all_where_definitions_are_not_apart(monkeypa
     ],
 )
 def test_logical_names_begin_with_the_add_on(addon_name: str, release_name: str, logical: str) -> None:
-    assert software.logical_name(addon_name, release_name) == logical
+    assert install.logical_name(addon_name, release_name) == logical
 
 
-def test_add_ons_that_need_nothing_of_each_other_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrelated_add_ons_do_not_depend_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     found = installed(monkeypatch, addon(settings("Other"), "other"), addon(One, "one"))
     assert not found.waits(of(found, "other-release"), of(found, "one-release"))
     assert not found.waits(of(found, "one-release"), of(found, "other-release"))
 
 
-def test_others_wait_for_the_last_part_of_an_add_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ready_contains_releases_and_objects_or_permissions(monkeypatch: pytest.MonkeyPatch) -> None:
     rights_alone = Parts(permissions=WHOLE.permissions)
     found = installed(monkeypatch, addon(One, "one", WHOLE), addon(settings("Other"), "other", rights_alone))
     names = {key: {urn.rpartition("::")[2] for urn in urns} for key, urns in found.returned.items()}
@@ -162,16 +162,16 @@ def test_others_wait_for_the_last_part_of_an_add_on(monkeypatch: pytest.MonkeyPa
     assert names["other"] == {"other-controller-policy", "other-controller-association"}
 
 
-def test_nothing_is_waited_for_where_an_add_on_is_off() -> None:
-    assert software.Installed(ready={}).of(One) == ()
+def test_a_disabled_add_on_has_no_dependencies() -> None:
+    assert install.InstalledAddOns(ready={}).of(One) == ()
 
 
-def test_an_add_on_without_what_it_requires_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_requirement_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match="two requires One, which is not on"):
         installed(monkeypatch, addon(Two, "two"))
 
 
-def test_no_part_uses_credentials_that_happen_to_be_around(whole: Recording) -> None:
+def test_no_resource_uses_a_default_provider(whole: Recording) -> None:
     assert whole.default_provider_users == ()
 
 
@@ -183,5 +183,5 @@ def test_no_part_uses_credentials_that_happen_to_be_around(whole: Recording) -> 
         ("one", "controller", "one-controller"),
     ],
 )
-def test_a_role_is_called_like_add_on_and_account_and_each_once(addon_name: str, account: str, logical: str) -> None:
-    assert software.role_name(addon_name, account) == logical
+def test_role_names_contain_add_on_and_service_account_once(addon_name: str, account: str, logical: str) -> None:
+    assert install.role_name(addon_name, account) == logical

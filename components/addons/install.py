@@ -1,7 +1,7 @@
-"""All add-ons of a stack on its cluster: namespaces, then each add-on after those that it needs.
+"""Installs the add-ons of a stack on its cluster: namespaces, then each add-on after those that it needs.
 
-Definitions come first, before nodes and before all that uses their kinds: an add-on with a monitor of its own waits for
-the kind of monitors, and not for Prometheus.
+CRDs come first, before nodes and before everything that uses them: an add-on with a ServiceMonitor depends on the CRD
+of ServiceMonitors, not on Prometheus.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from spec.settings.addons import AddonSettings
 
 
 @dataclass(frozen=True, kw_only=True)
-class SoftwareArgs:
-    """Inputs of an add-on.
+class InstalledAddOnArgs:
+    """Inputs of `InstalledAddOn`.
 
     Attributes:
-        addon: What to install.
-        context: Where.
-        after: What must stand before it: every part of the add-ons that it requires, and the definitions of those that
-            it follows.
-        space: Its namespace, where that is ours.
+        addon: The add-on to install.
+        context: The platform that it is installed on.
+        after: Dependencies: every part of the add-ons that it requires, and the CRDs of those that it follows.
+        space: Its namespace, if the platform creates it.
     """
 
     addon: AddOn[Any]
@@ -40,34 +39,34 @@ class SoftwareArgs:
     space: Sequence[pulumi.Resource] = ()
 
 
-class Software(pulumi.ComponentResource):
-    """One add-on as resources. Everything inside the cluster is `deleted_with` it."""
+class InstalledAddOn(pulumi.ComponentResource):
+    """The resources of one add-on. Everything in the cluster is `deleted_with` the cluster."""
 
     PULUMI_TYPE: Final = "slipway:addons:Software"
 
     ready: tuple[pulumi.Resource, ...]
-    """What must stand for others to use the add-on: releases, which bring CRDs and webhooks, and its own objects."""
-    defined: tuple[pulumi.Resource, ...]
-    """What must stand for others to use its kinds: as `ready`, where it has no release of definitions."""
+    """Dependencies of users of the add-on: releases, which install CRDs and webhooks, and its own objects."""
+    crds_ready: tuple[pulumi.Resource, ...]
+    """Dependencies of users of its CRDs; the same as `ready` if it has no release with CRDs only."""
 
-    def __init__(self, name: str, args: SoftwareArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+    def __init__(self, name: str, args: InstalledAddOnArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         parts = args.addon.parts(args.context)
         place = [*args.context.cluster.access, *args.space]
         permissions = self._make_permissions(name, args, parts)
         configs = self._make_objects(name, args, parts.before, place)
-        kinds = [self._release(name, args, chart, place) for chart in parts.releases if chart.definitions]
+        kinds = [self._release(name, args, chart, place) for chart in parts.releases if chart.crds_only]
         before = [*place, *args.after, *args.context.system_node_groups, *permissions, *configs, *kinds]
         releases = [*kinds, *self._make_releases(name, args, parts, before)]
         last = releases or [*place, *permissions, *configs]
         objects = self._make_objects(name, args, parts.objects, [*args.after, *last])
         self.ready = (*releases, *objects) or (*configs, *permissions)
-        self.defined = tuple(kinds) or self.ready
+        self.crds_ready = tuple(kinds) or self.ready
         self.register_outputs({})
 
-    def _make_permissions(self, name: str, args: SoftwareArgs, parts: Parts) -> list[pulumi.Resource]:
+    def _make_permissions(self, name: str, args: InstalledAddOnArgs, parts: Parts) -> list[pulumi.Resource]:
         cluster, namespace = args.context.cluster, args.addon.namespace.name
-        made: list[pulumi.Resource] = []
+        granted: list[pulumi.Resource] = []
         for permissions in parts.permissions:
             account = permissions.service_account
             key = permissions.role or role_name(name, account)
@@ -87,21 +86,21 @@ class Software(pulumi.ComponentResource):
                 role_arn=role.arn,
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            made += [*role.ready, association]
-        return made
+            granted += [*role.ready, association]
+        return granted
 
     def _make_releases(
-        self, name: str, args: SoftwareArgs, parts: Parts, before: Sequence[pulumi.Resource]
+        self, name: str, args: InstalledAddOnArgs, parts: Parts, before: Sequence[pulumi.Resource]
     ) -> list[pulumi.Resource]:
-        made: list[pulumi.Resource] = []
+        releases: list[pulumi.Resource] = []
         for chart in parts.releases:
-            if not chart.definitions:
+            if not chart.crds_only:
                 stores = args.context.storage.block if chart.volumes else ()
-                made.append(self._release(name, args, chart, [*before, *stores, *made[-1:]]))
-        return made
+                releases.append(self._release(name, args, chart, [*before, *stores, *releases[-1:]]))
+        return releases
 
     def _release(
-        self, name: str, args: SoftwareArgs, chart: ChartRelease, before: Sequence[pulumi.Resource]
+        self, name: str, args: InstalledAddOnArgs, chart: ChartRelease, before: Sequence[pulumi.Resource]
     ) -> pulumi.Resource:
         opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=args.context.cluster.resource)
         return release(
@@ -117,7 +116,7 @@ class Software(pulumi.ComponentResource):
     def _make_objects(
         self,
         name: str,
-        args: SoftwareArgs,
+        args: InstalledAddOnArgs,
         manifests: Mapping[str, Mapping[str, Any]],
         before: Sequence[pulumi.Resource],
     ) -> list[pulumi.Resource]:
@@ -127,55 +126,56 @@ class Software(pulumi.ComponentResource):
 
 
 def logical_name(addon: str, release_name: str) -> str:
-    """Logical name of a release: that of Helm, with the add-on's before it where it does not begin so already."""
+    """Logical name of a release: the Helm release's name, prefixed with the add-on's name unless it already is."""
     if release_name == addon:
         return f"{addon}-release"
     return release_name if release_name.startswith(f"{addon}-") else f"{addon}-{release_name}"
 
 
 def role_name(addon: str, account: str) -> str:
-    """Logical name of the role of a service account: short, because names of roles are, and never the add-on's own."""
+    """Logical name of the role of a service account: short, because IAM limits role names, and never the add-on's
+    name."""
     if account == addon:
         return f"{addon}-pod"
     return account if account.startswith(f"{addon}-") else f"{addon}-{account}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Installed:
-    """The add-ons of a stack.
+class InstalledAddOns:
+    """The installed add-ons of a stack.
 
     Attributes:
-        ready: What must stand for others to use an add-on, by its settings class.
+        ready: Dependencies of users of an add-on, by its settings class.
     """
 
     ready: Mapping[type[AddonSettings], tuple[pulumi.Resource, ...]]
 
     def of(self, kind: type[AddonSettings]) -> tuple[pulumi.Resource, ...]:
-        """What to wait for before using an add-on; nothing where it is off."""
+        """Dependencies of a user of an add-on; empty if the add-on isn't enabled."""
         return self.ready.get(kind, ())
 
 
-def install(context: AddOnContext, opts: pulumi.ResourceOptions) -> Installed:
-    """Make the namespaces and all add-ons that the stack names; warn where the system pools have no room for them.
+def install(context: AddOnContext, opts: pulumi.ResourceOptions) -> InstalledAddOns:
+    """Install all enabled add-ons and their namespaces; warn if the system pools are too small for them.
 
     Raises:
-        ValueError: For add-ons that can't stand together, or namespaces on which two do not agree.
+        ValueError: For add-ons that exclude each other or lack a requirement, or that disagree on a shared namespace.
     """
     addons = registry.wanted(context.platform.addons)
     if (text := demand.shortage(addons.values(), context)) is not None:
         pulumi.log.warn(text)
     kinds = {name: type(addon.settings) for name, addon in addons.items()}
     earlier = order.before(kinds)
-    spaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=context.cluster), opts)
-    made: dict[str, Software] = {}
+    namespaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=context.cluster), opts)
+    installed: dict[str, InstalledAddOn] = {}
     for name in order.sequence(kinds):
         addon = addons[name]
         required = kinds[name].requires
         after = [
             part
             for other in earlier[name]
-            for part in (made[other].ready if kinds[other] in required else made[other].defined)
+            for part in (installed[other].ready if kinds[other] in required else installed[other].crds_ready)
         ]
-        args = SoftwareArgs(addon=addon, context=context, after=after, space=spaces.of(addon.namespace.name))
-        made[name] = Software(name, args, opts)
-    return Installed(ready={kinds[name]: software.ready for name, software in made.items()})
+        args = InstalledAddOnArgs(addon=addon, context=context, after=after, space=namespaces.of(addon.namespace.name))
+        installed[name] = InstalledAddOn(name, args, opts)
+    return InstalledAddOns(ready={kinds[name]: addon.ready for name, addon in installed.items()})
