@@ -124,6 +124,15 @@ def test_a_new_template_version_is_taken_by_the_group() -> None:
     assert group(recording).inputs["launchTemplate"]["version"] == "1"
 
 
+def test_a_group_depends_on_every_policy_of_its_node_role() -> None:
+    # A node without its policies can't join the cluster. The engine creates a dependency first and deletes it last.
+    recording = record_fleet({"work": MANAGED_A100})
+    role = recording.of(aws.iam.Role)["nodes-role"]
+    attachments = {one.urn for one in recording.of(aws.iam.RolePolicyAttachment).values() if role.urn in one.depends_on}
+    assert attachments
+    assert attachments <= set(group(recording).depends_on)
+
+
 def test_a_group_that_scales_tags_its_own_auto_scaling_group_and_a_fixed_one_none() -> None:
     recording = record_fleet({"work": MANAGED_A100, "block": BLOCK})
     tags = {name: tag for name, tag in recording.of(aws.autoscaling.Tag).items() if name.startswith("pool-work-")}

@@ -10,6 +10,7 @@ from infra.quantities import written
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
+from slipway.sandbox.kubernetes.quota import settle
 from slipway.sandbox.kubernetes.quota_amounts import claimed, covers, of_pod
 from tests.sandbox.kubernetes.hooks import Hooks
 from tests.support.quotas import until_accepted, until_refused
@@ -75,6 +76,22 @@ def test_what_is_deleted_is_free_again(hooks: Hooks, client: KubeClient, namespa
     assert found is not None
     assert found.inputs == checked
     assert found.outputs["status"]["used"] == {"services": "0", "pods": "0"}
+
+
+@pytest.mark.sandbox
+def test_a_pod_that_has_ended_counts_no_more(client: KubeClient, namespace: str) -> None:
+    # A quota of pods counts those that are in no terminal state (kubernetes.io, "Resource Quotas", 1.35).
+    phases = {"Pending": 1, "Running": 1, "Unknown": 1, "Succeeded": 0, "Failed": 0}
+    client.create(
+        {"apiVersion": "v1", "kind": "ResourceQuota", **quota(namespace, pods="9", **{"requests.cpu": "9"})}, "user"
+    )
+    for phase in phases:
+        live = client.create(pod(phase.lower(), namespace), "user")
+        client.replace({**live, "status": {"phase": phase}}, "kubelet", "status")
+    found = client.get(Ref("v1", "ResourceQuota", "team", namespace))
+    assert found is not None
+    counted = sum(phases.values())
+    assert settle(client, found)["status"]["used"] == {"pods": str(counted), "requests.cpu": f"{counted * 250}m"}
 
 
 def test_a_pod_takes_what_runs_together_or_the_largest_before_it() -> None:
