@@ -1,0 +1,77 @@
+"""`python -m tools.mutants`: tries a sample of mutants, and fails where tests notice too few of them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Final
+
+from tools.mutants import copies, report
+from tools.mutants.sample import sample, sources
+from tools.mutants.selection import Selection
+from tools.mutants.source import Mutant
+from tools.mutants.trial import Runner
+from tools.mutants.verdict import Evaluation, Result
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+FOLDERS: Final = ("spec", "components", "infra", "policies", "slipway")
+"""Folders whose files are changed, as far as they exist."""
+WORKERS: Final = 2
+
+
+def evaluated(tree: Path, mutants: Sequence[Mutant], directory: Path) -> Iterator[Result]:
+    """What becomes of the mutants of a tree, as they are done; copies are made in `directory`."""
+    free: SimpleQueue[copies.Copy] = SimpleQueue()
+    for number in range(WORKERS):
+        copy = copies.make(tree, directory, f"copy{number}")
+        copies.require_own_imports(copy, [folder for folder in FOLDERS if (tree / folder).is_dir()])
+        free.put(copy)
+    runner = Runner()
+    evaluation = Evaluation(Selection(tree, sources(tree, FOLDERS)), runner)
+
+    def one(mutant: Mutant) -> Result:
+        copy = free.get()
+        try:
+            return evaluation.of(mutant, copy)
+        finally:
+            free.put(copy)
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        futures: list[Future[Result]] = [pool.submit(one, mutant) for mutant in mutants]
+        try:
+            yield from (future.result() for future in as_completed(futures))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            runner.stop()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit code 1 where the rate is below `report.BOUND`, 2 where nothing could be tried."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
+    parser.add_argument("--seed", type=int, default=1, help="another seed draws other mutants")
+    parser.add_argument("--count", type=int, default=60, help="how many mutants to draw")
+    parser.add_argument("--within", default="", metavar="PATH", help="draw from files whose path begins so")
+    parser.add_argument("--tree", type=Path, default=ROOT, help="the project whose source is changed")
+    options = parser.parse_args(arguments)
+    tree = options.tree.resolve()
+    mutants = sample(tree, sources(tree, FOLDERS, options.within), options.seed, options.count)
+    results: list[Result] = []
+    try:
+        with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as directory:
+            for result in evaluated(tree, mutants, Path(directory)):
+                results.append(result)
+                print(report.line(len(results), len(mutants), result), flush=True)
+    except copies.CopyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(report.summary(sorted(results, key=lambda result: (result.mutant.path, result.mutant.line))))
+    return report.exit_code(results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
