@@ -85,6 +85,15 @@ def test_every_gpu_is_drawn(made: Made) -> None:
     assert drawn == made.report.gpus_most > 0
 
 
+def test_the_longest_bar_of_each_chart_fills_it(made: Made) -> None:
+    charts = page(made.report).split('<div class="by" data-by="')[1:]
+    assert len(charts) == len(made.report.bill.by)
+    for chart in charts:
+        track = re.findall(r'<div class="track">(.*?)</div>', chart.partition("</table>")[0])
+        widths = [float(width) for bars in track for width in re.findall(r"width:([\d.]+)%", bars)]
+        assert max(widths) == 100
+
+
 def pool(made: Made, least: int, most: int) -> PoolView:
     return replace(made.report.pools[0], least=least, most=most)
 

@@ -52,6 +52,14 @@ def test_what_eks_would_compute_has_its_form(world: World) -> None:
     assert association["associationArn"].endswith(f"podidentityassociation/{cluster}/{id}")
 
 
+def test_the_order_of_inputs_changes_neither_id_nor_outputs(world: World) -> None:
+    role, cluster = world.role()["arn"], world.cluster()
+    inputs = {"clusterName": cluster, "namespace": "n", "serviceAccount": "s", "roleArn": role}
+    token = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+    assert make(world.aws, token, **inputs) == make(world.aws, token, **dict(reversed(inputs.items())))
+    assert make(world.aws, token, **inputs) != make(world.aws, token, **{**inputs, "namespace": "other"})
+
+
 def test_a_record_of_a_cluster_that_is_not_there_is_refused(world: World) -> None:
     with pytest.raises(AwsError, match="No cluster found for name: nowhere"):
         make(world.aws, "aws:eks/addon:Addon", clusterName="nowhere", addonName="vpc-cni")

@@ -90,6 +90,13 @@ def test_labels_taints_and_zone_are_the_templates() -> None:
     assert found.taints == (Taint("dedicated", "NoSchedule", "ml"),)
 
 
+def test_a_label_is_known_where_its_requirement_allows_one_value() -> None:
+    found = specimen(pool(types("m7i.large"), ("tier", "In", ["gold"]), ("shift", "In", ["day", "night"])), None, [])
+    assert found is not None
+    assert found.labels["tier"] == "gold"
+    assert "shift" not in found.labels
+
+
 def test_the_node_class_tells_disk_pods_and_adapters() -> None:
     node_class = {
         "spec": {
