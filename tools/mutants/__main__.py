@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import closing
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
@@ -24,15 +26,17 @@ FOLDERS: Final = ("spec", "components", "infra", "policies", "slipway")
 WORKERS: Final = 2
 
 
-def evaluated(tree: Path, mutants: Sequence[Mutant], directory: Path) -> Iterator[Result]:
+def evaluated(tree: Path, mutants: Sequence[Mutant], directory: Path) -> Generator[Result]:
     """What becomes of the mutants of a tree, as they are done; copies are made in `directory`."""
+    made = [copies.make(tree, directory, f"copy{number}") for number in range(WORKERS)]
     free: SimpleQueue[copies.Copy] = SimpleQueue()
-    for number in range(WORKERS):
-        copy = copies.make(tree, directory, f"copy{number}")
-        copies.require_own_imports(copy, [folder for folder in FOLDERS if (tree / folder).is_dir()])
+    for copy in made:
+        copies.require_own_imports(copy, [folder for folder in FOLDERS if (copy.root / folder).is_dir()])
         free.put(copy)
+    # The work tree may change while this runs.
+    root = made[0].root
     runner = Runner()
-    evaluation = Evaluation(Selection(tree, sources(tree, FOLDERS)), runner)
+    evaluation = Evaluation(Selection(root, sources(root, FOLDERS)), runner)
 
     def one(mutant: Mutant) -> Result:
         copy = free.get()
@@ -62,16 +66,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     mutants = sample(tree, sources(tree, FOLDERS, options.within), options.seed, options.count)
     results: list[Result] = []
     try:
-        with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as directory:
-            for result in evaluated(tree, mutants, Path(directory)):
+        with (
+            tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as directory,
+            closing(evaluated(tree, mutants, Path(directory))) as found,
+        ):
+            for result in found:
                 results.append(result)
                 print(report.line(len(results), len(mutants), result), flush=True)
     except copies.CopyError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"interrupted after {len(results)} of {len(mutants)} mutants", file=sys.stderr)
+        return 130
     print(report.summary(sorted(results, key=lambda result: (result.mutant.path, result.mutant.line))))
     return report.exit_code(results)
 
 
 if __name__ == "__main__":
+    # A run that is ended takes its tests with it, as Ctrl-C does; a shell's background jobs ignore that one.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(main())

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -27,9 +26,10 @@ class Selection:
     """Tests of the modules of a tree."""
 
     def __init__(self, root: Path, sources: Iterable[PurePosixPath]) -> None:
-        """`sources` are all modules whose imports count."""
+        """`sources` are all modules whose imports count. Files are read here and not later."""
         self._root = root
-        self._sources = tuple(sources)
+        self._imports = {path: self._imported(path) for path in sources}
+        self._tests = self._imports_of_tests()
 
     def own(self, path: PurePosixPath) -> tuple[str, ...]:
         """Test files and folders that mirror a module; none where not even a folder does."""
@@ -63,12 +63,7 @@ class Selection:
     def _holds_tests(self, folder: PurePosixPath) -> bool:
         return any((self._root / folder).rglob("test_*.py"))
 
-    @cached_property
-    def _imports(self) -> Mapping[PurePosixPath, frozenset[str]]:
-        return {path: self._imported(path) for path in self._sources}
-
-    @cached_property
-    def _tests(self) -> Mapping[PurePosixPath, frozenset[str]]:
+    def _imports_of_tests(self) -> Mapping[PurePosixPath, frozenset[str]]:
         """What each test imports, itself or by a helper below `tests/`."""
         files = [PurePosixPath(file.relative_to(self._root)) for file in sorted((self._root / TESTS).rglob("*.py"))]
         imports = {path: self._imported(path) for path in files}
