@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Final
@@ -40,7 +40,10 @@ class Copy:
 
     @contextmanager
     def changed(self, mutant: Mutant) -> Iterator[None]:
-        """The copy with a mutant in it. Byte code is removed: two versions may have one size and one time."""
+        """The copy with a mutant in it; afterwards all files are as before, those too that the mutant wrote.
+
+        Its byte code is removed: two versions of a file may have one size and one time.
+        """
         path = self.root / mutant.path
         bytecode = Path(cache_from_source(str(path)))
         try:
@@ -48,7 +51,8 @@ class Copy:
             path.write_text(mutant.after, encoding="utf-8")
             yield
         finally:
-            path.write_text(mutant.before, encoding="utf-8")
+            for arguments in (["reset", "--quiet", "--hard"], ["clean", "--quiet", "-d", "--force"]):
+                _git(self.root, *arguments)
             bytecode.unlink(missing_ok=True)
 
     @contextmanager
@@ -59,7 +63,8 @@ class Copy:
             (self._home / name).mkdir(parents=True)
         (self._home / "cache" / "tools").symlink_to(cache.root() / "tools")
         for name in _RECORDS:
-            if (cache.root() / name).is_dir():
+            # What is written meanwhile, or is not there, is written anew.
+            with suppress(OSError):
                 shutil.copytree(cache.root() / name, self._home / "cache" / name)
         try:
             yield {
@@ -90,7 +95,7 @@ def make(tree: Path, directory: Path, name: str) -> Copy:
             (root / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(tree / file, root / file)
     for arguments in (["init", "--quiet"], ["add", "--all", "--force"], ["commit", "--quiet", "--message", "copy"]):
-        subprocess.run([*_GIT, *arguments], cwd=root, check=True)
+        _git(root, *arguments)
     return Copy(root, directory / f"{name}-home")
 
 
@@ -103,10 +108,14 @@ def require_own_imports(copy: Copy, packages: Sequence[str]) -> None:
     with copy.environment() as environment:
         command = [sys.executable, "-c", _ORIGIN, *packages]
         found = subprocess.run(command, cwd=copy.root, env=environment, capture_output=True, text=True, check=False)
-    strange = [origin for origin in found.stdout.split() if not Path(origin).is_relative_to(copy.root)]
-    if strange or found.returncode:
-        got = ", ".join(strange) or found.stderr.strip()
+    elsewhere = [origin for origin in found.stdout.split() if not Path(origin).is_relative_to(copy.root)]
+    if elsewhere or found.returncode:
+        got = ", ".join(elsewhere) or found.stderr.strip()
         msg = (
             f"packages of the copy in {copy.root} are imported from elsewhere: {got}. Check PYTHONPATH and .pth files."
         )
         raise CopyError(msg)
+
+
+def _git(folder: Path, *arguments: str) -> None:
+    subprocess.run([*_GIT, *arguments], cwd=folder, check=True)

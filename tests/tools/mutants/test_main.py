@@ -126,8 +126,10 @@ def test_a_copy_is_as_before_after_a_mutant_and_its_byte_code_is_gone(tmp_path: 
     path = copy.root / "infra" / "limits.py"
     with copy.changed(next(mutants())):
         assert path.read_text(encoding="utf-8") != LIMITS
+        (copy.root / "left").write_text("by a mutant", encoding="utf-8")
         subprocess.run([sys.executable, "-m", "compileall", "-q", str(path)], check=True)
     assert path.read_text(encoding="utf-8") == LIMITS
+    assert not (copy.root / "left").exists()
     assert not list(path.parent.rglob("limits.*.pyc"))
 
 
