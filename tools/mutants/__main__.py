@@ -26,7 +26,7 @@ FOLDERS: Final = ("spec", "components", "infra", "policies", "slipway")
 WORKERS: Final = 2
 
 
-def evaluated(tree: Path, mutants: Sequence[Mutant], directory: Path) -> Generator[Result]:
+def evaluated(tree: Path, mutants: Sequence[Mutant], directory: Path, *, everything: bool = False) -> Generator[Result]:
     """What becomes of the mutants of a tree, as they are done; copies are made in `directory`."""
     made = [copies.make(tree, directory, f"copy{number}") for number in range(WORKERS)]
     free: SimpleQueue[copies.Copy] = SimpleQueue()
@@ -36,7 +36,7 @@ def evaluated(tree: Path, mutants: Sequence[Mutant], directory: Path) -> Generat
     # The work tree may change while this runs.
     root = made[0].root
     runner = Runner()
-    evaluation = Evaluation(Selection(root, sources(root, FOLDERS)), runner)
+    evaluation = Evaluation(Selection(root, sources(root, FOLDERS), everything=everything), runner)
 
     def one(mutant: Mutant) -> Result:
         copy = free.get()
@@ -60,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="another seed draws other mutants")
     parser.add_argument("--count", type=int, default=60, help="how many mutants to draw")
     parser.add_argument("--within", default="", metavar="PATH", help="draw from files whose path begins so")
+    parser.add_argument("--all", action="store_true", help="run all tests where the module's own and near ones pass")
     parser.add_argument("--tree", type=Path, default=ROOT, help="the project whose source is changed")
     options = parser.parse_args(arguments)
     tree = options.tree.resolve()
@@ -68,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with (
             tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as directory,
-            closing(evaluated(tree, mutants, Path(directory))) as found,
+            closing(evaluated(tree, mutants, Path(directory), everything=options.all)) as found,
         ):
             for result in found:
                 results.append(result)

@@ -34,9 +34,17 @@ FILES = {
 
 
 @pytest.fixture
-def selection(tmp_path: Path) -> Selection:
-    root = project(tmp_path, FILES)
-    return Selection(root, sources(root, ("components", "infra", "slipway")))
+def root(tmp_path: Path) -> Path:
+    return project(tmp_path, FILES)
+
+
+def selection_of(root: Path, *, everything: bool = False) -> Selection:
+    return Selection(root, sources(root, ("components", "infra", "slipway")), everything=everything)
+
+
+@pytest.fixture
+def selection(root: Path) -> Selection:
+    return selection_of(root)
 
 
 @pytest.mark.parametrize(
@@ -80,9 +88,14 @@ def test_near_tests_import_the_module_or_are_those_of_modules_that_do(
     assert selection.near(PurePosixPath(module)) == near
 
 
-def test_all_tests_come_last_without_those_of_whole_stacks(selection: Selection) -> None:
-    stages = selection.stages(PurePosixPath("policies/rule.py"))
+def test_all_tests_come_last_where_they_are_asked_for_without_those_of_whole_stacks(root: Path) -> None:
+    stages = selection_of(root, everything=True).stages(PurePosixPath("policies/rule.py"))
     assert list(stages) == ["all"]
     assert stages["all"][0] == "tests"
     assert "--ignore=tests/e2e" in stages["all"]
-    assert list(selection.stages(PurePosixPath("components/pools/room.py"))) == ["own", "near", "all"]
+
+
+def test_own_tests_come_before_near_ones(root: Path, selection: Selection) -> None:
+    path = PurePosixPath("components/pools/room.py")
+    assert list(selection.stages(path).items()) == [("own", selection.own(path)), ("near", selection.near(path))]
+    assert list(selection_of(root, everything=True).stages(path)) == ["own", "near", "all"]
