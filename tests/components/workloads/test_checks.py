@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from components.pools.room import rooms
 from components.workloads import pod_problems
-from components.workloads.checks.fit import room_in_share
+from components.workloads.checks.fit import fit_problems, room_in_share
 from components.workloads.checks.need import need
 from tests.components.workloads.samples import TARGET
 
@@ -92,6 +93,19 @@ def test_containers_add_up_and_init_containers_run_before() -> None:
     assert need(spec)["cpu"] == 3
     spec["initContainers"] = [container({"cpu": "8"})]
     assert need(spec)["cpu"] == 8
+
+
+@pytest.mark.parametrize("resource", ["cpu", "memory"])
+def test_pods_that_run_at_once_must_fit_on_all_nodes_together(resource: str) -> None:
+    pool = TARGET.pools["cpu"]
+    largest = max(rooms(pool), key=lambda room: (room.memory_mib, room.cpu_millis))
+    # A third of what the largest node gives, so three of them fill it.
+    third = {"cpu": f"{largest.cpu_millis // 3}m", "memory": f"{largest.memory_mib // 3}Mi"}[resource]
+    spec = pod(container({**SMALL, resource: third}), nodeSelector={"platform.slipway/pool": "cpu"})
+    most = 3 * pool.settings.max
+    assert list(fit_problems("pod", spec, TARGET, at_once=most)) == []
+    (problem,) = fit_problems("pod", spec, TARGET, at_once=most + 1)
+    assert f"hold {most} of them" in problem.rule
 
 
 def test_huge_pages_are_memory_too() -> None:
