@@ -176,6 +176,22 @@ def test_a_definition_that_refuses_present_objects_is_kept_in_the_state(
     remove(client, Ref.of(definition))
 
 
+def test_a_definition_that_somebody_else_changed_is_overwritten_only_by_force(hooks: Hooks, client: KubeClient) -> None:
+    token = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+    definition = crd("fought.test", "Fought", {"size": {"type": "integer"}})
+    id, outputs, inputs = hooks.create(token, definition)
+    try:
+        client.merge(Ref.of(definition), {"spec": {"names": {"kind": "Fought", "shortNames": ["fo"]}}})
+        names = {**definition["spec"]["names"], "shortNames": ["fg"]}
+        wanted = {**definition, "spec": {**definition["spec"], "names": names}}
+        with pytest.raises(ProviderError, match=r"1 conflict: .*\.spec\.names\.shortNames"):
+            hooks.update(token, id, outputs, inputs, wanted)
+        forced = {**wanted, "metadata": {**wanted["metadata"], "annotations": {"pulumi.com/patchForce": "true"}}}
+        assert hooks.update(token, id, outputs, inputs, forced)["spec"]["names"]["shortNames"] == ["fg"]
+    finally:
+        remove(client, Ref.of(definition))
+
+
 def test_without_its_cluster_a_program_can_change_nothing_and_its_objects_are_gone(
     plane: ControlPlane, hooks: Hooks
 ) -> None:
