@@ -28,5 +28,5 @@ elif [ "${SLIPWAY_REQUIRE_ALL:-}" = 1 ]; then
     echo "error: no promtool, and apt brings none, but SLIPWAY_REQUIRE_ALL=1: put Prometheus' promtool on PATH" >&2
     exit 1
 else
-    echo "note: promtool is missing and apt can't download it: tests that run alert rules are skipped"
+    echo "note: no promtool here, and apt can't download it: tests that run alert rules are skipped"
 fi

@@ -6,6 +6,8 @@ import subprocess
 from pathlib import Path
 
 from components.observability import efa, monitors
+from spec.pools import resolve_all
+from tests.components.pools.samples import BLOCK, MANAGED_A100, platform
 
 
 def _counter(root: Path, device: str, name: str, value: str) -> None:
@@ -39,6 +41,18 @@ def test_missing_adapters_and_empty_counters_are_no_error(tmp_path: Path) -> Non
 
 def test_the_shell_script_parses() -> None:
     subprocess.run(["sh", "-n", "-c", efa.SCRIPT], check=True, capture_output=True)
+
+
+def test_the_exporter_is_in_the_network_namespace_of_the_host_where_the_kernel_shows_the_counters() -> None:
+    made = efa.manifest("monitoring", resolve_all(platform({"h100": BLOCK, "a100": MANAGED_A100})))
+    assert made is not None
+    pod = made["spec"]["template"]["spec"]
+    assert pod["hostNetwork"] is True
+    # Such a pod has the node's ports: the API server refuses one whose hostPort differs (k8s.io/api/core/v1,
+    # ContainerPort).
+    assert all(port["hostPort"] == port["containerPort"] for port in pod["containers"][0]["ports"])
+    (term,) = pod["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert term["matchExpressions"][0]["values"] == ["h100"]
 
 
 def test_prometheus_scrapes_the_path_that_the_script_writes() -> None:

@@ -124,6 +124,15 @@ def test_the_group_uses_the_latest_template_version() -> None:
     assert group(recording).inputs["launchTemplate"]["version"] == "1"
 
 
+def test_a_group_depends_on_every_policy_of_its_node_role() -> None:
+    # A node without its policies can't join the cluster. The engine creates a dependency first and deletes it last.
+    recording = record_fleet({"work": MANAGED_A100})
+    role = recording.of(aws.iam.Role)["nodes-role"]
+    attachments = {one.urn for one in recording.of(aws.iam.RolePolicyAttachment).values() if role.urn in one.depends_on}
+    assert attachments
+    assert attachments <= set(group(recording).depends_on)
+
+
 def test_only_groups_that_scale_tag_their_auto_scaling_group() -> None:
     recording = record_fleet({"work": MANAGED_A100, "block": BLOCK})
     tags = {name: tag for name, tag in recording.of(aws.autoscaling.Tag).items() if name.startswith("pool-work-")}

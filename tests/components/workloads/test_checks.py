@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from components.workloads import pod_problems
-from components.workloads.checks.fit import fits_in_share
+from components.workloads.checks.fit import fit_problems, fits_in_share
 from components.workloads.checks.need import need
+from spec.pools.allocatable import allocatable
 from tests.components.workloads.samples import TARGET
 
 TOLERANT = [{"operator": "Exists"}]
@@ -94,6 +95,19 @@ def test_requests_are_the_sum_of_containers_or_the_largest_init_container() -> N
     assert need(spec)["cpu"] == 3
     spec["initContainers"] = [container({"cpu": "8"})]
     assert need(spec)["cpu"] == 8
+
+
+@pytest.mark.parametrize("resource", ["cpu", "memory"])
+def test_pods_that_run_at_once_must_fit_on_all_nodes_together(resource: str) -> None:
+    pool = TARGET.pools["cpu"]
+    largest = max(allocatable(pool), key=lambda room: (room.memory_mib, room.cpu_millis))
+    # A third of what the largest node gives, so three of them fill it.
+    third = {"cpu": f"{largest.cpu_millis // 3}m", "memory": f"{largest.memory_mib // 3}Mi"}[resource]
+    spec = pod(container({**SMALL, resource: third}), nodeSelector={"platform.slipway/pool": "cpu"})
+    most = 3 * pool.settings.max
+    assert list(fit_problems("pod", spec, TARGET, at_once=most)) == []
+    (problem,) = fit_problems("pod", spec, TARGET, at_once=most + 1)
+    assert f"hold {most} of them" in problem.rule
 
 
 def test_huge_pages_count_as_memory() -> None:

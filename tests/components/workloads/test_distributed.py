@@ -132,3 +132,9 @@ def test_the_mpi_launcher_starts_a_process_per_gpu_and_requests_no_gpu() -> None
     assert launcher["containers"][0]["command"][:3] == ["mpirun", "-np", "16"]
     assert "nvidia.com/gpu" not in launcher["containers"][0]["resources"]["limits"]
     assert "serviceAccountName" not in launcher
+
+
+def test_the_launcher_of_mpi_has_a_token_to_run_commands_in_the_workers_and_they_have_none() -> None:
+    replicas = body(GOOD["mpi-job"]())["spec"]["mpiReplicaSpecs"]
+    tokens = {role: each["template"]["spec"]["automountServiceAccountToken"] for role, each in replicas.items()}
+    assert tokens == {"Launcher": True, "Worker": False}

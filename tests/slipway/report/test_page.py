@@ -85,6 +85,15 @@ def test_every_gpu_is_drawn(sample: SampleReport) -> None:
     assert drawn == sample.report.gpus_max > 0
 
 
+def test_the_longest_bar_of_each_chart_fills_it(sample: SampleReport) -> None:
+    charts = page(sample.report).split('<div class="by" data-by="')[1:]
+    assert len(charts) == len(sample.report.bill.by)
+    for chart in charts:
+        track = re.findall(r'<div class="track">(.*?)</div>', chart.partition("</table>")[0])
+        widths = [float(width) for bars in track for width in re.findall(r"width:([\d.]+)%", bars)]
+        assert max(widths) == 100
+
+
 def pool(sample: SampleReport, minimum: int, maximum: int) -> PoolView:
     return replace(sample.report.pools[0], minimum=minimum, maximum=maximum)
 

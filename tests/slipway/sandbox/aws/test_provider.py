@@ -143,6 +143,19 @@ def test_new_default_tags_are_an_update_of_every_object(provider: AwsProvider, c
     assert not found.changes[0].input
 
 
+def test_a_preview_shows_the_default_tags_on_what_can_have_tags_and_knows_none_beside_unknown_ones(
+    provider: AwsProvider, clients: Clients
+) -> None:
+    aws = Aws(clients, "us-west-2", default_tags={"team": "b"})
+    vpc = {"cidrBlock": "10.0.0.0/16", "tags": {"name": "main"}}
+    shown = provider.preview_create(aws, resource("aws:ec2/vpc:Vpc"), vpc)
+    assert shown == {**vpc, "tagsAll": {"team": "b", "name": "main"}}
+    unknown = {**vpc, "tags": {"name": UNKNOWN}}
+    assert provider.preview_create(aws, resource("aws:ec2/vpc:Vpc"), unknown) == unknown
+    route = {"routeTableId": "rtb-1", "destinationCidrBlock": "0.0.0.0/0"}
+    assert provider.preview_create(aws, resource("aws:ec2/route:Route"), route) == route
+
+
 def test_a_new_region_of_the_instance_replaces_it(provider: AwsProvider) -> None:
     found = provider.diff_config(resource("pulumi:providers:aws"), {"region": "a", "version": "1"}, {"region": "b"})
     assert replaced(found) == {"region": True}

@@ -52,6 +52,14 @@ def test_made_up_values_have_the_form_of_eks(world: World) -> None:
     assert association["associationArn"].endswith(f"podidentityassociation/{cluster}/{id}")
 
 
+def test_the_order_of_inputs_changes_neither_id_nor_outputs(world: World) -> None:
+    role, cluster = world.role()["arn"], world.cluster()
+    inputs = {"clusterName": cluster, "namespace": "n", "serviceAccount": "s", "roleArn": role}
+    token = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+    assert make(world.aws, token, **inputs) == make(world.aws, token, **dict(reversed(inputs.items())))
+    assert make(world.aws, token, **inputs) != make(world.aws, token, **{**inputs, "namespace": "other"})
+
+
 def test_a_record_of_a_missing_cluster_is_refused(world: World) -> None:
     with pytest.raises(AwsError, match="No cluster found for name: nowhere"):
         make(world.aws, "aws:eks/addon:Addon", clusterName="nowhere", addonName="vpc-cni")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 
+import psutil
 import pytest
 
 from slipway.sandbox.cluster.apiserver import MEMORY_LIMIT, garbage_collection
@@ -61,6 +62,12 @@ def test_requests_without_valid_credentials_are_refused(plane: ControlPlane) -> 
     with pytest.raises(ApiError) as refused:
         unauthorized.get_path("/api/v1/namespaces")
     assert refused.value.status == 401
+
+
+def test_it_can_be_reached_from_this_machine_alone(plane: ControlPlane) -> None:
+    process = psutil.Process(plane.pool.existing()[CLUSTER].process.identity.pid)
+    listening = {at.laddr.ip for at in process.net_connections("inet") if at.status == psutil.CONN_LISTEN}
+    assert listening == {"127.0.0.1"}
 
 
 def test_the_users_garbage_collector_settings_apply(plane: ControlPlane) -> None:

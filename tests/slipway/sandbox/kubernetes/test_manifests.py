@@ -174,6 +174,22 @@ def test_a_crd_that_refuses_existing_objects_is_kept_in_the_state(
     remove(client, Ref.of(definition))
 
 
+def test_a_definition_that_somebody_else_changed_is_overwritten_only_by_force(hooks: Hooks, client: KubeClient) -> None:
+    token = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+    definition = crd("fought.test", "Fought", {"size": {"type": "integer"}})
+    id, outputs, inputs = hooks.create(token, definition)
+    try:
+        client.merge(Ref.of(definition), {"spec": {"names": {"kind": "Fought", "shortNames": ["fo"]}}})
+        names = {**definition["spec"]["names"], "shortNames": ["fg"]}
+        wanted = {**definition, "spec": {**definition["spec"], "names": names}}
+        with pytest.raises(ProviderError, match=r"1 conflict: .*\.spec\.names\.shortNames"):
+            hooks.update(token, id, outputs, inputs, wanted)
+        forced = {**wanted, "metadata": {**wanted["metadata"], "annotations": {"pulumi.com/patchForce": "true"}}}
+        assert hooks.update(token, id, outputs, inputs, forced)["spec"]["names"]["shortNames"] == ["fg"]
+    finally:
+        remove(client, Ref.of(definition))
+
+
 def test_without_its_cluster_objects_are_missing_and_cannot_be_created(plane: ControlPlane, hooks: Hooks) -> None:
     lost = plane.kubeconfig().replace(plane.client.server, "https://127.0.0.1:9")
     hooks.session = hooks.provider.configure({"kubeconfig": lost}, "test")

@@ -9,6 +9,7 @@ import pytest
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
+from slipway.sandbox.kubernetes.quota import settle
 from slipway.sandbox.kubernetes.quota_amounts import claimed, covers, of_pod
 from spec.quantities import written
 from tests.slipway.sandbox.kubernetes.hooks import Hooks
@@ -75,6 +76,22 @@ def test_deleted_objects_no_longer_count(hooks: Hooks, client: KubeClient, names
     assert found is not None
     assert found.inputs == checked
     assert found.outputs["status"]["used"] == {"services": "0", "pods": "0"}
+
+
+@pytest.mark.sandbox
+def test_a_pod_that_has_ended_counts_no_more(client: KubeClient, namespace: str) -> None:
+    # A quota of pods counts those that are in no terminal state (kubernetes.io, "Resource Quotas", 1.35).
+    phases = {"Pending": 1, "Running": 1, "Unknown": 1, "Succeeded": 0, "Failed": 0}
+    client.create(
+        {"apiVersion": "v1", "kind": "ResourceQuota", **quota(namespace, pods="9", **{"requests.cpu": "9"})}, "user"
+    )
+    for phase in phases:
+        live = client.create(pod(phase.lower(), namespace), "user")
+        client.replace({**live, "status": {"phase": phase}}, "kubelet", "status")
+    found = client.get(Ref("v1", "ResourceQuota", "team", namespace))
+    assert found is not None
+    counted = sum(phases.values())
+    assert settle(client, found)["status"]["used"] == {"pods": str(counted), "requests.cpu": f"{counted * 250}m"}
 
 
 def test_a_pod_counts_its_containers_or_its_largest_init_container() -> None:

@@ -90,6 +90,13 @@ def test_labels_taints_and_zone_come_from_the_template() -> None:
     assert found.taints == (Taint("dedicated", "NoSchedule", "ml"),)
 
 
+def test_a_label_is_known_where_its_requirement_allows_one_value() -> None:
+    found = placeholder(pool(types("m7i.large"), ("tier", "In", ["gold"]), ("shift", "In", ["day", "night"])), None, [])
+    assert found is not None
+    assert found.labels["tier"] == "gold"
+    assert "shift" not in found.labels
+
+
 def test_disk_pods_and_adapters_come_from_the_node_class() -> None:
     node_class = {
         "spec": {
