@@ -1,4 +1,4 @@
-"""The order of stack prod: what makes things stands before what is made with it, and so goes after it."""
+"""Dependencies in stack prod: controllers and drivers are created before what uses them, and deleted after it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DRIVERS: Final[Mapping[str, str]] = {
     "s3.csi.aws.com": "addons-late-s3-csi",
 }
 BUILT_IN: Final = ("", "apps", "batch", "policy", "autoscaling")
-"""Groups of kinds that every API server has, beside those that end with `k8s.io`."""
+"""API groups that every API server has, besides those that end in `k8s.io`."""
 CLASS_KEYS: Final = ("storageClassName", "defaultStorageClass", "storageClass")
 
 
@@ -28,25 +28,25 @@ def recorded() -> Recording:
 
 @cache
 def _before() -> Mapping[str, frozenset[str]]:
-    """For each resource, all that stands before it, by way of any number of others."""
-    direct, found = waits(recorded()), {}
+    """For each resource, everything that it depends on, directly or indirectly."""
+    direct, indirect = waits(recorded()), {}
 
     def all_of(urn: str) -> frozenset[str]:
-        if urn not in found:
-            found[urn] = direct[urn].union(*(all_of(other) for other in direct[urn]))
-        return found[urn]
+        if urn not in indirect:
+            indirect[urn] = direct[urn].union(*(all_of(other) for other in direct[urn]))
+        return indirect[urn]
 
     return {urn: all_of(urn) for urn in direct}
 
 
 def before(later: RecordedResource) -> set[str]:
-    """Names of what stands before a resource."""
+    """Names of everything that a resource depends on."""
     return {recorded().resources[urn].name for urn in _before()[later.urn]}
 
 
 def _values_at(value: Any, keys: tuple[str, ...]) -> Iterator[Any]:
     if isinstance(value, Mapping):
-        yield from (found for key, found in value.items() if key in keys and found)
+        yield from (inner_value for key, inner_value in value.items() if key in keys and inner_value)
         for inner in value.values():
             yield from _values_at(inner, keys)
     elif isinstance(value, list | tuple):
@@ -59,10 +59,10 @@ def _releases() -> Iterator[RecordedResource]:
 
 
 def test_releases_with_volumes_depend_on_class_and_driver() -> None:
-    storing = [found for found in _releases() if any(_values_at(found.inputs.plain.get("values"), CLASS_KEYS))]
-    assert {found.name for found in storing} >= {"kube-prometheus-stack-release"}
-    for found in storing:
-        assert {"storage-class-block", DRIVERS["ebs.csi.aws.com"]} <= before(found), found.name
+    storing = [resource for resource in _releases() if any(_values_at(resource.inputs.plain.get("values"), CLASS_KEYS))]
+    assert {release.name for release in storing} >= {"kube-prometheus-stack-release"}
+    for release in storing:
+        assert {"storage-class-block", DRIVERS["ebs.csi.aws.com"]} <= before(release), release.name
 
 
 def test_volumes_depend_on_the_driver_that_mounts_them() -> None:
@@ -74,18 +74,18 @@ def test_volumes_depend_on_the_driver_that_mounts_them() -> None:
 
 def test_claims_depend_on_every_driver() -> None:
     claims = recorded().of_type("kubernetes:core/v1:PersistentVolumeClaim")
-    present = {name for name in DRIVERS.values() if any(found.name == name for found in recorded())}
+    present = {name for name in DRIVERS.values() if any(resource.name == name for resource in recorded())}
     assert claims
     for claim in claims:
         assert present <= before(claim), claim.name
 
 
 def test_custom_resources_depend_on_a_release() -> None:
-    releases = {found.name for found in _releases()}
-    own = [found for found in recorded() if _is_custom(found)]
+    releases = {resource.name for resource in _releases()}
+    own = [resource for resource in recorded() if _is_custom(resource)]
     assert own
-    for found in own:
-        assert releases & before(found), found.name
+    for resource in own:
+        assert releases & before(resource), resource.name
 
 
 def _is_custom(resource: RecordedResource) -> bool:
@@ -95,18 +95,18 @@ def _is_custom(resource: RecordedResource) -> bool:
 
 def test_monitors_depend_on_their_crd_and_not_on_prometheus() -> None:
     monitored = [
-        found
-        for found in _releases()
-        if not found.name.startswith("kube-prometheus-stack")
-        for monitor in _values_at(found.inputs.plain.get("values"), ("serviceMonitor",))
+        resource
+        for resource in _releases()
+        if not resource.name.startswith("kube-prometheus-stack")
+        for monitor in _values_at(resource.inputs.plain.get("values"), ("serviceMonitor",))
         if monitor.get("enabled")
     ]
     assert monitored
-    for found in monitored:
-        assert "kube-prometheus-stack-crds" in before(found), found.name
-        assert "kube-prometheus-stack-release" not in before(found), found.name
+    for release in monitored:
+        assert "kube-prometheus-stack-crds" in before(release), release.name
+        assert "kube-prometheus-stack-release" not in before(release), release.name
 
 
 def test_crds_do_not_depend_on_nodes() -> None:
-    found = recorded().named("kube-prometheus-stack-crds")
-    assert "pool-system-node-group" not in before(found)
+    recording = recorded().named("kube-prometheus-stack-crds")
+    assert "pool-system-node-group" not in before(recording)

@@ -1,4 +1,4 @@
-"""Room for the controllers of add-ons on the system pools."""
+"""Resource requests of controllers compared with the system pools."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ def test_too_small_system_pools_are_reported_with_requests_and_allocatable(tmp_p
     few = text.replace("min: 3, max: 4}", "min: 2, max: 2}")
     assert few != text
     (warning,) = warnings_of(few, "prod", tmp_path)
-    assert warning.startswith("pools.system: the controllers of all add-ons ask for")
-    assert warning.endswith("Raise `max`, or take larger instance types.")
+    assert warning.startswith("pools.system: the controllers of all add-ons request")
+    assert warning.endswith("Raise `max`, or use larger instance types.")
