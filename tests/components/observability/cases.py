@@ -220,7 +220,7 @@ CASES: Final = (
         series={SPOT: "0+0x10 1+0x20"},
         at="15m",
         labels={"message_type": "spot_interrupted"},
-        summary="EC2 takes back 1 Spot machines.",
+        summary="EC2 reclaims 1 Spot instances.",
     ),
     Case(
         alert="SpotReclaim",
@@ -231,7 +231,7 @@ CASES: Final = (
         },
         at="5m",
         labels={"pool": "gpu-spot"},
-        summary="EC2 takes back 1 Spot machines of gpu-spot.",
+        summary="EC2 reclaims 1 Spot instances of gpu-spot.",
     ),
     Case(
         alert="SpotReclaim",
@@ -259,7 +259,7 @@ CASES: Final = (
         series={**QUEUE, **QUOTA, HELD: "8"},
         at="1h",
         labels={"cluster_queue": "nlp", "team": "nlp", "resource": "nvidia.com/gpu"},
-        summary="Queue nlp uses 100% of its nvidia.com/gpu, and more waits.",
+        summary="Queue nlp uses 100% of its nvidia.com/gpu, and workloads are pending.",
     ),
     Case(alert="QuotaFull", what="all used, and nothing is pending", series={**QUOTA, HELD: "8"}, at="1h"),
     Case(alert="QuotaFull", what="not all used", series={**QUEUE, **QUOTA, HELD: "7"}, at="1h"),

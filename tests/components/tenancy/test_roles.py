@@ -26,7 +26,7 @@ def test_each_role_includes_the_one_below() -> None:
 
 def test_no_rule_uses_wildcards() -> None:
     for role in MemberRole:
-        assert not any("*" in right for right in permissions(role))
+        assert not any("*" in permission for permission in permissions(role))
 
 
 @pytest.mark.parametrize(

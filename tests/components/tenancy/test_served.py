@@ -167,7 +167,7 @@ def can(client: KubeClient, role: MemberRole, verb: str, resource: str, api: str
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
-        "spec": {"groups": [group(TEAM, role)], "user": "somebody", "resourceAttributes": attributes},
+        "spec": {"groups": [group(TEAM, role)], "user": "member", "resourceAttributes": attributes},
     }
     return bool(client.create(review, MANAGER)["status"]["allowed"])
 

@@ -102,7 +102,7 @@ def test_the_configuration_selects_platform_namespace_and_cluster(
 
 def test_a_wrong_namespace_ends_a_program_without_a_traceback(configured: Callable[[str], None]) -> None:
     def build() -> Any:
-        configured("nobody")
+        configured("unknown")
         return connect()
 
     with pytest.raises(pulumi.RunError, match="namespace: it must be a namespace of a team"):
