@@ -78,8 +78,8 @@ def shortage(addons: Iterable[AddOn[Any]], context: AddOnContext) -> str | None:
     largest = max((node.memory_mib for node, _ in pools.values()), default=0)
     if wanted.largest_mib > largest:
         return (
-            f"{names}: a controller asks for {wanted.largest_mib / 1024:.1f} GiB, and a system node leaves "
-            f"{largest / 1024:.1f} GiB to pods: it would wait for ever. Take larger instance types."
+            f"{names}: a controller requests {wanted.largest_mib / 1024:.1f} GiB, but a system node has at most "
+            f"{largest / 1024:.1f} GiB allocatable, so its pod would stay pending forever. Use larger instance types."
         )
     if wanted.cpu_millis <= cpu and wanted.memory_mib <= memory:
         return None

@@ -58,13 +58,13 @@ class NotebookShutdown(pulumi.ComponentResource):
         def after(*waits: pulumi.Resource) -> pulumi.ResourceOptions:
             return pulumi.ResourceOptions(parent=self, depends_on=list(waits), deleted_with=cluster.resource)
 
-        home = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
-        declare(f"{name}-account", account(), after(home))
+        namespace = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
+        declare(f"{name}-account", account(), after(namespace))
         for space, waits in sorted(args.namespaces.items()):
             for kind, manifest in permissions(space).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
             for key, schedule in sorted(args.schedules.items()):
-                declare(f"{name}-{space}-{key}", shutdown_job(key, schedule, space, cluster.version), after(home))
+                declare(f"{name}-{space}-{key}", shutdown_job(key, schedule, space, cluster.version), after(namespace))
         self.register_outputs({})
 
 

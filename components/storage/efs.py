@@ -134,12 +134,12 @@ def access_policy(arn: str) -> str:
     A file system policy replaces the default, which allows everything (EFS User Guide, "Using IAM to control file
     system data access", condition keys; read 2026-11).
     """
-    everybody = {"AWS": ["*"]}
+    anyone = {"AWS": ["*"]}
     through = Statement(
         sid="ThroughAccessPoints",
         actions=[f"{TYPE}:ClientMount", f"{TYPE}:ClientWrite"],
         resources=[arn],
-        principals=everybody,
+        principals=anyone,
         conditions={
             "Bool": {f"{TYPE}:AccessedViaMountTarget": ["true"]},
             "Null": {f"{TYPE}:AccessPointArn": ["false"]},
@@ -150,7 +150,7 @@ def access_policy(arn: str) -> str:
         effect="Deny",
         actions=[f"{TYPE}:Client*"],
         resources=[arn],
-        principals=everybody,
+        principals=anyone,
         conditions={"Bool": {"aws:SecureTransport": ["false"]}},
     )
     return document(through, encrypted)

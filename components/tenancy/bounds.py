@@ -45,9 +45,9 @@ def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapp
     # Zero for resources without a share: what a ResourceQuota doesn't name is unlimited.
     amounts = percent(total([everything, maximum(team, pools)]), space.share)
     storage = percent({"storage": team.storage_gib * _MIB_PER_GIB}, space.share)["storage"]
-    machines = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
+    compute = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
     hard = {
-        **machines,
+        **compute,
         "requests.storage": format_mebibytes(storage),
         "pods": str(team.pods),
         **{name: str(count) for name, count in OBJECTS.items()},

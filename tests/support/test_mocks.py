@@ -1,4 +1,4 @@
-"""The test support itself: what it shows of a run, and what it refuses."""
+"""The test support itself: recordings, and what it refuses."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def test_sample_outputs_have_values_like_those_of_aws() -> None:
             "subnet": network.pod_subnets["c"],
         }
 
-    found = run(build).returned
-    assert found["issuer"].startswith("https://oidc.eks.us-east-1.amazonaws.com/id/")
-    assert found["group"].startswith("sg-")
-    assert found["ca"]
-    assert found["subnet"] == "subnet-pods-c"
+    recording = run(build).returned
+    assert recording["issuer"].startswith("https://oidc.eks.us-east-1.amazonaws.com/id/")
+    assert recording["group"].startswith("sg-")
+    assert recording["ca"]
+    assert recording["subnet"] == "subnet-pods-c"

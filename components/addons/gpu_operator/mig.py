@@ -35,17 +35,17 @@ def configuration(pools: Iterable[PoolSpec]) -> dict[str, Any]:
     for pool in pools:
         if partitioned_by_mig_manager(pool) and pool.gpu is not None and pool.mig is not None and pool.mig.profiles:
             uses[pool.mig.config][tuple(sorted(pool.mig.profiles.items()))].add(pool.gpu)
-    layouts = {name: _layout(cuts) for name, cuts in sorted(uses.items())}
+    layouts = {name: _layout(partitions) for name, partitions in sorted(uses.items())}
     return {"version": "v1", "mig-configs": {mig.DISABLED: [{"devices": "all", "mig-enabled": False}], **layouts}}
 
 
-def _layout(cuts: dict[Profiles, set[GpuModel]]) -> list[dict[str, Any]]:
+def _layout(partitions: dict[Profiles, set[GpuModel]]) -> list[dict[str, Any]]:
     """One entry if the layout is the same for all models (`all-1g.5gb`); otherwise (`all-1g.10gb`, `all-balanced`) one
     entry per set of profiles, filtered by the PCI IDs of its models."""
     entries = []
-    for profiles, models in sorted(cuts.items()):
+    for profiles, models in sorted(partitions.items()):
         entry: dict[str, Any] = {"devices": "all", "mig-enabled": True, "mig-devices": dict(profiles)}
-        if len(cuts) > 1:
+        if len(partitions) > 1:
             entry["device-filter"] = sorted(card for model in models for card in model.pci_ids)
         entries.append(entry)
     return entries

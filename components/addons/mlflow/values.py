@@ -28,7 +28,7 @@ PASSWORD_FILE: Final = "/run/database/password"  # noqa: S105 - where it is, not
 _SCRIPT_FOLDER: Final = "/opt/slipway"
 _PASSWORD_SCRIPT: Final = Path(__file__).with_name("password_file.py").read_text(encoding="utf-8")
 _TABLES_SCRIPT: Final = """\
-# Makes the tables and brings them up to date; of several servers that start at once, one at a time does.
+# Creates and migrates the tables; an advisory lock makes servers that start together take turns.
 from mlflow.store.db import utils
 from sqlalchemy import text
 

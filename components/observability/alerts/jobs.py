@@ -94,7 +94,7 @@ def spot_reclaim() -> Alert:
         expression=f"sum by (message_type) (increase({messages}[15m])) > 0 or count by (pool) ({cordoned})",
         after="0s",
         severity="info",
-        summary="EC2 takes back {{ $value | humanize }} Spot machines{{ with $labels.pool }} of {{ . }}{{ end }}.",
+        summary="EC2 reclaims {{ $value | humanize }} Spot instances{{ with $labels.pool }} of {{ . }}{{ end }}.",
     )
 
 

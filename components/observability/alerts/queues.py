@@ -37,5 +37,5 @@ def quota_full() -> Alert:
         after="30m",
         severity="info",
         summary="Queue {{ $labels.cluster_queue }} uses {{ $value | humanizePercentage }} of its"
-        " {{ $labels.resource }}, and more waits.",
+        " {{ $labels.resource }}, and workloads are pending.",
     )

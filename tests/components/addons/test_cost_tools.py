@@ -1,4 +1,4 @@
-"""OpenCost and Kubecost on a sample site."""
+"""OpenCost and Kubecost on a sample platform."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TEAMS: Final = {
 
 
 def opencost(**settings: Any) -> Seen:
-    given = cost.Opencost.model_validate(settings)
-    return seen_parts(lambda: Opencost(given), addons={"kubePrometheusStack": {}, "opencost": {}})
+    configured = cost.Opencost.model_validate(settings)
+    return seen_parts(lambda: Opencost(configured), addons={"kubePrometheusStack": {}, "opencost": {}})
 
 
 def kubecost(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
-    given = cost.Kubecost.model_validate(settings or {})
-    return seen_parts(lambda: Kubecost(given), **{"addons": {"kubecost": {}}, **parts})
+    configured = cost.Kubecost.model_validate(settings or {})
+    return seen_parts(lambda: Kubecost(configured), **{"addons": {"kubecost": {}}, **parts})
 
 
 def test_every_value_exists_in_the_charts(shared: Path) -> None:
@@ -50,9 +50,9 @@ def test_the_two_exclude_each_other_and_opencost_needs_prometheus() -> None:
 
 
 def test_opencost_queries_the_stacks_prometheus_and_is_scraped_by_it() -> None:
-    found = opencost(memoryGib=2).values["opencost"]
-    assert "clusterName" not in found  # the DNS suffix of the cluster, whatever its name says
-    inner = found["opencost"]
+    chart_values = opencost(memoryGib=2).values["opencost"]
+    assert "clusterName" not in chart_values  # the DNS suffix of the cluster, whatever its name says
+    inner = chart_values["opencost"]
     assert inner["prometheus"]["internal"] == {
         "serviceName": "kube-prometheus-stack-prometheus",
         "namespaceName": "monitoring",
@@ -65,8 +65,8 @@ def test_opencost_queries_the_stacks_prometheus_and_is_scraped_by_it() -> None:
 
 
 def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
-    found = kubecost()
-    store = yaml.safe_load(found.values["kubecost"]["global"]["federatedStorage"]["config"])
+    result = kubecost()
+    store = yaml.safe_load(result.values["kubecost"]["global"]["federatedStorage"]["config"])
     assert store == {
         "type": "S3",
         "prefix": "costs",
@@ -76,9 +76,9 @@ def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
             "region": "us-east-1",
         },
     }
-    associations = found.recording.of(aws.eks.PodIdentityAssociation).values()
+    associations = result.recording.of(aws.eks.PodIdentityAssociation).values()
     assert {each.inputs["serviceAccount"] for each in associations} == set(ACCOUNTS)
-    for policy in found.recording.of(aws.iam.RolePolicy).values():
+    for policy in result.recording.of(aws.iam.RolePolicy).values():
         actions = {
             action for statement in json.loads(policy.inputs["policy"])["Statement"] for action in statement["Action"]
         }
@@ -89,27 +89,27 @@ def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
 def test_kubecost_has_access_only_to_its_prefix() -> None:
     arn = "arn:aws:s3:::state"
     key = Statement(sid="DataKey", actions=["kms:Decrypt"], resources=["*"])
-    found = {each["Sid"]: each for each in json.loads(access(arn, key))["Statement"]}
-    assert found["Objects"]["Resource"] == [f"{arn}/costs/*"]
-    assert found["List"]["Condition"] == {"StringLike": {"s3:prefix": ["costs/*"]}}
-    unbounded = [each["Action"] for each in found.values() if arn in each["Resource"] and "Condition" not in each]
+    by_sid = {each["Sid"]: each for each in json.loads(access(arn, key))["Statement"]}
+    assert by_sid["Objects"]["Resource"] == [f"{arn}/costs/*"]
+    assert by_sid["List"]["Condition"] == {"StringLike": {"s3:prefix": ["costs/*"]}}
+    unbounded = [each["Action"] for each in by_sid.values() if arn in each["Resource"] and "Condition" not in each]
     assert unbounded == [["s3:GetBucketLocation"]]
     assert not COSTS.startswith(ARTIFACTS)
     assert not ARTIFACTS.startswith(COSTS)
 
 
 def test_kubecost_parts_that_change_the_cluster_are_disabled() -> None:
-    found = kubecost().values["kubecost"]
+    chart_values = kubecost().values["kubecost"]
     for part in ("clusterController", "networkCosts", "telemetry", "localStore", "cloudCost"):
-        assert found[part] == {"enabled": False}
+        assert chart_values[part] == {"enabled": False}
     for part in ("aggregator", "frontend", "forecasting", "finopsagent"):
-        assert found[part]["resources"]["limits"]["memory"]
-        assert found[part]["nodeSelector"] == {"platform.slipway/role": "system"}
+        assert chart_values[part]["resources"]["limits"]["memory"]
+        assert chart_values[part]["nodeSelector"] == {"platform.slipway/role": "system"}
 
 
 def test_team_budgets_become_kubecost_budgets_with_the_stacks_thresholds() -> None:
-    found = kubecost(teams=TEAMS, notifications={"emails": ["ml@example.com"]}, cost={"thresholds": [80, 120]})
-    (budget,) = found.values["kubecost"]["kubecostProductConfigs"]["budgets"]["budgetsConfig"]
+    result = kubecost(teams=TEAMS, notifications={"emails": ["ml@example.com"]}, cost={"thresholds": [80, 120]})
+    (budget,) = result.values["kubecost"]["kubecostProductConfigs"]["budgets"]["budgetsConfig"]
     assert (budget["spendLimit"], budget["interval"]) == (100, "monthly")
     assert budget["values"] == {"label": ["platform_slipway_team:nlp"]}
     assert budget["actions"] == [
@@ -126,7 +126,7 @@ def test_teams_are_mapped_by_the_label_of_their_namespaces() -> None:
 
 
 def test_sizes_come_from_the_settings() -> None:
-    found = kubecost({"retentionDays": 31, "storageGib": 64, "memoryGib": 8}).values["kubecost"]["aggregator"]
-    assert found["retention1d"] == 31
-    assert found["aggregatorDbStorage"] == {"storageRequest": "64Gi"}
-    assert found["resources"]["requests"]["memory"] == "8Gi"
+    chart_values = kubecost({"retentionDays": 31, "storageGib": 64, "memoryGib": 8}).values["kubecost"]["aggregator"]
+    assert chart_values["retention1d"] == 31
+    assert chart_values["aggregatorDbStorage"] == {"storageRequest": "64Gi"}
+    assert chart_values["resources"]["requests"]["memory"] == "8Gi"

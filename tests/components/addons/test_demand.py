@@ -1,4 +1,4 @@
-"""Room for the controllers of add-ons on the system pools."""
+"""Resource requests of controllers compared with the system pools."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def test_too_small_system_pools_are_reported_with_requests_and_allocatable(tmp_p
     small = text.replace("[m7i.2xlarge, m6i.2xlarge, m7a.2xlarge]", "[m7i.xlarge, m6i.xlarge, m7a.xlarge]")
     assert small != text
     (warning,) = warnings_of(small, "prod", tmp_path)
-    assert warning.startswith("pools.system: a controller asks for 16.0 GiB, and a system node leaves 1")
+    assert warning.startswith("pools.system: a controller requests 16.0 GiB, but a system node has at most 1")
     few = text.replace("min: 3, max: 4}", "min: 2, max: 2}")
     assert few != text
     (warning,) = warnings_of(few, "prod", tmp_path)
-    assert warning.startswith("pools.system: the controllers of all add-ons ask for")
-    assert warning.endswith("Raise `max`, or take larger instance types.")
+    assert warning.startswith("pools.system: the controllers of all add-ons request")
+    assert warning.endswith("Raise `max`, or use larger instance types.")

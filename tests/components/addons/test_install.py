@@ -1,4 +1,4 @@
-"""How the parts of an add-on become resources, and how add-ons wait for one another."""
+"""Add-ons as resources, and their dependencies on one another."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ Follower = settings("Follower", follows=(One,))
 
 
 def installed(monkeypatch: pytest.MonkeyPatch, *addons: AddOn[Any]) -> Recording:
-    """What `install` makes of these, and what it says to wait for."""
-    monkeypatch.setattr(registry, "wanted", lambda _: {found.name: found for found in addons})
+    """The resources of these add-ons; `returned` are the URNs in `ready` of each."""
+    monkeypatch.setattr(registry, "wanted", lambda _: {addon.name: addon for addon in addons})
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())
-        ground = addon_context(opts)
+        context = addon_context(opts)
         stores = config_map("class")
-        storage = replace(ground.storage, block=[declare("class", stores, opts)])
-        made = install.install(replace(ground, storage=storage), opts)
-        return {found.name: [each.urn for each in made.of(type(found.settings))] for found in addons}
+        storage = replace(context.storage, block=[declare("class", stores, opts)])
+        result = install.install(replace(context, storage=storage), opts)
+        return {addon.name: [each.urn for each in result.of(type(addon.settings))] for addon in addons}
 
     return run(build)
 
@@ -56,18 +56,18 @@ def whole(monkeypatch: pytest.MonkeyPatch) -> Recording:
 
 
 def of(recording: Recording, name: str) -> Registered:
-    return next(found for found in recording if found.name == name and found.custom)
+    return next(resource for resource in recording if resource.name == name and resource.custom)
 
 
 def test_every_release_is_atomic(whole: Recording) -> None:
-    for found in whole.of(Release).values():
-        assert (found.inputs["atomic"], found.inputs["cleanupOnFail"]) == (True, True)
-        assert found.inputs["namespace"] == "one-system"
+    for resource in whole.of(Release).values():
+        assert (resource.inputs["atomic"], resource.inputs["cleanupOnFail"]) == (True, True)
+        assert resource.inputs["namespace"] == "one-system"
 
 
 def test_only_in_cluster_resources_are_deleted_with_the_cluster(whole: Recording) -> None:
     cluster = whole.one(aws.eks.Cluster).urn
-    inside = {found.name for found in whole if found.deleted_with == cluster}
+    inside = {resource.name for resource in whole if resource.deleted_with == cluster}
     releases = {"one-crds", "one-base", "one-release"}
     assert inside == {"namespaces-one-system", "one-config", *releases, "one-a", "one-b"}
 
@@ -80,7 +80,7 @@ def test_only_in_cluster_resources_are_deleted_with_the_cluster(whole: Recording
         ("one-base", "one-config"),
         ("one-base", "one-controller-policy"),
         ("one-base", "one-controller-association"),
-        ("one-base", "home"),
+        ("one-base", "system-node-group"),
         ("one-base", "one-crds"),
         ("one-release", "one-base"),
         ("one-release", "class"),
@@ -92,7 +92,7 @@ def test_parts_of_an_add_on_depend_on_earlier_parts(whole: Recording, later: str
     assert whole.waits(of(whole, later), of(whole, earlier))
 
 
-@pytest.mark.parametrize("needless", ["home", "one-config", "one-controller-policy", "class"])
+@pytest.mark.parametrize("needless", ["system-node-group", "one-config", "one-controller-policy", "class"])
 def test_crds_depend_only_on_their_namespace(whole: Recording, needless: str) -> None:
     assert not whole.waits(of(whole, "one-crds"), of(whole, needless))
 
@@ -118,21 +118,21 @@ def test_crds_are_skipped_if_another_release_installs_them(whole: Recording) -> 
 
 
 def test_an_add_on_depends_on_all_parts_of_a_required_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = installed(monkeypatch, addon(Two, "two"), addon(One, "one", WHOLE))
+    recording = installed(monkeypatch, addon(Two, "two"), addon(One, "one", WHOLE))
     for earlier in ("one-release", "one-a", "one-b"):
-        assert found.waits(of(found, "two-release"), of(found, earlier))
+        assert recording.waits(of(recording, "two-release"), of(recording, earlier))
 
 
 def test_an_add_on_depends_only_on_the_crds_of_a_followed_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = installed(monkeypatch, addon(Follower, "follower"), addon(One, "one", WHOLE))
-    assert found.waits(of(found, "follower-release"), of(found, "one-crds"))
+    recording = installed(monkeypatch, addon(Follower, "follower"), addon(One, "one", WHOLE))
+    assert recording.waits(of(recording, "follower-release"), of(recording, "one-crds"))
     for needless in ("one-base", "one-release", "one-a"):
-        assert not found.waits(of(found, "follower-release"), of(found, needless))
+        assert not recording.waits(of(recording, "follower-release"), of(recording, needless))
 
 
 def test_an_add_on_depends_on_all_parts_of_a_followed_one_without_crd_release(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = installed(monkeypatch, addon(Follower, "follower"), addon(One, "one"))
-    assert found.waits(of(found, "follower-release"), of(found, "one-release"))
+    recording = installed(monkeypatch, addon(Follower, "follower"), addon(One, "one"))
+    assert recording.waits(of(recording, "follower-release"), of(recording, "one-release"))
 
 
 @pytest.mark.parametrize(
@@ -149,15 +149,15 @@ def test_logical_names_begin_with_the_add_on(addon_name: str, release_name: str,
 
 
 def test_unrelated_add_ons_do_not_depend_on_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = installed(monkeypatch, addon(settings("Other"), "other"), addon(One, "one"))
-    assert not found.waits(of(found, "other-release"), of(found, "one-release"))
-    assert not found.waits(of(found, "one-release"), of(found, "other-release"))
+    recording = installed(monkeypatch, addon(settings("Other"), "other"), addon(One, "one"))
+    assert not recording.waits(of(recording, "other-release"), of(recording, "one-release"))
+    assert not recording.waits(of(recording, "one-release"), of(recording, "other-release"))
 
 
 def test_ready_contains_releases_and_objects_or_permissions(monkeypatch: pytest.MonkeyPatch) -> None:
-    rights_alone = Parts(permissions=WHOLE.permissions)
-    found = installed(monkeypatch, addon(One, "one", WHOLE), addon(settings("Other"), "other", rights_alone))
-    names = {key: {urn.rpartition("::")[2] for urn in urns} for key, urns in found.returned.items()}
+    only_permissions = Parts(permissions=WHOLE.permissions)
+    recording = installed(monkeypatch, addon(One, "one", WHOLE), addon(settings("Other"), "other", only_permissions))
+    names = {key: {urn.rpartition("::")[2] for urn in urns} for key, urns in recording.returned.items()}
     assert names["one"] == {"one-crds", "one-base", "one-release", "one-a", "one-b"}
     assert names["other"] == {"other-controller-policy", "other-controller-association"}
 
@@ -167,7 +167,7 @@ def test_a_disabled_add_on_has_no_dependencies() -> None:
 
 
 def test_a_missing_requirement_stops_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="two requires One, which is not on"):
+    with pytest.raises(ValueError, match="two requires One, which is not enabled"):
         installed(monkeypatch, addon(Two, "two"))
 
 

@@ -1,4 +1,4 @@
-"""kube-prometheus-stack on a sample site: what it measures, who is told, and what it must not hold."""
+"""kube-prometheus-stack on a sample platform: metrics, notifications, and no secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spec.settings.addons.observability import KubePrometheusStack as Settings
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.support.context import Seen, seen_parts
 
-TOLD: Final = {"emails": ["ml@example.com"]}
+NOTIFICATIONS: Final = {"emails": ["ml@example.com"]}
 TOPIC: Final = "arn:aws:sns:us-east-1:111122223333:slipway-test-notices"
 RELEASE: Final = "kube-prometheus-stack"
 TEAMS: Final = {
@@ -27,8 +27,8 @@ TEAMS: Final = {
 
 
 def seen(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
-    given = Settings.model_validate_json(json.dumps(settings or {}))
-    return seen_parts(lambda: KubePrometheusStack(given), **{"addons": {"kubePrometheusStack": {}}, **parts})
+    configured = Settings.model_validate_json(json.dumps(settings or {}))
+    return seen_parts(lambda: KubePrometheusStack(configured), **{"addons": {"kubePrometheusStack": {}}, **parts})
 
 
 def values(settings: dict[str, Any] | None = None, **parts: Any) -> Any:
@@ -40,7 +40,9 @@ def test_every_value_exists_in_the_chart(shared: Path) -> None:
     dependencies = yaml.safe_load((shared / "charts" / RELEASE / "Chart.yaml").read_text())["dependencies"]
     subcharts = {each["name"] for each in dependencies}
     for settings in ({}, {"replicas": 2}, {"grafana": {"adminSecret": "grafana"}}):
-        own = {key: value for key, value in values(settings, notifications=TOLD).items() if key not in subcharts}
+        own = {
+            key: value for key, value in values(settings, notifications=NOTIFICATIONS).items() if key not in subcharts
+        }
         assert list(unknown_keys(own, charts)) == []
         assert set(values(settings)) - set(own) == {"grafana", "kube-state-metrics", "prometheus-node-exporter"}
 
@@ -52,10 +54,10 @@ def test_prometheus_selects_all_monitors_and_rules() -> None:
 
 
 def test_control_plane_components_of_eks_are_not_monitored() -> None:
-    found = values()
+    chart_values = values()
     hidden = ("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
-    assert [found[component]["enabled"] for component in hidden] == [False] * 4
-    assert found["defaultRules"]["rules"]["etcd"] is False
+    assert [chart_values[component]["enabled"] for component in hidden] == [False] * 4
+    assert chart_values["defaultRules"]["rules"]["etcd"] is False
 
 
 def test_retention_and_volume_follow_the_settings() -> None:
@@ -68,27 +70,27 @@ def test_retention_and_volume_follow_the_settings() -> None:
 
 @pytest.mark.parametrize("replicas", [1, 2])
 def test_a_disruption_budget_exists_only_with_two_replicas(replicas: int) -> None:
-    found = values({"replicas": replicas})
+    chart_values = values({"replicas": replicas})
     for part, spec in (("prometheus", "prometheusSpec"), ("alertmanager", "alertmanagerSpec")):
-        assert found[part][spec]["replicas"] == replicas
-        assert found[part]["podDisruptionBudget"]["enabled"] is (replicas == 2)
+        assert chart_values[part][spec]["replicas"] == replicas
+        assert chart_values[part]["podDisruptionBudget"]["enabled"] is (replicas == 2)
 
 
 def test_controllers_run_on_the_system_pool_and_agents_on_every_node() -> None:
-    found = values()
+    chart_values = values()
     system = {keys.ROLE: "system"}
-    assert found["prometheusOperator"]["nodeSelector"] == system
-    assert found["prometheus"]["prometheusSpec"]["nodeSelector"] == system
-    assert found["kube-state-metrics"]["nodeSelector"] == system
-    assert found["grafana"]["nodeSelector"] == system
-    agent = found["prometheus-node-exporter"]
+    assert chart_values["prometheusOperator"]["nodeSelector"] == system
+    assert chart_values["prometheus"]["prometheusSpec"]["nodeSelector"] == system
+    assert chart_values["kube-state-metrics"]["nodeSelector"] == system
+    assert chart_values["grafana"]["nodeSelector"] == system
+    agent = chart_values["prometheus-node-exporter"]
     assert "nodeSelector" not in agent
     assert {each["key"] for each in agent["tolerations"]} >= {keys.GPU, keys.POOL, keys.DEDICATED}
 
 
 def test_labels_used_in_queries_are_exported() -> None:
-    told = values()["kube-state-metrics"]["metricLabelsAllowlist"]
-    assert "namespaces=[platform.slipway/team,platform.slipway/project]" in told
+    labels = values()["kube-state-metrics"]["metricLabelsAllowlist"]
+    assert "namespaces=[platform.slipway/team,platform.slipway/project]" in labels
     assert keys.POOL in LABELS["nodes"]
 
 
@@ -105,24 +107,24 @@ def test_grafana_has_an_administrator_only_from_a_secret() -> None:
 
 
 def test_without_notifications_no_alert_is_sent() -> None:
-    found = seen()
-    config = found.values[RELEASE]["alertmanager"]["config"]
+    result = seen()
+    config = result.values[RELEASE]["alertmanager"]["config"]
     assert config["route"]["receiver"] == "null"
     assert [receiver["name"] for receiver in config["receivers"]] == ["null"]
-    assert list(found.parts.permissions) == []
-    assert found.recording.of(aws.iam.Role) == {}
+    assert list(result.parts.permissions) == []
+    assert result.recording.of(aws.iam.Role) == {}
 
 
 def test_alerts_are_published_with_pod_identity() -> None:
-    found = seen(notifications=TOLD)
-    config = found.values[RELEASE]["alertmanager"]["config"]
+    result = seen(notifications=NOTIFICATIONS)
+    config = result.values[RELEASE]["alertmanager"]["config"]
     assert config["route"]["receiver"] == "notices"
     sns = config["receivers"][1]["sns_configs"][0]
     assert (sns["topic_arn"], sns["sigv4"]) == (TOPIC, {"region": "us-east-1"})
     assert set(sns["attributes"]) == {"severity", "team"}
-    association = found.recording.one(aws.eks.PodIdentityAssociation).inputs
+    association = result.recording.one(aws.eks.PodIdentityAssociation).inputs
     assert association["serviceAccount"] == "kube-prometheus-stack-alertmanager"
-    policy = json.loads(found.recording.one(aws.iam.RolePolicy).inputs["policy"])
+    policy = json.loads(result.recording.one(aws.iam.RolePolicy).inputs["policy"])
     publish, encrypt = policy["Statement"]
     assert (publish["Action"], publish["Resource"]) == (["sns:Publish"], [TOPIC])
     assert encrypt["Condition"]["StringEquals"] == {"kms:ViaService": ["sns.us-east-1.amazonaws.com"]}
@@ -130,20 +132,20 @@ def test_alerts_are_published_with_pod_identity() -> None:
 
 def test_alertmanagers_routes_use_existing_receivers() -> None:
     for topic in (TOPIC, None):
-        found = configuration(topic, "us-east-1", "test")
-        names = {receiver["name"] for receiver in found["receivers"]}
-        routes = [found["route"], *found["route"]["routes"]]
+        manifest = configuration(topic, "us-east-1", "test")
+        names = {receiver["name"] for receiver in manifest["receivers"]}
+        routes = [manifest["route"], *manifest["route"]["routes"]]
         assert {route["receiver"] for route in routes} <= names
-        assert "team" in found["route"]["group_by"]
+        assert "team" in manifest["route"]["group_by"]
 
 
 def test_rules_monitors_and_dashboards_are_declared() -> None:
-    found = seen(teams=TEAMS)
-    assert set(found.before) == {f"dashboard-{name}" for name in ("cost", "gpus", "queues", "serving", "sizing")}
+    result = seen(teams=TEAMS)
+    assert set(result.before) == {f"dashboard-{name}" for name in ("cost", "gpus", "queues", "serving", "sizing")}
     assert {"rules-records", "rules-alerts", "monitor-karpenter", "monitor-jobs", "monitor-serving"} <= set(
-        found.objects
+        result.objects
     )
-    groups = {group["name"]: group["rules"] for group in found.objects["rules-records"]["spec"]["groups"]}
+    groups = {group["name"]: group["rules"] for group in result.objects["rules-records"]["spec"]["groups"]}
     budget = {"record": "slipway:team:budget_usd", "expr": "vector(100)", "labels": {"team": "nlp"}}
     assert budget in groups["slipway-spend"]
 
@@ -165,9 +167,9 @@ def test_node_costs_come_from_opencost_if_enabled() -> None:
 
 
 def test_names_that_other_modules_use() -> None:
-    found = seen()
+    result = seen()
     assert KubePrometheusStack.namespace.name == "monitoring"
-    assert [each.release_name for each in found.parts.releases] == [f"{RELEASE}-crds", RELEASE]
+    assert [each.release_name for each in result.parts.releases] == [f"{RELEASE}-crds", RELEASE]
 
 
 def test_crds_are_installed_once_by_their_own_release(shared: Path) -> None:
@@ -175,9 +177,9 @@ def test_crds_are_installed_once_by_their_own_release(shared: Path) -> None:
     crds, whole = seen().parts.releases
     assert crds.ref == whole.ref
     assert (crds.crds_only, crds.skip_crds, whole.skip_crds) == (True, False, True)
-    # Whatever the chart switches on by itself is off, but the CRDs.
+    # Everything that the chart enables by default is disabled, except the CRDs.
     on = {key for key, value in charts.items() if isinstance(value, dict) and value.get("enabled") is True}
     off = {key for key, value in crds.values.items() if value == {"enabled": False}}
-    # The second is over monitors of what has a part of its own.
+    # The second is for monitors of components with their own subchart.
     assert on - off == {"crds", "kubernetesServiceMonitors"}
     assert crds.values["defaultRules"] == {"create": False}

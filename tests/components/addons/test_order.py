@@ -1,4 +1,4 @@
-"""What stands before what."""
+"""The installation order of add-ons."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_a_followed_add_on_may_be_disabled() -> None:
 
 
 def test_a_missing_requirement_names_both() -> None:
-    with pytest.raises(ValueError, match=r"needing requires Base, which is not on"):
+    with pytest.raises(ValueError, match=r"needing requires Base, which is not enabled"):
         before({"needing": Needing})
 
 
@@ -40,7 +40,7 @@ def test_a_cycle_names_its_path() -> None:
     first: Any = settings("First")
     second: Any = settings("Second", requires=(first,))
     first.follows = (second,)
-    with pytest.raises(ValueError, match=r"wait for each other: (one -> two -> one|two -> one -> two)"):
+    with pytest.raises(ValueError, match=r"depend on each other in a cycle: (one -> two -> one|two -> one -> two)"):
         sequence({"one": first, "two": second})
 
 

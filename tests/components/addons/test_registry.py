@@ -1,4 +1,4 @@
-"""Every add-on that a stack file may name exists once, with a page."""
+"""Every add-on of the stack file exists once and has a page."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ def test_settings_keys_and_add_ons_correspond() -> None:
 
 @pytest.mark.parametrize("key", KINDS)
 def test_an_add_on_has_its_keys_name_and_a_page(key: str) -> None:
-    found = REGISTRY[KINDS[key]]
-    assert issubclass(found, AddOn)
-    assert found.name == kebab(key)
-    page = ROOT / "docs" / "addons" / f"{found.name}.md"
+    addon = REGISTRY[KINDS[key]]
+    assert issubclass(addon, AddOn)
+    assert addon.name == kebab(key)
+    page = ROOT / "docs" / "addons" / f"{addon.name}.md"
     assert page.is_file(), f"{page.relative_to(ROOT)} is missing"
     headings = {line.removeprefix("## ") for line in page.read_text().splitlines() if line.startswith("## ")}
     assert {"Settings", "Cost", "How to tell that it works", "How it fails"} <= headings
 
 
 def test_names_are_unique() -> None:
-    assert [name for name, count in Counter(found.name for found in REGISTRY.values()).items() if count > 1] == []
+    assert [name for name, count in Counter(addon.name for addon in REGISTRY.values()).items() if count > 1] == []
 
 
 def test_relations_refer_to_existing_add_ons() -> None:
@@ -58,7 +58,7 @@ def test_no_add_on_excludes_a_required_one() -> None:
 
 
 def test_every_valid_set_has_an_order() -> None:
-    """No two wait for each other, whichever are on: the largest sets that exclude nothing have an order."""
+    """No set of enabled add-ons has a cycle: the largest sets without exclusions have an order."""
     free: dict[str, type[AddonSettings]] = {}
     for key, kind in KINDS.items():
         if not any(other in free.values() for other in kind.excludes) and not any(

@@ -1,4 +1,4 @@
-"""Add-ons that are one release: cert-manager, KEDA, JobSet, LeaderWorkerSet, Volcano, Gateway API, Knative."""
+"""Add-ons with one release: cert-manager, KEDA, JobSet, LeaderWorkerSet, Volcano, Gateway API, Knative."""
 
 from __future__ import annotations
 
@@ -40,24 +40,26 @@ def seen(addon: Callable[[], AddOn[Any]], *, prometheus: bool = False) -> Seen:
     return seen_parts(addon, addons={"kubePrometheusStack": {}} if prometheus else {})
 
 
-def found(key: str, at: Any) -> Iterator[Any]:
-    """Values of a key, wherever it stands."""
+def values_of(key: str, at: Any) -> Iterator[Any]:
+    """All values of a key, at any depth."""
     if isinstance(at, Mapping):
         for name, value in at.items():
             if name == key:
                 yield value
-            yield from found(key, value)
+            yield from values_of(key, value)
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
 def test_controllers_run_on_the_system_pool_with_limits(name: str) -> None:
     values = seen(CONTROLLERS[name]).values
-    selectors = list(found("nodeSelector", values))
+    selectors = list(values_of("nodeSelector", values))
     assert selectors
     assert all(selector == SYSTEM for selector in selectors)
-    tolerations = list(found("tolerations", values))
+    tolerations = list(values_of("tolerations", values))
     assert all({"key": "CriticalAddonsOnly", "operator": "Exists"} in each for each in tolerations)
-    sizes = [one for each in found("resources", values) for one in ([each] if "requests" in each else each.values())]
+    sizes = [
+        one for each in values_of("resources", values) for one in ([each] if "requests" in each else each.values())
+    ]
     assert sizes
     for size in sizes:
         assert {"cpu", "memory"} <= set(size["requests"])

@@ -72,7 +72,7 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a digest": make.pod(spec(container(image=DIGEST))),
     },
     "host-access": {
-        "a pod of its own": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}])),
+        "a pod without host access": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}])),
     },
     "scale-bounds": {
         "a deployment at zero": make.deployment(replicas=0),

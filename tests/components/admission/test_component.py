@@ -39,15 +39,15 @@ def record(*, queues: bool = True, **settings: Any) -> Recording:
 
 
 def test_every_rule_is_a_policy_with_its_binding() -> None:
-    found = record()
-    assert {name.removeprefix("admission-") for name in found.of(POLICY)} == RULES
-    assert {name.removeprefix("admission-").removesuffix("-binding") for name in found.of(BINDING)} == RULES
-    assert not found.default_provider_users
+    recording = record()
+    assert {name.removeprefix("admission-") for name in recording.of(POLICY)} == RULES
+    assert {name.removeprefix("admission-").removesuffix("-binding") for name in recording.of(BINDING)} == RULES
+    assert not recording.default_provider_users
 
 
 def test_a_disabled_rule_declares_no_resource() -> None:
-    found = record(imageTag=Action.OFF)
-    names = {*found.of(POLICY), *found.of(BINDING)}
+    recording = record(imageTag=Action.OFF)
+    names = {*recording.of(POLICY), *recording.of(BINDING)}
     assert names
     assert not any("image-tag" in name for name in names)
 
@@ -68,7 +68,7 @@ def test_the_maximum_number_of_replicas_comes_from_the_settings() -> None:
 
 
 def test_policies_depend_only_on_the_cluster_and_are_deleted_with_it() -> None:
-    found = record()
-    for name, one in (found.of(POLICY) | found.of(BINDING)).items():
+    recording = record()
+    for name, one in (recording.of(POLICY) | recording.of(BINDING)).items():
         assert one.deleted_with, name
         assert not any("admission-" in urn.rpartition("::")[2] for urn in one.depends_on), name

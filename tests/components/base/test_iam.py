@@ -1,4 +1,4 @@
-"""IAM documents: stable text, narrow trust, one policy a role."""
+"""IAM documents: deterministic text, narrow trust, one policy per role."""
 
 from __future__ import annotations
 

@@ -26,17 +26,17 @@ def installed(chart: ChartRef, **more: Any) -> Any:
 
 
 def test_a_release_is_atomic() -> None:
-    found = installed(IN_REPOSITORY)
-    assert found["atomic"] is True
-    assert found["cleanupOnFail"] is True
-    assert found["timeout"] == 600
+    recording = installed(IN_REPOSITORY)
+    assert recording["atomic"] is True
+    assert recording["cleanupOnFail"] is True
+    assert recording["timeout"] == 600
 
 
 def test_a_chart_of_a_repository_names_it_and_an_oci_chart_does_not() -> None:
     assert installed(IN_REPOSITORY)["repositoryOpts"] == {"repo": "https://charts.example"}
-    found = installed(OCI)
-    assert "repositoryOpts" not in found
-    assert (found["chart"], found["version"]) == ("oci://registry.example/thing", "v1.2.3")
+    recording = installed(OCI)
+    assert "repositoryOpts" not in recording
+    assert (recording["chart"], recording["version"]) == ("oci://registry.example/thing", "v1.2.3")
 
 
 def test_the_release_name_defaults_to_the_logical_name() -> None:

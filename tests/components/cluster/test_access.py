@@ -1,4 +1,4 @@
-"""Access entries: one each, under the name that the settings give it."""
+"""Access entries, with the keys of the settings as names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ACCESS: Final[Mapping[str, Mapping[str, Any]]] = {
 def test_every_access_entry_has_its_own_name_and_principal() -> None:
     entries = record_control_plane(access=ACCESS).of(aws.eks.AccessEntry)
     assert {name: entry.inputs["principalArn"] for name, entry in entries.items()} == {
-        f"cluster-access-entry-{key}": given["principalArn"] for key, given in ACCESS.items()
+        f"cluster-access-entry-{key}": settings["principalArn"] for key, settings in ACCESS.items()
     }
     assert {entry.inputs["type"] for entry in entries.values()} == {"STANDARD"}
 
@@ -63,11 +63,11 @@ def test_entries_are_deleted_with_their_cluster() -> None:
     recording = record_control_plane(access=ACCESS)
     cluster = recording.of(aws.eks.Cluster)[CONTROL_PLANE]
     kinds = (aws.eks.AccessEntry, aws.eks.AccessPolicyAssociation)
-    assert {found.deleted_with for kind in kinds for found in recording.of(kind).values()} == {cluster.urn}
+    assert {resource.deleted_with for kind in kinds for resource in recording.of(kind).values()} == {cluster.urn}
 
 
 def test_adding_an_entry_changes_no_other() -> None:
     before = record_control_plane(access={key: ACCESS[key] for key in ("platform-admins", "auditors")})
     after = record_control_plane(access=ACCESS)
     assert before.resources.keys() < after.resources.keys()
-    assert all(found.inputs == after.resources[urn].inputs for urn, found in before.resources.items())
+    assert all(resource.inputs == after.resources[urn].inputs for urn, resource in before.resources.items())

@@ -1,4 +1,4 @@
-"""Rights of add-ons: AWS's narrowest policy, or a narrower document of our own."""
+"""Permissions of EKS add-ons: AWS's narrowest managed policy, or a narrower inline document."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SCOPE = Scope(partition="aws-us-gov", region="us-gov-west-1", account_id="111122
 
 
 def _statements(addon: AddonName) -> dict[str, dict[str, Any]]:
-    found = permissions(addon, SCOPE)
-    assert isinstance(found, Inline)
-    assert isinstance(found.document, str)
-    return {statement["Sid"]: statement for statement in json.loads(found.document)["Statement"]}
+    policy = permissions(addon, SCOPE)
+    assert isinstance(policy, Inline)
+    assert isinstance(policy.document, str)
+    return {statement["Sid"]: statement for statement in json.loads(policy.document)["Statement"]}
 
 
 @pytest.mark.parametrize(

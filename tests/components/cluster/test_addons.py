@@ -1,4 +1,4 @@
-"""Managed add-ons: which, when, at which version, with which rights."""
+"""EKS add-ons: selection, phase, version, permissions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_disabling_an_add_on_changes_no_other() -> None:
     before, after = record_cluster(), record_cluster(addons={"aws-fsx-csi-driver": {"enabled": False}})
     gone = {before.resources[urn].name for urn in before.resources.keys() - after.resources.keys()}
     assert gone == {"addons-late-fsx-csi", "addons-late-role-fsx-csi", "addons-late-role-fsx-csi-policy"}
-    assert all(found.inputs == before.resources[urn].inputs for urn, found in after.resources.items())
+    assert all(resource.inputs == before.resources[urn].inputs for urn, resource in after.resources.items())
 
 
 def test_conflicts_are_overwritten_on_create_and_preserved_on_update() -> None:
@@ -140,7 +140,9 @@ def test_without_buckets_the_s3_driver_has_no_permissions() -> None:
 
 
 def test_a_first_preview_declares_the_same_resources() -> None:
-    assert {found.urn for found in record_cluster(preview=True)} == {found.urn for found in record_cluster()}
+    assert {resource.urn for resource in record_cluster(preview=True)} == {
+        resource.urn for resource in record_cluster()
+    }
 
 
 def test_every_resource_has_an_explicit_provider() -> None:
@@ -162,5 +164,5 @@ def test_the_order_in_the_settings_is_irrelevant() -> None:
 
 def _policies(recording: Recording, role: Registered) -> list[Registered]:
     kinds = (aws.iam.RolePolicy, aws.iam.RolePolicyAttachment)
-    found = [policy for kind in kinds for policy in recording.of(kind).values()]
-    return [policy for policy in found if policy.inputs["role"] == role.outputs["name"]]
+    policies = [policy for kind in kinds for policy in recording.of(kind).values()]
+    return [policy for policy in policies if policy.inputs["role"] == role.outputs["name"]]

@@ -1,4 +1,4 @@
-"""The control plane: closed, encrypted, logged, protected, and with nobody in it by accident."""
+"""The control plane: private, encrypted, logged, protected, with explicit access only."""
 
 from __future__ import annotations
 
@@ -120,13 +120,13 @@ def test_the_cluster_is_deleted_before_its_replacement() -> None:
 
 def test_outputs_have_the_values_from_aws() -> None:
     recording = record_control_plane()
-    cluster, found = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.returned
-    assert found["arn"] == cluster.outputs["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
-    assert found["endpoint"] == cluster.outputs["endpoint"]
-    assert found["group"] == cluster.outputs["vpcConfig"]["clusterSecurityGroupId"]
-    assert found["issuer"] == cluster.outputs["identities"][0]["oidcs"][0]["issuer"]
-    config = json.loads(found["kubeconfig"])["clusters"][0]["cluster"]
-    assert config == {"server": found["endpoint"], "certificate-authority-data": found["authority"]}
+    cluster, outputs = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.returned
+    assert outputs["arn"] == cluster.outputs["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
+    assert outputs["endpoint"] == cluster.outputs["endpoint"]
+    assert outputs["group"] == cluster.outputs["vpcConfig"]["clusterSecurityGroupId"]
+    assert outputs["issuer"] == cluster.outputs["identities"][0]["oidcs"][0]["issuer"]
+    config = json.loads(outputs["kubeconfig"])["clusters"][0]["cluster"]
+    assert config == {"server": outputs["endpoint"], "certificate-authority-data": outputs["authority"]}
 
 
 def test_there_is_an_oidc_provider_for_the_clusters_issuer() -> None:
@@ -138,15 +138,15 @@ def test_there_is_an_oidc_provider_for_the_clusters_issuer() -> None:
 
 def test_in_a_first_preview_only_settings_are_known() -> None:
     recording = record_control_plane(preview=True)
-    found = recording.returned
-    assert found["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
+    outputs = recording.returned
+    assert outputs["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
     for key in ("endpoint", "authority", "kubeconfig", "group", "issuer", "oidc"):
-        assert found[key] == UNKNOWN
-    assert {found.name for found in recording} == {found.name for found in record_control_plane()}
+        assert outputs[key] == UNKNOWN
+    assert {resource.name for resource in recording} == {outputs.name for outputs in record_control_plane()}
 
 
 def test_every_resource_has_an_explicit_provider_and_the_component_prefix() -> None:
     recording = record_control_plane()
     assert recording.default_provider_users == ()
-    names = {found.name for found in recording} - {"aws", "kubernetes", "cluster"}
+    names = {resource.name for resource in recording} - {"aws", "kubernetes", "cluster"}
     assert all(name.startswith("cluster-") for name in names)

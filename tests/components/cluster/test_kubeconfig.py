@@ -1,4 +1,4 @@
-"""The kubeconfig: a whole one, the same text for the same cluster, and no credential in it."""
+"""The kubeconfig: complete, deterministic, without credentials."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_the_text_is_json_with_sorted_keys() -> None:
 @pytest.mark.parametrize("part", [2, 3])
 def test_it_is_unknown_while_a_part_is_unknown(part: int) -> None:
     def build() -> Any:
-        given: list[Any] = [*GIVEN]
-        given[part] = aws.ec2.Vpc("later").arn
-        return kubeconfig(*given)
+        arguments: list[Any] = [*GIVEN]
+        arguments[part] = aws.ec2.Vpc("later").arn
+        return kubeconfig(*arguments)
 
     assert run(build, preview=True).returned == UNKNOWN

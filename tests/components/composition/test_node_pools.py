@@ -1,4 +1,4 @@
-"""All nodes of a platform together."""
+"""All node pools of a platform."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def recording() -> Recording:
 
 
 def registered(recording: Recording) -> dict[str, Any]:
-    return {found.urn: (found.inputs, found.depends_on, found.outputs) for found in recording}
+    return {resource.urn: (resource.inputs, resource.depends_on, resource.outputs) for resource in recording}
 
 
 def test_no_resource_uses_a_default_provider(recording: Recording) -> None:
@@ -35,8 +35,8 @@ def test_no_resource_uses_a_default_provider(recording: Recording) -> None:
 
 def test_logical_names_consist_of_component_role_and_key(recording: Recording) -> None:
     top = re.compile(r"^(cluster-autoscaler|karpenter|karpenter-nodes|nodes|pool-(cpu|fixed|system|zero))(-|$)")
-    given = {"aws", "cluster", "kubernetes"}
-    names = [found.name for found in recording if found.name not in given]
+    fixtures = {"aws", "cluster", "kubernetes"}
+    names = [resource.name for resource in recording if resource.name not in fixtures]
     assert [name for name in names if not top.match(name)] == []
     assert not [name for name in names if re.search(r"us-east-1|111122223333|slipway-test", name)]
 
@@ -54,7 +54,7 @@ def test_the_first_mig_pool_changes_only_karpenters_release() -> None:
     sliced = {"preset": "a100", "mig": {"layout": "all-1g.5gb"}}
     before = registered(record_fleet({"a": POOLS["cpu"]}))
     after = registered(record_fleet({"a": POOLS["cpu"], "middle": sliced}))
-    changed = {urn.rpartition("::")[2] for urn, found in before.items() if after[urn] != found}
+    changed = {urn.rpartition("::")[2] for urn, rule in before.items() if after[urn] != rule}
     assert changed == {"karpenter-release"}
 
 

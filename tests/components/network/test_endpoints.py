@@ -1,4 +1,4 @@
-"""Endpoints: S3 always, others by choice, open to this network's nodes and pods alone."""
+"""VPC endpoints: S3 always, others optional, open only to nodes and pods of this network."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def test_interface_endpoints_have_private_dns_and_one_interface_per_zone() -> No
 
 def test_order_and_duplicates_in_the_stack_file_are_irrelevant() -> None:
     one, other = record(endpoints=["sts", "ecr.api"]), record(endpoints=["ecr.api", "sts", "ecr.api"])
-    assert {urn: found.inputs for urn, found in one.resources.items()} == {
-        urn: found.inputs for urn, found in other.resources.items()
+    assert {urn: resource.inputs for urn, resource in one.resources.items()} == {
+        urn: resource.inputs for urn, resource in other.resources.items()
     }
 
 

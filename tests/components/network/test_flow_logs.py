@@ -1,4 +1,4 @@
-"""Flow logs: kept for a time, encrypted, written by a role that can do nothing else."""
+"""Flow logs: with retention, encrypted, written by a role with no other permissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network as a whole: what changes with zones and modes, what is open, what is protected."""
+"""The whole network: changes of zones and NAT mode, security, protection."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def record(letters: str = "ab", *, preview: bool = False, protect: bool = False,
 
 
 def differing(one: Recording, other: Recording) -> dict[str, set[str]]:
-    """Names of resources that both have and whose inputs differ, with those inputs."""
-    found = {}
+    """Resources in both recordings whose inputs differ: names, with the keys of those inputs."""
+    differences = {}
     for urn in one.resources.keys() & other.resources.keys():
         before, after = one.resources[urn].inputs, other.resources[urn].inputs
         keys = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
         if keys:
-            found[one.resources[urn].name] = keys
-    return found
+            differences[one.resources[urn].name] = keys
+    return differences
 
 
 def test_adding_a_zone_changes_only_shared_lists() -> None:
@@ -111,8 +111,8 @@ def test_every_private_subnet_has_the_route_table_of_its_zone() -> None:
     for kind in ("private", "pods"):
         for letter in "ab":
             table = recording.of(aws.ec2.RouteTable)[f"network-route-private-{letter}"]
-            found = associations[f"network-route-{kind}-association-{letter}"]
-            assert found.input_sources["routeTableId"] == (table.urn,)
+            association = associations[f"network-route-{kind}-association-{letter}"]
+            assert association.input_sources["routeTableId"] == (table.urn,)
 
 
 def test_resources_with_state_are_protected_only_if_configured() -> None:
@@ -169,8 +169,9 @@ def test_outputs_map_zones_to_subnets() -> None:
 def test_a_first_preview_works_with_unknown_values() -> None:
     recording = record(podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS, preview=True)
     assert recording.returned["vpcId"] == UNKNOWN
-    assert {(found.type, found.name) for found in recording} == {
-        (found.type, found.name) for found in record(podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS)
+    assert {(resource.type, resource.name) for resource in recording} == {
+        (resource.type, resource.name)
+        for resource in record(podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS)
     }
 
 
@@ -178,16 +179,16 @@ def test_a_first_preview_works_with_unknown_values() -> None:
 def test_every_network_resource_has_an_explicit_provider_and_prefix(flow_logs: bool) -> None:
     recording = record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS, flowLogs={"enabled": flow_logs})
     assert recording.default_provider_users == ()
-    names = {found.name for found in recording if found.name not in ("aws", "kubernetes", "network")}
+    names = {resource.name for resource in recording if resource.name not in ("aws", "kubernetes", "network")}
     assert all(name.startswith("network-") for name in names)
     assert any(name.startswith("network-flow-logs") for name in names) is flow_logs
 
 
 def test_logical_names_contain_neither_region_nor_account() -> None:
-    for found in record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS):
-        assert not any(part in found.name for part in ("us-east-1", "1111", CLUSTER_NAME))
+    for resource in record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS):
+        assert not any(part in resource.name for part in ("us-east-1", "1111", CLUSTER_NAME))
 
 
 def _added(before: Recording, after: Recording) -> set[tuple[str, str]]:
     fresh: list[Registered] = [after.resources[urn] for urn in after.resources.keys() - before.resources.keys()]
-    return {(found.type, found.name) for found in fresh}
+    return {(resource.type, resource.name) for resource in fresh}

@@ -1,4 +1,4 @@
-"""Tags of subnets: who finds which."""
+"""Tags of subnets, by which controllers find them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def test_subnets_have_the_tags_of_public_and_internal_load_balancers() -> None:
 
 def test_only_node_subnets_have_karpenters_tag() -> None:
     recording = record(podCidr="100.64.0.0/16")
-    found = {
+    names = {
         name
         for name, subnet in recording.of(aws.ec2.Subnet).items()
         if subnet.inputs["tags"].get("karpenter.sh/discovery") == "slipway-test"
     }
-    assert found == {"network-subnet-private-a", "network-subnet-private-b"}
+    assert names == {"network-subnet-private-a", "network-subnet-private-b"}
 
 
 def test_the_cni_uses_pod_subnets_if_there_are_any() -> None:

@@ -1,4 +1,4 @@
-"""The EFA exporter's shell, and what Prometheus asks of it."""
+"""The EFA exporter's shell script and its metrics endpoint."""
 
 from __future__ import annotations
 

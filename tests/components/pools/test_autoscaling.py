@@ -1,4 +1,4 @@
-"""Tags by which a group without nodes is known for what it would be."""
+"""Tags from which Cluster Autoscaler predicts the nodes of an empty group."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ PREFIX = "k8s.io/cluster-autoscaler/"
 
 
 def test_a_mig_group_has_tags_for_its_resources() -> None:
-    found = spec(**MANAGED_A100, mig={"layout": "all-balanced"})
-    assert {tag.key.removeprefix(PREFIX): tag.value for tag in group_tags(found, "ml")} == {
+    manifest = spec(**MANAGED_A100, mig={"layout": "all-balanced"})
+    assert {tag.key.removeprefix(PREFIX): tag.value for tag in group_tags(manifest, "ml")} == {
         "enabled": "true",
         "ml": "owned",
         "node-template/autoscaling-options/ignoredaemonsetsutilization": "true",
@@ -33,16 +33,16 @@ def test_a_mig_group_has_tags_for_its_resources() -> None:
 
 
 def test_whole_gpus_need_no_resource_tag_but_efa_does() -> None:
-    found = spec(**MANAGED_A100, efa=True, zones=ONE_ZONE)
-    roles = {tag.role: tag.value for tag in group_tags(found, "ml")}
+    manifest = spec(**MANAGED_A100, efa=True, zones=ONE_ZONE)
+    roles = {tag.role: tag.value for tag in group_tags(manifest, "ml")}
     assert "resources/nvidia.com/gpu" not in roles
     assert roles["resources/vpc.amazonaws.com/efa"] == "4"
     assert roles["label/k8s.amazonaws.com/accelerator"] == "nvidia-a100"
 
 
 def test_shared_gpus_have_a_resource_tag() -> None:
-    found = spec(**{**MANAGED_A100, "role": "inference"}, sharing={"mode": "mps", "replicas": 3})
-    roles = {tag.role: tag.value for tag in group_tags(found, "ml")}
+    manifest = spec(**{**MANAGED_A100, "role": "inference"}, sharing={"mode": "mps", "replicas": 3})
+    roles = {tag.role: tag.value for tag in group_tags(manifest, "ml")}
     assert roles["resources/nvidia.com/gpu"] == "24"
     assert roles["label/nvidia.com/device-plugin.config"] == "mps-3"
 

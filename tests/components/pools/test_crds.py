@@ -1,4 +1,4 @@
-"""The manifests against the CRDs of the Karpenter release that is installed: names, types, enumerations, patterns."""
+"""The manifests against the CRDs of the installed Karpenter version: names, types, enumerations, patterns."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _TYPES = {"string": str, "integer": int, "boolean": bool, "object": dict, "array
 def schema(shared: Path, file: str) -> Mapping[str, Any]:
     crd = yaml.load((shared / "charts/karpenter-crd/crds" / file).read_text(), yaml.CSafeLoader)
     (version,) = (each for each in crd["spec"]["versions"] if each["storage"])
-    found: Mapping[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    return found
+    properties: Mapping[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return properties
 
 
 def complaints(value: Any, expected: Mapping[str, Any], path: str) -> Iterator[str]:
-    """Where a value is not what an OpenAPI schema asks for; CEL rules are for a real API server."""
+    """Violations of an OpenAPI schema; CEL rules need a real API server."""
     if expected.get("x-kubernetes-int-or-string"):
         value = str(value)
     elif not isinstance(value, _TYPES[expected["type"]]) or (expected["type"] == "integer" and value is True):

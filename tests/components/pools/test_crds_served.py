@@ -1,4 +1,4 @@
-"""The manifests before a real API server with Karpenter's CRDs: nothing else judges their rules across fields."""
+"""The manifests on a real API server with Karpenter's CRDs: nothing else evaluates their CEL rules."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def manifest(kind: ManifestKind, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def node_class(pool: PoolSpec) -> dict[str, Any]:
-    """As in a first preview, where names that AWS makes are not known yet."""
+    """As in a first preview, in which names chosen by AWS are unknown."""
     return nodeclass.node_class(
         nodeclass.NodeClassArgs(
             spec=pool,

@@ -1,4 +1,4 @@
-"""The fabric of an EFA pool: traffic with itself, named as itself, both ways."""
+"""The fabric of an EFA pool: a security group that allows traffic with itself in both directions."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def test_no_other_ingress_is_allowed(recording: Recording) -> None:
 
 def test_every_group_and_rule_has_a_description(recording: Recording) -> None:
     kinds = (aws.ec2.SecurityGroup, aws.vpc.SecurityGroupIngressRule, aws.vpc.SecurityGroupEgressRule)
-    found = [resource for kind in kinds for resource in recording.of(kind).values()]
-    assert len(found) == 6
-    assert all(resource.inputs["description"] for resource in found)
+    resources = [resource for kind in kinds for resource in recording.of(kind).values()]
+    assert len(resources) == 6
+    assert all(resource.inputs["description"] for resource in resources)
 
 
 def test_the_group_has_tags_with_cluster_and_pool_for_karpenter(recording: Recording) -> None:

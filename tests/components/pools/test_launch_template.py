@@ -1,4 +1,4 @@
-"""Launch templates: machines that give nothing away, with every card they have."""
+"""Launch templates: metadata, volumes, tags, network interfaces."""
 
 from __future__ import annotations
 
@@ -42,35 +42,35 @@ def test_the_root_volume_is_encrypted_gp3_as_configured() -> None:
 
 
 def test_both_volumes_of_bottlerocket_are_encrypted() -> None:
-    found = template({"preset": "system", "os": "bottlerocket"})["blockDeviceMappings"]
-    assert [device["deviceName"] for device in found] == ["/dev/xvda", "/dev/xvdb"]
-    assert {device["ebs"]["encrypted"] for device in found} == {"true"}
+    manifest = template({"preset": "system", "os": "bottlerocket"})["blockDeviceMappings"]
+    assert [device["deviceName"] for device in manifest] == ["/dev/xvda", "/dev/xvdb"]
+    assert {device["ebs"]["encrypted"] for device in manifest} == {"true"}
 
 
 def test_instances_volumes_and_interfaces_have_the_platforms_and_the_pools_tags() -> None:
-    found = template({**MANAGED_A100})["tagSpecifications"]
-    assert [each["resourceType"] for each in found] == ["instance", "network-interface", "volume"]
+    manifest = template({**MANAGED_A100})["tagSpecifications"]
+    assert [each["resourceType"] for each in manifest] == ["instance", "network-interface", "volume"]
     expected = {
         "Name": "slipway-test-work",
         "environment": "test",
         "owner": "ml-platform",
         "platform.slipway/pool": "work",
     }
-    assert all(each["tags"] == expected for each in found)
+    assert all(each["tags"] == expected for each in manifest)
 
 
 def test_an_efa_node_has_an_interface_per_card_in_both_security_groups() -> None:
     recording = record_fleet({"work": {**EFA, "instanceTypes": ["p4d.24xlarge"]}})
-    found = recording.of(aws.ec2.LaunchTemplate)[NAME]
-    layout = [(i["networkCardIndex"], i["deviceIndex"], i["interfaceType"]) for i in found.inputs["networkInterfaces"]]
+    launch = recording.of(aws.ec2.LaunchTemplate)[NAME]
+    layout = [(i["networkCardIndex"], i["deviceIndex"], i["interfaceType"]) for i in launch.inputs["networkInterfaces"]]
     assert layout == [(0, 0, "efa"), (1, 1, "efa-only"), (2, 1, "efa-only"), (3, 1, "efa-only")]
-    groups = {tuple(interface["securityGroups"]) for interface in found.inputs["networkInterfaces"]}
+    groups = {tuple(interface["securityGroups"]) for interface in launch.inputs["networkInterfaces"]}
     assert len(groups) == 1
-    assert {found.urn for found in sources(recording, found.input_sources["networkInterfaces"])} == {
+    assert {source.urn for source in sources(recording, launch.input_sources["networkInterfaces"])} == {
         recording.one(aws.eks.Cluster).urn,
         recording.one(aws.ec2.SecurityGroup).urn,
     }
-    assert "vpcSecurityGroupIds" not in found.inputs
+    assert "vpcSecurityGroupIds" not in launch.inputs
 
 
 def sources(recording: Recording, urns: tuple[str, ...]) -> list[Any]:
@@ -78,15 +78,15 @@ def sources(recording: Recording, urns: tuple[str, ...]) -> list[Any]:
 
 
 def test_a_p5_has_32_interfaces() -> None:
-    found = template({**EFA, "preset": "h100"})["networkInterfaces"]
-    assert [interface["networkCardIndex"] for interface in found] == list(range(32))
+    manifest = template({**EFA, "preset": "h100"})["networkInterfaces"]
+    assert [interface["networkCardIndex"] for interface in manifest] == list(range(32))
 
 
 def test_without_efa_eks_sets_interfaces_and_security_groups() -> None:
-    found = template({**MANAGED_A100})
-    assert "networkInterfaces" not in found
-    assert "vpcSecurityGroupIds" not in found
-    assert "placement" not in found
+    manifest = template({**MANAGED_A100})
+    assert "networkInterfaces" not in manifest
+    assert "vpcSecurityGroupIds" not in manifest
+    assert "placement" not in manifest
 
 
 def test_an_efa_pool_has_a_placement_group() -> None:

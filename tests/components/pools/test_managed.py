@@ -1,4 +1,4 @@
-"""Managed node groups: how machines are bought, updated, repaired and counted."""
+"""Managed node groups: capacity types, updates, repair and size."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def inputs(**pool: Any) -> Any:
 
 
 def test_the_autoscaler_sets_the_size_of_a_group_that_scales() -> None:
-    found = group(record_fleet({"work": MANAGED_A100}))
-    assert found.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 2, "desiredSize": 0}
-    assert found.ignore_changes == ("scalingConfig.desiredSize",)
+    resource_group = group(record_fleet({"work": MANAGED_A100}))
+    assert resource_group.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 2, "desiredSize": 0}
+    assert resource_group.ignore_changes == ("scalingConfig.desiredSize",)
 
 
 def test_the_settings_set_the_size_of_a_fixed_group() -> None:
-    found = group(record_fleet({"work": {**MANAGED_A100, "min": 2, "max": 2}}))
-    assert found.inputs["scalingConfig"] == {"minSize": 2, "maxSize": 2, "desiredSize": 2}
-    assert found.ignore_changes == ()
+    resource_group = group(record_fleet({"work": {**MANAGED_A100, "min": 2, "max": 2}}))
+    assert resource_group.inputs["scalingConfig"] == {"minSize": 2, "maxSize": 2, "desiredSize": 2}
+    assert resource_group.ignore_changes == ()
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_the_ami_type_matches_architecture_and_gpus(pool: dict[str, Any], ami: s
 
 
 def test_labels_and_taints_are_the_pools_in_eks_spelling() -> None:
-    found = inputs(**MANAGED_A100, dedicated=True)
-    assert found["labels"]["platform.slipway/pool"] == "work"
-    assert found["taints"] == [
+    group_inputs = inputs(**MANAGED_A100, dedicated=True)
+    assert group_inputs["labels"]["platform.slipway/pool"] == "work"
+    assert group_inputs["taints"] == [
         {"key": "dedicated", "value": "ml-workloads", "effect": "NO_SCHEDULE"},
         {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"},
         {"key": "platform.slipway/pool", "value": "work", "effect": "NO_SCHEDULE"},
@@ -65,15 +65,15 @@ def test_on_demand_and_spot_list_their_types_in_configured_order() -> None:
 
 def test_a_capacity_block_has_its_type_in_the_template_and_its_market_in_template_and_group() -> None:
     recording = record_fleet({"work": BLOCK})
-    found = group(recording)
+    resource_group = group(recording)
     template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"].inputs
-    assert found.inputs["capacityType"] == "CAPACITY_BLOCK"
-    assert "instanceTypes" not in found.inputs
+    assert resource_group.inputs["capacityType"] == "CAPACITY_BLOCK"
+    assert "instanceTypes" not in resource_group.inputs
     assert template["instanceType"] == "p5.48xlarge"
     assert template["instanceMarketOptions"] == {"marketType": "capacity-block"}
     target = {"capacityReservationId": "cr-0a1b2c3d4e5f67890"}
     assert template["capacityReservationSpecification"] == {"capacityReservationTarget": target}
-    assert found.inputs["subnetIds"] == ["subnet-private-b"]
+    assert resource_group.inputs["subnetIds"] == ["subnet-private-b"]
 
 
 def test_an_on_demand_reservation_is_on_demand_and_targeted() -> None:
@@ -98,16 +98,16 @@ def test_reserved_nodes_are_replaced_without_surge() -> None:
 
 
 def test_updates_and_repair_are_as_configured() -> None:
-    found = inputs(**MANAGED_A100, update={"maxUnavailablePercentage": 10, "force": True}, nodeRepair=False)
-    assert found["updateConfig"]["maxUnavailablePercentage"] == 10
-    assert found["forceUpdateVersion"] is True
-    assert found["nodeRepairConfig"] == {"enabled": False}
+    group_inputs = inputs(**MANAGED_A100, update={"maxUnavailablePercentage": 10, "force": True}, nodeRepair=False)
+    assert group_inputs["updateConfig"]["maxUnavailablePercentage"] == 10
+    assert group_inputs["forceUpdateVersion"] is True
+    assert group_inputs["nodeRepairConfig"] == {"enabled": False}
     assert inputs(**MANAGED_A100)["nodeRepairConfig"] == {"enabled": True, "maxParallelNodesRepairedCount": 1}
 
 
 def test_version_and_ami_release_can_be_pinned() -> None:
-    found = inputs(**MANAGED_A100, version="1.34", amiRelease="1.34.0-20260801")
-    assert (found["version"], found["releaseVersion"]) == ("1.34", "1.34.0-20260801")
+    group_inputs = inputs(**MANAGED_A100, version="1.34", amiRelease="1.34.0-20260801")
+    assert (group_inputs["version"], group_inputs["releaseVersion"]) == ("1.34", "1.34.0-20260801")
     assert "releaseVersion" not in inputs(**MANAGED_A100)
 
 
@@ -148,7 +148,7 @@ def test_only_groups_that_scale_tag_their_auto_scaling_group() -> None:
 
 def test_the_component_has_plain_outputs_about_the_pool() -> None:
     recording = record_fleet({"work": MANAGED_A100}, preview=True)
-    said = recording.of("slipway:pools:ManagedPool")["pool-work"].outputs["pool"]
-    assert said["gpu"] == "A100-40GB"
-    assert (said["min"], said["max"], said["gpuCount"]) == (0, 2, 8)
-    assert said["resources"] == {"nvidia.com/gpu": 8}
+    outputs = recording.of("slipway:pools:ManagedPool")["pool-work"].outputs["pool"]
+    assert outputs["gpu"] == "A100-40GB"
+    assert (outputs["min"], outputs["max"], outputs["gpuCount"]) == (0, 2, 8)
+    assert outputs["resources"] == {"nvidia.com/gpu": 8}

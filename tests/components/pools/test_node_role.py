@@ -1,4 +1,4 @@
-"""Identities of nodes."""
+"""IAM roles of nodes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def recording() -> Recording:
 @pytest.mark.parametrize("role", ["nodes-role", "karpenter-nodes-role"])
 def test_a_node_can_only_join_pull_images_and_use_session_manager(recording: Recording, role: str) -> None:
     attached = {
-        found.inputs["policyArn"].rpartition("/")[2]
-        for name, found in recording.of(aws.iam.RolePolicyAttachment).items()
+        resource.inputs["policyArn"].rpartition("/")[2]
+        for name, resource in recording.of(aws.iam.RolePolicyAttachment).items()
         if name.rpartition("-")[0] == role
     }
     assert attached == {
@@ -56,10 +56,10 @@ def test_without_caches_nodes_cannot_create_repositories(recording: Recording) -
 
 def test_nodes_can_fill_only_configured_caches() -> None:
     registry: dict[str, Any] = {"caches": {"k8s": {}, "quay": {}}}
-    made = record_fleet({"cpu": {"preset": "cpu"}}, storage={"registry": registry}).of(aws.iam.RolePolicy)
-    assert made.keys() >= CACHES
+    policies = record_fleet({"cpu": {"preset": "cpu"}}, storage={"registry": registry}).of(aws.iam.RolePolicy)
+    assert policies.keys() >= CACHES
     for name in CACHES:
-        (statement,) = json.loads(made[name].inputs["policy"])["Statement"]
+        (statement,) = json.loads(policies[name].inputs["policy"])["Statement"]
         assert statement["Action"] == ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"]
         prefixes = [arn.partition(":repository/")[2] for arn in statement["Resource"]]
         assert prefixes == [f"{CLUSTER}/k8s/*", f"{CLUSTER}/quay/*"]

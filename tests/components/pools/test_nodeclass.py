@@ -21,15 +21,15 @@ def manifest(placement_group: str | None = None, **pool: Any) -> dict[str, Any]:
 
 
 def test_subnets_and_groups_are_selected_by_tags_of_this_cluster() -> None:
-    found = manifest(preset="cpu")
-    assert found["subnetSelectorTerms"] == [{"tags": {"karpenter.sh/discovery": "ml"}}]
-    assert found["securityGroupSelectorTerms"] == [{"tags": {"aws:eks:cluster-name": "ml"}}]
+    result = manifest(preset="cpu")
+    assert result["subnetSelectorTerms"] == [{"tags": {"karpenter.sh/discovery": "ml"}}]
+    assert result["securityGroupSelectorTerms"] == [{"tags": {"aws:eks:cluster-name": "ml"}}]
 
 
 def test_nodes_use_an_existing_instance_profile() -> None:
-    found = manifest(preset="cpu")
-    assert found["instanceProfile"] == "ml-nodes"
-    assert "role" not in found
+    result = manifest(preset="cpu")
+    assert result["instanceProfile"] == "ml-nodes"
+    assert "role" not in result
 
 
 def test_the_ami_is_the_newest_unless_pinned() -> None:
@@ -72,20 +72,20 @@ def test_local_disks_are_used_only_if_configured() -> None:
 
 def test_a_reservation_is_selected_by_id() -> None:
     capacity = {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}
-    found = manifest(preset="h100", capacity=capacity)
-    assert found["capacityReservationSelectorTerms"] == [{"id": "cr-0a1b2c3d4e5f67890"}]
+    result = manifest(preset="h100", capacity=capacity)
+    assert result["capacityReservationSelectorTerms"] == [{"id": "cr-0a1b2c3d4e5f67890"}]
     assert "capacityReservationSelectorTerms" not in manifest(preset="h100")
 
 
 def test_an_efa_pool_has_interfaces_security_group_and_placement_group() -> None:
-    found = manifest(placement_group="together", preset="h100", efa=True, zones=ONE_ZONE)
-    assert found["networkInterfaces"][:2] == [
+    result = manifest(placement_group="together", preset="h100", efa=True, zones=ONE_ZONE)
+    assert result["networkInterfaces"][:2] == [
         {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"},
         {"networkCardIndex": 0, "deviceIndex": 1, "interfaceType": "efa-only"},
     ]
-    assert len(found["networkInterfaces"]) == 33
-    assert found["placementGroupSelector"] == {"name": "together"}
-    assert found["securityGroupSelectorTerms"][1] == {
+    assert len(result["networkInterfaces"]) == 33
+    assert result["placementGroupSelector"] == {"name": "together"}
+    assert result["securityGroupSelectorTerms"][1] == {
         "tags": {"platform.slipway/cluster": "ml", "platform.slipway/pool": "work"}
     }
     assert "networkInterfaces" not in manifest(preset="h100")

@@ -32,7 +32,7 @@ def test_reserved_pools_use_only_their_reservation() -> None:
 
 
 def test_limits_are_max_times_the_largest_type() -> None:
-    # g6.8xlarge, the largest: 32 vCPU, 128 GiB, one L4.
+    # g6.8xlarge, the largest type: 32 vCPU, 128 GiB, one L4.
     assert limits(spec(**SPOT, max=3)) == {
         "cpu": "96",
         "memory": f"{3 * 128 * 1024}Mi",
@@ -42,7 +42,7 @@ def test_limits_are_max_times_the_largest_type() -> None:
 
 
 def test_limits_count_a_gpu_once_per_share() -> None:
-    """Karpenter holds them against the capacity of nodes, which the overlay and the device plugin multiply."""
+    """Karpenter compares limits with the capacity of nodes, which overlay and device plugin multiply."""
     shared = {"mode": "time-slicing", "replicas": 4}
     assert limits(spec(preset="gpu-spot", max=2, sharing=shared))["nvidia.com/gpu"] == "8"
 

@@ -1,4 +1,4 @@
-"""User data of managed groups, to the letter: another letter is another launch template version, and new nodes."""
+"""User data of managed groups, byte for byte: every change creates a launch template version, and new nodes."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def test_parallel_pull_works_on_both_operating_systems() -> None:
 
 def test_karpenters_user_data_is_the_same_or_empty() -> None:
     parallel = {"preset": "gpu-spot", "parallelImagePull": True, "localNvme": "raid0"}
-    told = email.message_from_string(karpenter_user_data(spec(**parallel))).get_payload(0)
-    assert isinstance(told, email.message.Message)
-    assert yaml.safe_load(str(told.get_payload()))["spec"] == {"featureGates": {"FastImagePull": True}}
+    part = email.message_from_string(karpenter_user_data(spec(**parallel))).get_payload(0)
+    assert isinstance(part, email.message.Message)
+    assert yaml.safe_load(str(part.get_payload()))["spec"] == {"featureGates": {"FastImagePull": True}}
     assert karpenter_user_data(spec(preset="gpu-spot")) == ""
     plugins = tomllib.loads(karpenter_user_data(spec(**parallel, os="bottlerocket")))["settings"]
     assert plugins["container-runtime-plugins"]["soci-snapshotter"] == {"pull-mode": "parallel-pull-unpack"}

@@ -15,23 +15,23 @@ BODY = "spec"
 
 
 def flavor(**pool: Any) -> dict[str, Any]:
-    found: dict[str, Any] = resource_flavor(spec(**pool), Queues())
-    return found
+    manifest: dict[str, Any] = resource_flavor(spec(**pool), Queues())
+    return manifest
 
 
 def test_a_flavor_has_its_pools_name_and_label() -> None:
-    found = flavor(preset="cpu")
-    assert found["metadata"]["name"] == "work"
-    assert found["spec"] == {"nodeLabels": {"platform.slipway/pool": "work"}}
+    manifest = flavor(preset="cpu")
+    assert manifest["metadata"]["name"] == "work"
+    assert manifest["spec"] == {"nodeLabels": {"platform.slipway/pool": "work"}}
 
 
 def test_the_gpu_taint_is_a_node_taint_and_all_others_are_tolerated() -> None:
     pool = spec(preset="h100", dedicated=True, taints={"example.com/x": {"effect": "NoExecute"}})
-    found = resource_flavor(pool, Queues())["spec"]
-    asked = [taint["key"] for taint in found["nodeTaints"]]
-    answered = [toleration["key"] for toleration in found["tolerations"]]
-    assert asked == ["nvidia.com/gpu"]
-    assert sorted(asked + answered) == sorted(taint.key for taint in pool.taints)
+    manifest = resource_flavor(pool, Queues())["spec"]
+    node_taints = [taint["key"] for taint in manifest["nodeTaints"]]
+    tolerated = [toleration["key"] for toleration in manifest["tolerations"]]
+    assert node_taints == ["nvidia.com/gpu"]
+    assert sorted(node_taints + tolerated) == sorted(taint.key for taint in pool.taints)
 
 
 def test_every_pool_except_system_pools_has_a_flavor() -> None:
@@ -72,7 +72,7 @@ def test_spot_comes_last_at_equal_price_unless_preferred() -> None:
     ("pool", "placed"),
     [
         (BLOCK, True),
-        ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, False),  # elastic: no node to count at the start
+        ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, False),  # elastic: no nodes at first
         ({"preset": "a100", "provisioner": "managed", "min": 2, "max": 2}, False),  # no EFA
     ],
 )

@@ -20,19 +20,19 @@ def test_without_workers_there_are_no_multikueue_manifests() -> None:
 
 
 def test_workers_refer_to_secrets_by_name() -> None:
-    found = remote_manifests(settings())
-    assert found["worker-west"]["spec"] == {
+    manifests = remote_manifests(settings())
+    assert manifests["worker-west"]["spec"] == {
         "clusterSource": {"kubeConfig": {"location": "kubeconfig-west", "locationType": "Secret"}}
     }
-    assert found["workers"]["spec"] == {"clusters": ["east", "west"]}
+    assert manifests["workers"]["spec"] == {"clusters": ["east", "west"]}
 
 
 def test_the_admission_check_refers_to_the_configuration() -> None:
-    found = remote_manifests(settings())
-    parameters = found["check"]["spec"]["parameters"]
-    assert parameters["name"] == found["workers"]["metadata"]["name"]
-    assert parameters["kind"] == found["workers"]["kind"]
-    assert found["check"]["spec"]["controllerName"] == "kueue.x-k8s.io/multikueue"
+    manifests = remote_manifests(settings())
+    parameters = manifests["check"]["spec"]["parameters"]
+    assert parameters["name"] == manifests["workers"]["metadata"]["name"]
+    assert parameters["kind"] == manifests["workers"]["kind"]
+    assert manifests["check"]["spec"]["controllerName"] == "kueue.x-k8s.io/multikueue"
 
 
 def test_a_manager_dispatches_all_flavors_or_some() -> None:
@@ -47,7 +47,7 @@ def test_only_queues_of_a_manager_have_the_admission_check() -> None:
     managed = record(**MANAGER).of(kind)
     worker = record(addons={"kueue": {"multiKueue": "worker"}}).of(kind)
     assert managed.keys() == worker.keys()
-    for name, found in managed.items():
-        spec = dict(found.inputs["spec"])
+    for name, queue in managed.items():
+        spec = dict(queue.inputs["spec"])
         assert spec.pop("admissionChecksStrategy")["admissionChecks"] == [{"name": "multikueue"}]
         assert spec == worker[name].inputs["spec"]

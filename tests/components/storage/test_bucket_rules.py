@@ -1,4 +1,4 @@
-"""What holds in every bucket: who may do what, and when what is in it goes."""
+"""Bucket policies and lifecycle rules."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def _buckets(**settings: Any) -> Buckets:
 
 
 def test_access_requires_tls_1_2() -> None:
-    found = statements(access_policy(ARN))
-    assert {statement["Effect"] for statement in found.values()} == {"Deny"}
-    assert found["OnlyEncryptedTransport"]["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
-    assert found["OnlyModernTransport"]["Condition"] == {"NumericLessThan": {"s3:TlsVersion": ["1.2"]}}
-    for statement in found.values():
+    by_sid = statements(access_policy(ARN))
+    assert {statement["Effect"] for statement in by_sid.values()} == {"Deny"}
+    assert by_sid["OnlyEncryptedTransport"]["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
+    assert by_sid["OnlyModernTransport"]["Condition"] == {"NumericLessThan": {"s3:TlsVersion": ["1.2"]}}
+    for statement in by_sid.values():
         assert statement["Resource"] == [ARN, f"{ARN}/*"]
         assert statement["Action"] == ["s3:*"]
 
@@ -78,8 +78,8 @@ def test_only_checkpoints_logs_and_artifacts_expire() -> None:
 
 def test_expiry_of_checkpoints_and_artifacts_can_be_disabled() -> None:
     settings = _buckets(checkpointDays=None, artifactDays=None)
-    found = {rule["id"] for purpose in ("checkpoints", "state") for rule in lifecycle(purpose, settings)}
-    assert found.isdisjoint({"expiry", "artifacts"})
+    ids = {rule["id"] for purpose in ("checkpoints", "state") for rule in lifecycle(purpose, settings)}
+    assert ids.isdisjoint({"expiry", "artifacts"})
 
 
 def test_only_raw_data_moves_to_another_storage_class() -> None:

@@ -1,4 +1,4 @@
-"""The database of an add-on: private, encrypted, with a password that only RDS and its reader know."""
+"""The database of an add-on: private, encrypted, with a password managed by RDS."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def test_grown_storage_is_not_drift() -> None:
 def test_the_instance_depends_on_log_groups_with_retention_and_key() -> None:
     recording = record({**MLFLOW, "cluster.logRetentionDays": 14})
     instance, groups = recording.one(aws.rds.Instance), recording.of(aws.cloudwatch.LogGroup)
-    names = {found.inputs["name"] for found in groups.values()}
+    names = {resource.inputs["name"] for resource in groups.values()}
     exported = instance.inputs["enabledCloudwatchLogsExports"]
     assert names == {f"/aws/rds/instance/{instance.inputs['identifier']}/{kind}" for kind in exported}
-    assert all(found.inputs["retentionInDays"] == 14 for found in groups.values())
-    assert all(recording.waits(instance, found) for found in groups.values())
+    assert all(resource.inputs["retentionInDays"] == 14 for resource in groups.values())
+    assert all(recording.waits(instance, resource) for resource in groups.values())
     encryption = statements(recording.one(aws.kms.Key).inputs["policy"])["LogEncryption"]
     (pattern,) = encryption["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]
     arns = [f"arn:aws:logs:us-east-1:111122223333:log-group:{name}" for name in names]

@@ -1,4 +1,4 @@
-"""The file systems: how they are reached, what they are linked to, what stays of them."""
+"""The file systems: access, links to buckets, retention."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_the_shared_one_is_elastic_encrypted_and_mounted_in_every_zone() -> None
     assert system.inputs["encrypted"] is True
     assert system.inputs["kmsKeyId"] == recording.one(aws.kms.Key).outputs["arn"]
     assert system.inputs["throughputMode"] == "elastic"
-    assert {found.inputs["subnetId"] for found in recording.of(aws.efs.MountTarget).values()} == {
+    assert {resource.inputs["subnetId"] for resource in recording.of(aws.efs.MountTarget).values()} == {
         "subnet-private-a",
         "subnet-private-b",
     }
@@ -42,15 +42,15 @@ def test_mount_targets_allow_only_nfs_from_nodes() -> None:
     assert rule.inputs["referencedSecurityGroupId"].startswith("sg-")
     assert "cidrIpv4" not in rule.inputs
     assert not recording.of(aws.vpc.SecurityGroupEgressRule)
-    assert all(recording.waits(found, rule) for found in recording.of(aws.efs.MountTarget).values())
+    assert all(recording.waits(resource, rule) for resource in recording.of(aws.efs.MountTarget).values())
 
 
 def test_access_requires_tls_and_an_access_point_and_denies_root() -> None:
-    found = statements(access_policy("arn:aws:elasticfilesystem:us-east-1:111122223333:file-system/fs-1"))
-    allowed = found["ThroughAccessPoints"]
+    by_sid = statements(access_policy("arn:aws:elasticfilesystem:us-east-1:111122223333:file-system/fs-1"))
+    allowed = by_sid["ThroughAccessPoints"]
     assert allowed["Condition"]["Null"] == {"elasticfilesystem:AccessPointArn": ["false"]}
     assert allowed["Action"] == ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"]
-    denied = found["OnlyEncryptedTransport"]
+    denied = by_sid["OnlyEncryptedTransport"]
     assert (denied["Effect"], denied["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": ["false"]}})
 
 
@@ -91,7 +91,7 @@ def test_the_parallel_file_system_has_supported_options_for_its_type() -> None:
 
 
 def test_it_is_in_the_zone_of_the_training_pools() -> None:
-    # The base stack has its one training pool in zone a.
+    # The only training pool of the base stack is in zone a.
     assert record(LUSTRE).one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-a"
     moved = record({"storage.lustre": {"zone": "us-east-1b"}})
     assert moved.one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-b"
@@ -134,29 +134,31 @@ def test_buckets_are_linked_with_import_and_export_and_links_keep_files(changes:
 
 def test_each_team_has_a_retained_directory_in_both_buckets() -> None:
     recording = record({**LUSTRE, "teams": {"vision": TEAM, "language": TEAM}})
-    made = recording.of(aws.s3.BucketObjectv2)
-    assert set(made) == {
+    directories = recording.of(aws.s3.BucketObjectv2)
+    assert set(directories) == {
         f"storage-lustre-{fileset}-directory-{team}"
         for fileset in ("raw", "checkpoints")
         for team in ("vision", "language")
     }
-    assert {found.inputs["key"] for found in made.values()} == {"vision/", "language/"}
-    assert all(found.retain_on_delete for found in made.values())
+    assert {directory.inputs["key"] for directory in directories.values()} == {"vision/", "language/"}
+    assert all(directory.retain_on_delete for directory in directories.values())
     for fileset, mode in (("raw", "0040755"), ("checkpoints", "0040777")):
         link = recording.of(aws.fsx.DataRepositoryAssociation)[f"storage-lustre-{fileset}"]
         bucket = recording.of(aws.s3.Bucket)[f"storage-{fileset}"].outputs["bucket"]
-        own = [found for name, found in made.items() if f"-{fileset}-directory-" in name]
-        assert all(found.inputs["bucket"] == bucket for found in own)
-        assert all(found.inputs["metadata"]["file-permissions"] == mode for found in own)
-        assert all(recording.waits(link, found) for found in own)
+        own = [directory for name, directory in directories.items() if f"-{fileset}-directory-" in name]
+        assert all(directory.inputs["bucket"] == bucket for directory in own)
+        assert all(directory.inputs["metadata"]["file-permissions"] == mode for directory in own)
+        assert all(recording.waits(link, directory) for directory in own)
 
 
 def test_protected_file_systems_are_retained_with_policies_and_links() -> None:
     recording = record({**EFS, **LUSTRE, "environment.protect": True})
     kept = (aws.efs.FileSystem, aws.fsx.LustreFileSystem)
-    assert all(found.protect and found.retain_on_delete for kind in kept for found in recording.of(kind).values())
+    assert all(
+        resource.protect and resource.retain_on_delete for kind in kept for resource in recording.of(kind).values()
+    )
     with_them = (aws.efs.FileSystemPolicy, aws.efs.AccessPoint, aws.fsx.DataRepositoryAssociation)
-    assert all(found.retain_on_delete for kind in with_them for found in recording.of(kind).values())
+    assert all(resource.retain_on_delete for kind in with_them for resource in recording.of(kind).values())
 
 
 def test_a_volume_depends_on_mount_targets_links_and_classes() -> None:
@@ -168,5 +170,7 @@ def test_a_volume_depends_on_mount_targets_links_and_classes() -> None:
 
 def test_a_first_preview_declares_the_same_resources() -> None:
     changes = {**EFS, **LUSTRE, "addons.mlflow": {}}
-    assert {found.urn for found in record(changes, preview=True)} == {found.urn for found in record(changes)}
+    assert {resource.urn for resource in record(changes, preview=True)} == {
+        resource.urn for resource in record(changes)
+    }
     assert record(changes).default_provider_users == ()

@@ -1,4 +1,4 @@
-"""The key of the data: who may use it, and how hard it is to lose."""
+"""The KMS key of the data: access and protection."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ def test_it_rotates_and_is_protected_and_retained_with_its_data() -> None:
 
 
 def test_without_lustre_only_volumes_have_a_statement_of_their_own() -> None:
-    found = statements(key_policy(regions.get("us-east-1"), "111122223333", lustre=False))
-    assert list(found) == ["AccountAdministration", "Volumes"]
+    by_sid = statements(key_policy(regions.get("us-east-1"), "111122223333", lustre=False))
+    assert list(by_sid) == ["AccountAdministration", "Volumes"]
 
 
 def test_volumes_are_encrypted_only_through_ec2_by_principals_of_the_account() -> None:
-    found = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=False))["Volumes"]
-    assert found["Condition"] == {
+    by_sid = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=False))["Volumes"]
+    assert by_sid["Condition"] == {
         "StringEquals": {
             "kms:CallerAccount": ["111122223333"],
             "kms:ViaService": ["ec2.us-gov-west-1.amazonaws.com"],
         }
     }
-    assert "kms:CreateGrant" in found["Action"]
-    assert "kms:*" not in found["Action"]
+    assert "kms:CreateGrant" in by_sid["Action"]
+    assert "kms:*" not in by_sid["Action"]
 
 
 def test_conditions_select_only_the_roles_of_lustre() -> None:
-    found = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=True))["LustreLinks"]
-    (role,) = found["Condition"]["ArnLike"]["aws:PrincipalArn"]
+    by_sid = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=True))["LustreLinks"]
+    (role,) = by_sid["Condition"]["ArnLike"]["aws:PrincipalArn"]
     assert role.startswith("arn:aws-us-gov:iam::111122223333:role/aws-service-role/s3.data-source.lustre.fsx.")
-    assert found["Condition"]["StringEquals"] == {
+    assert by_sid["Condition"]["StringEquals"] == {
         "kms:CallerAccount": ["111122223333"],
         "kms:ViaService": ["s3.us-gov-west-1.amazonaws.com"],
     }
-    assert not any("CreateGrant" in action or action == "kms:*" for action in found["Action"])
+    assert not any("CreateGrant" in action or action == "kms:*" for action in by_sid["Action"])
 
 
 def test_statements_select_the_key_by_alias_and_one_service() -> None:

@@ -1,4 +1,4 @@
-"""What the program of production keeps, and in what order its data goes down."""
+"""Protection and retention of data in stack prod."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATEFUL = {
     "storage-images-serving",
     "storage-images-training",
 }
-"""What holds data in production: protected and retained."""
+"""Resources with data in production: protected and retained."""
 WITH_THEM = {
     *(
         f"{bucket}-{setting}"
@@ -36,7 +36,7 @@ WITH_THEM = {
     "storage-mlflow-parameters",
     "storage-mlflow-subnets",
 }
-"""What keeps it closed, reachable and linked: retained, so that data that stays is not left in the open."""
+"""Security settings, network access and links: retained, so that retained data doesn't become public."""
 
 
 def _own(stack: str, option: str) -> set[str]:

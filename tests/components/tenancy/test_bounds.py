@@ -16,15 +16,15 @@ def team(**more: Any) -> Team:
 
 def hard(settings: Team, namespace: str = "vision-training") -> dict[str, str]:
     space = settings.namespaces_of("vision")[namespace]
-    found: dict[str, str] = resource_quota(namespace, space, settings, pools())["spec"]["hard"]
-    return found
+    manifest: dict[str, str] = resource_quota(namespace, space, settings, pools())["spec"]["hard"]
+    return manifest
 
 
 def test_every_gpu_resource_has_a_quota_and_it_is_zero_without_a_share() -> None:
-    found = hard(team())
-    assert found["requests.nvidia.com/mig-1g.5gb"] == "28"
-    assert found["requests.nvidia.com/gpu"] == "0"
-    assert "requests.vpc.amazonaws.com/efa" not in found
+    limits = hard(team())
+    assert limits["requests.nvidia.com/mig-1g.5gb"] == "28"
+    assert limits["requests.nvidia.com/gpu"] == "0"
+    assert "requests.vpc.amazonaws.com/efa" not in limits
 
 
 def test_a_namespace_with_a_fraction_has_that_fraction_of_the_quota() -> None:
@@ -34,9 +34,9 @@ def test_a_namespace_with_a_fraction_has_that_fraction_of_the_quota() -> None:
 
 
 def test_load_balancers_are_forbidden_and_objects_are_limited() -> None:
-    found = hard(team(pods=50))
-    assert (found["services.loadbalancers"], found["services.nodeports"], found["pods"]) == ("0", "0", "50")
-    assert int(found["count/jobs.batch"]) <= 1000
+    limits = hard(team(pods=50))
+    assert (limits["services.loadbalancers"], limits["services.nodeports"], limits["pods"]) == ("0", "0", "50")
+    assert int(limits["count/jobs.batch"]) <= 1000
 
 
 def test_cpu_limits_have_no_quota() -> None:
@@ -45,10 +45,10 @@ def test_cpu_limits_have_no_quota() -> None:
 
 def test_pods_of_priorities_that_a_team_may_not_use_are_refused() -> None:
     assert priority_quota("vision", team()) is None
-    found = priority_quota("vision", team(priorities=["experiment", "interactive"]))
-    assert found is not None
-    assert found["spec"]["hard"] == {"pods": "0"}
-    (expression,) = found["spec"]["scopeSelector"]["matchExpressions"]
+    manifest = priority_quota("vision", team(priorities=["experiment", "interactive"]))
+    assert manifest is not None
+    assert manifest["spec"]["hard"] == {"pods": "0"}
+    (expression,) = manifest["spec"]["scopeSelector"]["matchExpressions"]
     assert expression["values"] == ["production-inference", "production-training"]
 
 
@@ -61,10 +61,10 @@ def test_default_requests_fit_the_largest_node_and_contain_no_gpu() -> None:
 
 def test_a_namespace_has_labels_for_team_cost_center_and_pod_security() -> None:
     settings = team()
-    found = namespace_manifest(
+    manifest = namespace_manifest(
         "vision-training", "vision", settings, settings.namespaces_of("vision")["vision-training"]
     )
-    labels = found["metadata"]["labels"]
+    labels = manifest["metadata"]["labels"]
     assert labels["platform.slipway/team"] == "vision"
     assert labels["platform.slipway/project"] == "perception"
     assert labels["platform.slipway/cost-center"] == "ml-vision"

@@ -18,12 +18,12 @@ def policies(purpose: str = "training", **network: Any) -> Policies:
     return network_policies("vision", "vision", space, settings.network(**network))
 
 
-def allows(found: Policies, direction: str, peer: dict[str, Any], port: int, protocol: str = "TCP") -> bool:
-    """Whether a pod of the namespace without labels may talk to a peer, as kubernetes.io, "Network Policies" has it."""
+def allows(policies_by_name: Policies, direction: str, peer: dict[str, Any], port: int, protocol: str = "TCP") -> bool:
+    """Whether a pod without labels in the namespace can connect to a peer (kubernetes.io, "Network Policies")."""
     side = "from" if direction == "ingress" else "to"
     rules = [
         rule
-        for policy in found.values()
+        for policy in policies_by_name.values()
         if policy["spec"]["podSelector"] == {}
         for rule in policy["spec"].get(direction, [])
     ]
@@ -84,10 +84,10 @@ def test_the_default_denies_both_directions() -> None:
 
 @pytest.mark.parametrize(("purpose", "serves"), [(each, each in SERVES) for each in PURPOSES])
 def test_load_balancers_reach_model_servers_only_in_serving_namespaces(purpose: str, serves: bool) -> None:
-    found = policies(purpose)
+    by_name = policies(purpose)
     let_in = {*SERVERS, "serving-knative"} if serves else set()
-    assert {name for name in found if name.startswith("serving")} == let_in
-    for policy in (found[name] for name in SERVERS if serves):
+    assert {name for name in by_name if name.startswith("serving")} == let_in
+    for policy in (by_name[name] for name in SERVERS if serves):
         assert policy["spec"]["podSelector"]
         (rule,) = policy["spec"]["ingress"]
         assert rule["from"] == [{"ipBlock": {"cidr": "10.16.0.0/16"}}]
@@ -120,7 +120,7 @@ def test_a_knative_service_is_reachable_only_through_knative() -> None:
 
 
 def _selects(selector: dict[str, Any], pod: dict[str, str]) -> bool:
-    """Whether a pod selector holds for labels; `Exists` is the one operator that is used."""
+    """Whether a pod selector matches labels; `Exists` is the only operator in use."""
     expressions = selector.get("matchExpressions", [])
     assert {each["operator"] for each in expressions} <= {"Exists"}
     return selector.get("matchLabels", {}).items() <= pod.items() and all(each["key"] in pod for each in expressions)

@@ -6,11 +6,11 @@ from components.tenancy.roles import cluster_role_manifest, group, role_binding,
 from spec.settings.teams import MemberRole
 from tests.components.tenancy.samples import platform
 
-Right = tuple[str, str, str]
+Permission = tuple[str, str, str]
 
 
-def permissions(role: MemberRole) -> set[Right]:
-    """Every right that a role gives: API group, resource, verb."""
+def permissions(role: MemberRole) -> set[Permission]:
+    """Every permission of a role: API group, resource, verb."""
     return {
         (api, resource, verb)
         for rule in cluster_role_manifest(role)["rules"]
@@ -26,11 +26,11 @@ def test_each_role_includes_the_one_below() -> None:
 
 def test_no_rule_uses_wildcards() -> None:
     for role in MemberRole:
-        assert not any("*" in right for right in permissions(role))
+        assert not any("*" in permission for permission in permissions(role))
 
 
 @pytest.mark.parametrize(
-    ("right", "first"),
+    ("permission", "first"),
     [
         (("", "pods", "list"), MemberRole.VIEW),
         (("kueue.x-k8s.io", "workloads", "get"), MemberRole.VIEW),
@@ -44,9 +44,9 @@ def test_no_rule_uses_wildcards() -> None:
         (("", "serviceaccounts", "create"), MemberRole.ADMIN),
     ],
 )
-def test_the_lowest_role_with_a_permission(right: Right, first: MemberRole) -> None:
+def test_the_lowest_role_with_a_permission(permission: Permission, first: MemberRole) -> None:
     order = [MemberRole.VIEW, MemberRole.EDIT, MemberRole.ADMIN]
-    assert [role for role in order if right in permissions(role)] == order[order.index(first) :]
+    assert [role for role in order if permission in permissions(role)] == order[order.index(first) :]
 
 
 @pytest.mark.parametrize(
@@ -72,18 +72,18 @@ def test_secrets_can_be_written_but_not_read() -> None:
 
 
 def test_a_binding_gives_a_group_of_the_team_its_role_in_one_namespace() -> None:
-    found = role_binding("vision-training", "vision", MemberRole.EDIT)
-    assert found["metadata"]["namespace"] == "vision-training"
-    assert found["roleRef"]["name"] == "slipway-team-edit"
-    assert [subject["name"] for subject in found["subjects"]] == [group("vision", MemberRole.EDIT)]
+    manifest = role_binding("vision-training", "vision", MemberRole.EDIT)
+    assert manifest["metadata"]["namespace"] == "vision-training"
+    assert manifest["roleRef"]["name"] == "slipway-team-edit"
+    assert [subject["name"] for subject in manifest["subjects"]] == [group("vision", MemberRole.EDIT)]
     # EKS refuses groups that start with one of these (EKS User Guide, "Create access entries").
     assert not group("vision", MemberRole.EDIT).startswith(("system:", "eks:", "aws:", "amazon:", "iam:"))
 
 
 def test_members_of_a_retired_team_read_only() -> None:
-    found = role_binding("vision", "vision", MemberRole.ADMIN, bound=MemberRole.VIEW)
-    assert found["roleRef"]["name"] == "slipway-team-view"
-    assert found["subjects"][0]["name"] == "slipway:vision:admin"
+    manifest = role_binding("vision", "vision", MemberRole.ADMIN, bound=MemberRole.VIEW)
+    assert manifest["roleRef"]["name"] == "slipway-team-view"
+    assert manifest["subjects"][0]["name"] == "slipway:vision:admin"
 
 
 def test_only_roles_with_members_are_bound() -> None:

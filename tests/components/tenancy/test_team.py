@@ -18,64 +18,66 @@ RECOMMENDER: dict[str, Any] = {"project": "ranking", "costCenter": "ml", "gpus":
 
 
 @pytest.fixture(scope="module")
-def made() -> Recording:
+def recording() -> Recording:
     return record()
 
 
-def test_a_team_has_its_namespaces_or_one_with_its_name(made: Recording) -> None:
-    names = sorted(found.inputs["metadata"]["name"] for found in made.of(NAMESPACE).values())
+def test_a_team_has_its_namespaces_or_one_with_its_name(recording: Recording) -> None:
+    names = sorted(resource.inputs["metadata"]["name"] for resource in recording.of(NAMESPACE).values())
     assert names == ["language", "vision-serving", "vision-training"]
 
 
-def test_every_object_has_a_provider_and_is_deleted_with_the_cluster(made: Recording) -> None:
-    assert made.default_provider_users == ()
-    cluster = made.one(aws.eks.Cluster)
-    for found in made:
-        if found.type.startswith("kubernetes:") and not found.type.startswith("kubernetes:provider"):
-            assert found.deleted_with == cluster.urn, found
+def test_every_object_has_a_provider_and_is_deleted_with_the_cluster(recording: Recording) -> None:
+    assert recording.default_provider_users == ()
+    cluster = recording.one(aws.eks.Cluster)
+    for resource in recording:
+        if resource.type.startswith("kubernetes:") and not resource.type.startswith("kubernetes:provider"):
+            assert resource.deleted_with == cluster.urn, resource
 
 
-def test_a_member_has_an_access_entry_with_a_group_bound_in_all_namespaces(made: Recording) -> None:
+def test_a_member_has_an_access_entry_with_a_group_bound_in_all_namespaces(recording: Recording) -> None:
     entries = {
-        found.inputs["principalArn"]: found.inputs["kubernetesGroups"]
-        for found in made.of(aws.eks.AccessEntry).values()
+        resource.inputs["principalArn"]: resource.inputs["kubernetesGroups"]
+        for resource in recording.of(aws.eks.AccessEntry).values()
     }
     assert entries["arn:aws:iam::111122223333:role/vision-lead"] == ["slipway:vision:admin"]
     bound = [
-        (found.inputs["metadata"]["namespace"], subject["name"])
-        for found in made.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
-        for subject in found.inputs["subjects"]
+        (resource.inputs["metadata"]["namespace"], subject["name"])
+        for resource in recording.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
+        for subject in resource.inputs["subjects"]
     ]
     for namespace in ("vision-training", "vision-serving"):
         for (group,) in entries.values():
             assert (namespace, group) in bound
 
 
-def test_each_namespace_has_a_pod_identity_association(made: Recording) -> None:
-    associations = made.of(aws.eks.PodIdentityAssociation)
-    where = sorted((found.inputs["namespace"], found.inputs["serviceAccount"]) for found in associations.values())
+def test_each_namespace_has_a_pod_identity_association(recording: Recording) -> None:
+    associations = recording.of(aws.eks.PodIdentityAssociation)
+    where = sorted(
+        (resource.inputs["namespace"], resource.inputs["serviceAccount"]) for resource in associations.values()
+    )
     assert where == [("language", "workload"), ("vision-serving", "workload"), ("vision-training", "workload")]
-    role = made.of(aws.iam.Role)["space-language-role"]
+    role = recording.of(aws.iam.Role)["space-language-role"]
     assert '"aws:RequestTag/kubernetes-namespace":["language"]' in role.inputs["assumeRolePolicy"]
 
 
-def test_every_object_depends_on_its_namespace(made: Recording) -> None:
-    spaces = {found.inputs["metadata"]["name"]: found for found in made.of(NAMESPACE).values()}
-    inside = [found for found in made if found.inputs.get("metadata", {}).get("namespace") in spaces]
+def test_every_object_depends_on_its_namespace(recording: Recording) -> None:
+    spaces = {resource.inputs["metadata"]["name"]: resource for resource in recording.of(NAMESPACE).values()}
+    inside = [resource for resource in recording if resource.inputs.get("metadata", {}).get("namespace") in spaces]
     assert len(inside) > 30
-    for found in inside:
-        assert made.waits(found, spaces[found.inputs["metadata"]["namespace"]]), found
+    for member in inside:
+        assert recording.waits(member, spaces[member.inputs["metadata"]["namespace"]]), member
 
 
-def test_a_claim_depends_on_its_volume(made: Recording) -> None:
-    volumes, claims = made.of(VOLUME), made.of(CLAIM)
+def test_a_claim_depends_on_its_volume(recording: Recording) -> None:
+    volumes, claims = recording.of(VOLUME), recording.of(CLAIM)
     assert volumes
     for name, volume in volumes.items():
-        assert made.waits(claims[name.removesuffix("-volume")], volume)
+        assert recording.waits(claims[name.removesuffix("-volume")], volume)
 
 
 def data(recording: Recording) -> list[Registered]:
-    return [found for kind in (NAMESPACE, CLAIM, VOLUME) for found in recording.of(kind).values()]
+    return [resource for kind in (NAMESPACE, CLAIM, VOLUME) for resource in recording.of(kind).values()]
 
 
 @pytest.mark.parametrize(
@@ -90,20 +92,22 @@ def data(recording: Recording) -> list[Registered]:
     ],
 )
 def test_data_is_protected_until_the_team_is_retired(protect: bool, team: dict[str, Any], expected: bool) -> None:
-    made = record({"language": {**LANGUAGE, **team}}, protect=protect)
-    assert {found.protect for found in data(made)} == {expected}
-    protected = {found.type for found in made if found.protect}
+    recording = record({"language": {**LANGUAGE, **team}}, protect=protect)
+    assert {resource.protect for resource in data(recording)} == {expected}
+    protected = {resource.type for resource in recording if resource.protect}
     assert protected == ({NAMESPACE, CLAIM, VOLUME} if expected else set())
 
 
 def test_a_retired_team_can_only_read_and_its_queue_is_drained() -> None:
-    made = record({"vision": {**VISION, "gpus": {"a100": {"nominalQuota": 4}}, "retired": True}})
+    recording = record({"vision": {**VISION, "gpus": {"a100": {"nominalQuota": 4}}, "retired": True}})
     roles = {
-        found.inputs["roleRef"]["name"]
-        for found in made.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
+        resource.inputs["roleRef"]["name"]
+        for resource in recording.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
     }
     assert roles == {"slipway-team-view"}
-    assert made.one("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue").inputs["spec"]["stopPolicy"] == "HoldAndDrain"
+    assert (
+        recording.one("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue").inputs["spec"]["stopPolicy"] == "HoldAndDrain"
+    )
 
 
 def test_workflow_steps_can_report_results_if_workflows_are_enabled() -> None:
@@ -114,7 +118,7 @@ def test_workflow_steps_can_report_results_if_workflows_are_enabled() -> None:
 
 
 def seen(recording: Recording) -> dict[str, Any]:
-    return {found.urn: (found.inputs, found.depends_on, found.protect) for found in recording}
+    return {resource.urn: (resource.inputs, resource.depends_on, resource.protect) for resource in recording}
 
 
 def test_adding_a_team_changes_no_other_resources() -> None:
@@ -126,12 +130,12 @@ def test_adding_a_team_changes_no_other_resources() -> None:
 
 
 def test_without_teams_there_are_no_team_resources() -> None:
-    types = {found.type for found in record({})}
+    types = {resource.type for resource in record({})}
     assert not any(kind.startswith("slipway:") for kind in types)
 
 
-def test_the_settings_checks_measure_the_real_role_name(made: Recording) -> None:
-    role = made.of(aws.iam.Role)[WORKLOAD_ROLE.format(namespace="vision-training")]
+def test_the_settings_checks_measure_the_real_role_name(recording: Recording) -> None:
+    role = recording.of(aws.iam.Role)[WORKLOAD_ROLE.format(namespace="vision-training")]
     assert role.outputs["name"].startswith(f"{PROJECT}-{STACK}-{role.name}-")
 
 

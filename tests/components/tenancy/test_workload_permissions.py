@@ -15,8 +15,8 @@ KEY = "arn:aws:kms:us-east-1:111122223333:key/00000000-0000-4000-8000-0000000000
 
 def statements(team: str = "vision", workflows_in: str | None = None) -> list[dict[str, Any]]:
     text = workload_document(team, BUCKETS, KEY, "s3.us-east-1.amazonaws.com", workflows_in=workflows_in)
-    found: list[dict[str, Any]] = json.loads(text)["Statement"]
-    return found
+    document: list[dict[str, Any]] = json.loads(text)["Statement"]
+    return document
 
 
 def allowed(action: str, resource: str, team: str = "vision", workflows_in: str | None = None) -> bool:

@@ -20,8 +20,8 @@ EXAMPLES: Final = tuple(sorted(folder.name for folder in (ROOT / "examples").ite
 
 def settings(name: str) -> dict[str, Any]:
     """The Pulumi.yaml of an example."""
-    found: dict[str, Any] = yaml.safe_load((ROOT / "examples" / name / "Pulumi.yaml").read_text(encoding="utf-8"))
-    return found
+    content: dict[str, Any] = yaml.safe_load((ROOT / "examples" / name / "Pulumi.yaml").read_text(encoding="utf-8"))
+    return content
 
 
 @cache
@@ -34,9 +34,9 @@ def target(name: str) -> Target:
 
 def builder(name: str) -> Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]:
     """The `build` of an example."""
-    found: Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]
-    found = runpy.run_path(str(ROOT / "examples" / name / "__main__.py"), run_name="example")["build"]
-    return found
+    build: Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]
+    build = runpy.run_path(str(ROOT / "examples" / name / "__main__.py"), run_name="example")["build"]
+    return build
 
 
 def record(name: str) -> Recording:
@@ -47,5 +47,7 @@ def record(name: str) -> Recording:
 @cache
 def manifests(name: str) -> tuple[dict[str, Any], ...]:
     """Manifests of an example, dependencies first."""
-    found = [dict(each.inputs) for each in record(name) if each.type.startswith("kubernetes:")]
-    return tuple(sorted(found, key=lambda each: each["kind"] not in ("ConfigMap", "TrainingRuntime", "ServingRuntime")))
+    declared = [dict(each.inputs) for each in record(name) if each.type.startswith("kubernetes:")]
+    return tuple(
+        sorted(declared, key=lambda each: each["kind"] not in ("ConfigMap", "TrainingRuntime", "ServingRuntime"))
+    )

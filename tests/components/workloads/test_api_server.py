@@ -49,9 +49,9 @@ def named(version: str, kind: str, name: str, namespace: str | None = None) -> d
 
 
 def restricted(name: str) -> dict[str, Any]:
-    made = named("v1", "Namespace", name)
-    made["metadata"]["labels"] = {"pod-security.kubernetes.io/enforce": "restricted"}
-    return made
+    namespace = named("v1", "Namespace", name)
+    namespace["metadata"]["labels"] = {"pod-security.kubernetes.io/enforce": "restricted"}
+    return namespace
 
 
 def pods(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -66,9 +66,9 @@ def pods(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield from (pod for each in value if isinstance(each, Mapping) for pod in pods(each))
 
 
-def check(client: KubeClient, found: list[dict[str, Any]], *, dry_run: bool = True) -> None:
+def check(client: KubeClient, manifests: list[dict[str, Any]], *, dry_run: bool = True) -> None:
     """Apply the objects, and a pod from each of their pod templates."""
-    for manifest in found:
+    for manifest in manifests:
         client.apply(manifest, "test", dry_run=dry_run)
         for index, pod in enumerate(pods(manifest)):
             pod["metadata"] |= {"name": f"pod-{index}", "namespace": manifest["metadata"]["namespace"]}

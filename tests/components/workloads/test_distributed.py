@@ -29,9 +29,9 @@ def templates(value: Any) -> Iterator[dict[str, Any]]:
 
 def workers(kind: Kind, **changes: Any) -> list[dict[str, Any]]:
     """Templates of the pods that train."""
-    found = bodies(distributed_training("llm", replace(DISTRIBUTED, kind=kind, **changes)))
-    made = [each for manifest in found.values() for each in templates(manifest)]
-    return [each for each in made if "nvidia.com/gpu" in each["spec"]["containers"][0]["resources"]["limits"]]
+    manifests = bodies(distributed_training("llm", replace(DISTRIBUTED, kind=kind, **changes)))
+    all_templates = [each for manifest in manifests.values() for each in templates(manifest)]
+    return [each for each in all_templates if "nvidia.com/gpu" in each["spec"]["containers"][0]["resources"]["limits"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)

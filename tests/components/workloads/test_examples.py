@@ -28,10 +28,10 @@ def test_there_is_one_for_each_kind_of_workload() -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_it_declares_the_expected_kinds_in_its_teams_namespace(name: str) -> None:
-    found = manifests(name)
-    assert {each["kind"] for each in found} == KINDS[name]
-    assert {each["metadata"]["namespace"] for each in found} == {target(name).namespace}
-    assert all(each["metadata"]["labels"]["platform.slipway/team"] for each in found)
+    declared = manifests(name)
+    assert {each["kind"] for each in declared} == KINDS[name]
+    assert {each["metadata"]["namespace"] for each in declared} == {target(name).namespace}
+    assert all(each["metadata"]["labels"]["platform.slipway/team"] for each in declared)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

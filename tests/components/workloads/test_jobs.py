@@ -66,10 +66,10 @@ def test_a_grid_has_every_combination_once() -> None:
 
 
 def test_each_trial_gets_its_file() -> None:
-    found = bodies(sweep("grid", SWEEP))
-    assert json.loads(found["trials"]["data"]["3.json"]) == {"depth": 4, "lr": 0.01}
-    assert found["job"]["spec"]["completions"] == 4
-    container = found["job"]["spec"]["template"]["spec"]["containers"][0]
+    manifests = bodies(sweep("grid", SWEEP))
+    assert json.loads(manifests["trials"]["data"]["3.json"]) == {"depth": 4, "lr": 0.01}
+    assert manifests["job"]["spec"]["completions"] == 4
+    container = manifests["job"]["spec"]["template"]["spec"]["containers"][0]
     assert container["env"][-1] == {"name": "TRIAL_FILE", "value": "/trials/$(TRIAL).json"}
     # $(TRIAL) is expanded only if TRIAL comes before.
     assert container["env"][-2]["valueFrom"]["fieldRef"]["fieldPath"].endswith("job-completion-index']")

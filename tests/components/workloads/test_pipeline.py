@@ -38,10 +38,10 @@ def test_a_run_has_a_deadline_and_a_ttl() -> None:
 
 
 def test_runs_and_schedules_refer_to_the_template() -> None:
-    found = bodies(GOOD["pipeline"]())
-    assert found["run"]["spec"] == {"workflowTemplateRef": {"name": "weekly"}}
-    assert found["run"]["metadata"]["name"] == "weekly-first"
-    schedule = found["schedule"]["spec"]
+    manifests = bodies(GOOD["pipeline"]())
+    assert manifests["run"]["spec"] == {"workflowTemplateRef": {"name": "weekly"}}
+    assert manifests["run"]["metadata"]["name"] == "weekly-first"
+    schedule = manifests["schedule"]["spec"]
     assert schedule["workflowSpec"] == {"workflowTemplateRef": {"name": "weekly"}}
     assert (schedule["schedules"], schedule["concurrencyPolicy"]) == (["0 3 * * *"], "Forbid")
 

@@ -84,38 +84,38 @@ def test_a_drain_evicts_one_pod_at_a_time_and_is_not_blocked_by_unhealthy_pods()
 
 
 def test_service_budget_and_monitor_select_the_same_pods() -> None:
-    found = bodies(GOOD["deployment"]())
-    labels = found["deployment"]["spec"]["template"]["metadata"]["labels"]
+    manifests = bodies(GOOD["deployment"]())
+    labels = manifests["deployment"]["spec"]["template"]["metadata"]["labels"]
     assert labels["platform.slipway/serving"] == "true"
     selectors = [
-        found["deployment"]["spec"]["selector"]["matchLabels"],
-        found["budget"]["spec"]["selector"]["matchLabels"],
-        found["metrics"]["spec"]["selector"]["matchLabels"],
-        found["service"]["spec"]["selector"],
+        manifests["deployment"]["spec"]["selector"]["matchLabels"],
+        manifests["budget"]["spec"]["selector"]["matchLabels"],
+        manifests["metrics"]["spec"]["selector"]["matchLabels"],
+        manifests["service"]["spec"]["selector"],
     ]
     assert all(selector.items() <= labels.items() for selector in selectors)
 
 
 def test_a_canary_gets_its_percentage_and_the_stable_version_the_rest() -> None:
-    found = bodies(model_server("chat", SERVER))
-    steps = found["split"]["spec"]["nodes"]["root"]["steps"]
+    manifests = bodies(model_server("chat", SERVER))
+    steps = manifests["split"]["spec"]["nodes"]["root"]["steps"]
     assert {each["serviceName"]: each["weight"] for each in steps} == {"chat": 90, "chat-canary": 10}
-    stable, canary = (found[role]["spec"]["predictor"]["model"] for role in ("service", "canary"))
-    assert stable["runtime"] == canary["runtime"] == found["runtime"]["metadata"]["name"]
+    stable, canary = (manifests[role]["spec"]["predictor"]["model"] for role in ("service", "canary"))
+    assert stable["runtime"] == canary["runtime"] == manifests["runtime"]["metadata"]["name"]
     assert stable["storageUri"] != canary["storageUri"]
 
 
 def test_the_splitting_address_is_kept_without_a_canary() -> None:
-    found = bodies(model_server("chat", replace(SERVER, canary=None, split=True)))
-    (step,) = found["split"]["spec"]["nodes"]["root"]["steps"]
+    manifests = bodies(model_server("chat", replace(SERVER, canary=None, split=True)))
+    (step,) = manifests["split"]["spec"]["nodes"]["root"]["steps"]
     assert (step["serviceName"], step["weight"]) == ("chat", 100)
-    assert found["split"]["metadata"] == body(model_server("chat", SERVER), "split")["metadata"]
+    assert manifests["split"]["metadata"] == body(model_server("chat", SERVER), "split")["metadata"]
 
 
 def test_with_knative_one_service_splits_between_its_revisions() -> None:
-    found = bodies(model_server("chat", replace(SERVER, mode="Knative")))
-    assert set(found) == {"runtime", "service"}
-    predictor = found["service"]["spec"]["predictor"]
+    manifests = bodies(model_server("chat", replace(SERVER, mode="Knative")))
+    assert set(manifests) == {"runtime", "service"}
+    predictor = manifests["service"]["spec"]["predictor"]
     assert predictor["canaryTrafficPercent"] == 10
     assert predictor["model"]["storageUri"].endswith("/v2")
 
@@ -136,12 +136,12 @@ def test_a_mig_instance_is_requested_in_the_runtimes_container() -> None:
 
 
 def test_a_runtime_of_the_platform_is_referenced_and_not_declared() -> None:
-    found = bodies(GOOD["model-server-named"]())
-    assert set(found) == {"service"}
-    assert found["service"]["spec"]["predictor"]["model"]["runtime"] == "vllm-slices-2g.10gb"
+    manifests = bodies(GOOD["model-server-named"]())
+    assert set(manifests) == {"service"}
+    assert manifests["service"]["spec"]["predictor"]["model"]["runtime"] == "vllm-slices-2g.10gb"
 
 
 def test_a_share_of_a_gpu_can_serve() -> None:
     shared = replace(SLICE, pools=("shared",), resources=Resources(cpu="3", memory="12Gi", gpus=1))
-    found = bodies(model_server("chat", replace(SERVER, runtime=shared, canary=None)))
-    assert found["runtime"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    manifests = bodies(model_server("chat", replace(SERVER, runtime=shared, canary=None)))
+    assert manifests["runtime"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"

@@ -1,4 +1,4 @@
-"""Argo Workflows: artifacts without keys."""
+"""Argo Workflows: artifacts without access keys."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tests.support.context import seen_parts
 
 
 def values(**settings: int) -> dict[str, Any]:
-    found: dict[str, Any] = seen_parts(lambda: ArgoWorkflows(Settings(**settings))).values["argo-workflows"]
-    return found
+    chart_values: dict[str, Any] = seen_parts(lambda: ArgoWorkflows(Settings(**settings))).values["argo-workflows"]
+    return chart_values
 
 
 def test_artifacts_go_to_the_state_bucket_with_pod_identity() -> None:
-    found = values()
-    store = found["artifactRepository"]["s3"]
+    chart_values = values()
+    store = chart_values["artifactRepository"]["s3"]
     assert store["bucket"] == "slipway-test-state-0a1b2c3"
     assert store["useSDKCreds"] is True
-    assert found["useStaticCredentials"] is False
-    assert "accessKeySecret" not in json.dumps(found)
+    assert chart_values["useStaticCredentials"] is False
+    assert "accessKeySecret" not in json.dumps(chart_values)
 
 
 def test_each_namespace_has_its_own_prefix() -> None:

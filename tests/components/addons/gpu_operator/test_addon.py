@@ -1,4 +1,4 @@
-"""The GPU Operator's values on pools of every sort."""
+"""The GPU Operator's values on pools of every kind."""
 
 from __future__ import annotations
 
@@ -31,30 +31,34 @@ def seen(pools: Mapping[str, Mapping[str, Any]] = POOLS, **parts: Any) -> Seen:
 
 
 def values(pools: Mapping[str, Mapping[str, Any]], *, monitored: bool = False, **settings: Any) -> dict[str, Any]:
-    given = resolve_all(platform(pools))
-    return values_of(Settings(**settings), pools=given, placement=PLACEMENT, monitored=monitored)
+    resolved = resolve_all(platform(pools))
+    return values_of(Settings(**settings), pools=resolved, placement=PLACEMENT, monitored=monitored)
 
 
 def test_driver_and_toolkit_come_with_the_image() -> None:
-    found = values(POOLS)
-    assert (found["driver"], found["toolkit"]) == ({"enabled": False}, {"enabled": False})
+    chart_values = values(POOLS)
+    assert (chart_values["driver"], chart_values["toolkit"]) == ({"enabled": False}, {"enabled": False})
 
 
 def test_the_operator_and_the_master_of_discovery_run_on_the_system_pools() -> None:
-    found = values(POOLS)
-    for part in (found["operator"], found["node-feature-discovery"]["master"], found["node-feature-discovery"]["gc"]):
+    chart_values = values(POOLS)
+    for part in (
+        chart_values["operator"],
+        chart_values["node-feature-discovery"]["master"],
+        chart_values["node-feature-discovery"]["gc"],
+    ):
         assert part == PLACEMENT
 
 
 def test_agents_tolerate_every_taint_of_every_gpu_pool() -> None:
     pools = {**POOLS, "odd": {**L4, "taints": {"ours.example/odd": {"value": "1", "effect": "NoExecute"}}}}
-    found = values(pools)
-    given = found["daemonsets"]["tolerations"]
-    assert found["node-feature-discovery"]["worker"]["tolerations"] == given
+    chart_values = values(pools)
+    tolerations = chart_values["daemonsets"]["tolerations"]
+    assert chart_values["node-feature-discovery"]["worker"]["tolerations"] == tolerations
     for spec in resolve_all(platform(pools)).values():
         if spec.gpu:
-            assert all(toleration.manifest in given for toleration in spec.tolerations)
-    assert {"key": "ours.example/odd", "operator": "Equal", "value": "1", "effect": "NoExecute"} in given
+            assert all(toleration.manifest in tolerations for toleration in spec.tolerations)
+    assert {"key": "ours.example/odd", "operator": "Equal", "value": "1", "effect": "NoExecute"} in tolerations
 
 
 def test_node_feature_discovery_runs_only_on_gpu_nodes() -> None:
@@ -62,9 +66,9 @@ def test_node_feature_discovery_runs_only_on_gpu_nodes() -> None:
 
 
 def test_every_container_has_a_memory_request_and_limit() -> None:
-    found = values(POOLS)
+    chart_values = values(POOLS)
     for part in ("devicePlugin", "gfd", "validator", "migManager", "dcgmExporter"):
-        resources = found[part]["resources"]
+        resources = chart_values[part]["resources"]
         assert resources["limits"]["memory"]
         assert set(resources["requests"]) == {"cpu", "memory"}, part
 
@@ -84,9 +88,9 @@ def test_every_container_has_a_memory_request_and_limit() -> None:
 def test_the_mig_manager_is_enabled_for_mig_capable_gpus_and_reboots_if_needed(
     pools: dict[str, Any], enabled: bool, reboot: bool
 ) -> None:
-    found = values(pools)["migManager"]
-    assert found.get("enabled", True) is enabled
-    assert ({"name": "WITH_REBOOT", "value": "true"} in found.get("env", [])) is reboot
+    chart_values = values(pools)["migManager"]
+    assert chart_values.get("enabled", True) is enabled
+    assert ({"name": "WITH_REBOOT", "value": "true"} in chart_values.get("env", [])) is reboot
 
 
 def test_no_mig_strategy_is_imposed_on_every_node() -> None:
@@ -95,8 +99,8 @@ def test_no_mig_strategy_is_imposed_on_every_node() -> None:
 
 def test_metrics_are_scraped_if_prometheus_is_installed() -> None:
     assert values(POOLS)["dcgmExporter"]["serviceMonitor"] == {"enabled": False}
-    found = values(POOLS, monitored=True, metricsSeconds=30)["dcgmExporter"]["serviceMonitor"]
-    assert found == {"enabled": True, "interval": "30s", "honorLabels": True}
+    chart_values = values(POOLS, monitored=True, metricsSeconds=30)["dcgmExporter"]["serviceMonitor"]
+    assert chart_values == {"enabled": True, "interval": "30s", "honorLabels": True}
     assert seen(addons={"kubePrometheusStack": {}}).values["gpu-operator"]["dcgmExporter"]["serviceMonitor"]["enabled"]
 
 
@@ -108,8 +112,8 @@ def test_metrics_distinguish_pods_that_share_a_gpu() -> None:
 
 def test_the_name_of_a_configuration_depends_on_its_content() -> None:
     def names(pools: dict[str, Any]) -> tuple[str, str]:
-        found = values(pools)
-        return found["devicePlugin"]["config"]["name"], found["migManager"]["config"]["name"]
+        chart_values = values(pools)
+        return chart_values["devicePlugin"]["config"]["name"], chart_values["migManager"]["config"]["name"]
 
     base = names({"a": POOLS["a100"], "l4": SLICED})
     assert names({"l4": SLICED, "a": {**POOLS["a100"], "max": 7}}) == base
@@ -122,13 +126,13 @@ def test_the_name_of_a_configuration_depends_on_its_content() -> None:
 
 
 def test_configurations_are_text_and_include_their_default() -> None:
-    found = values({"a": POOLS["a100"], "l4": SLICED})
-    for config in (found["devicePlugin"]["config"], found["migManager"]["config"]):
+    chart_values = values({"a": POOLS["a100"], "l4": SLICED})
+    for config in (chart_values["devicePlugin"]["config"], chart_values["migManager"]["config"]):
         assert config["create"] is True
         assert all(isinstance(yaml.safe_load(text), dict) for text in config["data"].values())
-    assert found["devicePlugin"]["config"]["default"] in found["devicePlugin"]["config"]["data"]
-    layouts = yaml.safe_load(found["migManager"]["config"]["data"]["config.yaml"])["mig-configs"]
-    assert found["migManager"]["config"]["default"] in layouts
+    assert chart_values["devicePlugin"]["config"]["default"] in chart_values["devicePlugin"]["config"]["data"]
+    layouts = yaml.safe_load(chart_values["migManager"]["config"]["data"]["config.yaml"])["mig-configs"]
+    assert chart_values["migManager"]["config"]["default"] in layouts
 
 
 def test_bottlerocket_keeps_its_own_device_plugin_and_mig_manager() -> None:
@@ -142,9 +146,9 @@ def test_bottlerocket_keeps_its_own_device_plugin_and_mig_manager() -> None:
 
 
 def test_the_rule_depends_on_the_chart_and_is_declared_only_for_bottlerocket() -> None:
-    found = seen({"l4": BOTTLEROCKET}).recording
-    rule = found.one("kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule")
-    assert found.waits(rule, found.one("kubernetes:helm.sh/v3:Release"))
+    recording = seen({"l4": BOTTLEROCKET}).recording
+    rule = recording.one("kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule")
+    assert recording.waits(rule, recording.one("kubernetes:helm.sh/v3:Release"))
     assert seen({"l4": L4}).objects == {}
     assert seen({"system2": {"preset": "system", "os": "bottlerocket"}}).objects == {}
 
@@ -170,16 +174,16 @@ def test_every_value_exists_in_the_chart(shared: Path) -> None:
         if isinstance(own, dict):
             chart["node-feature-discovery"].setdefault(part, {})
             chart["node-feature-discovery"][part] = {**own, **chart["node-feature-discovery"][part]}
-    found = values({"a": POOLS["a100"], "l4": SLICED, "mps": MPS}, monitored=True)
-    assert list(unknown_keys(found, chart)) == []
+    chart_values = values({"a": POOLS["a100"], "l4": SLICED, "mps": MPS}, monitored=True)
+    assert list(unknown_keys(chart_values, chart)) == []
 
 
 def test_values_differ_from_the_charts_defaults(shared: Path) -> None:
     chart = own_values(shared, "gpu-operator")
-    found = values(POOLS, monitored=True)
-    assert chart["driver"]["enabled"] is not found["driver"]["enabled"]
-    assert chart["toolkit"]["enabled"] is not found["toolkit"]["enabled"]
-    assert chart["mig"]["strategy"] != found["mig"]["strategy"]
+    chart_values = values(POOLS, monitored=True)
+    assert chart["driver"]["enabled"] is not chart_values["driver"]["enabled"]
+    assert chart["toolkit"]["enabled"] is not chart_values["toolkit"]["enabled"]
+    assert chart["mig"]["strategy"] != chart_values["mig"]["strategy"]
 
 
 def test_node_feature_discovery_limits_its_own_memory(shared: Path) -> None:

@@ -1,4 +1,4 @@
-"""Layouts of MIG in mig-parted's words."""
+"""MIG layouts in mig-parted's format."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ def test_a_custom_layout_has_the_name_in_the_node_label() -> None:
 
 
 def test_pools_with_one_layout_share_it() -> None:
-    cut = {"mig": {"profiles": {"1g.10gb": 1, "3g.40gb": 1}}}
-    found = layouts(a={**A80, **cut}, b={**H100, **cut}, c={**A80, **cut})
-    assert set(found) == {"all-disabled", "slipway-1x1g.10gb-1x3g.40gb"}
-    assert len(found["slipway-1x1g.10gb-1x3g.40gb"]) == 1
+    layout = {"mig": {"profiles": {"1g.10gb": 1, "3g.40gb": 1}}}
+    manifests = layouts(a={**A80, **layout}, b={**H100, **layout}, c={**A80, **layout})
+    assert set(manifests) == {"all-disabled", "slipway-1x1g.10gb-1x3g.40gb"}
+    assert len(manifests["slipway-1x1g.10gb-1x3g.40gb"]) == 1
 
 
 def test_a_layout_that_differs_by_gpu_model_is_filtered_by_pci_id() -> None:
-    cut = {"mig": {"layout": "all-1g.10gb"}}
-    found = layouts(a={**A40, **cut}, b={**A80, **cut}, c={**H100, **cut})["all-1g.10gb"]
-    assert {entry["mig-devices"]["1g.10gb"]: set(entry["device-filter"]) for entry in found} == {
+    layout = {"mig": {"layout": "all-1g.10gb"}}
+    manifests = layouts(a={**A40, **layout}, b={**A80, **layout}, c={**H100, **layout})["all-1g.10gb"]
+    assert {entry["mig-devices"]["1g.10gb"]: set(entry["device-filter"]) for entry in manifests} == {
         4: set(gpus.get("A100-40GB").pci_ids),
         7: {*gpus.get("A100-80GB").pci_ids, *gpus.get("H100-80GB").pci_ids},
     }

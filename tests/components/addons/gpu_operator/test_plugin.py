@@ -49,14 +49,14 @@ def test_mps_has_no_mig_strategy() -> None:
 
 
 def test_mig_instances_are_shared_by_their_own_names() -> None:
-    found = documents(a={**CUT, **sharing("time-slicing", 2)})["time-slicing-2"]
-    assert found["sharing"]["timeSlicing"]["resources"] == [{"name": "nvidia.com/mig-2g.10gb", "replicas": 2}]
+    manifests = documents(a={**CUT, **sharing("time-slicing", 2)})["time-slicing-2"]
+    assert manifests["sharing"]["timeSlicing"]["resources"] == [{"name": "nvidia.com/mig-2g.10gb", "replicas": 2}]
 
 
 def test_pools_with_equal_sharing_use_one_configuration_with_all_their_devices() -> None:
-    found = documents(a={**CUT, **sharing("time-slicing", 2)}, b={**L4, **sharing("time-slicing", 2)})
-    assert set(found) == {EXCLUSIVE, "time-slicing-2"}
-    names = [each["name"] for each in found["time-slicing-2"]["sharing"]["timeSlicing"]["resources"]]
+    manifests = documents(a={**CUT, **sharing("time-slicing", 2)}, b={**L4, **sharing("time-slicing", 2)})
+    assert set(manifests) == {EXCLUSIVE, "time-slicing-2"}
+    names = [each["name"] for each in manifests["time-slicing-2"]["sharing"]["timeSlicing"]["resources"]]
     assert names == ["nvidia.com/gpu", "nvidia.com/mig-2g.10gb"]
 
 

@@ -1,4 +1,4 @@
-"""Karpenter in the cluster: its releases, its role, and their order."""
+"""Karpenter in the cluster: releases, role, and dependencies."""
 
 from __future__ import annotations
 

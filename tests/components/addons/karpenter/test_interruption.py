@@ -1,4 +1,4 @@
-"""The queue through which Karpenter hears what will happen to machines."""
+"""Karpenter's interruption queue."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def statements() -> dict[str, Any]:
 
 
 def test_only_event_rules_of_this_account_send_messages() -> None:
-    found = statements()["EventsWrite"]
-    assert found["Action"] == ["sqs:SendMessage"]
-    assert found["Principal"] == {"Service": ["events.amazonaws.com"]}
-    assert found["Condition"] == {"ArnLike": {"aws:SourceArn": [RULES]}}
+    statement = statements()["EventsWrite"]
+    assert statement["Action"] == ["sqs:SendMessage"]
+    assert statement["Principal"] == {"Service": ["events.amazonaws.com"]}
+    assert statement["Condition"] == {"ArnLike": {"aws:SourceArn": [RULES]}}
 
 
 def test_requests_without_tls_are_denied() -> None:
-    found = statements()["TlsOnly"]
-    assert (found["Effect"], found["Action"]) == ("Deny", ["sqs:*"])
-    assert found["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
+    statement = statements()["TlsOnly"]
+    assert (statement["Effect"], statement["Action"]) == ("Deny", ["sqs:*"])
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
 
 
 def test_messages_are_encrypted_and_have_a_short_retention(recording: Recording) -> None:

@@ -1,4 +1,4 @@
-"""What Karpenter may do in AWS: everything it needs, on its own cluster's machines."""
+"""Karpenter's IAM policy: everything it needs, only on its own cluster's instances."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_USED = {
     "iam:RemoveRoleFromInstanceProfile",
     "iam:TagInstanceProfile",
 }
-"""Actions of upstream's template that this platform has no use for."""
+"""Actions of upstream's template that this platform doesn't use."""
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +38,14 @@ def statements() -> dict[str, Any]:
 
 
 def test_the_policy_fits_in_a_role() -> None:
-    # 10,240 characters without spaces (IAM User Guide, "IAM and AWS STS quotas", inline policies of a role).
+    # 10,240 characters without whitespace (IAM User Guide, "IAM and AWS STS quotas", inline policies of a role).
     assert len(controller_policy(SCOPE, node_role_arn=ROLE, queue_arn=QUEUE)) < 10_240
 
 
 def test_it_can_pass_only_its_own_node_role_to_ec2(statements: dict[str, Any]) -> None:
-    found = statements["PassNodeRole"]
-    assert found["Resource"] == [ROLE]
-    assert found["Condition"]["StringEquals"]["iam:PassedToService"][0] == "ec2.amazonaws.com"
+    statement = statements["PassNodeRole"]
+    assert statement["Resource"] == [ROLE]
+    assert statement["Condition"]["StringEquals"]["iam:PassedToService"][0] == "ec2.amazonaws.com"
 
 
 @pytest.mark.parametrize("sid", ["DeleteOwn", "NameOwnMachines", "LaunchFromOwnTemplates"])
@@ -98,20 +98,20 @@ def upstream(shared: Path) -> dict[str, set[str]]:
     Loader.add_multi_constructor("!", lambda loader, _, node: loader.construct_scalar(node))
     text = (shared / "charts/karpenter/controller-iam-cloudformation.yaml").read_text()
     resources = yaml.load(text, Loader=Loader)["Resources"]  # noqa: S506 - a SafeLoader
-    found: dict[str, set[str]] = {}
+    keys_by_action: dict[str, set[str]] = {}
     for resource in resources.values():
         if resource["Type"] == "AWS::IAM::ManagedPolicy":
             document = resource["Properties"]["PolicyDocument"].replace("${ClusterName}", "ml")
             for statement in json.loads(document)["Statement"]:
-                add(found, statement)
-    return found
+                add(keys_by_action, statement)
+    return keys_by_action
 
 
-def add(found: dict[str, set[str]], statement: dict[str, Any]) -> None:
+def add(keys_by_action: dict[str, set[str]], statement: dict[str, Any]) -> None:
     actions = statement["Action"]
     keys = {key for operator in statement.get("Condition", {}).values() for key in operator}
     for action in [actions] if isinstance(actions, str) else actions:
-        found.setdefault(action, set()).update(keys)
+        keys_by_action.setdefault(action, set()).update(keys)
 
 
 def test_actions_and_conditions_equal_upstreams_without_unused_ones(shared: Path, statements: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ FIELDS = {
     "manageJobsWithoutQueueName", "managedJobsNamespaceSelector", "waitForPodsReady", "integrations", "resources",
     "objectRetentionPolicies", "fairSharing", "multiKueue",
 }  # fmt: skip
-"""Fields of Kueue's Configuration (v1beta2, v0.19) that are used here; it refuses to start with any other."""
+"""Fields of Kueue's Configuration (v1beta2, v0.19) that are used here; Kueue doesn't start with an unknown one."""
 
 
 def configured(**settings: Any) -> dict[str, Any]:
@@ -52,8 +52,8 @@ def test_kinds_are_queued_if_their_add_on_is_enabled() -> None:
 
 
 def test_kinds_of_the_training_operator_are_queued_except_mpi_jobs() -> None:
-    found = frameworks(addons(trainingOperator={"kinds": ("PyTorchJob", "TFJob", "MPIJob")}))
-    assert {name for name in found if name.startswith("kubeflow.org/")} == {
+    names = frameworks(addons(trainingOperator={"kinds": ("PyTorchJob", "TFJob", "MPIJob")}))
+    assert {name for name in names if name.startswith("kubeflow.org/")} == {
         "kubeflow.org/pytorchjob",
         "kubeflow.org/tfjob",
     }
@@ -65,10 +65,10 @@ def test_fair_sharing_is_enabled_by_its_presence() -> None:
 
 
 def test_a_job_whose_pods_are_not_ready_is_requeued_with_backoff() -> None:
-    found = configured(waitForPodsReadyMinutes=30, backoffLimitCount=3)["waitForPodsReady"]
-    assert (found["timeout"], found["recoveryTimeout"]) == ("30m", "15m")
-    assert found["requeuingStrategy"]["backoffLimitCount"] == 3
-    assert found["blockAdmission"] is False
+    manifest = configured(waitForPodsReadyMinutes=30, backoffLimitCount=3)["waitForPodsReady"]
+    assert (manifest["timeout"], manifest["recoveryTimeout"]) == ("30m", "15m")
+    assert manifest["requeuingStrategy"]["backoffLimitCount"] == 3
+    assert manifest["blockAdmission"] is False
 
 
 def test_efa_and_huge_pages_need_no_quota() -> None:
@@ -78,8 +78,8 @@ def test_efa_and_huge_pages_need_no_quota() -> None:
 
 
 def test_only_a_manager_has_a_multikueue_configuration() -> None:
-    found = configured(multiKueue="manager", workerLostTimeoutMinutes=30)["multiKueue"]
-    assert (found["origin"], found["workerLostTimeout"]) == ("ml", "30m")
+    manifest = configured(multiKueue="manager", workerLostTimeoutMinutes=30)["multiKueue"]
+    assert (manifest["origin"], manifest["workerLostTimeout"]) == ("ml", "30m")
     assert configured(multiKueue="worker") == configured()
 
 
@@ -93,10 +93,10 @@ def test_the_release_has_the_configuration_as_text() -> None:
 
 def test_two_replicas_run_on_the_system_pool_with_a_disruption_budget() -> None:
     seen = seen_parts(lambda: Kueue(Settings()))
-    found = seen.values["kueue"]["controllerManager"]
-    assert found["replicas"] == 2
-    assert found["podDisruptionBudget"] == {"enabled": True}
-    assert found["nodeSelector"] == {"platform.slipway/role": "system"}
+    chart_values = seen.values["kueue"]["controllerManager"]
+    assert chart_values["replicas"] == 2
+    assert chart_values["podDisruptionBudget"] == {"enabled": True}
+    assert chart_values["nodeSelector"] == {"platform.slipway/role": "system"}
     alone = seen_parts(lambda: Kueue(Settings(replicas=1))).values["kueue"]["controllerManager"]
     assert alone["podDisruptionBudget"] == {"enabled": False}
 

@@ -1,4 +1,4 @@
-"""Rights of the load balancer controller: its own cluster's things and no other's."""
+"""IAM policy of the load balancer controller: only resources of its own cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEFT_OUT = {
     "cognito-idp:*", "shield:*", "waf-regional:*", "iam:*ServerCertificate*", "ec2:*Coip*", "ec2:DescribeIpamPools",
     "elasticloadbalancing:*CapacityReservation", "elasticloadbalancing:ModifyIpPools",
 }  # fmt: skip
-"""Features of the controller that the platform does not use: its docstring names them."""
+"""Features of the controller that the platform doesn't use; the module's docstring lists them."""
 
 
 def statements(*, web_acl: bool = True) -> dict[str, dict[str, Any]]:
@@ -34,10 +34,10 @@ def test_it_changes_only_resources_with_the_clusters_tag() -> None:
     free = {"MakeServiceLinkedRole", "MakeSecurityGroupsInVpc", "AttachWebAcls"}
     for sid, statement in statements().items():
         if changes(statement) and sid not in free:
-            given = statement["Condition"]["StringEquals"]
-            bound = {key: value for key, value in given.items() if key in keys}
+            condition = statement["Condition"]["StringEquals"]
+            bound = {key: value for key, value in condition.items() if key in keys}
             assert bound == {key: ["ml"] for key in bound}, sid
-            assert bound or given == {own: ["owned"]}, sid
+            assert bound or condition == {own: ["owned"]}, sid
 
 
 def test_actions_on_all_resources_only_read() -> None:
@@ -68,10 +68,10 @@ def test_the_document_is_within_the_size_limit_of_inline_policies() -> None:
 
 @pytest.fixture(scope="module")
 def upstream(shared: Path) -> set[str]:
-    found = json.loads((shared / "charts/aws-load-balancer-controller/iam_policy.json").read_text())
+    document = json.loads((shared / "charts/aws-load-balancer-controller/iam_policy.json").read_text())
     return {
         action
-        for each in found["Statement"]
+        for each in document["Statement"]
         for action in (each["Action"] if isinstance(each["Action"], list) else [each["Action"]])
     }
 

@@ -1,4 +1,4 @@
-"""MLflow: where it keeps things, what it may read, and that no password is in anything that we make."""
+"""MLflow: storage, permissions, and no password in any manifest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.components.storage.support import statements
 from tests.support.context import Seen, seen_parts
 
 HANDED_ON = ("podSecurityContext", "affinity", "extraEnvVars")
-"""Maps that the chart hands on as they are."""
+"""Maps that the chart passes through."""
 SECRET = "arn:aws:secretsmanager:us-east-1:111122223333:secret:rds!db-0a1b2c3d"
 CHARTS = os.environ.get("SLIPWAY_SHARED")
 
@@ -32,8 +32,8 @@ def _mounts(container: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _seen(**settings: Any) -> Seen:
-    given = Settings.model_validate_json(json.dumps(settings))
-    return seen_parts(lambda: Mlflow(given), addons={"mlflow": settings})
+    configured = Settings.model_validate_json(json.dumps(settings))
+    return seen_parts(lambda: Mlflow(configured), addons={"mlflow": settings})
 
 
 def test_runs_are_in_the_database_and_artifacts_in_the_bucket() -> None:
@@ -133,7 +133,7 @@ def test_the_chart_accepts_every_value() -> None:
     checked = {key: value for key, value in values.items() if key not in HANDED_ON}
     assert not list(unknown_keys(checked, chart))
     schema = json.loads((Path(CHARTS) / "charts" / "mlflow" / "values.schema.json").read_text())
-    # Helm lays our values over the chart's and holds both together against the schema.
+    # Helm merges the values into the chart's and validates the result against the schema.
     jsonschema.Draft7Validator(schema).validate(overlay(chart, values))
 
 

@@ -1,4 +1,4 @@
-"""The password file: as libpq reads it, for its owner alone, and never worse than it was."""
+"""The password file: libpq's format, readable only by its owner, kept on errors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from components.addons.mlflow.password_file import line, look
 
 
 class _Secrets:
-    """Secrets Manager, that answers or fails."""
+    """A Secrets Manager client that answers or fails."""
 
     def __init__(self, answer: Any) -> None:
-        self.answer, self.asked = answer, list[str]()
+        self.answer, self.requested = answer, list[str]()
 
     def get_secret_value(self, SecretId: str) -> dict[str, Any]:  # noqa: N803 - AWS's spelling
-        self.asked.append(SecretId)
+        self.requested.append(SecretId)
         if isinstance(self.answer, Exception):
             raise self.answer
         return {"SecretString": json.dumps(self.answer)}
@@ -37,10 +37,10 @@ def test_colons_and_backslashes_are_escaped(password: str, written: str) -> None
 def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
     secrets, path = _Secrets({"username": "u", "password": "p"}), tmp_path / "password"
     assert look(secrets, "arn:secret", path) == ""
-    assert secrets.asked == ["arn:secret"]
+    assert secrets.requested == ["arn:secret"]
     assert path.read_text() == "*:*:*:u:p\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [found.name for found in tmp_path.iterdir()] == ["password"]
+    assert [path.name for path in tmp_path.iterdir()] == ["password"]
 
 
 def test_a_new_password_replaces_the_old_one(tmp_path: Path) -> None:

@@ -18,44 +18,44 @@ from tests.support.structural import complaints, definition, schema
 WHOLE = {"big": {"preset": "a100"}, **POOLS}
 
 
-def made() -> dict[str, dict[str, Any]]:
+def all_runtimes() -> dict[str, dict[str, Any]]:
     return runtimes(resolve_all(platform(WHOLE)), image=IMAGE)
 
 
 def pod(runtime: dict[str, Any]) -> dict[str, Any]:
     (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
-    found: dict[str, Any] = job["template"]["spec"]["template"]["spec"]
-    return found
+    spec: dict[str, Any] = job["template"]["spec"]["template"]["spec"]
+    return spec
 
 
 def test_there_is_a_general_runtime_and_one_per_training_pool_with_whole_gpus() -> None:
-    assert set(made()) == {"torch-distributed", "torch-distributed-big", "torch-distributed-h100"}
+    assert set(all_runtimes()) == {"torch-distributed", "torch-distributed-big", "torch-distributed-h100"}
 
 
 def test_a_pools_runtime_requests_whole_nodes_with_efa() -> None:
     spec = resolve_all(platform(WHOLE))["h100"]
-    found = pod(made()["torch-distributed-h100"])
-    (container,) = found["containers"]
+    manifest = pod(all_runtimes()["torch-distributed-h100"])
+    (container,) = manifest["containers"]
     assert container["resources"]["limits"] == {"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": str(spec.efa_count)}
     assert container["env"] == [{"name": "FI_PROVIDER", "value": "efa"}]
-    assert found["nodeSelector"] == {"platform.slipway/pool": "h100"}
-    assert {each["key"] for each in found["tolerations"]} == {taint.key for taint in spec.taints}
+    assert manifest["nodeSelector"] == {"platform.slipway/pool": "h100"}
+    assert {each["key"] for each in manifest["tolerations"]} == {taint.key for taint in spec.taints}
 
 
 def test_without_efa_no_libfabric_provider_is_set() -> None:
-    (container,) = pod(made()["torch-distributed-big"])["containers"]
+    (container,) = pod(all_runtimes()["torch-distributed-big"])["containers"]
     assert "env" not in container
 
 
 def test_runtimes_mount_shared_memory() -> None:
-    for runtime in made().values():
-        found = pod(runtime)
-        assert found["volumes"] == [{"name": "shared-memory", "emptyDir": {"medium": "Memory"}}]
-        assert found["containers"][0]["volumeMounts"][0]["mountPath"] == "/dev/shm"  # noqa: S108
+    for runtime in all_runtimes().values():
+        manifest = pod(runtime)
+        assert manifest["volumes"] == [{"name": "shared-memory", "emptyDir": {"medium": "Memory"}}]
+        assert manifest["containers"][0]["volumeMounts"][0]["mountPath"] == "/dev/shm"  # noqa: S108
 
 
 def test_container_and_job_have_the_names_that_trainer_requires() -> None:
-    for runtime in made().values():
+    for runtime in all_runtimes().values():
         (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
         assert job["name"] == pod(runtime)["containers"][0]["name"] == "node"
         assert job["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
@@ -72,8 +72,8 @@ def test_the_chart_installs_neither_jobset_nor_runtimes() -> None:
     assert "runtimes" not in values
 
 
-@pytest.mark.parametrize("name", made())
+@pytest.mark.parametrize("name", all_runtimes())
 def test_every_runtime_satisfies_the_crd(shared: Path, name: str) -> None:
     file = shared / "charts/kubeflow-trainer/crds/clustertrainingruntimes.trainer.kubeflow.org.yaml"
     expected = schema(definition(file, "ClusterTrainingRuntime"), "v1alpha1")
-    assert list(complaints(made()[name], expected)) == []
+    assert list(complaints(all_runtimes()[name], expected)) == []

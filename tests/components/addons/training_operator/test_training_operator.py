@@ -1,4 +1,4 @@
-"""The training operator from manifests of our own."""
+"""The training operator's manifests."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def test_every_kind_of_the_settings_is_known() -> None:
 
 
 def test_the_operator_serves_only_kinds_with_crds() -> None:
-    found = seen(kinds=("PyTorchJob", "JAXJob"))
-    (container,) = found.objects["operator"]["spec"]["template"]["spec"]["containers"]
+    result = seen(kinds=("PyTorchJob", "JAXJob"))
+    (container,) = result.objects["operator"]["spec"]["template"]["spec"]["containers"]
     assert container["args"] == ["--enable-scheme=pytorchjob", "--enable-scheme=jaxjob"]
-    assert {key for key in found.before if key.startswith("crd-")} == {"crd-pytorchjobs", "crd-jaxjobs"}
-    (own,) = [rule for rule in found.before["role"]["rules"] if rule["apiGroups"] == ["kubeflow.org"]]
+    assert {key for key in result.before if key.startswith("crd-")} == {"crd-pytorchjobs", "crd-jaxjobs"}
+    (own,) = [rule for rule in result.before["role"]["rules"] if rule["apiGroups"] == ["kubeflow.org"]]
     assert {name.partition("/")[0] for name in own["resources"]} == {"pytorchjobs", "jaxjobs"}
 
 
 def test_the_service_selects_the_operator_and_the_webhook_uses_the_service() -> None:
-    found = seen()
-    assert found.before["service"]["spec"]["selector"] == LABELS
-    assert found.objects["operator"]["spec"]["template"]["metadata"]["labels"] == LABELS
-    for hook in found.objects["webhook"]["webhooks"]:
+    result = seen()
+    assert result.before["service"]["spec"]["selector"] == LABELS
+    assert result.objects["operator"]["spec"]["template"]["metadata"]["labels"] == LABELS
+    for hook in result.objects["webhook"]["webhooks"]:
         service = hook["clientConfig"]["service"]
         assert (service["name"], service["namespace"]) == ("training-operator", "kubeflow")
-    (port,) = [each for each in found.before["service"]["spec"]["ports"] if each["port"] == 443]
+    (port,) = [each for each in result.before["service"]["spec"]["ports"] if each["port"] == 443]
     assert port["targetPort"] == 9443
 
 
@@ -81,10 +81,10 @@ def test_a_crd_has_upstreams_fields_except_those_of_pods_and_metrics(shared: Pat
     assert (ours["metadata"]["name"], ours["spec"]["scope"]) == (real["metadata"]["name"], real["spec"]["scope"])
     assert ours["spec"]["versions"][0]["subresources"] == real["spec"]["versions"][0]["subresources"]
     for part in ("spec", "status"):
-        wanted, given = (schema(each, "v1")["properties"][part] for each in (real, ours))
-        missing = set(fields(wanted["properties"])) - set(fields(given["properties"]))
+        wanted, actual = (schema(each, "v1")["properties"][part] for each in (real, ours))
+        missing = set(fields(wanted["properties"])) - set(fields(actual["properties"]))
         assert missing == set(), part
-        assert wanted.get("required") == given.get("required")
+        assert wanted.get("required") == actual.get("required")
     replicas = [schema(each, "v1")["properties"]["spec"]["properties"][job.replicas] for each in (real, ours)]
     assert set(replicas[0]["additionalProperties"]["properties"]) == set(
         replicas[1]["additionalProperties"]["properties"]
