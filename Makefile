@@ -5,9 +5,15 @@
 # 3 s with it (2026-11).
 export MYPY_CACHE_DIR ?= $(or $(SLIPWAY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slipway)/mypy
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners browser report up preview destroy test check format generate schema lock bench
+.PHONY: help setup tools scanners browser report up preview destroy test check format generate schema lock bench mutants
 
 STACK ?= dev
+# Of `make mutants`: the sample, the beginning of the paths that it is drawn from, and whether all tests are run on what
+# survives those near it (ALL=1).
+SEED ?= 1
+COUNT ?= 60
+WITHIN ?=
+ALL ?=
 BIN := .venv/bin
 # What the sandbox of a stack needs; the tests also render charts.
 TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd
@@ -63,6 +69,11 @@ test: check ## everything `make check` does, then all tests
 
 bench: tools ## the measured numbers, each beside its bound
 	$(BIN)/python -m tests.bench
+
+# In copies of the tree; SLIPWAY_SHARED counts as it does for `make test`.
+mutants: setup ## change the source in COUNT small ways, drawn by SEED, and fail where the tests notice too few of them
+	@$(BIN)/python -m slipway.toolchain ensure $(TEST_TOOLS)
+	$(BIN)/python -m tools.mutants --seed $(SEED) --count $(COUNT) --within '$(WITHIN)' $(if $(ALL),--all)
 
 format: setup ## rewrite the source as `make check` wants it
 	$(BIN)/ruff check --fix

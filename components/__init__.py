@@ -1,1 +1,1 @@
-"""Components of the platform: each makes one part of it from settings and from handles of the parts it stands on."""
+"""Components of the platform: each declares one part of it from settings and from outputs of other components."""

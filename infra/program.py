@@ -1,8 +1,8 @@
-"""The composition of the platform: what stands on what, and nothing else.
+"""The composition of the platform: which component gets the outputs of which, and nothing else.
 
-Network, control plane, the add-ons that nodes need, what keeps data, managed nodes, the add-ons that need nodes, what
-makes nodes as work comes, and the software on all of it. Each part takes the handles of those before it; the only
-waits are those that are true needs.
+Network, control plane, the EKS add-ons that nodes need, storage, managed node groups, the EKS add-ons that need nodes,
+autoscaling and Karpenter's pools, and the add-ons of the cluster. Each part takes the outputs of those before it;
+`depends_on` is used only for real dependencies.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import pulumi
 
-from components.addons import software
+from components.addons.install import InstalledAddOns, install
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
 from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
@@ -35,7 +35,7 @@ from spec.settings.platform import Platform
 
 
 def build(platform: Platform) -> Mapping[str, Any]:
-    """Declare every resource of an environment; give what others need of it."""
+    """Declare every resource of an environment; return the stack outputs."""
     cloud = pulumi.ResourceOptions(providers=[aws_provider(platform)])
     network = _network(platform, cloud)
     cluster = _control_plane(platform, network, cloud)
@@ -66,7 +66,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
         storage=storage,
         system_node_groups=managed.system,
     )
-    installed = software.install(context, inside)
+    installed = install(context, inside)
     tenants = _tenancy(context, installed, inside)
     guards(GuardsArgs(platform=platform, cluster=cluster, pools=managed.pools, teams=tenants), cloud, inside)
     Bill("bill", bill_of(platform, specs))
@@ -109,9 +109,9 @@ def _storage(
 
 
 def _tenancy(
-    context: AddOnContext, installed: software.Installed, opts: pulumi.ResourceOptions
+    context: AddOnContext, installed: InstalledAddOns, opts: pulumi.ResourceOptions
 ) -> Mapping[str, TeamOutputs]:
-    """Teams, what goes first, and the queues in which they share."""
+    """Teams, priority classes, admission policies, and the queues that teams share."""
     platform, cluster = context.platform, context.cluster
     Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
     queued = platform.addons.has(Kueue)

@@ -18,7 +18,7 @@ def tags_of(platform: Platform) -> dict[str, str]:
 
 
 def aws_provider(platform: Platform) -> aws.Provider:
-    """AWS in the environment's region; a run with credentials of another account stops here."""
+    """AWS in the environment's region; credentials of another account are refused."""
     return aws.Provider(
         "aws",
         region=platform.account.region,
@@ -38,9 +38,9 @@ def kubernetes_provider(cluster: ClusterOutputs) -> kubernetes.Provider:
         kubeconfig=cluster.kubeconfig,
         cluster_identifier=cluster.arn,
         enable_server_side_apply=True,
-        # What somebody changed by hand is drift, in the cluster as in AWS: a preview shows it and `up` takes it back,
-        # instead of stopping at a conflict of field managers. What a controller owns is in `ignore_changes`.
+        # A manual change is drift, in the cluster as in AWS: a preview shows it and `up` reverts it, instead of failing
+        # on a conflict of field managers. Fields that a controller owns are in `ignore_changes`.
         enable_patch_force=True,
-        # Who runs the program has rights in the cluster by its access entry and by nothing else.
+        # The identity that runs the program has permissions in the cluster only through its access entry.
         opts=pulumi.ResourceOptions(depends_on=list(cluster.access)),
     )

@@ -1,1 +1,1 @@
-"""The CrossGuard pack: what no stack may do, checked by the engine at preview and update, offline or not."""
+"""The CrossGuard policy pack, evaluated by the engine at every preview and update, in the sandbox and on AWS."""

@@ -1,4 +1,4 @@
-"""Entry point of the pack. Constructing it starts a server and never returns, so nothing else is here."""
+"""Entry point of the pack. Its constructor starts a server and never returns, so this module does nothing else."""
 
 from pulumi_policy import PolicyPack
 

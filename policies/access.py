@@ -1,9 +1,9 @@
-"""Safe reading of a resource's properties: every value is known, unknown or missing, and reading never raises.
+"""Safe access to a resource's properties: every value is known, unknown or missing.
 
-The SDK gives properties behind proxies that raise at the first touch of a value that a preview can't know, and one such
-raise ends the whole policy for that resource with a mere remark. Here an unknown is a value of its own: a question
-about it has no definite answer, and the questions beside it are answered as ever. Secrets arrive in plain text and are
-read like anything else. A value of the wrong type raises `WrongTypeError`, which the runner turns into a violation.
+The SDK wraps properties in proxies that raise on access to a value that a preview doesn't know; that ends the whole
+policy for the resource with only a warning. Here an unknown is a value of its own: a check of it reports nothing, and
+the other checks are evaluated. Secrets arrive in plain text and are read like other values. A value of the wrong type
+raises `WrongTypeError`, which the runner reports as a violation.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _LONGEST_SHOWN: Final = 80
 
 
 class WrongTypeError(Exception):
-    """A value is not of the type that its property has."""
+    """A value doesn't have the type of its property."""
 
     def __init__(self, node: Node, expected: str) -> None:
-        super().__init__(f"{node.path} must be {expected}, and is {node.shown}")
+        super().__init__(f"{node.path} must be {expected}; it is {node.shown}")
         self.node = node
         self.expected = expected
 
 
 def plain(value: Any) -> Any:
-    """A value without the SDK's proxies: dicts, lists and scalars, with `UNKNOWN` where nothing is known."""
+    """A value without the SDK's proxies: dicts, lists and scalars, with `UNKNOWN` for unknown values."""
     if isinstance(value, Mapping):
         return {str(key): _entry(value, key) for key in value}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
@@ -56,11 +56,11 @@ def _entry(container: Any, key: Any) -> Any:
 
 @dataclass(frozen=True)
 class Node:
-    """A place in a resource's properties, and what is there.
+    """A path in a resource's properties, and its value.
 
     Attributes:
-        path: Where it is, as a person would write it: `vpcConfig.publicAccessCidrs[0]`.
-        raw: The value, or why there is none.
+        path: `vpcConfig.publicAccessCidrs[0]`.
+        raw: The value, or the reason that there is none.
     """
 
     path: str
@@ -68,22 +68,22 @@ class Node:
 
     @property
     def unknown(self) -> bool:
-        """Whether something is given that only the update will know."""
+        """Whether the value is known only after the update."""
         return self.raw is UNKNOWN
 
     @property
     def missing(self) -> bool:
-        """Whether nothing is given, or null."""
+        """Whether the value is not set, or null."""
         return self.raw is MISSING or self.raw is None
 
     @property
     def known(self) -> bool:
-        """Whether there is a value to look at."""
+        """Whether there is a value."""
         return not self.unknown and not self.missing
 
     @property
     def shown(self) -> str:
-        """The value as a message shows it."""
+        """The value as it appears in a message."""
         if self.missing:
             return MISSING.value
         if self.unknown:
@@ -95,7 +95,7 @@ class Node:
         return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
 
     def __getitem__(self, key: str) -> Node:
-        """The value of a key; of what is unknown everything is unknown, of what is missing everything is missing."""
+        """The value of a key; unknown below an unknown value, missing below a missing one."""
         path = f"{self.path}.{key}" if self.path else key
         if not self.known:
             return Node(path, self.raw)
@@ -104,14 +104,14 @@ class Node:
         return Node(path, self.raw.get(key, MISSING))
 
     def at(self, *keys: str) -> Node:
-        """The value below several keys."""
+        """The value at a path of keys."""
         node = self
         for key in keys:
             node = node[key]
         return node
 
     def items(self) -> list[Node]:
-        """Entries of a list, unknown ones among them; none where the list is unknown or missing."""
+        """Entries of a list, including unknown ones; none if the list is unknown or missing."""
         if not self.known:
             return []
         if not isinstance(self.raw, list):
@@ -119,7 +119,7 @@ class Node:
         return [Node(f"{self.path}[{index}]", item) for index, item in enumerate(self.raw)]
 
     def fields(self) -> dict[str, Node]:
-        """Values of a map by key; none where the map is unknown or missing."""
+        """Values of a map by key; none if the map is unknown or missing."""
         if not self.known:
             return {}
         if not isinstance(self.raw, Mapping):
@@ -127,12 +127,12 @@ class Node:
         return {key: self[key] for key in self.raw}
 
     def text(self) -> str | None:
-        """A known text, else None."""
-        found: str | None = self._typed(str, "text")
-        return found
+        """A known text, otherwise None."""
+        value: str | None = self._typed(str, "text")
+        return value
 
     def number(self) -> float | None:
-        """A known number, else None; numbers arrive as floats, and some properties hold them as text."""
+        """A known number, otherwise None; numbers arrive as floats, in some properties as text."""
         if isinstance(self.raw, str):
             try:
                 return float(self.raw)
@@ -140,22 +140,22 @@ class Node:
                 raise WrongTypeError(self, "a number") from error
         if isinstance(self.raw, bool):
             raise WrongTypeError(self, "a number")
-        found = self._typed((int, float), "a number")
-        return None if found is None else float(found)
+        value = self._typed((int, float), "a number")
+        return None if value is None else float(value)
 
     def truth(self) -> bool | None:
-        """A known boolean, else None; `true` and `false` as text count, as launch templates write them."""
+        """A known boolean, otherwise None; the texts `true` and `false` count too: launch templates contain them."""
         if isinstance(self.raw, str) and self.raw in _TRUTH:
             return _TRUTH[self.raw]
-        found: bool | None = self._typed(bool, "true or false")
-        return found
+        value: bool | None = self._typed(bool, "true or false")
+        return value
 
     def is_true(self, *, default: bool = False) -> bool:
-        """Whether it is certainly true; `default` is what AWS takes where nothing is given."""
+        """Whether it is certainly true; `default` is AWS's default."""
         return default if self.missing else self.truth() is True
 
     def is_false(self, *, default: bool = False) -> bool:
-        """Whether it is certainly false; `default` is what AWS takes where nothing is given."""
+        """Whether it is certainly false; `default` is AWS's default."""
         return not default if self.missing else self.truth() is False
 
     def is_not(self, *accepted: Any) -> bool:
@@ -163,7 +163,7 @@ class Node:
         return self.missing or (self.known and self.raw not in accepted)
 
     def walk(self) -> Iterator[Node]:
-        """Every scalar below, this one included; unknown ones are left out."""
+        """Every known scalar at and below this node."""
         if isinstance(self.raw, Mapping):
             for field in self.fields().values():
                 yield from field.walk()
@@ -187,7 +187,7 @@ def texts(nodes: Iterable[Node]) -> set[str]:
 
 
 def unknowns(nodes: Iterable[Node]) -> int:
-    """How many of some values are unknown: each of them may turn out to be the one that is looked for."""
+    """The number of unknown values: each of them may be the one that a check looks for."""
     return sum(node.unknown for node in nodes)
 
 

@@ -1,7 +1,7 @@
-"""What an IAM action does, from its name: AWS names actions by verbs, and readers have few of them.
+"""Access levels of IAM actions, derived from their names: reads begin with one of a few verbs.
 
-AWS's own table (Service Authorization Reference) knows every action's access level; these verbs agree with it but for a
-handful, which are named below, so no copy of the table has to be kept up to date.
+AWS's Service Authorization Reference lists the access level of every action. These verbs agree with it except for the
+actions in `_WRITES`, so no copy of the table has to be maintained.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 _VERBS: Final = ("batchget", "check", "describe", "download", "estimate", "filter", "get", "head", "list", "lookup")
 _MORE_VERBS: Final = ("preview", "query", "receive", "scan", "search", "select", "simulate", "test", "validate", "view")
 _WRITES: Final = frozenset({"ec2:getconsolescreenshot", "sts:getfederationtoken"})
-"""Named like a reader, but at level Write in AWS's table."""
+"""Named like reads, but with access level Write in AWS's table."""
 
 EXFILTRATION: Final = (
     "s3:getobject*",
@@ -40,8 +40,8 @@ CREDENTIALS: Final = (
     "chime:createapikey",
     "ecr:getlogin*",
 )
-"""Getting credentials of somebody; same source, ACTIONS_THAT_RETURN_CREDENTIALS. Not `ecr:GetAuthorizationToken`, which
-knows no resource and gives no right that the caller does not have."""
+"""Actions that return credentials; same source, ACTIONS_THAT_RETURN_CREDENTIALS. Without `ecr:GetAuthorizationToken`,
+which supports no resources and grants no permission that the caller does not have."""
 PERMISSIONS: Final = (
     "iam:add*",
     "iam:attach*",
@@ -65,7 +65,7 @@ PERMISSIONS: Final = (
     "secretsmanager:putresourcepolicy",
     "organizations:*",
 )
-"""Level "Permissions management" of AWS's table, for services that this platform uses."""
+"""Access level "Permissions management" in AWS's table, for services that this platform uses."""
 ESCALATION: Final = (
     "iam:createpolicyversion",
     "iam:setdefaultpolicyversion",
@@ -78,8 +78,8 @@ ESCALATION: Final = (
     "iam:updateassumerolepolicy",
     "iam:passrole",
 )
-"""One of these on every resource makes its holder whatever he likes (Rhino Security Labs, "AWS IAM Privilege Escalation
-Methods"; PassRole is half of most pairs in it)."""
+"""Each of these, on every resource, allows privilege escalation (Rhino Security Labs, "AWS IAM Privilege Escalation
+Methods"; PassRole is part of most pairs in it)."""
 RESTRICTABLE: Final = (
     "dynamodb:*",
     "ecr:batchgetimage",
@@ -108,5 +108,5 @@ def reads(action: str) -> bool:
 
 
 def among(action: str, patterns: tuple[str, ...]) -> bool:
-    """Whether an action, itself perhaps a pattern, is or covers one of some actions."""
+    """Whether an action, which may be a pattern, matches or covers one of the patterns."""
     return any(fnmatchcase(action, pattern) or fnmatchcase(pattern.rstrip("*"), action) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Which rule answers for which question of Checkov, Trivy and the CIS benchmark, and why some have none."""
+"""Coverage of the checks of Checkov, Trivy and the CIS benchmark by checks of the pack, with reasons for the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _document() -> Mapping[str, Any]:
 
 
 def titles() -> dict[str, str]:
-    """Every id in scope with its title."""
+    """Every external check ID in scope, with its title."""
     return {
         external_id: title
         for source, ids in _document().items()
@@ -31,43 +31,43 @@ def titles() -> dict[str, str]:
     }
 
 
-def answers() -> dict[str, list[str]]:
-    """Checks by the ids that they answer for."""
-    found: dict[str, list[str]] = {}
+def checks_by_id() -> dict[str, list[str]]:
+    """Checks of the pack by the external check IDs that they cover."""
+    checks: dict[str, list[str]] = {}
     for rule in RULES:
         for key, check in rule.checks.items():
             for external_id in check.external_ids:
-                found.setdefault(external_id, []).append(f"{rule.name}/{key}")
-    return found
+                checks.setdefault(external_id, []).append(f"{rule.name}/{key}")
+    return checks
 
 
 def coverage() -> dict[str, str]:
-    """Every id in scope: the checks that answer for it, or why none does; sorted as the inventory is.
+    """For every external check ID in scope, the checks that cover it or the reason that none does; in file order.
 
     Raises:
-        ValueError: An id has neither or both, or a rule names one that is not in the inventory.
+        ValueError: An ID has neither or both, or a rule names one that is not in external_checks.yaml.
     """
-    known, found, reasons = titles(), answers(), _document()["reasons"]
+    known, checks, reasons = titles(), checks_by_id(), _document()["reasons"]
     wrong = [
-        f"{external_id}: no check names it, and no reason is given"
+        f"{external_id}: no check lists it in external_ids and it has no reason; add one of them"
         for external_id in known
-        if external_id not in {*found, *reasons}
+        if external_id not in {*checks, *reasons}
     ]
     wrong += [
-        f"{external_id}: a reason is given, and {found[external_id]} name it"
+        f"{external_id}: has a reason, and {checks[external_id]} list it; remove one of them"
         for external_id in reasons
-        if external_id in found
+        if external_id in checks
     ]
     wrong += [
-        f"{external_id}: {where} name it, and external_checks.yaml does not"
-        for external_id, where in found.items()
+        f"{external_id}: {where} list it, and external_checks.yaml does not; add its title"
+        for external_id, where in checks.items()
         if external_id not in known
     ]
     if wrong:
         raise ValueError("policies/external_checks.yaml: " + "; ".join(wrong))
     return {
-        external_id: ", ".join(found[external_id])
-        if external_id in found
+        external_id: ", ".join(checks[external_id])
+        if external_id in checks
         else f"{NOT_APPLICABLE}{reasons[external_id]}"
         for external_id in known
     }

@@ -1,4 +1,4 @@
-"""The page docs/policies.md, from the rules themselves."""
+"""The page docs/policies.md, generated from the rules."""
 
 from __future__ import annotations
 
@@ -15,39 +15,42 @@ from policies.rules import MODULES, RULES
 _INTRODUCTION: Final = """\
 # Policies
 
-<!-- Made by `python -m policies.generate` from the rules; edit those. -->
+<!-- Generated from the rules by `python -m policies.generate`; edit the rules. -->
 
-The pack is checked by the engine at every preview and update, in the sandbox as on AWS:
+The engine evaluates the policy pack at every preview and update, in the sandbox and on AWS:
 
     pulumi preview --stack prod --policy-pack policies
 
-and, without an engine and in seconds, by `slipway policies prod`, which runs the program in-process and asks every
-rule; `--manifests DIR` judges Kubernetes manifests as well, such as those that a chart was rendered to, since the pods
-of a Helm release are seen by no rule. The pack adds less than 2 s of processor time to a preview of `prod`.
+`slipway policies prod` evaluates the same rules within seconds, without an engine: it runs the program in-process.
+With `--manifests DIR` it also evaluates Kubernetes manifests, such as those of rendered charts: rules don't see the
+pods of a Helm release. The pack adds less than 2 s of CPU time to a preview of `prod`.
 
-It takes the levels and settings of the environment that the stack is named after, and those of `prod` for any other
-name. `--policy-pack-config policies/levels/<environment>.json` says the same in a file, for a start of one's own.
+A stack has the levels and settings of the environment with its name, or those of `prod` if there is none. To start the
+pack with explicit levels, use `--policy-pack-config policies/levels/<environment>.json`.
 
-- **Levels**, for dev, staging and prod: `M` mandatory (the run fails), `A` advisory (it is told), `-` off.
-- A rule of one **resource** looks at inputs, and what breaks it is never made. A rule of the **stack** looks at all
-  resources once they are registered: it fails a preview, so preview before every update.
-- A value that a preview can't know is no violation, and hides none: the update asks again.
-- A violation that somebody has judged is excused in `policies/suppressions.yaml`, with the reason, the team that
-  answers for it, and the last day. The day after, it is a violation again, and `{expiry}` fails every run until
-  the entry is judged again or removed.
-- Policies see neither `destroy` nor what a change replaces: for those there are `protect`, deletion protection, and
-  [the gate](guides/gate.md).
+- **Levels**, for dev, staging and prod: `M` mandatory (the run fails), `A` advisory (the violation is only reported),
+  `-` off.
+- A **resource** rule evaluates the inputs of one resource; the engine does not create a resource that violates a
+  mandatory rule. A **stack** rule evaluates all resources once they are registered; it fails a preview, so run a
+  preview before every update.
+- A value that a preview doesn't know is not a violation, and does not hide other violations; the update evaluates it
+  again.
+- To suppress an accepted violation, add an entry to `policies/suppressions.yaml` with the reason, the responsible team
+  and the last day. The day after, the violation is reported again, and `{expiry}` fails every run until the entry is
+  renewed or removed.
+- Policies evaluate the desired state. They see neither `destroy` nor replacements: use `protect`, deletion protection
+  and [the gate](guides/gate.md) for those.
 """
 
 
 def page() -> str:
-    """The whole page."""
+    """The content of the page."""
     return "\n".join([_INTRODUCTION.format(expiry=EXPIRY), *_contents(), *_rules(), *_covered()]) + "\n"
 
 
 def _contents() -> Iterator[str]:
     yield f"## The {len(RULES)} rules\n"
-    yield "| Rule | Asks | Severity | dev/staging/prod |"
+    yield "| Rule | Requirement | Severity | dev/staging/prod |"
     yield "|---|---|---|---|"
     for rule in RULES:
         yield f"| [{rule.name}](#{rule.name}) | {rule.title} | {rule.severity.value} | {rule.levels.text} |"
@@ -65,11 +68,11 @@ def _rule(rule: AnyRule) -> Iterator[str]:
     scope = "stack" if isinstance(rule, StackRule) else "resource"
     yield f"### {rule.name}\n"
     yield f"{rule.title}. {rule.why}\n"
-    yield f"*{rule.severity.value}, {rule.levels.text}, {scope}.* Mend: {rule.fix}\n"
-    yield "| Check | What is looked at | Also known as |"
+    yield f"*{rule.severity.value}, {rule.levels.text}, {scope}.* Fix: {rule.fix}\n"
+    yield "| Check | Requirement | External check IDs |"
     yield "|---|---|---|"
     for key, check in rule.checks.items():
-        yield f"| `{key}` | {check.asks} | {', '.join(check.external_ids) or 'nobody else asks'} |"
+        yield f"| `{key}` | {check.asks} | {', '.join(check.external_ids) or 'none'} |"
     yield ""
     if rule.settings:
         yield f"| Setting | Meaning | {' | '.join(ENVIRONMENTS)} |"
@@ -81,15 +84,15 @@ def _rule(rule: AnyRule) -> Iterator[str]:
 
 
 def _covered() -> Iterator[str]:
-    answered = coverage()
+    covered = coverage()
     without = {
         external_id: text.removeprefix(NOT_APPLICABLE)
-        for external_id, text in answered.items()
+        for external_id, text in covered.items()
         if text.startswith(NOT_APPLICABLE)
     }
     yield "## Coverage\n"
     yield (
-        f"Of {len(answered)} questions of Checkov, Trivy and the CIS Amazon EKS Benchmark about types that the stack "
-        f"makes, {len(answered) - len(without)} have a check; `policies/coverage.json` names it. The others:\n"
+        f"Checkov, Trivy and the CIS Amazon EKS Benchmark have {len(covered)} checks for resource types of the stacks. "
+        f"The pack covers {len(covered) - len(without)} of them, as listed in `policies/coverage.json`. The others:\n"
     )
     yield from (f"- {external_id}: {reason}" for external_id, reason in without.items())

@@ -1,4 +1,4 @@
-"""IAM documents and other JSON in properties, read as safely as the properties themselves."""
+"""IAM policy documents and other JSON in properties, with the same safe access as properties (`policies.access`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _json(text: str) -> Any:
 
 
 def parsed(node: Node) -> Node:
-    """What a text of JSON says; a map is taken as it is, and what is unknown or missing stays so."""
+    """The value of a JSON text; maps, unknown and missing values are returned unchanged."""
     if not isinstance(node.raw, str):
         return node
     try:
@@ -27,7 +27,7 @@ def parsed(node: Node) -> Node:
 
 
 def listed(node: Node) -> list[Node]:
-    """Entries of a list, or the one value that stands for a list of one, as IAM allows everywhere."""
+    """Entries of a list, or the single value: IAM accepts both everywhere."""
     if node.known and not isinstance(node.raw, list):
         return [node]
     return node.items()
@@ -35,41 +35,41 @@ def listed(node: Node) -> list[Node]:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of an IAM document."""
+    """One statement of an IAM policy document."""
 
     node: Node
 
     @property
     def allows(self) -> bool:
-        """Whether it certainly gives rights."""
+        """Whether its effect is certainly Allow."""
         return bool(self.node["Effect"].raw == "Allow")
 
     @property
     def actions(self) -> list[str]:
-        """Known actions that it names, in lower case, since IAM does not tell cases apart."""
+        """Its known actions, in lower case: IAM is case-insensitive."""
         return [str(action.raw).lower() for action in listed(self.node["Action"]) if action.known]
 
     @property
     def inverted(self) -> bool:
-        """Whether it gives every action but some."""
+        """Whether it uses NotAction."""
         return not self.node["NotAction"].missing
 
     @property
     def everywhere(self) -> bool:
-        """Whether it certainly is about every resource."""
+        """Whether it certainly applies to every resource."""
         return any(resource.raw == "*" for resource in listed(self.node["Resource"]))
 
     @property
     def conditions(self) -> dict[str, list[Node]]:
-        """Values by condition key, in lower case; of all operators."""
-        found: dict[str, list[Node]] = {}
+        """Values by condition key, in lower case, of all operators."""
+        values_by_key: dict[str, list[Node]] = {}
         for operator in self.node["Condition"].fields().values():
             for key, values in operator.fields().items():
-                found.setdefault(key.lower(), []).extend(listed(values))
-        return found
+                values_by_key.setdefault(key.lower(), []).extend(listed(values))
+        return values_by_key
 
     def principals(self, kind: str) -> list[Node]:
-        """Principals of a kind; `*` alone is everybody, of kind AWS."""
+        """Principals of a kind; a plain `*` counts as kind AWS."""
         principal = self.node["Principal"]
         if isinstance(principal.raw, str):
             return [principal] if kind == "AWS" else []
@@ -77,7 +77,7 @@ class Statement:
 
 
 def statements(node: Node) -> Iterator[Statement]:
-    """Statements of a document that is known; none of one that is not."""
+    """Known statements of a document."""
     document = parsed(node)
     for statement in listed(document["Statement"]):
         if statement.known:
@@ -85,7 +85,7 @@ def statements(node: Node) -> Iterator[Statement]:
 
 
 def refuses_plain_transport(document: Node) -> bool:
-    """Whether a resource's policy certainly denies everybody what is asked for without TLS."""
+    """Whether a resource policy certainly denies requests without TLS."""
     return any(
         statement.node["Effect"].raw == "Deny"
         and any(value.raw in ("false", False) for value in statement.conditions.get("aws:securetransport", ()))

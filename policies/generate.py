@@ -1,4 +1,4 @@
-"""Writes what follows from the rules: `python -m policies.generate`; with `--check` it only tells what is stale."""
+"""Writes the files generated from the rules: `python -m policies.generate`; `--check` only reports stale ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 
 
 def levels(environment: str) -> dict[str, Any]:
-    """Configuration of the pack for one environment, as `--policy-pack-config` takes it."""
+    """Configuration of the pack for one environment, in the format of `--policy-pack-config`."""
     return {
         rule.name: {"enforcementLevel": rule.levels.of(environment).value, **rule.defaults(environment)}
         for rule in RULES
@@ -26,7 +26,7 @@ def levels(environment: str) -> dict[str, Any]:
 
 
 def generated() -> dict[Path, str]:
-    """Text of every generated file."""
+    """Content of every generated file."""
     files = {ROOT / f"policies/levels/{name}.json": _json(levels(name)) for name in ENVIRONMENTS}
     files[ROOT / "policies/coverage.json"] = _json(coverage())
     files[ROOT / "docs/policies.md"] = page()
@@ -38,14 +38,14 @@ def _json(value: Any) -> str:
 
 
 def stale() -> list[Path]:
-    """Generated files that are not what the rules say."""
+    """Generated files that differ from the rules."""
     return [path for path, text in generated().items() if not path.is_file() or path.read_text("utf-8") != text]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the files; with `--check`, name those that are out of date and fail."""
+    """Write the files; with `--check`, report those that are out of date and fail."""
     parser = argparse.ArgumentParser(prog="python -m policies.generate", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail when a file is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is out of date")
     if parser.parse_args(arguments).check:
         names = [str(path.relative_to(ROOT)) for path in stale()]
         if names:

@@ -1,4 +1,4 @@
-"""How hard each rule is enforced where."""
+"""Enforcement levels of rules by environment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pulumi_policy import EnforcementLevel
 
 ENVIRONMENTS: Final = ("dev", "staging", "prod")
 STRICTEST: Final = "prod"
-"""What holds for a stack of any other name, so that a new environment starts strict."""
+"""Environment whose levels apply to stacks of any other name, so that a new environment starts strict."""
 
 _LETTERS: Final = {
     "M": EnforcementLevel.MANDATORY,
@@ -19,13 +19,13 @@ _LETTERS: Final = {
 
 
 def environment(stack: str) -> str:
-    """The environment whose levels hold for a stack; stacks bear the names of their environments."""
+    """The environment whose levels apply to a stack; a stack has the name of its environment."""
     return stack if stack in ENVIRONMENTS else STRICTEST
 
 
 @dataclass(frozen=True)
 class Levels:
-    """Levels of one rule by environment, written `A/M/M`: mandatory, advisory, `-` for off; dev, staging, prod."""
+    """Levels of one rule for dev, staging and prod, written `A/M/M`: M mandatory, A advisory, `-` off."""
 
     text: str
 
@@ -36,5 +36,5 @@ class Levels:
             raise ValueError(msg)
 
     def of(self, environment: str) -> EnforcementLevel:
-        """Level in one of the environments."""
+        """Level in an environment."""
         return _LETTERS[self.text.split("/")[ENVIRONMENTS.index(environment)]]

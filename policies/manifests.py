@@ -1,7 +1,7 @@
-"""Rules for pods on manifests: those that a chart was rendered to, or that somebody wrote by hand.
+"""Evaluation of Kubernetes manifests, such as rendered Helm charts.
 
-A Release is one resource, so its pods pass by every rule; where its chart can be rendered (`helm template`), what comes
-out is judged here by the same rules as what the program declares.
+A Release is one resource, so rules don't see its pods. Where its chart can be rendered (`helm template`), this module
+evaluates the manifests by the same rules as the resources of the program.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ def token(manifest: Mapping[str, Any]) -> str:
 
 
 def read(folder: Path) -> Iterator[Mapping[str, Any]]:
-    """Manifests of all files below a folder, lists taken apart, in the order of their paths.
+    """Manifests of all files below a folder, with items of lists, in the order of their paths.
 
     Raises:
-        ValueError: A file is no YAML, naming it.
+        ValueError: A file is not valid YAML; the message names it.
     """
     for path in sorted(path for path in folder.rglob("*") if path.suffix in SUFFIXES):
         try:
             documents = list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
         except yaml.YAMLError as error:
-            msg = f"{path}: no YAML: {error}"
+            msg = f"{path}: not valid YAML: {error}"
             raise ValueError(msg) from error
         for document in documents:
             yield from _objects(document)
@@ -58,12 +58,12 @@ def _objects(document: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def resource(manifest: Mapping[str, Any], stack: str, namespace: str = "") -> Resource:
-    """A manifest as rules see a resource; `namespace` is where it goes when it does not say so itself."""
+    """A manifest as a resource for rules; `namespace` is the default for manifests without one."""
     metadata = manifest.get("metadata") or {}
-    home = metadata.get("namespace") or namespace
-    name = "/".join(part for part in (home, str(metadata.get("name", "unnamed"))) if part)
+    space = metadata.get("namespace") or namespace
+    name = "/".join(part for part in (space, str(metadata.get("name", "unnamed"))) if part)
     kind = token(manifest)
-    props = {**manifest, "metadata": {**metadata, "namespace": home}} if home else dict(manifest)
+    props = {**manifest, "metadata": {**metadata, "namespace": space}} if space else dict(manifest)
     return Resource(type=kind, name=name, urn=f"urn:pulumi:{stack}::manifests::{kind}::{name}", read=lambda: props)
 
 
@@ -75,31 +75,31 @@ def findings_for_manifests(
     namespace: str = "",
     suppressions: Suppressions | None = None,
 ) -> list[Finding]:
-    """What the rules for workloads find in manifests, at the levels and settings of a stack.
+    """Findings of the rules for Kubernetes objects in manifests, with the levels and settings of a stack.
 
-    Rules of the stack, which need pools and queues, are asked about those of the program alone.
+    Stack rules, which need pools and queues, are evaluated for the program's resources only.
 
     Args:
         manifests: Objects of the Kubernetes API.
         stack: Name of the stack.
-        today: Day on which suppressions are judged.
-        namespace: Where objects go that name no namespace: that of the release.
-        suppressions: Excuses; those of the pack where not given.
+        today: Date for the expiry of suppressions.
+        namespace: Namespace of objects that name none: that of the release.
+        suppressions: Suppressions; by default those of the pack.
     """
     stage = environment(stack)
     suppressions = suppressions if suppressions is not None else load(identities())
     resources = [resource(manifest, stack, namespace) for manifest in manifests]
-    found: list[Finding] = []
+    all_findings: list[Finding] = []
     for rule in RULES:
         if not isinstance(rule, ResourceRule) or rule.levels.of(stage) is EnforcementLevel.DISABLED:
             continue
-        if rule.types != ANY and not _about_objects(rule.types):
+        if rule.types != ANY and not _for_objects(rule.types):
             continue
         context = Context(settings=rule.defaults(stage), today=today)
         for one in resources:
-            found += findings(rule, one, context, suppressions)
-    return found
+            all_findings += findings(rule, one, context, suppressions)
+    return all_findings
 
 
-def _about_objects(types: tuple[str, ...]) -> bool:
+def _for_objects(types: tuple[str, ...]) -> bool:
     return any(kind.startswith("kubernetes:") and kind != RELEASE for kind in types)

@@ -1,4 +1,4 @@
-"""Which subnet is which, by what is made from what: ids are unknown in a preview, the graph is not."""
+"""Public and private subnets, from the resource graph: a preview knows the graph, but not the IDs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from policies.tokens import INTERNET_GATEWAY, ROUTE, ROUTE_ASSOCIATION, ROUTE_TA
 
 
 def public_subnets(stack: Stack) -> list[Resource]:
-    """Subnets whose route table leads to an internet gateway, or which give out public addresses."""
-    doors = [route for route in stack.of(ROUTE) if route.source("gatewayId", INTERNET_GATEWAY)]
-    tables = [table for route in doors for table in route.source("routeTableId", ROUTE_TABLE)]
-    led = [
+    """Subnets with a route to an internet gateway, or that assign public addresses."""
+    routes = [route for route in stack.of(ROUTE) if route.source("gatewayId", INTERNET_GATEWAY)]
+    tables = [table for route in routes for table in route.source("routeTableId", ROUTE_TABLE)]
+    routed = [
         subnet
         for association in stack.of(ROUTE_ASSOCIATION)
         if any(association.takes_from(table) for table in tables)
@@ -22,17 +22,17 @@ def public_subnets(stack: Stack) -> list[Resource]:
     return [
         subnet
         for subnet in stack.of(SUBNET)
-        if subnet["mapPublicIpOnLaunch"].is_true(default=False) or any(subnet is found for found in led)
+        if subnet["mapPublicIpOnLaunch"].is_true(default=False) or any(subnet is other for other in routed)
     ]
 
 
 def network(node: Node) -> IPv4Network | None:
-    """A known range of addresses, else None."""
+    """A known CIDR range, otherwise None."""
     text = node.text()
     try:
         return IPv4Network(text, strict=False) if text is not None else None
     except ValueError as error:
-        raise WrongTypeError(node, "a range of addresses") from error
+        raise WrongTypeError(node, "a CIDR range") from error
 
 
 def zones(subnets: list[Resource]) -> set[str]:

@@ -1,4 +1,4 @@
-"""The rules of the pack, and the policies that the SDK makes of them."""
+"""The policies of the pack, built from the rules."""
 
 from __future__ import annotations
 
@@ -30,31 +30,32 @@ _FRAMEWORKS: Final = {"CKV": "Checkov", "AVD": "Trivy", "CIS": "CIS Amazon EKS B
 
 
 def identities() -> frozenset[str]:
-    """Everything that a suppression may name: rules, and their checks."""
+    """Names that a suppression may use: rules, and checks as `rule/check`."""
     return frozenset(name for rule in RULES for name in (rule.name, *(f"{rule.name}/{key}" for key in rule.checks)))
 
 
 def today() -> date:
-    """The day, as AWS counts it."""
+    """Today's date in UTC."""
     return datetime.now(tz=UTC).date()
 
 
 def policies(stack: str, day: Callable[[], date] = today) -> list[Policy]:
-    """The policies for a stack, at the levels and with the settings of its environment."""
+    """The policies for a stack, with the levels and settings of its environment."""
     environment = levels.environment(stack)
     suppressions = load(identities())
     return [*(policy(rule, environment, suppressions, day) for rule in RULES), expiry(suppressions, day)]
 
 
 def expiry(suppressions: Suppressions, day: Callable[[], date] = today) -> Policy:
-    """A policy that nobody can suppress: an excuse that has expired is judged again or removed."""
+    """A policy without suppressions: it reports every expired suppression."""
 
     def validate(_: StackValidationArgs, report: ReportViolation) -> None:
-        for found in suppressions.all:
-            if found.expired(day()):
+        for suppression in suppressions.all:
+            if suppression.expired(day()):
                 report(
-                    f"The suppression of {found.rule} for {found.urn} expired on {found.until}. {found.owner} must "
-                    "judge it again in policies/suppressions.yaml, or mend the violation and remove the entry.",
+                    f"The suppression of {suppression.rule} for {suppression.urn} expired on {suppression.until}. "
+                    f"{suppression.owner} must review and renew it in policies/suppressions.yaml, or fix the "
+                    "violation and remove the entry.",
                     None,
                 )
 
@@ -68,7 +69,7 @@ def expiry(suppressions: Suppressions, day: Callable[[], date] = today) -> Polic
 
 
 def policy(rule: AnyRule, environment: str, suppressions: Suppressions, day: Callable[[], date] = today) -> Policy:
-    """One rule as the SDK knows it."""
+    """The SDK's policy for a rule."""
     defaults = rule.defaults(environment)
     schema = {name: {**setting.schema, "default": defaults[name]} for name, setting in rule.settings.items()}
     common: dict[str, Any] = {
@@ -87,7 +88,7 @@ def policy(rule: AnyRule, environment: str, suppressions: Suppressions, day: Cal
 
 
 def _framework(external_ids: Sequence[str]) -> PolicyComplianceFramework | None:
-    """The SDK knows one framework a policy: the one of the first external check; all are tags."""
+    """The SDK supports one framework per policy: that of the first external check. All external check IDs are tags."""
     if not external_ids:
         return None
     prefix, _, _ = (

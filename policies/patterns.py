@@ -1,4 +1,4 @@
-"""Texts that are credentials, by the form that their issuers give them. A message names the form, never the text."""
+"""Patterns of credentials, by the format of their issuers. Messages name the format, never the credential."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ FORMS: Final[Mapping[str, re.Pattern[str]]] = {
 
 
 def credentials(text: str) -> Iterator[str]:
-    """Forms of credentials that a text holds."""
+    """Formats of the credentials in a text."""
     return (form for form, pattern in FORMS.items() if pattern.search(text))

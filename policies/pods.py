@@ -1,7 +1,6 @@
-"""Pods in whatever declares them: a Deployment, a JobSet, a training runtime, a manifest that a chart was rendered to.
+"""Pod specs in any resource: a Deployment, a JobSet, a training runtime, a manifest of a rendered chart.
 
-A pod spec is known by its shape: a map with a list of `containers`. So a kind that nobody has heard of is judged as
-well, wherever in it the pod is.
+A pod spec is recognized by its shape, a map with a list of `containers`, so unknown kinds are evaluated as well.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from typing import Any, Final
 
 from policies.access import MISSING, Node
 from policies.resource import Resource
-from policies.rule import Context, Problem, Setting, problem
+from policies.rule import Context, Setting, Violation, violation
 
 _LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 EXEMPT: Final = "privilegedNamespaces"
-"""Setting: namespaces whose pods are the node's own software."""
+"""Setting: namespaces of node software."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +26,7 @@ class Pod:
     Attributes:
         at: The resource.
         spec: The pod spec.
-        metadata: Labels and annotations of the pod; of the resource where it is the pod itself.
+        metadata: Metadata of the pod; of the resource if it is a Pod.
     """
 
     at: Resource
@@ -36,22 +35,22 @@ class Pod:
 
     @property
     def containers(self) -> list[Node]:
-        """All containers whose list is known, those that run first among them."""
+        """All known containers, including init and ephemeral ones."""
         return [entry for key in _LISTS for entry in self.spec[key].items() if entry.known]
 
     @property
     def main(self) -> list[Node]:
-        """Containers that run side by side."""
+        """Known containers without init and ephemeral ones."""
         return [entry for entry in self.spec["containers"].items() if entry.known]
 
     def security(self, container: Node, key: str) -> Node:
-        """A setting of a container's security context, which goes before the pod's."""
+        """A field of the security context: the container's, otherwise the pod's."""
         own = container["securityContext"][key]
         return self.spec["securityContext"][key] if own.missing else own
 
 
 def pods(resource: Resource) -> Iterator[Pod]:
-    """Pods that a resource of Kubernetes declares."""
+    """Pods that a Kubernetes resource declares."""
     if resource.type.startswith("kubernetes:") and ":helm.sh/" not in resource.type:
         yield from _below(resource, resource.props, resource["metadata"])
 
@@ -71,12 +70,12 @@ def _below(resource: Resource, node: Node, metadata: Node) -> Iterator[Pod]:
 
 
 def _is_pod(raw: Mapping[str, Any]) -> bool:
-    found = raw.get("containers")
-    return isinstance(found, list) and all(not isinstance(entry, str) for entry in found)
+    containers = raw.get("containers")
+    return isinstance(containers, list) and all(not isinstance(entry, str) for entry in containers)
 
 
 def exempt(resource: Resource, context: Context) -> bool:
-    """Whether a resource may be in a namespace whose pods are the node's own software."""
+    """Whether a resource is, or may be, in a namespace of node software."""
     namespace = resource["metadata"]["namespace"]
     patterns = context.settings.get(EXEMPT, ())
     return bool(patterns) and (
@@ -87,37 +86,37 @@ def exempt(resource: Resource, context: Context) -> bool:
 Question = Callable[[Pod, Node], Node | None]
 
 
-def of_container(question: Question) -> Callable[[Resource, Context], Iterator[Problem]]:
-    """Asks of every container; the question gives the property that is certainly wrong, or nothing."""
+def of_container(question: Question) -> Callable[[Resource, Context], Iterator[Violation]]:
+    """A check of every container; the question returns the property that is certainly wrong, or None."""
 
-    def find(resource: Resource, context: Context) -> Iterator[Problem]:
+    def find(resource: Resource, context: Context) -> Iterator[Violation]:
         for pod in () if exempt(resource, context) else pods(resource):
             for container in pod.containers:
                 wrong = question(pod, container)
                 if wrong is not None:
-                    yield problem(wrong, at=resource)
+                    yield violation(wrong, at=resource)
 
     return find
 
 
-def of_pod(question: Callable[[Pod], Node | None]) -> Callable[[Resource, Context], Iterator[Problem]]:
-    """Asks of every pod; the question gives the property that is certainly wrong, or nothing."""
+def of_pod(question: Callable[[Pod], Node | None]) -> Callable[[Resource, Context], Iterator[Violation]]:
+    """A check of every pod; the question returns the property that is certainly wrong, or None."""
 
-    def find(resource: Resource, context: Context) -> Iterator[Problem]:
+    def find(resource: Resource, context: Context) -> Iterator[Violation]:
         for pod in () if exempt(resource, context) else pods(resource):
             wrong = question(pod)
             if wrong is not None:
-                yield problem(wrong, at=resource)
+                yield violation(wrong, at=resource)
 
     return find
 
 
 def node_software() -> dict[str, Setting]:
-    """The setting that exempts namespaces of drivers, device plugins and node agents."""
+    """The setting that exempts the namespaces of node software."""
     names = ["kube-system", "gpu-operator", "monitoring"]
     return {
         EXEMPT: Setting(
-            asks="globs of namespaces whose pods are the node's own software",
+            asks="globs of namespaces for node software, such as drivers, device plugins and node agents",
             schema={"type": "array", "items": {"type": "string"}},
             values={"dev": names, "staging": names, "prod": names},
         )

@@ -1,4 +1,4 @@
-"""A pool of nodes as rules see it, whether it is an EKS node group, a Karpenter NodePool, or a component's own word."""
+"""Pools of nodes: EKS node groups, Karpenter NodePools, and the outputs of pool components."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from policies.resource import Resource, Stack
 from policies.tokens import NODE_GROUP, NODE_POOL, POOLS
 from spec.catalog import instances
 from spec.catalog.instances import InstanceType
+from spec.pools.keys import GPU
 
-GPU: Final = "nvidia.com/gpu"
-ROLE: Final = "platform.slipway/role"
-"""Label that says what a pool is for (`spec.pools.keys`)."""
 TYPE: Final = "node.kubernetes.io/instance-type"
 ZONE: Final = "topology.kubernetes.io/zone"
 CAPACITY: Final = "karpenter.sh/capacity-type"
 
 
 def requirement(pool: Resource, key: str) -> Node:
-    """Values that a NodePool requires of a label; missing where it requires nothing of it."""
+    """Values that a NodePool requires for a label; missing if it has no such requirement."""
     requirements = pool["spec"].at("template", "spec", "requirements")
     for entry in requirements.items():
         if entry.known and entry["key"].raw == key and entry["operator"].raw == "In":
@@ -34,7 +32,7 @@ def type_names(pool: Resource) -> Node:
 
 
 def machines(pool: Resource) -> Iterator[tuple[Node, InstanceType | None]]:
-    """Known instance types of a pool, each with what the catalog knows of it."""
+    """Known instance types of a pool, with their catalog entries."""
     for node in type_names(pool).items():
         name = node.text()
         if name is not None:
@@ -42,7 +40,7 @@ def machines(pool: Resource) -> Iterator[tuple[Node, InstanceType | None]]:
 
 
 def gpus_of(pool: Resource) -> bool:
-    """Whether a node group or NodePool certainly has GPUs: by its types, else by its image or its labels."""
+    """Whether a node group or NodePool certainly has GPUs, by its instance types, AMI type or labels."""
     if any(machine is not None and machine.gpus for _, machine in machines(pool)):
         return True
     return "NVIDIA" in str(pool["amiType"].raw) or label(pool, GPU).raw == "true"
@@ -60,25 +58,25 @@ def taints(pool: Resource) -> Node:
 
 
 def market(pool: Resource) -> Node:
-    """Where its machines come from: EKS's `capacityType`, or Karpenter's list of capacity types."""
+    """Its capacity type: `capacityType` of EKS, or Karpenter's list of capacity types."""
     return pool["capacityType"] if pool.type == NODE_GROUP else requirement(pool, CAPACITY)
 
 
 def spot(pool: Resource) -> bool:
-    """Whether its machines certainly may be Spot. Karpenter takes on-demand alone unless told otherwise."""
+    """Whether it certainly may use Spot. Karpenter's default is on-demand."""
     if pool.type == NODE_GROUP:
         return bool(market(pool).raw == "SPOT")
     return any(entry.raw == "spot" for entry in market(pool).items())
 
 
 def facts(stack: Stack) -> list[tuple[Resource, Node]]:
-    """What the pools' components say of themselves: plain values that no preview hides."""
-    found = [(component, component["pool"]) for component in stack.of(*POOLS)]
-    return [(component, pool) for component, pool in found if pool.known]
+    """The pool components with their output `pool`, whose values a preview knows."""
+    pools = [(component, component["pool"]) for component in stack.of(*POOLS)]
+    return [(component, pool) for component, pool in pools if pool.known]
 
 
 def names(stack: Stack) -> list[Node]:
-    """Names of the pools, an unknown one for each whose facts are unknown."""
+    """Names of the pools; unknown for pools whose output is unknown."""
     return [component["pool"]["name"] for component in stack.of(*POOLS)]
 
 
@@ -88,5 +86,5 @@ def node_pools(stack: Stack) -> list[Resource]:
 
 
 def children(stack: Stack, component: Resource, token: str) -> list[Resource]:
-    """Resources of a type that a component made: their URNs bear its type and their names begin with its."""
-    return [found for found in stack.of(token) if found.name.startswith(f"{component.name}-")]
+    """Resources of a type that belong to a component: their names begin with the component's name."""
+    return [child for child in stack.of(token) if child.name.startswith(f"{component.name}-")]

@@ -1,6 +1,6 @@
-"""Questions that many checks ask of one property, as functions that make a check's `find`.
+"""Predicates for single properties that many checks use, as functions that return a check's `find`.
 
-Each finds only what is certain: an unknown value is never a violation. Rules with more to weigh write their own.
+Each reports only what is certain: an unknown value is never a violation.
 """
 
 from __future__ import annotations
@@ -10,78 +10,78 @@ from typing import Any
 
 from policies.access import Node
 from policies.resource import Resource, Stack
-from policies.rule import Context, Problem, problem
+from policies.rule import Context, Violation, violation
 
-Find = Callable[[Resource, Context], Iterator[Problem]]
+Find = Callable[[Resource, Context], Iterator[Violation]]
 
 
 def _at(resource: Resource, path: str) -> Node:
     return resource.props.at(*path.split("."))
 
 
-def given(path: str, *types: str) -> Find:
+def present(path: str, *types: str) -> Find:
     """It must be set."""
-    return _asked(path, lambda node, _: node.missing, types)
+    return _check(path, lambda node, _: node.missing, types)
 
 
 def absent(path: str, *types: str) -> Find:
     """It must not be set."""
-    return _asked(path, lambda node, _: node.known, types)
+    return _check(path, lambda node, _: node.known, types)
 
 
 def true(path: str, *types: str, default: bool = False) -> Find:
-    """It must be true; `default` is what AWS takes where nothing is given."""
-    return _asked(path, lambda node, _: node.is_false(default=default), types)
+    """It must be true; `default` is AWS's default."""
+    return _check(path, lambda node, _: node.is_false(default=default), types)
 
 
 def false(path: str, *types: str, default: bool = False) -> Find:
-    """It must be false; `default` is what AWS takes where nothing is given."""
-    return _asked(path, lambda node, _: node.is_true(default=default), types)
+    """It must be false; `default` is AWS's default."""
+    return _check(path, lambda node, _: node.is_true(default=default), types)
 
 
 def is_in(path: str, *accepted: Any, types: tuple[str, ...] = (), default: Any = None) -> Find:
-    """It must be one of these values, or what AWS takes where nothing is given must be."""
+    """It, or AWS's default where it is not set, must be one of these values."""
 
     def wrong(node: Node, _: Context) -> bool:
         return (default if node.missing else node.raw) not in accepted and not node.unknown
 
-    return _asked(path, wrong, types)
+    return _check(path, wrong, types)
 
 
 def in_setting(path: str, setting: str, *types: str) -> Find:
     """It must be one of the values of a setting."""
-    return _asked(path, lambda node, context: node.is_not(*context.settings[setting]), types)
+    return _check(path, lambda node, context: node.is_not(*context.settings[setting]), types)
 
 
 def at_least(path: str, setting: str, *types: str, default: float = 0) -> Find:
-    """It must be a number not smaller than a setting."""
+    """It must be a number that is at least the value of a setting."""
 
     def small(node: Node, context: Context) -> bool:
         number = default if node.missing else node.number()
         return number is not None and number < context.settings[setting]
 
-    return _asked(path, small, types)
+    return _check(path, small, types)
 
 
 def filled(path: str, *types: str) -> Find:
-    """It must be a list with something in it."""
-    return _asked(path, lambda node, _: node.missing or node.raw == [], types)
+    """It must be a list that is not empty."""
+    return _check(path, lambda node, _: node.missing or node.raw == [], types)
 
 
-def _asked(path: str, wrong: Callable[[Node, Context], bool], types: tuple[str, ...]) -> Find:
-    def find(resource: Resource, context: Context) -> Iterator[Problem]:
+def _check(path: str, wrong: Callable[[Node, Context], bool], types: tuple[str, ...]) -> Find:
+    def find(resource: Resource, context: Context) -> Iterator[Violation]:
         if not types or resource.type in types:
             node = _at(resource, path)
             if wrong(node, context):
-                yield problem(node, at=resource)
+                yield violation(node, at=resource)
 
     return find
 
 
 def each(token: str, find: Find, unless: Callable[[Stack, Resource], bool] | None = None) -> Callable[..., Any]:
-    """The same question of every resource of a type of the stack, but for those that something excuses."""
+    """A check of every resource of a type in the stack, except those for which `unless` is true."""
 
-    def every(stack: Stack, context: Context) -> Iterator[Problem]:
+    def every(stack: Stack, context: Context) -> Iterator[Violation]:
         for resource in stack.of(token):
             if unless is None or not unless(stack, resource):
                 yield from find(resource, context)
@@ -90,27 +90,27 @@ def each(token: str, find: Find, unless: Callable[[Stack, Resource], bool] | Non
 
 
 def companions(stack: Stack, subject: Resource, token: str, key: str) -> list[Resource]:
-    """Resources of a type that are about another one: their property comes from it, or names it."""
+    """Resources of a type that refer to another one: a property is an output of it, or its name."""
     name = subject[key].text()
     return [
-        found
-        for found in stack.of(token)
-        if subject in found.source(key, subject.type) or (name is not None and found[key].raw == name)
+        other
+        for other in stack.of(token)
+        if subject in other.source(key, subject.type) or (name is not None and other[key].raw == name)
     ]
 
 
 def has_companion(token: str, key: str, of: str, got: str) -> Callable[..., Any]:
-    """Every resource of a type must have another one about it, such as a bucket its public access block."""
+    """Every resource of a type must have a companion, such as a bucket its public access block."""
 
-    def alone(stack: Stack, _: Context) -> Iterator[Problem]:
+    def missing(stack: Stack, _: Context) -> Iterator[Violation]:
         for subject in stack.of(of):
             if not companions(stack, subject, token, key) and not _undecided(stack, subject, token, key):
-                yield Problem(path="", got=got, at=subject)
+                yield Violation(path="", got=got, at=subject)
 
-    return alone
+    return missing
 
 
 def _undecided(stack: Stack, subject: Resource, token: str, key: str) -> bool:
-    """Whether one that comes from nowhere may be about it: either name may turn out to be the other."""
-    loose = [found[key] for found in stack.of(token) if not found.sources.get(key)]
-    return any(name.unknown or subject[key].unknown for name in loose)
+    """Whether a resource without a dependency may be the companion: one of the two names is unknown."""
+    independent = [other[key] for other in stack.of(token) if not other.sources.get(key)]
+    return any(name.unknown or subject[key].unknown for name in independent)

@@ -1,7 +1,7 @@
-"""What the engine's messages hold, read once for all rules: the SDK reads them anew for each, behind proxies.
+"""Properties in the engine's messages, parsed once for all rules: the SDK parses them again for each rule.
 
-The marks of unknown values and of secrets are those that the SDK knows; what else has a mark, assets and archives, is
-left to the SDK.
+Sentinels of unknown values and signatures of secrets are those of the SDK. The SDK deserializes values with other
+signatures, which are assets and archives.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _UNKNOWN: Final = frozenset(
 
 
 class Unread:
-    """Properties in a message of the engine, which are read when a rule first looks at them."""
+    """Properties in a message of the engine, parsed on first access."""
 
     def __init__(self, message: struct_pb2.Struct) -> None:
         self._message = message
 
     @cached_property
     def values(self) -> Mapping[str, Any]:
-        """The properties: dicts, lists and scalars, with `UNKNOWN` where nothing is known."""
+        """The properties: dicts, lists and scalars, with `UNKNOWN` for unknown values."""
         return {key: _value(value) for key, value in self._message.fields.items()}
 
 
@@ -41,7 +41,7 @@ def _value(value: struct_pb2.Value) -> Any:
         return _struct(value.struct_value)
     if kind == "list_value":
         return [_value(item) for item in value.list_value.values]
-    # A number or a truth value; null has no other value than None.
+    # A number or a boolean; null is None.
     return getattr(value, kind) if kind not in (None, "null_value") else None
 
 

@@ -1,8 +1,8 @@
-"""A resource and a stack as rules see them, whether the engine analyses, a recording is checked or a test speaks."""
+"""Resources and stacks for rules, from the engine, from a recording of the program or from a test."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,13 +21,14 @@ class Resource:
         type: Type token.
         name: Logical name.
         urn: URN.
-        read: Gives its properties: inputs for rules of one resource, outputs for those of a stack. They are read when
-            first asked for, because most rules look at few of a stack's resources.
+        read: Returns its properties: inputs for resource rules, outputs for stack rules. It is called on first access,
+            because most rules look at few of a stack's resources.
         protect: Whether the engine refuses to delete it.
         ignore_changes: Properties whose changes the engine ignores.
-        delete_before_replace: Whether a replacement comes after the deletion; None where the provider decides.
+        delete_before_replace: Whether the engine deletes it before it creates the replacement; None if the provider
+            decides.
         provider: Properties of its provider.
-        sources: Resources whose outputs it takes, by the property that takes them; filled in by `link`.
+        sources: Resources whose outputs it uses, by the property that uses them.
     """
 
     type: str
@@ -43,19 +44,19 @@ class Resource:
     @cached_property
     def props(self) -> Node:
         """Its properties."""
-        found = self.read()
-        return Node("", found.values) if isinstance(found, Unread) else tree(found)
+        properties = self.read()
+        return Node("", properties.values) if isinstance(properties, Unread) else tree(properties)
 
     def __getitem__(self, key: str) -> Node:
         return self.props[key]
 
     def source(self, key: str, *types: str) -> list[Resource]:
-        """Resources of these types from which a property comes."""
-        return [found for found in self.sources.get(key, ()) if found.type in types]
+        """Resources of these types whose outputs a property uses."""
+        return [source for source in self.sources.get(key, ()) if source.type in types]
 
     def takes_from(self, other: Resource) -> bool:
-        """Whether any property comes from the other resource."""
-        return any(other is found for sources in self.sources.values() for found in sources)
+        """Whether any property uses an output of the other resource."""
+        return any(other is source for sources in self.sources.values() for source in sources)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Stack:
 
 
 def from_validation(args: ResourceValidationArgs) -> Resource:
-    """The resource that the engine asks about."""
+    """The resource in a request of the engine."""
     options = args.opts
     return Resource(
         type=args.resource_type,
@@ -87,19 +88,18 @@ def from_validation(args: ResourceValidationArgs) -> Resource:
 _LAST: dict[str, tuple[Sequence[PolicyResource], Stack]] = {}
 
 
-def from_analysis(given: Sequence[PolicyResource]) -> Stack:
-    """The stack that the engine asks about, with what takes from what. The same resources are read once, however many
-    rules ask: they do so one after another."""
+def from_analysis(resources: Sequence[PolicyResource]) -> Stack:
+    """The stack in a request of the engine, with dependencies. It is built once for all rules of a request, which are
+    evaluated one after another."""
     last = _LAST.get("stack")
-    if last is None or last[0] is not given:
-        last = _LAST["stack"] = (given, _analysed(given))
+    if last is None or last[0] is not resources:
+        last = _LAST["stack"] = (resources, _analysed(resources))
     return last[1]
 
 
-def _analysed(given: Iterable[PolicyResource]) -> Stack:
-    found = list(given)
-    resources = {one.urn: _from_policy(one) for one in found}
-    for one in found:
+def _analysed(policy_resources: Sequence[PolicyResource]) -> Stack:
+    resources = {one.urn: _from_policy(one) for one in policy_resources}
+    for one in policy_resources:
         for key, sources in one.property_dependencies.items():
             resources[one.urn].sources[key] = tuple(resources[source.urn] for source in sources)
     return Stack(tuple(resources.values()))

@@ -1,13 +1,14 @@
-"""What a rule is. Everything about it is in one place: what it asks, how hard, where it is known from, and fixtures.
+"""What a rule is: what it requires, how strictly, why, and the sources.
 
-The pack, the levels of each environment, the documentation page, the coverage table and most tests are made from these
-values, so a new rule is one `Rule` in one file below `policies/rules`.
+The pack, the levels of each environment, the documentation page and the coverage table are generated from these values,
+so a new rule is one `Rule` in a module of `policies/rules`, and its fixtures in the module of the same name in
+`tests/policies/fixtures`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final, Generic, TypeVar
@@ -15,24 +16,23 @@ from typing import Any, Final, Generic, TypeVar
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture
 from policies.levels import ENVIRONMENTS, Levels
 from policies.resource import Resource, Stack
 
 Subject = TypeVar("Subject", Resource, Stack)
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 ANY: Final = ("*",)
-"""`types` of a rule that looks at every resource."""
+"""`types` of a rule for resources of every type."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
-    """One place where a rule is broken.
+class Violation:
+    """One place in a resource or stack where a check does not hold.
 
     Attributes:
-        path: Property that is wrong; empty where the resource as a whole is.
-        got: What is there, in words that fit behind "it is": a value, or a phrase.
-        at: Resource that is wrong; the one that was asked about where not given.
+        path: Path of the property; empty if the whole resource violates the check.
+        got: The value found, or a phrase that continues "it is".
+        at: The resource; by default the one that the check was called with.
     """
 
     path: str
@@ -40,17 +40,17 @@ class Problem:
     at: Resource | None = None
 
 
-def problem(node: Node, got: str | None = None, at: Resource | None = None) -> Problem:
-    """A problem with a property."""
-    return Problem(path=node.path, got=got or node.shown, at=at)
+def violation(node: Node, got: str | None = None, at: Resource | None = None) -> Violation:
+    """A violation at a property."""
+    return Violation(path=node.path, got=got or node.shown, at=at)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """A number or list that a rule compares with, which environments may have different.
+    """A parameter of a rule, with a value for each environment.
 
     Attributes:
-        asks: What it is, with its unit.
+        asks: What it means, with its unit.
         schema: JSON Schema of its value.
         values: Value by environment.
     """
@@ -72,11 +72,11 @@ def everywhere(value: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """What a check may know beside its subject.
+    """What a check gets besides its subject.
 
     Attributes:
         settings: Settings of the rule.
-        today: Day on which versions, approvals and suppressions are judged.
+        today: Date for the support of versions and the expiry of approvals and suppressions.
     """
 
     settings: Mapping[str, Any]
@@ -85,23 +85,19 @@ class Context:
 
 @dataclass(frozen=True, kw_only=True)
 class Check(Generic[Subject]):
-    """One question of a rule, with an identity of its own: coverage and suppressions are per check.
+    """One condition of a rule, with its own ID: coverage and suppressions refer to checks.
 
     Attributes:
         asks: What must hold, as the end of a sentence that begins with the property: "must be true".
-        find: Gives every place where it certainly does not.
-        external_ids: Ids of the same question elsewhere: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`.
-        bad: Fixtures in which this check, and no other of the rule, finds something.
-        fix: How to mend it, where it differs from the rule's.
-        elsewhere: More such fixtures by environment, where settings other than production's decide.
+        find: Yields a violation for every place where it certainly does not hold.
+        external_ids: IDs of the same check in other tools: `CKV_AWS_38`, `AVD-AWS-0041`, `CIS-5.4.1`.
+        fix: How to fix a violation, if it differs from the rule's.
     """
 
     asks: str
-    find: Callable[[Subject, Context], Iterable[Problem]]
-    bad: Sequence[Fixture]
+    find: Callable[[Subject, Context], Iterable[Violation]]
     external_ids: tuple[str, ...] = ()
     fix: str | None = None
-    elsewhere: Mapping[str, Sequence[Fixture]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,16 +105,15 @@ class Rule(Generic[Subject]):
     """One rule of the pack.
 
     Attributes:
-        name: Stable id, in kebab case: configuration and suppressions name it.
-        title: What it asks for, in one sentence.
-        types: Type tokens that it looks at, from `policies.tokens`.
-        severity: How much harm its violation does.
-        levels: How hard it is enforced, by environment.
-        why: What goes wrong otherwise, with where that is known from.
-        fix: How to mend a violation, in terms of the stack file or the component.
-        checks: Its questions by key.
-        good: Fixtures in which none of its checks finds anything.
-        settings: What it compares with, by name.
+        name: Stable ID, in kebab case: configuration and suppressions refer to it.
+        title: What it requires, in one sentence.
+        types: Type tokens that it applies to, from `policies.tokens`.
+        severity: Severity of a violation.
+        levels: Enforcement level by environment.
+        why: What goes wrong otherwise, with its source.
+        fix: How to fix a violation, in terms of the stack file or the component.
+        checks: Its checks by key.
+        settings: Its parameters by name.
     """
 
     name: str
@@ -129,40 +124,39 @@ class Rule(Generic[Subject]):
     why: str
     fix: str
     checks: Mapping[str, Check[Subject]]
-    good: Sequence[Fixture]
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = (self.name, *self.checks)
-        strange = [name for name in names if not _NAME.fullmatch(name)]
-        if strange or not self.checks:
-            got = strange or "no check"
+        invalid = [name for name in names if not _NAME.fullmatch(name)]
+        if invalid or not self.checks:
+            got = invalid or "no check"
             msg = f"rule {self.name!r}: its name and the keys of its checks must be kebab-case words; got {got}"
             raise ValueError(msg)
 
     @property
     def external_ids(self) -> tuple[str, ...]:
-        """Anchors of all its checks."""
+        """External check IDs of all its checks."""
         return tuple(external_id for check in self.checks.values() for external_id in check.external_ids)
 
     def defaults(self, environment: str) -> dict[str, Any]:
-        """Its settings in an environment."""
+        """Its settings for an environment."""
         return {name: setting.values[environment] for name, setting in self.settings.items()}
 
     def looks_at(self, token: str) -> bool:
-        """Whether a type is its concern."""
+        """Whether it applies to a type."""
         return self.types == ANY or token in self.types
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceRule(Rule[Resource]):
-    """A rule that one resource's inputs decide: the engine makes nothing that breaks it."""
+    """A rule for the inputs of one resource: the engine does not create a resource that violates a mandatory one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StackRule(Rule[Stack]):
-    """A rule over several resources, asked once all of them are registered. It looks at outputs, which in a preview
-    hold the inputs and unknowns, and at what takes from what."""
+    """A rule for several resources, evaluated once all of them are registered. It sees outputs, which in a preview
+    contain inputs and unknowns, and dependencies between properties."""
 
 
 AnyRule = ResourceRule | StackRule

@@ -1,4 +1,4 @@
-"""Runs rules: on what the engine asks about, and on a recording or a fixture, by the same path."""
+"""Evaluates rules on resources and stacks, whether from the engine, a recording or a fixture."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pulumi_policy import (
 
 from policies.access import WrongTypeError, plain
 from policies.resource import Resource, Stack, from_analysis, from_validation
-from policies.rule import AnyRule, Check, Context, Problem, ResourceRule, StackRule, Subject
+from policies.rule import AnyRule, Check, Context, ResourceRule, StackRule, Subject, Violation
 from policies.suppressions import Suppression, Suppressions
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """A violation.
+    """A violation of a rule by a resource, and the suppression that covers it, if any.
 
     Attributes:
         rule: Name of the rule.
         check: Key of the check.
-        urn: URN of the resource that is wrong.
-        path: Property of it that is wrong; empty where it is wrong as a whole.
-        text: What is wrong, and how to mend it.
-        suppression: What excuses it, or excused it until it expired.
+        urn: URN of the resource; empty for the stack.
+        path: Path of the property; empty for the whole resource.
+        text: The violation, and how to fix it.
+        suppression: The suppression that covers it, even if expired.
     """
 
     rule: str
@@ -41,70 +41,70 @@ class Finding:
 
     @property
     def id(self) -> str:
-        """Identity of the question that was answered badly: `eks-no-world-endpoint/cidrs`."""
+        """ID of the check: `eks-no-world-endpoint/ranges`."""
         return f"{self.rule}/{self.check}"
 
     def counts(self, today: date) -> bool:
-        """Whether it is to be reported: nothing excuses it, or what does has expired."""
+        """Whether it is reported: no suppression covers it, or the suppression has expired."""
         return self.suppression is None or self.suppression.expired(today)
 
     @property
     def message(self) -> str:
-        """The text, with the suppression that no longer holds."""
+        """The text, with the expired suppression."""
         if self.suppression is None:
             return self.text
         return f"{self.text} Its suppression ({self.suppression.reason}) expired on {self.suppression.until}."
 
 
 def findings(rule: AnyRule, subject: Resource | Stack, context: Context, suppressions: Suppressions) -> list[Finding]:
-    """Everything that a rule finds in a resource or a stack, suppressed or not."""
-    found = []
-    for key, problem in _problems(rule, subject, context):
-        at = problem.at or (subject if isinstance(subject, Resource) else None)
+    """All violations of a rule by a resource or a stack, including suppressed ones."""
+    result = []
+    for key, violation in _violations(rule, subject, context):
+        at = violation.at or (subject if isinstance(subject, Resource) else None)
         urn = at.urn if at else ""
         identity = f"{rule.name}/{key}"
-        found.append(
+        result.append(
             Finding(
                 rule=rule.name,
                 check=key,
                 urn=urn,
-                path=problem.path,
-                text=_text(rule, key, problem, at),
+                path=violation.path,
+                text=_text(rule, key, violation, at),
                 suppression=suppressions.find(identity, urn),
             )
         )
-    return found
+    return result
 
 
-def _problems(rule: AnyRule, subject: Resource | Stack, context: Context) -> Iterator[tuple[str, Problem]]:
+def _violations(rule: AnyRule, subject: Resource | Stack, context: Context) -> Iterator[tuple[str, Violation]]:
     if isinstance(rule, ResourceRule) and isinstance(subject, Resource) and rule.looks_at(subject.type):
         for key, one in rule.checks.items():
-            yield from _ask(key, one, subject, context)
+            yield from _evaluate(key, one, subject, context)
     elif isinstance(rule, StackRule) and isinstance(subject, Stack):
         for key, many in rule.checks.items():
-            yield from _ask(key, many, subject, context)
+            yield from _evaluate(key, many, subject, context)
 
 
-def _ask(key: str, check: Check[Subject], subject: Subject, context: Context) -> Iterator[tuple[str, Problem]]:
-    """A value of the wrong type is a violation of the check that read it: what can't be judged is not let through."""
+def _evaluate(key: str, check: Check[Subject], subject: Subject, context: Context) -> Iterator[tuple[str, Violation]]:
+    """A value of the wrong type is a violation of the check that read it: what can't be evaluated must not pass."""
     try:
-        for problem in check.find(subject, context):
-            yield key, problem
+        for violation in check.find(subject, context):
+            yield key, violation
     except WrongTypeError as error:
-        yield key, Problem(path=error.node.path, got=f"{error.node.shown}, where {error.expected} belongs")
+        yield key, Violation(path=error.node.path, got=f"{error.node.shown}, which is not {error.expected}")
 
 
-def _text(rule: AnyRule, key: str, problem: Problem, at: Resource | None) -> str:
+def _text(rule: AnyRule, key: str, violation: Violation, at: Resource | None) -> str:
     check = rule.checks[key]
     where = f"{at.name}: " if at and isinstance(rule, StackRule) else ""
-    place = problem.path or ("the resource" if at else "the stack")
-    return f"[{key}] {where}{place} {check.asks}; it is {problem.got}. {check.fix or rule.fix}"
+    place = violation.path or ("the resource" if at else "the stack")
+    return f"[{key}] {where}{place} {check.asks}; it is {violation.got}. {check.fix or rule.fix}"
 
 
 def resource_callback(
     rule: ResourceRule, defaults: Mapping[str, Any], suppressions: Suppressions, today: Callable[[], date]
 ) -> Callable[[ResourceValidationArgs, ReportViolation], None]:
-    """What the SDK calls for each resource."""
+    """The function that the SDK calls for each resource."""
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         if not rule.looks_at(args.resource_type):
@@ -120,7 +120,7 @@ def resource_callback(
 def stack_callback(
     rule: StackRule, defaults: Mapping[str, Any], suppressions: Suppressions, today: Callable[[], date]
 ) -> Callable[[StackValidationArgs, ReportViolation], None]:
-    """What the SDK calls for a stack."""
+    """The function that the SDK calls for a stack."""
 
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
         context = _context(defaults, args.get_config(), today())
@@ -131,6 +131,6 @@ def stack_callback(
     return validate
 
 
-def _context(defaults: Mapping[str, Any], given: Mapping[str, Any], today: date) -> Context:
-    """Settings as configured, over the rule's own: the engine fills in defaults, other callers need not."""
-    return Context(settings={**defaults, **plain(given)}, today=today)
+def _context(defaults: Mapping[str, Any], configured: Mapping[str, Any], today: date) -> Context:
+    """Configured settings over the rule's defaults: the engine sets defaults, other callers don't have to."""
+    return Context(settings={**defaults, **plain(configured)}, today=today)

@@ -1,9 +1,9 @@
-"""Tells the pack which stack it is asked about, so that a plain `--policy-pack policies` has that stack's own levels.
+"""Sets the levels of the stack's environment, so that `--policy-pack policies` needs no configuration.
 
-The engine names the stack in its `ConfigureStack` message, before it asks for the rules and their levels (pulumi
-v3.258.0, sdk/go/common/resource/plugin/analyzer_plugin.go). The SDK (pulumi_policy 1.21.0) keeps only the tags of that
-message, and the environment variable PULUMI_STACK is set for packs without a language host alone. So the message is
-looked at here, on its way to the SDK's servicer; a test holds this against the pinned SDK.
+The engine sends the name of the stack in its `ConfigureStack` message, before it requests the policies and their levels
+(pulumi v3.258.0, sdk/go/common/resource/plugin/analyzer_plugin.go). The SDK (pulumi_policy 1.21.0) keeps only the tags
+of that message, and sets the environment variable PULUMI_STACK only for packs without a language host. So this servicer
+reads the message before it passes it on; a test compares it with the pinned SDK.
 """
 
 from __future__ import annotations
@@ -30,53 +30,53 @@ from policies.rules import BY_NAME
 
 
 class StackServicer(sdk._PolicyAnalyzerServicer):
-    """The SDK's servicer, whose policies become those of the stack's environment once the stack is known.
+    """The SDK's servicer, with the policies of the stack's environment once the stack is known.
 
-    The SDK reads all properties anew for each policy, and once more for remediations: for a hundred rules and six
-    hundred resources that is 6 s of a preview (2026-11). Here what rules look at is read once for all of them, and the
-    tags of a stack, at which none looks, are not passed on.
+    The SDK parses all properties again for each policy, and for remediations: for a hundred rules and six hundred
+    resources that takes 6 s of a preview (2026-11). This servicer parses them once for all rules, and drops the tags of
+    a stack, which no rule uses.
     """
 
     def __init__(self, name: str, version: str, policies: list[Policy], *rest: Any) -> None:
         super().__init__(name, version, policies, *rest)
         self._policies = policies
-        self._asked: dict[str, list[Policy]] = {}
+        self._applicable: dict[str, list[Policy]] = {}
 
     def ConfigureStack(  # noqa: N802 - the name of the RPC
         self, request: analyzer_pb2.AnalyzerStackConfigureRequest, context: Any
     ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
-        """Takes the levels and settings of the stack's environment; the SDK holds the same list."""
+        """Set the levels and settings of the stack's environment, in the list that the SDK holds as well."""
         self._policies[:] = pack.policies(request.stack)
-        self._asked.clear()
+        self._applicable.clear()
         answer: analyzer_pb2.AnalyzerStackConfigureResponse = super().ConfigureStack(request, context)
         return answer
 
     def Analyze(  # noqa: N802 - the name of the RPC
         self, request: analyzer_pb2.AnalyzeRequest, _: Any
     ) -> analyzer_pb2.AnalyzeResponse:
-        """Asks the rules that look at the resource's type about one reading of it."""
-        if request.type not in self._asked:
-            self._asked[request.type] = [one for one in self._policies if self._judges(one, request.type)]
-        asked = self._asked[request.type]
-        if not asked:
+        """Evaluate the rules for the resource's type on one parsed copy of it."""
+        if request.type not in self._applicable:
+            self._applicable[request.type] = [one for one in self._policies if self._applies(one, request.type)]
+        policies = self._applicable[request.type]
+        if not policies:
             return analyzer_pb2.AnalyzeResponse()
         properties: Any = Unread(request.properties)
         options, provider = self._get_resource_options(request), self._provider(request)
-        known = (request.type, properties, request.urn, request.name, options, provider)
+        arguments = (request.type, properties, request.urn, request.name, options, provider)
         return self._evaluated(
-            ResourceValidationPolicy, asked, lambda settings: ResourceValidationArgs(*known, settings)
+            ResourceValidationPolicy, policies, lambda settings: ResourceValidationArgs(*arguments, settings)
         )
 
     def Remediate(  # noqa: N802 - the name of the RPC
         self, *_: Any
     ) -> analyzer_pb2.RemediateResponse:
-        """Nothing, unread: no rule of the pack changes a resource, and the engine asks for each all the same."""
+        """Return no remediation: no rule of the pack changes resources, but the engine sends a request for each."""
         return analyzer_pb2.RemediateResponse()
 
     def AnalyzeStack(  # noqa: N802 - the name of the RPC
         self, request: analyzer_pb2.AnalyzeStackRequest, _: Any
     ) -> analyzer_pb2.AnalyzeResponse:
-        """Asks every rule of stacks about one reading of the stack."""
+        """Evaluate every stack rule on one parsed copy of the stack."""
         resources = [self._resource(one) for one in request.resources]
         by_urn = {one.urn: one for one in resources}
         for resource, message in zip(resources, request.resources, strict=True):
@@ -87,7 +87,7 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
         )
 
     def _resource(self, message: analyzer_pb2.AnalyzerResource) -> PolicyResource:
-        """A resource of a stack, without what no rule asks for: its parent, and what it depends on without a value."""
+        """A resource of a stack, without the parent and the explicit dependencies, which no rule uses."""
         properties: Any = Unread(message.properties)
         options, provider = self._get_resource_options(message), self._provider(message)
         return PolicyResource(message.type, properties, message.urn, message.name, options, provider, None, [], {})
@@ -98,11 +98,11 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
     ) -> PolicyProviderResource | None:
         if not message.HasField("provider"):
             return None
-        found = message.provider
-        return PolicyProviderResource(found.type, Unread(found.properties).values, found.urn, found.name)
+        provider = message.provider
+        return PolicyProviderResource(provider.type, Unread(provider.properties).values, provider.urn, provider.name)
 
-    def _judges(self, policy: Policy, type_token: str) -> bool:
-        """Whether a policy says anything of one resource of a type."""
+    def _applies(self, policy: Policy, type_token: str) -> bool:
+        """Whether an enabled resource policy applies to a type."""
         return (
             isinstance(policy, ResourceValidationPolicy)
             and BY_NAME[policy.name].looks_at(type_token)
@@ -112,7 +112,7 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
     def _evaluated(
         self, kind: type[Any], policies: list[Policy], arguments: Callable[[Any], Any]
     ) -> analyzer_pb2.AnalyzeResponse:
-        """What the policies of a kind say at their levels; `arguments` takes a policy's settings."""
+        """The violations of policies of a kind, with their levels; `arguments` takes the settings of a policy."""
         response = analyzer_pb2.AnalyzeResponse()
         for policy in policies:
             level = self._get_enforcement_level(policy)
@@ -125,6 +125,6 @@ class StackServicer(sdk._PolicyAnalyzerServicer):
 
 
 def policies() -> list[Policy]:
-    """The strictest policies, which give way to those of the stack when the engine names it."""
+    """The policies of the strictest environment, until the engine sends the name of the stack."""
     sdk._PolicyAnalyzerServicer = StackServicer  # type: ignore[misc,assignment]
     return pack.policies("")

@@ -1,5 +1,6 @@
-"""Excuses: a violation that somebody has judged, with the reason, the team that answers for it, and a day on which it
-must be judged again. They are data, in `suppressions.yaml`; there is no other way to silence a rule for one resource.
+"""Suppressions: accepted violations, with a reason, an owning team and an expiry date.
+
+They are listed in `suppressions.yaml`; there is no other way to disable a rule for one resource.
 """
 
 from __future__ import annotations
@@ -18,23 +19,23 @@ FILE: Final = Path(__file__).with_name("suppressions.yaml")
 _FIELDS: Final = ("rule", "urn", "reason", "owner", "until")
 _TEAM: Final = re.compile(r"[a-z][a-z0-9-]+")
 SHORTEST_REASON: Final = 20
-"""Characters. "Accepted" is no reason."""
+"""Characters. "Accepted" is not a reason."""
 
 
 class SuppressionError(ValueError):
-    """The file of suppressions is not as it must be."""
+    """The suppressions are invalid."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Suppression:
-    """One excuse.
+    """One suppression.
 
     Attributes:
-        rule: Rule and check, `sg-minimum-open/egress`, or a rule with all its checks.
-        urn: Glob of URNs that it is for.
+        rule: Rule and check, `sg-least-open/egress`, or a rule with all its checks.
+        urn: Glob of the URNs that it covers.
         reason: Why the violation is acceptable.
-        owner: Team that answers for it.
-        until: Last day on which it holds.
+        owner: Team that is responsible for it.
+        until: Last day on which it is valid.
     """
 
     rule: str
@@ -44,40 +45,40 @@ class Suppression:
     until: date
 
     def covers(self, identity: str, urn: str) -> bool:
-        """Whether it is about a check (`rule/check`) and a resource."""
+        """Whether it covers a check (`rule/check`) of a resource."""
         return identity in {self.rule, f"{self.rule}/{identity.partition('/')[2]}"} and fnmatchcase(urn, self.urn)
 
     def expired(self, today: date) -> bool:
-        """Whether it no longer holds."""
+        """Whether it is no longer valid."""
         return today > self.until
 
 
 @dataclass(frozen=True)
 class Suppressions:
-    """All excuses, in the order of the file."""
+    """All suppressions, in file order."""
 
     all: Sequence[Suppression] = ()
 
     def find(self, identity: str, urn: str) -> Suppression | None:
-        """What excuses a violation; of several, the one that holds longest."""
-        matching = [found for found in self.all if found.covers(identity, urn)]
-        return max(matching, key=lambda found: found.until, default=None)
+        """The suppression that covers a violation; of several, the one that expires last."""
+        matching = [suppression for suppression in self.all if suppression.covers(identity, urn)]
+        return max(matching, key=lambda suppression: suppression.until, default=None)
 
 
 def parse(entries: Any, known: Iterable[str]) -> Suppressions:
-    """Suppressions as a YAML file gives them.
+    """Suppressions from the content of a YAML file.
 
     Args:
         entries: List of maps with `rule`, `urn`, `reason`, `owner`, `until`.
-        known: Names of rules, and of their checks as `rule/check`.
+        known: Names of rules, and of checks as `rule/check`.
 
     Raises:
-        SuppressionError: Naming every entry that is wrong.
+        SuppressionError: Entries are invalid; the message lists all of them.
     """
     names = frozenset(known)
     listed = entries or []
     if not isinstance(listed, list):
-        msg = f"suppressions.yaml must hold a list of entries with {', '.join(_FIELDS)}"
+        msg = f"suppressions.yaml must contain a list of entries with {', '.join(_FIELDS)}"
         raise SuppressionError(msg)
     wrong = [f"[{index}] {text}" for index, entry in enumerate(listed) for text in _wrong(entry, names)]
     if wrong:
@@ -92,16 +93,16 @@ def load(known: Iterable[str], path: Path = FILE) -> Suppressions:
 
 def _wrong(entry: Any, known: frozenset[str]) -> list[str]:
     if not isinstance(entry, Mapping) or set(entry) != set(_FIELDS):
-        return [f"must have exactly the keys {', '.join(_FIELDS)}; got {entry!r}"]
+        return [f"must have exactly the keys {', '.join(_FIELDS)}; it is {entry!r}"]
     wrong = []
     if entry["rule"] not in known:
         wrong.append(f"rule: {entry['rule']!r} is neither a rule nor `rule/check`; docs/policies.md lists them")
     if not str(entry["urn"]).startswith("urn:pulumi:"):
         wrong.append(f"urn: {entry['urn']!r} must be a glob that begins with urn:pulumi:")
     if len(str(entry["reason"])) < SHORTEST_REASON:
-        wrong.append(f"reason: {entry['reason']!r} must say in a sentence why the violation is acceptable")
+        wrong.append(f"reason: {entry['reason']!r} must explain in a sentence why the violation is acceptable")
     if not _TEAM.fullmatch(str(entry["owner"])):
-        wrong.append(f"owner: {entry['owner']!r} must name the team that answers for it")
+        wrong.append(f"owner: {entry['owner']!r} must name the responsible team")
     if type(entry["until"]) is not date:
-        wrong.append(f"until: {entry['until']!r} must be a day, as in 2027-06-30")
+        wrong.append(f"until: {entry['until']!r} must be a date, as in 2027-06-30")
     return wrong

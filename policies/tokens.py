@@ -1,7 +1,7 @@
-"""Type tokens of the resources that rules look at.
+"""Type tokens of the resources that rules evaluate.
 
-Importing `pulumi_aws` for its classes costs 2 seconds (2026-11, pulumi-aws 7.51.1), more than the whole pack may add to
-a preview, so the tokens stand here, each beside its class; a test compares them with `pulumi_type` of the classes.
+An import of `pulumi_aws` for its classes takes 2 s of CPU (2026-11, pulumi-aws 7.51.1), as much as the whole pack may
+add to a preview, so this module repeats the tokens; a test compares them with `pulumi_type` of the classes.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ DAEMON_SET: Final = "kubernetes:apps/v1:DaemonSet"
 REPLICA_SET: Final = "kubernetes:apps/v1:ReplicaSet"
 JOB: Final = "kubernetes:batch/v1:Job"
 CRON_JOB: Final = "kubernetes:batch/v1:CronJob"
-BUDGET_OF_PODS: Final = "kubernetes:policy/v1:PodDisruptionBudget"
+POD_DISRUPTION_BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"
 CLUSTER_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole"
 NAMESPACE_ROLE: Final = "kubernetes:rbac.authorization.k8s.io/v1:Role"
 CLUSTER_ROLE_BINDING: Final = "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding"
@@ -173,18 +173,18 @@ WORKLOADS: Final = (
     SERVING_RUNTIME,
     TEAM_SERVING_RUNTIME,
 )
-"""Kinds in which pods are declared."""
+"""Kinds that contain pod specs."""
 RUNTIMES: Final = (TRAINING_RUNTIME, TEAM_TRAINING_RUNTIME, SERVING_RUNTIME, TEAM_SERVING_RUNTIME)
 COMPLETE: Final = tuple(token for token in WORKLOADS if token not in RUNTIMES)
-"""Those whose pods run as they are declared; a runtime is completed by the job or service that names it."""
+"""Kinds whose pods run as declared; a runtime is completed by the job or service that refers to it."""
 
 NODE_POOL: Final = "kubernetes:karpenter.sh/v1:NodePool"
 NODE_CLASS: Final = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
-"""Custom resources: the engine names them by the API version and kind that the program gives."""
+"""Custom resources: their type token consists of API version and kind."""
 
 MANAGED_POOL: Final = "slipway:pools:ManagedPool"
 KARPENTER_POOL: Final = "slipway:pools:KarpenterPool"
 POOLS: Final = (MANAGED_POOL, KARPENTER_POOL)
-"""Components, whose output `pool` is the pool in plain values that are known before anything is made."""
+"""Components with the output `pool`: the pool in plain values, which a preview knows."""
 BILL: Final = "slipway:cost:Bill"
-"""A component whose output `bill` is what the program foresees, and the bounds of its stack file, in plain values."""
+"""A component with the output `bill`: the estimate of the program and the limits of its stack file, in plain values."""

@@ -1,4 +1,4 @@
-"""What is inside a machine's user data: base64, MIME parts, and the NodeConfig of nodeadm."""
+"""Content of user data: base64, MIME parts, and the NodeConfig of nodeadm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NODE_CONFIG = "application/node.eks.aws"
 
 
 def decoded(text: str) -> str:
-    """The text itself: user data is base64 where a launch template carries it, and plain elsewhere."""
+    """The decoded text: user data is base64 in a launch template, and plain text in an EC2NodeClass."""
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):
@@ -22,7 +22,7 @@ def decoded(text: str) -> str:
 
 
 def parts(text: str) -> Iterator[tuple[str, str]]:
-    """Content type and text of each part; user data that is no MIME document is one part."""
+    """Content type and text of each part; user data that is not MIME multipart is one part."""
     message = message_from_string(text)
     if not message.is_multipart():
         yield message.get_content_type(), text
@@ -34,14 +34,14 @@ def parts(text: str) -> Iterator[tuple[str, str]]:
 
 
 def kubelet(text: str) -> Iterator[tuple[str, Any]]:
-    """Settings of the kubelet in all NodeConfigs, keys and flags alike in the spelling of KubeletConfiguration."""
+    """Settings of the kubelet in all NodeConfigs: keys of the configuration, and flags with their dashes."""
     for kind, part in parts(text):
         if kind != _NODE_CONFIG and "node.eks.aws/" not in part:
             continue
-        found = _spec(part).get("kubelet")
-        if isinstance(found, Mapping):
-            yield from _flat(found.get("config"))
-            yield from _flags(found.get("flags"))
+        settings = _spec(part).get("kubelet")
+        if isinstance(settings, Mapping):
+            yield from _flat(settings.get("config"))
+            yield from _flags(settings.get("flags"))
 
 
 def _spec(part: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The command `slipway`: bring a stack up against AWS or in the sandbox, check it, render it, price it."""
+"""The `slipway` command: provision a stack on AWS or in the sandbox, check it, render it, estimate its cost."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""`python -m slipway`: the command, where the script of the same name is not on PATH."""
+"""`python -m slipway`: the same command, for when the `slipway` script is not on PATH."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Errors of the command's parts, each meant for the user."""
+"""Errors of the command's parts; each text is written for the user."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from spec.errors import SlipwayError
 
 
 class ToolError(SlipwayError):
-    """A tool is missing, of a wrong version, or could not be built. The text names the tool and the alternatives."""
+    """A tool is missing, has a wrong version, or could not be built. The text names the tool and the alternatives."""
 
 
 class SandboxError(SlipwayError):
-    """The sandbox can't do what was asked: what is wrong, what was found, how to fix it."""
+    """The sandbox can't do what was requested. The text says what is wrong, the value, and how to fix it."""
 
 
 class RenderError(SlipwayError):
-    """The program asked for something that a rendering can't know, or its files can't be written."""
+    """The program needs a value that exists only after a deployment, or the rendered files can't be written."""
 
 
 class AttemptError(SlipwayError):
-    """One way to a tool did not work; another may. The text says why, for the message that lists all of them."""
+    """One way to obtain a tool failed; another may work. The text is the reason; the final message lists all."""

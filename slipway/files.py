@@ -1,4 +1,4 @@
-"""Files that others read while they are written."""
+"""Writing files that other processes may read at the same time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, text: str, mode: int = 0o600) -> None:
-    """Replace a file as a whole, so that a reader never sees half of it; for its owner only where nothing is said."""
+    """Replace a file in one step, so that a reader never sees half of it. By default only its owner may read it."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -1,8 +1,8 @@
-"""Writes the lock files from pyproject.toml, or with --check says whether they still belong to it.
+"""Writes the lock files from pyproject.toml, or with --check reports whether they are up to date.
 
-`requirements.lock` is what the project needs, `tools/scanners.lock` what its scanners need, in an environment of their
-own. A lock file names no index, so that any mirror will do, and its first line holds a digest of what pyproject.toml
-asks for: the check needs no network.
+`requirements.lock` is for the project, `tools/scanners.lock` for its scanners, which have a separate environment. A
+lock file names no index, so that any mirror works, and its first line has a digest of the dependencies in
+pyproject.toml: the check needs no network.
 """
 
 import argparse
@@ -24,40 +24,40 @@ _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*==\S+( ; .+)?( --hash=sha256:[0-9a
 _UNIVERSAL = ["--universal", "--python-version", "3.11", "--generate-hashes"]
 _NO_ADDRESSES = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
 _COMPILE = ["uv", "pip", "compile", "--quiet", *_UNIVERSAL, *_NO_ADDRESSES]
-_ASKED = {LOCK: ["--group", "dev", "pyproject.toml"], SCANNERS: ["--group", "pyproject.toml:scanners"]}
+_ARGUMENTS = {LOCK: ["--group", "dev", "pyproject.toml"], SCANNERS: ["--group", "pyproject.toml:scanners"]}
 
 
 def digest(pyproject: str, path: Path = LOCK) -> str:
-    """The digest of all that decides the contents of a lock file."""
+    """The digest of everything in pyproject.toml that determines a lock file."""
     document = tomllib.loads(pyproject)
     project, groups = document["project"], document["dependency-groups"]
     ours = [project["requires-python"], project["dependencies"], groups["dev"]]
-    asked = [project["requires-python"], groups["scanners"]] if path == SCANNERS else ours
-    return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+    inputs = [project["requires-python"], groups["scanners"]] if path == SCANNERS else ours
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
 def requirements(lock: str) -> list[str]:
-    """The requirements of a lock file, one a line with its hashes, without comments."""
+    """The requirements of a lock file, one per line with its hashes, without comments."""
     lines = lock.replace("\\\n", " ").splitlines()
     return [re.sub(r"\s+", " ", line).strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def problems(pyproject: str, lock: str, path: Path = LOCK) -> list[str]:
-    """What is wrong with a lock file: it is out of date, a line is not pinned by hash, or an address stands in it."""
-    found = []
+    """The problems of a lock file: it is out of date, a line is not pinned by hash, or it contains an address."""
+    lines = []
     if lock.splitlines()[:1] != [_TITLE + digest(pyproject, path)]:
-        found.append(f"{path.name} does not belong to the dependencies in pyproject.toml: run `make lock`")
-    found += [
+        lines.append(f"{path.name} is out of date with the dependencies in pyproject.toml: run `make lock`")
+    lines += [
         f"not one version with its SHA-256: {line}" for line in requirements(lock) if not _REQUIREMENT.fullmatch(line)
     ]
-    found += [f"an address or option does not belong here: {line}" for line in lock.splitlines() if _is_foreign(line)]
-    return found
+    lines += [f"an address or option is not allowed here: {line}" for line in lock.splitlines() if _is_foreign(line)]
+    return lines
 
 
 def write() -> None:
-    """Compiles the lock files anew; versions that still fit are kept."""
-    for path, asked in _ASKED.items():
-        subprocess.run([*_COMPILE, *asked, "-o", str(path.relative_to(ROOT))], cwd=ROOT, check=True)
+    """Compiles the lock files; versions that still satisfy the dependencies are kept."""
+    for path, arguments in _ARGUMENTS.items():
+        subprocess.run([*_COMPILE, *arguments, "-o", str(path.relative_to(ROOT))], cwd=ROOT, check=True)
         path.write_text(f"{_TITLE}{digest(PYPROJECT.read_text(), path)}\n{path.read_text()}")
 
 
@@ -66,16 +66,16 @@ def _is_foreign(line: str) -> bool:
 
 
 def main() -> int:
-    """Exit code 1 when the check finds anything."""
+    """Exit code 1 if there are problems."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail when the lock file is out of date")
     if not parser.parse_args().check:
         write()
     pyproject = PYPROJECT.read_text()
-    found = [problem for path in _ASKED for problem in problems(pyproject, path.read_text(), path)]
-    for problem in found:
-        print(f"error: {problem}", file=sys.stderr)
-    return 1 if found else 0
+    lines = [line for path in _ARGUMENTS for line in problems(pyproject, path.read_text(), path)]
+    for line in lines:
+        print(f"error: {line}", file=sys.stderr)
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Puts Prometheus' promtool into build/, for the tests that run alert rules. On Debian and Ubuntu it is taken out of
-# their package `prometheus`, which apt checks by its signature and which is not installed: no service, no root.
-# Elsewhere, and where apt reaches nothing, it says so and leaves those tests to be skipped; with SLIPWAY_REQUIRE_ALL=1,
-# as in CI, it fails.
+# Puts Prometheus' promtool into build/, for the tests that run alert rules. On Debian and Ubuntu it is extracted from
+# the package `prometheus`, whose signature apt verifies and which is not installed: no service, no root.
+# On other systems, and without a network, it prints a note, and those tests are skipped; with SLIPWAY_REQUIRE_ALL=1, as
+# in CI, it fails.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -14,7 +14,7 @@ fi
 fetch() {
     command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return 1
     (cd "$1" && apt-get download -qq prometheus) && return
-    # No package lists, or old ones: only root may bring new ones.
+    # The package lists are missing or outdated; only root may update them.
     [ "$(id -u)" = 0 ] && apt-get update -qq && (cd "$1" && apt-get download -qq prometheus)
 }
 
@@ -28,5 +28,5 @@ elif [ "${SLIPWAY_REQUIRE_ALL:-}" = 1 ]; then
     echo "error: no promtool, and apt brings none, but SLIPWAY_REQUIRE_ALL=1: put Prometheus' promtool on PATH" >&2
     exit 1
 else
-    echo "note: no promtool, and apt brings none: tests that run alert rules are skipped"
+    echo "note: no promtool here, and apt can't download it: tests that run alert rules are skipped"
 fi

@@ -1,10 +1,10 @@
-"""Make those files of `spec/catalog/data` anew that come from installed packages.
+"""Regenerates the files of `spec/catalog/data` that come from installed packages.
 
     python tools/refresh_catalog.py          # write them
-    python tools/refresh_catalog.py --check  # only tell whether they are as the packages have it; exit code 1 if not
+    python tools/refresh_catalog.py --check  # only compare them with the packages; exit code 1 if they differ
 
-moto ships what EC2 answered to DescribeInstanceTypes and DescribeInstanceTypeOfferings in each region, and botocore the
-regions of each partition. Instance types are those that Karpenter's price list names (`karpenter.json`), and `EXTRA`.
+moto contains EC2's answers to DescribeInstanceTypes and DescribeInstanceTypeOfferings in each region, and botocore the
+regions of each partition. Instance types are those in Karpenter's price list (`karpenter.json`), and `EXTRA`.
 """
 
 from __future__ import annotations
@@ -28,24 +28,26 @@ from spec.catalog import document, gpus
 
 DATA: Final = Path(__file__).resolve().parents[1] / "spec" / "catalog" / "data"
 EXTRA: Final = ("p5e.48xlarge",)
-"""Types worth having that are not sold on-demand in us-east-1, so that the price list has none of them."""
+"""Further types, which are missing in the price list because they aren't sold on-demand in us-east-1."""
 
 
 def main(arguments: list[str]) -> int:
     """Write the files, or compare them; return the exit code."""
-    made = {"ec2-types.json": instance_types(), "regions.json": regions()}
-    stale = [name for name, text in made.items() if not (DATA / name).exists() or (DATA / name).read_text() != text]
+    generated = {"ec2-types.json": instance_types(), "regions.json": regions()}
+    stale = [
+        name for name, text in generated.items() if not (DATA / name).exists() or (DATA / name).read_text() != text
+    ]
     if "--check" in arguments:
         print(f"stale: {', '.join(stale)}; run python tools/refresh_catalog.py" if stale else "the catalog is current")
         return 1 if stale else 0
     for name in stale:
-        (DATA / name).write_text(made[name])
-    print(f"written: {', '.join(stale) or 'nothing, all were current'}")
+        (DATA / name).write_text(generated[name])
+    print(f"written: {', '.join(stale) or 'nothing, all files were current'}")
     return 0
 
 
 def instance_types() -> str:
-    """Text of `ec2-types.json`: shape of each type, and where it is offered."""
+    """Text of `ec2-types.json`: the properties of each type, and where it is offered."""
     names = sorted({*document.load("karpenter.json")["types"], *EXTRA})
     every = _moto("instance_types.json.gz")
     places = _offerings(names)
@@ -63,7 +65,7 @@ def instance_types() -> str:
 
 
 def regions() -> str:
-    """Text of `regions.json`: regions by partition, with names of zones that some account has."""
+    """Text of `regions.json`: regions by partition, with the names of known zones."""
     endpoints = botocore.session.get_session().get_component("data_loader").load_data("endpoints")
     return _text(
         _head(f"partitions of botocore {version('botocore')}; zones of moto's accounts"),
@@ -78,7 +80,7 @@ def _partition(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _zones(region: str) -> list[str]:
-    """Zone names of two recordings: moto's table, and the account in which the offerings were recorded."""
+    """Zone names from two sources: moto's table, and the account in which the offerings were recorded."""
     table: Mapping[str, Iterable[Any]] = RegionsAndZonesBackend.zones
     named = {zone.name for zone in table.get(region, ())} if region in _offered_regions() else set()
     recorded = _moto(f"instance_type_offerings/availability-zone/{region}.json.gz") if named else []
@@ -132,13 +134,13 @@ def _moto(name: str) -> Any:
 
 
 def _head(what: str) -> dict[str, str]:
-    """Where the facts are from, and since when: the package has no date of its own, but its newest record has one."""
+    """Source and date of the facts: the package has no date, so it is that of its newest record."""
     newest: str = max(policy["UpdateDate"] for policy in json.loads(aws_managed_policies_data).values())
     return {"source": f"moto {version('moto')}: {what}", "date": newest[:10]}
 
 
 def _text(head: Mapping[str, str], body: Mapping[str, Any]) -> str:
-    """JSON with one line for each entry of the second level, so that changes are read line by line."""
+    """JSON with one line per entry of the second level, for readable diffs."""
     parts = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
     for key, section in body.items():
         if isinstance(section, dict):

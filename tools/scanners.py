@@ -1,6 +1,6 @@
-"""Installs the scanners of tools/scanners.lock into an environment of their own, outside the tree, once per lock file.
+"""Installs the scanners of tools/scanners.lock into a separate environment, outside the checkout, once per lock file.
 
-Tests that need them are skipped, and say so, where this could not be done for want of a network.
+Without a network, the tests that need them are skipped with a reason.
 """
 
 import hashlib
@@ -15,34 +15,34 @@ _STAMP = ".complete"
 
 
 def environment(lock: Path = SCANNERS) -> Path:
-    """Where the environment of a lock file is or will be."""
+    """The path of the environment for a lock file, whether it exists or not."""
     return cache.root() / "scanners" / hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
 
 
 def find(name: str) -> Path | None:
-    """A scanner's command, where it is installed."""
+    """A scanner's command; None if it is not installed."""
     path = environment() / "bin" / name
     return path if path.is_file() and (environment() / _STAMP).is_file() else None
 
 
 def install() -> None:
-    """Make the environment.
+    """Create the environment.
 
     Raises:
-        subprocess.CalledProcessError: uv could not get the packages.
+        subprocess.CalledProcessError: uv can't download the packages.
     """
-    home = environment()
-    if (home / _STAMP).is_file():
+    path = environment()
+    if (path / _STAMP).is_file():
         return
-    print(f"scanners: installing into {home}", file=sys.stderr)
-    subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(home)], check=True)
-    python = str(home / "bin" / "python")
+    print(f"scanners: installing into {path}", file=sys.stderr)
+    subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(path)], check=True)
+    python = str(path / "bin" / "python")
     subprocess.run(["uv", "pip", "sync", "--quiet", "--python", python, "--require-hashes", str(SCANNERS)], check=True)
-    (home / _STAMP).touch()
+    (path / _STAMP).touch()
 
 
 def main() -> int:
-    """Exit code 1 where they could not be installed."""
+    """Exit code 1 if they can't be installed."""
     try:
         install()
     except (subprocess.CalledProcessError, OSError) as error:

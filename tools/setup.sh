@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes .venv from requirements.lock and installs this project into it; does nothing when that has been done.
-# Every package is checked by its hash, and nothing else is fetched: the build backend and uv are in the lock file too.
-# An interrupted run leaves no stamp, so the next one goes on; an environment that does not run is made anew.
+# Creates .venv from requirements.lock and installs this project into it; does nothing if .venv is current.
+# Every package is verified by its hash, and nothing else is downloaded: the lock file includes the build backend and uv.
+# An interrupted run leaves no stamp, so the next one continues; an environment that does not run is recreated.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 stamp=.venv/.slipway-setup
-# The path counts: an environment that was moved or copied with its checkout points to the old place.
+# The path is part of it: an environment that was moved or copied with its checkout refers to the old path.
 wanted="$(cat requirements.lock pyproject.toml tools/build_backend.py tools/setup.sh | cksum) $PWD"
 supported='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
 
@@ -21,11 +21,11 @@ find_python() {
             return
         fi
     done
-    echo "error: no Python 3.11, 3.12 or 3.13 here: install one, or name it with SLIPWAY_PYTHON=/path/to/python" >&2
+    echo "error: no Python 3.11, 3.12 or 3.13 found: install one, or set SLIPWAY_PYTHON=/path/to/python" >&2
     return 1
 }
 
-# uv as found; else the one of the lock file, by pip, into build/ so that the machine stays as it is.
+# The installed uv; else that of the lock file, installed by pip into build/, so that the machine is unchanged.
 find_uv() {
     if uv --version >/dev/null 2>&1; then
         echo uv
@@ -53,9 +53,9 @@ fi
 "$uv" pip sync --python .venv/bin/python --require-hashes requirements.lock
 "$uv" pip install --quiet --python .venv/bin/python --no-index --no-deps --no-build-isolation --editable .
 
-# Compiled once and here: where PYTHONDONTWRITEBYTECODE is set, every process of the engine and of the tests would compile
-# the SDKs anew (a rendering of prod took 10.6 s instead of 5.4 s, 2026-11). Of pulumi_aws only the services in use: whole
-# it takes 12 s and 150 MB. That it fails is no reason to stop.
+# Compile once: with PYTHONDONTWRITEBYTECODE, every process of the engine and of the tests compiles the SDKs again (a
+# rendering of prod took 10.6 s instead of 5.4 s, 2026-11). Of pulumi_aws only the services in use: all of it takes 12 s
+# and 150 MB. A failure is ignored.
 site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 services=$(grep -rhoE '\baws\.[a-z0-9]+\.' --include='*.py' infra components | cut -d. -f2 | sort -u)
 compiled=(spec infra components slipway policies "$site"/{pulumi,grpc,google,pydantic,requests,urllib3,yaml,opentelemetry}

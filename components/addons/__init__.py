@@ -1,1 +1,1 @@
-"""Software that runs in the cluster and serves it: one module or package an add-on, versions of all in `versions`."""
+"""Add-ons of the cluster: one module or package per add-on; chart versions are in `spec.catalog.charts`."""

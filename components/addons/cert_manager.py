@@ -1,4 +1,4 @@
-"""cert-manager: certificates for webhooks and endpoints, renewed before they end (cert-manager.io)."""
+"""cert-manager: certificates for webhooks and endpoints, renewed before they expire (cert-manager.io)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ NAMESPACE: Final = "cert-manager"
 
 
 class CertManager(AddOn[Settings]):
-    """Controller, webhook and CA injector. Certificates outlive the release: its CRDs are kept."""
+    """Controller, webhook and CA injector. Certificates survive an uninstall, because the CRDs are kept."""
 
     name: ClassVar[str] = "cert-manager"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(self.settings, placement=system_placement(context))
-        return Parts(releases=[ChartRelease(ref=CERT_MANAGER, release_name="cert-manager", values=given)])
+        chart_values = values(self.settings, placement=system_placement(context))
+        return Parts(releases=[ChartRelease(ref=CERT_MANAGER, release_name="cert-manager", values=chart_values)])
 
 
 def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
-    """Values of the chart (v1.21.1) that differ from its own.
+    """Values of the chart (v1.21.1) that differ from its defaults.
 
-    Its monitor stays off, because that would have it wait for Prometheus, and KServe for both. Prometheus finds its
-    pods by a monitor of its own (`components.observability.monitors`).
+    The chart's monitor stays disabled, because cert-manager would then depend on Prometheus, and KServe on both.
+    Prometheus finds its pods with a monitor of the platform (`components.observability.monitors`).
 
     Args:
         settings: Settings of the add-on.
@@ -39,9 +39,9 @@ def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
     if keeps_one(settings.replicas):
         webhook["podDisruptionBudget"] = {"enabled": True, "minAvailable": 1}
     return {
-        # Kept on uninstall: with the CRDs every certificate of the cluster would go.
+        # Kept on uninstall: deleting the CRDs would delete every certificate of the cluster.
         "crds": {"enabled": True, "keep": True},
-        # Its own namespace: rights in kube-system are not needed for a lease.
+        # Leases in its own namespace: it needs no permissions in kube-system.
         "global": {"leaderElection": {"namespace": NAMESPACE}},
         "resources": sized("25m", "128Mi"),
         **placement,

@@ -1,7 +1,7 @@
-"""Cluster Autoscaler: the size of managed node groups that scale.
+"""Cluster Autoscaler: scales managed node groups.
 
-Karpenter makes and removes machines itself and knows nothing of Auto Scaling groups; groups that EKS manages and that
-are to follow the work need this one. It is installed only when there is such a group.
+Karpenter creates and terminates instances itself and doesn't use Auto Scaling groups; managed node groups that scale
+with pending pods need Cluster Autoscaler. It is installed only if there is such a group.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ClusterAutoscalerArgs:
 
     Attributes:
         cluster: The cluster.
-        system_node_groups: Node groups on which it runs.
+        system_node_groups: Node groups that it runs on.
     """
 
     cluster: ClusterOutputs
@@ -53,7 +53,7 @@ class ClusterAutoscalerArgs:
 
 
 class ClusterAutoscaler(pulumi.ComponentResource):
-    """The autoscaler, with rights over the groups of its own cluster alone."""
+    """The autoscaler, with permissions to scale only the groups of its own cluster."""
 
     PULUMI_TYPE: Final = "slipway:addons:ClusterAutoscaler"
 
@@ -94,7 +94,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
 
 
 def policy(cluster: str, partition: str, region: str, account_id: str) -> str:
-    """Read all groups, change those that carry the cluster's discovery tags."""
+    """Permissions to read all groups, and to scale those with the cluster's discovery tags."""
     own = {f"aws:ResourceTag/{ENABLED}": ["true"], f"aws:ResourceTag/{discovery_tag(cluster)}": ["owned"]}
     return document(
         Statement(sid="Read", actions=_READ, resources=["*"]),
@@ -113,11 +113,11 @@ def policy(cluster: str, partition: str, region: str, account_id: str) -> str:
 
 
 def values(*, cluster: str, region: str, version: str) -> dict[str, Any]:
-    """Values of the chart (9.59.0) that differ from its own.
+    """Values of the chart (9.59.0) that differ from its defaults.
 
     Args:
-        cluster: Name of the cluster, by whose tag groups are found.
-        region: AWS Region; the metadata service, which would tell it, is out of a pod's reach.
+        cluster: Name of the cluster, for discovery of groups by tag.
+        region: AWS Region; pods can't reach the instance metadata service to get it.
         version: Kubernetes minor version of the cluster.
     """
     image = CLUSTER_AUTOSCALER_IMAGES.get(version)
@@ -126,14 +126,14 @@ def values(*, cluster: str, region: str, version: str) -> dict[str, Any]:
         "awsRegion": region,
         **({"image": {"tag": image}} if image else {}),
         "rbac": {"serviceAccount": {"name": SERVICE_ACCOUNT}},
-        # It calls AWS and the API server only, and must work while CoreDNS waits for a node.
+        # It calls only AWS and the API server, and must work while CoreDNS waits for a node.
         "dnsPolicy": "Default",
         "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
         "tolerations": [{"key": "CriticalAddonsOnly", "operator": "Exists"}],
         "resources": {"requests": {"cpu": "100m", "memory": "600Mi"}, "limits": {"memory": "600Mi"}},
         "extraArgs": {
-            # Groups that are alike grow alike; system pods and pods with scratch data may be moved. GPU nodes are left
-            # alone until they are empty: that is said by tags of their groups (components.pools.autoscaling).
+            # Similar groups are balanced; system pods and pods with local storage may be evicted. GPU nodes are removed
+            # only when empty: tags of their groups say so (components.pools.autoscaling).
             "balance-similar-node-groups": True,
             "expander": "least-waste",
             "skip-nodes-with-local-storage": False,

@@ -1,7 +1,7 @@
-"""What the controllers of all add-ons ask of the system pools, and whether these have it.
+"""Resource requests of all controllers compared with the allocatable resources of the system pools.
 
-An add-on that finds no room waits as Pending, and with it whatever needs its webhook: a system pool that is too small
-shows as something else that is broken. Requests are read where they are written, in the values of the releases.
+An add-on that doesn't fit stays Pending, and so does whatever needs its webhook: a system pool that is too small shows
+up as an unrelated failure. Requests are read from the values of the releases.
 """
 
 from __future__ import annotations
@@ -49,23 +49,23 @@ NOTHING: Final = Demand(cpu_millis=0, memory_mib=0)
 
 
 def of_values(values: Mapping[str, Any]) -> Demand:
-    """What the pods of a release ask for that are bound to the system pools.
+    """Requests of the pods of a release that run on the system pools.
 
-    A part of the values is bound where it or a part around it selects the role `system`; what repeats it is the nearest
-    `replicas` or `replicaCount`, once where there is none.
+    A part of the values counts if it or an enclosing part selects the role `system`. Its replicas are the nearest
+    `replicas` or `replicaCount`, or 1.
     """
     return sum(_parts(values, system=False, replicas=1), NOTHING)
 
 
 def of_addons(addons: Iterable[AddOn[Any]], context: AddOnContext) -> Demand:
-    """What all add-ons ask for, with what EKS and the scalers put beside them."""
+    """Requests of all add-ons, including the EKS add-ons, Karpenter and Cluster Autoscaler."""
     beside = (Demand(cpu_millis=cpu, memory_mib=memory) for cpu, memory in (_OF_EKS, _OF_SCALERS))
-    asked = (of_values(chart.values) for addon in addons for chart in addon.parts(context).releases)
-    return sum([*asked, *beside], NOTHING)
+    requested = (of_values(chart.values) for addon in addons for chart in addon.parts(context).releases)
+    return sum([*requested, *beside], NOTHING)
 
 
 def shortage(addons: Iterable[AddOn[Any]], context: AddOnContext) -> str | None:
-    """Why the system pools are too small even at their largest, and what to do; None where there is room."""
+    """Why the system pools are too small even at `max` nodes, and the fix; None if they are large enough."""
     wanted = of_addons(addons, context)
     pools = {
         spec.name: (allocatable(spec)[0], spec.settings.max)
@@ -78,15 +78,15 @@ def shortage(addons: Iterable[AddOn[Any]], context: AddOnContext) -> str | None:
     largest = max((node.memory_mib for node, _ in pools.values()), default=0)
     if wanted.largest_mib > largest:
         return (
-            f"{names}: a controller asks for {wanted.largest_mib / 1024:.1f} GiB, and a system node leaves "
-            f"{largest / 1024:.1f} GiB to pods: it would wait for ever. Take larger instance types."
+            f"{names}: a controller requests {wanted.largest_mib / 1024:.1f} GiB, but a system node has at most "
+            f"{largest / 1024:.1f} GiB allocatable, so its pod would stay pending forever. Use larger instance types."
         )
     if wanted.cpu_millis <= cpu and wanted.memory_mib <= memory:
         return None
     return (
-        f"{names}: the controllers of all add-ons ask for {wanted.cpu_millis / 1000:.1f} vCPU and "
-        f"{wanted.memory_mib / 1024:.1f} GiB, and the system pools leave {cpu / 1000:.1f} vCPU and "
-        f"{memory / 1024:.1f} GiB to pods at their largest. Raise `max`, or take larger instance types."
+        f"{names}: the controllers of all add-ons request {wanted.cpu_millis / 1000:.1f} vCPU and "
+        f"{wanted.memory_mib / 1024:.1f} GiB, but the system pools have {cpu / 1000:.1f} vCPU and "
+        f"{memory / 1024:.1f} GiB allocatable at `max` nodes. Raise `max`, or use larger instance types."
     )
 
 

@@ -1,4 +1,4 @@
-"""AWS's device plugin for Elastic Fabric Adapters, on the nodes of EFA pools alone."""
+"""AWS's device plugin for Elastic Fabric Adapters, only on the nodes of EFA pools."""
 
 from __future__ import annotations
 
@@ -16,28 +16,31 @@ from spec.settings.addons.gpu import EfaDevicePlugin as Settings
 
 
 class EfaDevicePlugin(AddOn[Settings]):
-    """A DaemonSet that offers `vpc.amazonaws.com/efa`."""
+    """A DaemonSet that advertises `vpc.amazonaws.com/efa`."""
 
     name: ClassVar[str] = "efa-device-plugin"
     namespace: ClassVar[Namespace] = Namespace(name="kube-system", enforce=None)
 
     def parts(self, context: AddOnContext) -> Parts:
-        """One release; nothing where no pool has adapters, as the chart can't be told so."""
+        """One release; nothing if no pool has adapters, because the chart can't express an empty selection."""
         if not any(pool.efa_count for pool in context.pools.values()):
             return Parts()
-        given = values(pools=context.pools, region=context.cluster.region)
-        return Parts(releases=[ChartRelease(ref=EFA_DEVICE_PLUGIN, release_name="efa-device-plugin", values=given)])
+        chart_values = values(pools=context.pools, region=context.cluster.region)
+        return Parts(
+            releases=[ChartRelease(ref=EFA_DEVICE_PLUGIN, release_name="efa-device-plugin", values=chart_values)]
+        )
 
 
 def values(*, pools: Mapping[str, PoolSpec], region: str) -> dict[str, Any]:
-    """Values of the chart (v0.5.30) that differ from its own.
+    """Values of the chart (v0.5.30) that differ from its defaults.
 
-    It runs where the pool says so and not where the instance type could: a p5 without `efa: true` has no adapter.
+    It runs on pools with `efa: true`, not on all instance types that support EFA: a p5 without `efa: true` has no
+    adapter.
 
     Args:
         pools: Pools by name.
-        region: Region of the nodes, whose registry has the image; the chart's own is in us-west-2, which an isolated
-            network does not reach.
+        region: Region of the nodes, for the registry of the image; the chart's default is in us-west-2, which an
+            isolated network can't reach.
     """
     names = sorted(name for name, pool in pools.items() if pool.efa_count)
     registry = eks_registry(region)

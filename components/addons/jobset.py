@@ -12,22 +12,22 @@ from spec.settings.addons.batch import Jobset as Settings
 
 
 class Jobset(AddOn[Settings]):
-    """The controller with its webhook, whose certificate it makes itself."""
+    """The controller and its webhook; it issues the webhook's certificate itself."""
 
     name: ClassVar[str] = "jobset"
     namespace: ClassVar[Namespace] = Namespace(name="jobset-system", enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(self.settings, placement=system_placement(context))
-        return Parts(releases=[ChartRelease(ref=JOBSET, release_name="jobset", values=given)])
+        chart_values = values(self.settings, placement=system_placement(context))
+        return Parts(releases=[ChartRelease(ref=JOBSET, release_name="jobset", values=chart_values)])
 
 
 def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
-    """Values of the chart (0.12.0) that differ from its own.
+    """Values of the chart (0.12.0) that differ from its defaults.
 
-    Its metrics are not read: the chart's monitor wants a certificate that only its cert-manager mode makes, and what
-    matters of a JobSet (waiting, running, failed) Kueue and kube-state-metrics report.
+    Its metrics aren't scraped: the chart's monitor needs a certificate that only its cert-manager mode creates, and
+    Kueue and kube-state-metrics report the state of JobSets (pending, running, failed).
 
     Args:
         settings: Settings of the add-on.

@@ -1,4 +1,4 @@
-"""KEDA: replicas by metrics and events, also none (keda.sh)."""
+"""KEDA: autoscaling by metrics and events, down to zero replicas (keda.sh)."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from spec.settings.addons.serving import Keda as Settings
 
 
 class Keda(AddOn[Settings]):
-    """Operator, metrics server and webhook. A cluster has one server of external metrics, and this is it."""
+    """Operator, metrics server and webhook. It is the cluster's only external metrics server."""
 
     name: ClassVar[str] = "keda"
     namespace: ClassVar[Namespace] = Namespace(name="keda", enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(
+        chart_values = values(
             self.settings, cluster=context.cluster.name, placement=system_placement(context), monitored=scraped(context)
         )
-        return Parts(releases=[ChartRelease(ref=KEDA, release_name="keda", values=given)])
+        return Parts(releases=[ChartRelease(ref=KEDA, release_name="keda", values=chart_values)])
 
 
 def values(settings: Settings, *, cluster: str, placement: dict[str, Any], monitored: bool) -> dict[str, Any]:
-    """Values of the chart (2.20.2) that differ from its own.
+    """Values of the chart (2.20.2) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
-        cluster: Name of the cluster, as scalers report it.
+        cluster: Name of the cluster in what scalers report.
         placement: `nodeSelector` and `tolerations` of its pods.
-        monitored: Whether Prometheus is there.
+        monitored: Whether Prometheus is installed.
     """
     budget = {"minAvailable": 1} if keeps_one(settings.replicas) else {}
     measured = {"enabled": monitored, "serviceMonitor": {"enabled": monitored}}
@@ -40,7 +40,7 @@ def values(settings: Settings, *, cluster: str, placement: dict[str, Any], monit
         "clusterName": cluster,
         "operator": {"replicaCount": settings.replicas},
         "metricsServer": {"replicaCount": settings.replicas},
-        # Its webhook fails open: a scaler that it would have refused is reported by the operator instead.
+        # The webhook fails open: the operator then reports an invalid scaler instead.
         "webhooks": {"replicaCount": settings.replicas},
         "podDisruptionBudget": {"operator": budget, "metricServer": budget, "webhooks": budget},
         "resources": {

@@ -1,6 +1,6 @@
-"""Knative Serving by its operator, with Kourier as its network: replicas by requests, also none (knative.dev).
+"""Knative Serving by its operator, with Kourier as ingress: autoscaling by requests, down to zero (knative.dev).
 
-KServe needs it for its mode `Knative` alone. It needs no Istio: Kourier serves Knative's routes and nothing else.
+KServe needs it only for its mode `Knative`. It needs no Istio: Kourier serves Knative's routes and nothing else.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from spec.settings.addons.serving import Knative as Settings
 
 NAMESPACE: Final = "knative-serving"
 SERVING: Final = "1.21.1"
-"""Version that the operator installs: the one with which KServe is tested (kserve/kserve, kserve-deps.env)."""
+"""Version that the operator installs: the one that KServe is tested with (kserve/kserve, kserve-deps.env)."""
 
 
 class Knative(AddOn[Settings]):
-    """The operator, and what it is told to keep."""
+    """The operator, and the KnativeServing resource that it reconciles."""
 
     name: ClassVar[str] = "knative"
-    # The operator puts Knative into this namespace as well; its activator and webhooks run without root.
+    # The operator installs Knative into this namespace too; its activator and webhooks run without root.
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """One release and one Knative."""
+        """One release and one KnativeServing."""
         return Parts(
             releases=[ChartRelease(ref=KNATIVE_OPERATOR, release_name="knative-operator", values={})],
             objects={"serving": serving(self.settings, placement=system_placement(context))},
@@ -33,7 +33,7 @@ class Knative(AddOn[Settings]):
 
 
 def serving(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
-    """What the operator keeps: Knative Serving with Kourier (knative.dev, "Configure Knative Serving CRDs").
+    """The KnativeServing resource, with Kourier (knative.dev, "Configure Knative Serving CRDs").
 
     Args:
         settings: Settings of the add-on.
@@ -49,7 +49,7 @@ def serving(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
             "ingress": {"kourier": {"enabled": True}},
             "config": {
                 "network": {"ingress-class": "kourier.ingress.networking.knative.dev"},
-                # KServe puts a model's pods where GPUs are, and gives them volumes.
+                # KServe schedules a model's pods on GPU nodes and mounts volumes in them.
                 "features": {
                     "kubernetes.podspec-nodeselector": "enabled",
                     "kubernetes.podspec-tolerations": "enabled",

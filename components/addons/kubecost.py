@@ -1,7 +1,7 @@
-"""Kubecost 3: costs by team, project and job, with budgets and savings, kept in the bucket `state`.
+"""Kubecost 3: costs by team, project and job, with budgets and savings, stored in the bucket `state`.
 
-It has no Prometheus: an agent reads the cluster, writes to S3, and an aggregator reads that. Costs live as long as the
-bucket, the aggregator's database is only a copy.
+It doesn't use Prometheus: an agent reads the cluster and writes to S3, and an aggregator reads that. The bucket is the
+source of the cost history; the aggregator's database is only a copy.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ TEAM, PROJECT = "platform.slipway/team", "platform.slipway/project"
 
 
 class Kubecost(AddOn[Settings]):
-    """Agent, aggregator, forecasts and a page to look at, without the parts that would change the cluster."""
+    """Agent, aggregator, forecasting and web UI, without the parts that would change the cluster."""
 
     name: ClassVar[str] = "kubecost"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """Rights to the bucket for both, and one release."""
+        """Permissions on the bucket for both service accounts, and one release."""
         bucket = context.storage.buckets["state"]
         permissions = bucket.arn.apply(lambda arn: access(arn, data_key_use_on(context.cluster)))
-        given = values(
+        chart_values = values(
             self.settings,
             cluster=context.cluster.name,
             store=store(bucket.name, context.cluster.region),
@@ -52,16 +52,17 @@ class Kubecost(AddOn[Settings]):
             permissions=[
                 Permissions(service_account=account, policy=Inline(document=permissions)) for account in ACCOUNTS
             ],
-            releases=[ChartRelease(ref=KUBECOST, release_name="kubecost", values=given, volumes=True)],
+            releases=[ChartRelease(ref=KUBECOST, release_name="kubecost", values=chart_values, volumes=True)],
         )
 
 
 def access(bucket_arn: str, key: Statement) -> str:
-    """Read and write its prefix of the bucket.
+    """Permissions to read and write its prefix of the bucket.
 
-    The agent asks whether an object is there before it writes it, and takes 403 for a failure (opencost,
-    core/pkg/exporter/exporter.go, `Export`). S3 says 404 to who may list (S3 API Reference, HeadObject), and holds the
-    object's name against `s3:prefix` for that, as Ceph's gateway has it from AWS (ceph, rgw, `read_obj_policy`).
+    The agent checks whether an object exists before it writes it, and treats 403 as a failure (opencost,
+    core/pkg/exporter/exporter.go, `Export`). S3 answers 404 only to callers with permission to list (S3 API Reference,
+    HeadObject), and matches the object's key against `s3:prefix` for that, as Ceph's gateway does after AWS (ceph, rgw,
+    `read_obj_policy`).
     """
     return document(
         Statement(sid="Locate", actions=["s3:GetBucketLocation"], resources=[bucket_arn]),
@@ -81,9 +82,9 @@ def access(bucket_arn: str, key: Statement) -> str:
 
 
 def store(bucket: pulumi.Input[str], region: str) -> pulumi.Output[str]:
-    """Where costs are kept, as Kubecost reads it. Without keys in it, the pods' own rights are used.
+    """Kubecost's storage configuration. It contains no access keys, so the pods' own permissions are used.
 
-    The chart hands the text on as it is. `prefix` stands beside `type`, as in Thanos (opencost, since v1.100,
+    The chart passes the text through. `prefix` is on the same level as `type`, as in Thanos (opencost, since v1.100,
     core/pkg/storage/bucketstorage.go, `StorageConfig`, which the agent reads it with; read 2026-11).
     """
     endpoint = f"s3.{region}.{regions.get(region).dns_suffix}"
@@ -105,13 +106,13 @@ def values(
     placement: Mapping[str, Any],
     budgets: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """Values of the chart (3.2.1) that differ from its own.
+    """Values of the chart (3.2.1) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
-        cluster: Name of the cluster, as its id among others in the same bucket.
-        store: Where costs are kept.
-        storage_class: Class of its volumes.
+        cluster: Name of the cluster, its ID among others in the same bucket.
+        store: Storage configuration.
+        storage_class: StorageClass of its volumes.
         placement: `nodeSelector` and `tolerations` of its pods.
         budgets: Budgets of the teams.
     """
@@ -134,7 +135,8 @@ def _parts(settings: Settings, placement: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "finopsagent": {
             **placement,
-            # Sizes of the agent belong to a chart that this one does not bring along; these are its usual keys.
+            # The agent's resources are values of a subchart that this chart's archive doesn't contain; these are the
+            # usual keys.
             "resources": sized("200m", "1Gi"),
             "serviceAccount": {"create": True, "name": ACCOUNTS[1]},
         },
@@ -150,16 +152,16 @@ def _parts(settings: Settings, placement: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without() -> dict[str, Any]:
-    """What is left out, and why."""
+    """Disabled parts, and why."""
     off = {"enabled": False}
     return {
-        # A store for those who have no bucket.
+        # Local storage, for clusters without a bucket.
         "localStore": off,
-        # Reads the bill from a Cost and Usage Report, which is set up in the payer's account.
+        # Reads a Cost and Usage Report, which is set up in the management account.
         "cloudCost": off,
-        # May change requests and delete namespaces; recommendations need none of that.
+        # Can change requests and delete namespaces; recommendations don't need it.
         "clusterController": off,
-        # An agent with the host's network on every node, for the traffic between zones.
+        # A host-network DaemonSet on every node, for costs of cross-zone traffic.
         "networkCosts": off,
         "telemetry": off,
         "reporting": {"logCollection": False},
@@ -167,14 +169,14 @@ def _without() -> dict[str, Any]:
 
 
 def sanitized(label: str) -> str:
-    """A label as Kubecost stores it: every other character is an underscore, as in Prometheus."""
+    """A label as Kubecost stores it: characters other than letters and digits become underscores, as in Prometheus."""
     return re.sub(r"[^A-Za-z0-9_]", "_", label)
 
 
 def budgets(platform: Platform) -> list[dict[str, Any]]:
-    """A monthly budget of each team that has one; mail goes to those who hear of everything else."""
+    """A monthly budget for each team that has one; email goes to the platform's notification addresses."""
     emails = list(platform.notifications.emails)
-    told = {"emails": emails} if emails else {}
+    recipients = {"emails": emails} if emails else {}
     return [
         {
             "name": f"Team {name}",
@@ -183,7 +185,7 @@ def budgets(platform: Platform) -> list[dict[str, Any]]:
             "intervalDay": 1,
             "spendLimit": team.budget_usd,
             "values": {"label": [f"{sanitized(TEAM)}:{name}"]},
-            "actions": [{"percentage": percent, **told} for percent in platform.cost.thresholds],
+            "actions": [{"percentage": percent, **recipients} for percent in platform.cost.thresholds],
         }
         for name, team in sorted(platform.teams.items())
         if team.budget_usd is not None

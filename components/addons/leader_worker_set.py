@@ -1,4 +1,4 @@
-"""LeaderWorkerSet: a model over several nodes, replicated as one (lws.sigs.k8s.io)."""
+"""LeaderWorkerSet: groups of pods replicated as a unit, for multi-node inference (lws.sigs.k8s.io)."""
 
 from __future__ import annotations
 
@@ -14,30 +14,32 @@ NAMESPACE = "lws-system"
 
 
 class LeaderWorkerSet(AddOn[Settings]):
-    """The controller with its webhook, whose certificate it makes itself."""
+    """The controller and its webhook; it issues the webhook's certificate itself."""
 
     name: ClassVar[str] = "leader-worker-set"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """One release, and the budget of disruption that its chart has no value for."""
-        given = values(self.settings, placement=system_placement(context), monitored=scraped(context))
+        """One release, and a PodDisruptionBudget, which the chart has no value for."""
+        chart_values = values(self.settings, placement=system_placement(context), monitored=scraped(context))
         objects = {"budget": budget()} if keeps_one(self.settings.replicas) else {}
-        return Parts(releases=[ChartRelease(ref=LEADER_WORKER_SET, release_name="lws", values=given)], objects=objects)
+        return Parts(
+            releases=[ChartRelease(ref=LEADER_WORKER_SET, release_name="lws", values=chart_values)], objects=objects
+        )
 
 
 def values(settings: Settings, *, placement: dict[str, Any], monitored: bool) -> dict[str, Any]:
-    """Values of the chart (0.10.0) that differ from its own.
+    """Values of the chart (0.10.0) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
         placement: `nodeSelector` and `tolerations` of its pods.
-        monitored: Whether Prometheus is there.
+        monitored: Whether Prometheus is installed.
     """
     return {
         "replicaCount": settings.replicas,
         "resources": sized("50m", "256Mi"),
-        # The chart leaves the profile out, and the level `restricted` asks for it.
+        # The chart sets no seccomp profile, and the level `restricted` requires one.
         "podSecurityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
         **placement,
         "enablePrometheus": monitored,
@@ -45,7 +47,7 @@ def values(settings: Settings, *, placement: dict[str, Any], monitored: bool) ->
 
 
 def budget() -> dict[str, Any]:
-    """Keeps one pod of the controller: its webhook fails closed."""
+    """A PodDisruptionBudget that keeps one controller pod available: its webhook fails closed."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",

@@ -1,4 +1,4 @@
-"""OpenCost: the light way to know what a pod costs, from Prometheus and public prices (opencost.io)."""
+"""OpenCost: cost per pod from Prometheus metrics and public prices; lighter than Kubecost (opencost.io)."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ NAMESPACE: Final = "opencost"
 
 
 class Opencost(AddOn[Settings]):
-    """The exporter, which Prometheus scrapes and which asks Prometheus in turn, and a page to look at."""
+    """The exporter, which Prometheus scrapes and which queries Prometheus, and the web UI."""
 
     name: ClassVar[str] = "opencost"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="baseline")
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(self.settings, cluster=context.cluster.name, placement=system_placement(context))
-        return Parts(releases=[ChartRelease(ref=OPENCOST, release_name="opencost", values=given)])
+        chart_values = values(self.settings, cluster=context.cluster.name, placement=system_placement(context))
+        return Parts(releases=[ChartRelease(ref=OPENCOST, release_name="opencost", values=chart_values)])
 
 
 def values(settings: Settings, *, cluster: str, placement: dict[str, Any]) -> dict[str, Any]:
-    """Values of the chart (2.5.17) that differ from its own.
+    """Values of the chart (2.5.17) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
-        cluster: Name of the cluster, as the id in its figures. `clusterName` of the chart is a DNS suffix.
+        cluster: Name of the cluster, its ID in the metrics. `clusterName` of the chart is a DNS suffix.
         placement: `nodeSelector` and `tolerations` of its pod.
     """
     return {
@@ -40,7 +40,7 @@ def values(settings: Settings, *, cluster: str, placement: dict[str, Any]) -> di
             **placement,
             "exporter": {"defaultClusterId": cluster, "resources": sized("100m", f"{settings.memory_gib}Gi")},
             "ui": {"resources": sized("10m", "64Mi")},
-            # A port by which programs of any kind may ask for everything; nobody here uses it.
+            # The MCP server, a port that gives programs access to all cost data; nothing here uses it.
             "mcp": {"enabled": False},
             "metrics": {"serviceMonitor": {"enabled": True}},
             "prometheus": {

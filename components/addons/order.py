@@ -1,4 +1,4 @@
-"""The order of add-ons: what each requires or follows comes before it."""
+"""The installation order of add-ons: what an add-on requires or follows comes before it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ Kinds = Mapping[str, type[AddonSettings]]
 
 
 def before(kinds: Kinds) -> dict[str, tuple[str, ...]]:
-    """For each add-on that is on, those that come directly before it, sorted.
+    """For each enabled add-on, those that come directly before it, sorted.
 
     Args:
-        kinds: Settings classes of the add-ons that are on, by name.
+        kinds: Settings classes of the enabled add-ons, by name.
 
     Raises:
-        ValueError: Where one requires what is not on, or two exclude each other; both are named.
+        ValueError: If one requires an add-on that isn't enabled, or two exclude each other; the message names both.
     """
     names = {kind: name for name, kind in kinds.items()}
     for name, kind in sorted(kinds.items()):
         for other in kind.requires:
             if other not in names:
-                msg = f"{name} requires {other.__name__}, which is not on"
+                msg = f"{name} requires {other.__name__}, which is not enabled"
                 raise ValueError(msg)
         for other in kind.excludes:
             if other in names:
@@ -36,7 +36,7 @@ def before(kinds: Kinds) -> dict[str, tuple[str, ...]]:
 
 
 def sequence(kinds: Kinds) -> tuple[str, ...]:
-    """Names in an order that holds every `before`; the same for the same set.
+    """Names in an order that satisfies `before`; deterministic for the same set.
 
     Raises:
         ValueError: As `before`, and for a cycle, with its path.
@@ -45,5 +45,5 @@ def sequence(kinds: Kinds) -> tuple[str, ...]:
     try:
         return tuple(TopologicalSorter({name: graph[name] for name in sorted(graph)}).static_order())
     except CycleError as error:
-        msg = f"add-ons wait for each other: {' -> '.join(error.args[1])}"
+        msg = f"add-ons depend on each other in a cycle: {' -> '.join(error.args[1])}"
         raise ValueError(msg) from None

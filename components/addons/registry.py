@@ -1,4 +1,4 @@
-"""Every add-on there is, by the settings that switch it on. Explicit: nothing is discovered."""
+"""Every add-on, by the settings class that enables it. Explicit: there is no discovery."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
 
 
 def wanted(addons: Addons) -> dict[str, AddOn[Any]]:
-    """Add-ons that are on, by name."""
-    found = (REGISTRY[type(settings)](settings) for _, settings in addons.wanted())
-    return {addon.name: addon for addon in found}
+    """Enabled add-ons, by name."""
+    enabled = (REGISTRY[type(settings)](settings) for _, settings in addons.wanted())
+    return {addon.name: addon for addon in enabled}

@@ -1,4 +1,4 @@
-"""Volcano: a batch scheduler with queues of its own (volcano.sh). An alternative to Kueue: a stack has one of them."""
+"""Volcano: a batch scheduler with its own queues (volcano.sh). An alternative to Kueue: a stack has one of them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Volcano(AddOn[Settings]):
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(self.settings, placement=system_placement(context))
-        return Parts(releases=[ChartRelease(ref=VOLCANO, release_name="volcano", values=given)])
+        chart_values = values(self.settings, placement=system_placement(context))
+        return Parts(releases=[ChartRelease(ref=VOLCANO, release_name="volcano", values=chart_values)])
 
 
 def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
-    """Values of the chart (1.15.1) that differ from its own.
+    """Values of the chart (1.15.1) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
@@ -44,7 +44,7 @@ def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
             "admission_resources": sized("50m", "256Mi"),
             "controller_resources": sized("100m", "512Mi"),
             "scheduler_resources": sized("200m", "1Gi"),
-            # Its webhooks fail closed, so they see the namespaces of teams alone and never those of the platform.
+            # Its webhooks fail closed, so they apply only to team namespaces and never to those of the platform.
             "webhooks_namespace_selector_expressions": [{"key": TEAM_LABEL, "operator": "Exists"}],
         },
     }

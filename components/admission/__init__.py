@@ -1,4 +1,4 @@
-"""Rules that the API server itself holds workloads of teams to: ValidatingAdmissionPolicies, no controller."""
+"""Admission rules for workloads of teams, enforced by the API server with ValidatingAdmissionPolicies."""
 
 from components.admission.admission import Admission, AdmissionArgs
 from components.admission.context import StackContext

@@ -1,4 +1,4 @@
-"""The rules on the cluster."""
+"""The admission policies on the cluster."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class AdmissionArgs:
     """Inputs of `Admission`.
 
     Attributes:
-        settings: What happens where a rule is broken.
+        settings: Action of each rule: deny, warn, audit or off.
         pools: Pools by name.
-        queues: Whether jobs are queued.
+        queues: Whether Kueue queues jobs.
         cluster: The cluster.
     """
 
@@ -36,7 +36,7 @@ class AdmissionArgs:
 
 
 class Admission(pulumi.ComponentResource):
-    """A policy and its binding for every rule that is on. Nothing runs for them but the API server."""
+    """A ValidatingAdmissionPolicy and its binding for every enabled rule. They need no controller."""
 
     PULUMI_TYPE: Final = "slipway:admission:Admission"
 

@@ -1,4 +1,4 @@
-"""What rules know of the stack that they are for."""
+"""The facts of a stack that rules depend on."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from spec.pools.pool_spec import PoolSpec
 
 @dataclass(frozen=True, kw_only=True)
 class StackContext:
-    """A stack, as far as rules depend on it.
+    """The facts of a stack that rules depend on.
 
     Attributes:
         pools: Pools by name.
-        queues: Whether jobs are queued.
-        max_replicas: Pods of one workload at most.
+        queues: Whether Kueue queues jobs.
+        max_replicas: Maximum number of pods of one workload.
     """
 
     pools: Mapping[str, PoolSpec]
@@ -28,6 +28,6 @@ class StackContext:
 
     @property
     def variables(self) -> dict[str, str]:
-        """`specs` of an object, whether it is `queued`, and the `pools`: what rules of placement use."""
+        """CEL variables of placement rules: `specs` of an object, whether it is `queued`, and the `pools`."""
         queued = f"{literal(QUEUE)} in ({LABELS})" if self.queues else "false"
         return {"specs": SPECS, "queued": queued, "pools": placement.pools(self.pools)}

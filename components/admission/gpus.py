@@ -1,4 +1,4 @@
-"""Rules for pods that ask for GPUs."""
+"""Rules for pods that request GPUs."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 
 MAX_REPORTED: Final = 40
-"""Pools that a message lists: one of more than 5 KiB is not shown at all (k8s.io/apiserver, maxMessageLength)."""
+"""Pools that a message lists: a message over 5 KiB isn't shown (k8s.io/apiserver, maxMessageLength)."""
 
 
 def gpu_pool(context: StackContext) -> Rule:
-    """A pod that some pool of the stack takes."""
+    """A pod with GPUs must fit a pool of the stack."""
     offers = [_offer(spec) for _, spec in sorted(context.pools.items()) if spec.gpu is not None]
-    told = "; ".join(offers[:MAX_REPORTED]) + (
+    listed = "; ".join(offers[:MAX_REPORTED]) + (
         f"; and {len(offers) - MAX_REPORTED} more" if len(offers) > MAX_REPORTED else ""
     )
     fits = f"({placement.OFFERS}) && ({placement.SELECTED}) && ({placement.TOLERATED})"
     return Rule(
         name="gpu-pool",
         kinds=kinds.WITH_PODS,
-        what="a pod that asks for GPUs fits on a node of a pool that it may select, and tolerates the pool's taints",
-        why="the scheduler would leave it pending for ever, without an error",
+        what="a pod that requests GPUs fits on a node of a pool that it selects, and tolerates the pool's taints",
+        why="the scheduler would leave it pending forever, without an error",
         variables={**context.variables, "devices": placement.DEVICES},
         expression=(
             f"variables.specs.all(s, !s.containers.exists({placement.ASKS}) || variables.pools.exists(p, {fits}))"
         ),
         message=Message(
-            wrong="no pool takes this pod, it would be pending for ever: it asks for ",
+            wrong="no pool fits this pod, it would stay pending forever: it requests ",
             found="variables.devices",
             shown="devices",
-            fix=f". Nodes offer: {told or 'no GPU'}. Name the pool and tolerate its taints: nodeSelector "
+            fix=f". Nodes offer: {listed or 'no GPU'}. Select the pool and tolerate its taints: nodeSelector "
             f"{{{keys.POOL}: POOL}}, tolerations [{{key: {keys.POOL}, operator: Equal, value: POOL, effect: "
             f"NoSchedule}}, {{key: {keys.GPU}, operator: Exists, effect: NoSchedule}}]",
         ),
@@ -43,10 +43,10 @@ def gpu_pool(context: StackContext) -> Rule:
 
 
 def _offer(spec: PoolSpec) -> str:
-    """What a node of a pool has, and which taints of its own it has beside those that all GPU pools have."""
+    """Devices of a node of a pool, and its taints except those that all GPU pools have."""
     devices = ", ".join(f"{resource} {count}" for resource, count in spec.resources.items())
     own = [taint for taint in spec.taints if taint.key not in (keys.GPU, keys.POOL)]
-    part = ", one a container" if spec.sharing else ""
+    part = ", one per container" if spec.sharing else ""
     return f"{spec.name} ({devices}{part}{''.join(f', taint {taint}' for taint in own)})"
 
 
@@ -58,16 +58,16 @@ _UNEQUAL: Final = (
 GPU_LIMITS: Final = Rule(
     name="gpu-limits",
     kinds=kinds.UNCHECKED,
-    what="requests of GPUs are given as limits too, and are the same",
-    why="the API server refuses such pods, Jobs and Deployments itself; of a custom resource it would refuse the pods, "
-    "and only an event would tell",
+    what="GPU requests equal the limits",
+    why="the API server refuses such pods, Jobs and Deployments itself; for a custom resource it would refuse only the "
+    "pods, with nothing but an event to show it",
     variables={"specs": SPECS, "containers": CONTAINERS},
     expression=f"variables.containers.all(l, l.all(c, !({_UNEQUAL})))",
     message=Message(
         wrong="a GPU can't be overcommitted: container ",
         found=f"variables.containers.map(l, l.filter(c, {_UNEQUAL}).map(c, c.name).join(', ')){JOINED}",
         shown="containers",
-        fix=" requests another number than its limit. Give resources.limits and resources.requests the same number, "
-        "or limits alone",
+        fix=" has different request and limit. Set resources.limits and resources.requests to the same number, "
+        "or set only limits",
     ),
 )

@@ -1,4 +1,4 @@
-"""Rules for what runs and ends."""
+"""Rules for jobs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_RETRIES: Final = (
 _NO_CLEANUP: Final = f"(has({O}.spec.ttlSecondsAfterFinished) ? [] : ['ttlSecondsAfterFinished'])"
 _RESTARTS: Final = f"{O}.spec.failurePolicy"
 _LACKS: Final = (
-    # A CronJob cleans up by its own history limits, 3 and 1 unless said otherwise.
+    # A CronJob cleans up by its history limits, 3 and 1 by default.
     f"{KIND} == 'CronJob' ? [{O}.spec.jobTemplate.spec].map(j, ({_NO_DEADLINE} + {_NO_RETRIES}).join(', ')) : "
     f"{KIND} == 'JobSet' ? [{_NO_CLEANUP}.join(', ')] + "
     f"{O}.spec.replicatedJobs.map(r, r.template.spec).map(j, {_NO_DEADLINE}.join(', ')) + "
@@ -31,17 +31,17 @@ _LACKS: Final = (
 JOB_BOUNDS: Final = Rule(
     name="job-bounds",
     kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET),
-    what=f"a job has a deadline, at most {MAX_RETRIES} retries, and a time after which it is cleaned up",
-    why="a job that hangs holds its GPUs until somebody looks, one that fails at once starts again for days, and ended "
-    "ones pile up in the API server",
+    what=f"a job has a deadline, at most {MAX_RETRIES} retries, and a TTL",
+    why="a job that hangs holds its GPUs until someone notices, one that fails immediately restarts for days, and "
+    "finished ones pile up in the API server",
     variables={"lacks": f"({_LACKS}).filter(t, t != '')"},
     expression="variables.lacks.size() == 0",
     message=Message(
-        wrong="a job must end, whatever happens to it: mend ",
+        wrong="a job must be bounded: fix ",
         found="variables.lacks.join(', ')",
         shown="fields",
-        fix=". Say for instance activeDeadlineSeconds: 86400 (in a JobSet in each template), backoffLimit: 3 "
-        f"({MAX_RETRIES} at most), ttlSecondsAfterFinished: {DAY}",
+        fix=". For example activeDeadlineSeconds: 86400 (in a JobSet in each template), backoffLimit: 3 "
+        f"(at most {MAX_RETRIES}), ttlSecondsAfterFinished: {DAY}",
     ),
 )
 
@@ -54,9 +54,9 @@ _WRITES: Final = (
 
 
 def spot_checkpoint(context: StackContext) -> Rule:
-    """A job that loses nothing when its node goes."""
+    """A job on Spot nodes must write to a volume claim."""
     named = f"{placement.NAMED} && ({placement.SELECTED})"
-    # A queued job that names no pool goes where the queue puts it, and a spot pool may be the first that has room.
+    # The queue assigns a pool to a job that selects none, and a Spot pool may be the first with free quota.
     left = f"variables.queued && !{placement.NAMED} && s.containers.exists({placement.ASKS}) && ({placement.OFFERS})"
     spot = (
         "variables.pools.filter(p, p.spot && "
@@ -66,15 +66,15 @@ def spot_checkpoint(context: StackContext) -> Rule:
         name="spot-checkpoint",
         kinds=kinds.JOBS,
         what="a job that may run on a spot pool writes to a volume claim",
-        why="AWS takes the node back with two minutes' notice, and all work is lost",
+        why="AWS reclaims the node with two minutes' notice, and all work is lost",
         variables={**context.variables, "spot": spot},
         expression="variables.spot.size() == 0",
         message=Message(
             wrong="the nodes of pool ",
             found="variables.spot.join(', ')",
             shown="pools",
-            fix=" are spot and may be taken back at any time: mount the volume claim checkpoints, not read-only, and "
-            f"write to it; or name a pool that is not spot: nodeSelector {{{keys.POOL}: POOL}}",
+            fix=" are Spot and can be reclaimed at any time: mount the volume claim checkpoints, not read-only, and "
+            f"write to it; or select a pool that is not Spot: nodeSelector {{{keys.POOL}: POOL}}",
         ),
     )
 
@@ -83,12 +83,12 @@ QUEUE_NAME: Final = Rule(
     name="queue-name",
     kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET, kinds.PYTORCH_JOB, kinds.TRAIN_JOB),
     what="a job names its queue",
-    why="it would run past the quotas, and the pods of half of it could hold GPUs while the others wait; Kueue's own "
-    "webhook adds the queue `default`, and the rule is for when that does not answer",
+    why="it would bypass the quotas, and some of its pods could hold GPUs while the others wait; Kueue's webhook adds "
+    "the queue `default`, and this rule applies if the webhook is unavailable",
     expression=f"{literal(QUEUE)} in ({LABELS})",
     message=Message(
         wrong="jobs of a team are queued: ",
-        fix=f"add the label {QUEUE}: default (of a CronJob in jobTemplate.metadata.labels)",
+        fix=f"add the label {QUEUE}: default (for a CronJob in jobTemplate.metadata.labels)",
     ),
     updates=False,
 )

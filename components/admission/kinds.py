@@ -1,8 +1,8 @@
-"""Kinds that rules look at, and where each of them has its pods.
+"""Kinds that rules check, and where each of them has its pods.
 
-Pods are the last line: whatever makes them, they are looked at. The kinds with pod templates are looked at as well, so
-that who applies a Job is told, and not its event log. What a controller makes (ReplicaSets, Jobs of a JobSet) is left
-to the rules on its maker and on the pods: a JobSet's Jobs get their tolerations only when Kueue admits the set.
+Pods are always checked, whatever creates them. Kinds with pod templates are checked too, so that the user who applies a
+Job sees the error instead of an event. Objects of controllers (ReplicaSets, Jobs of a JobSet) aren't checked, only
+their owners and pods: a JobSet's Jobs get their tolerations only when Kueue admits the set.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ AUTOSCALER: Final = Kind("autoscaling", "horizontalpodautoscalers", "HorizontalP
 SCALED_OBJECT: Final = Kind("keda.sh", "scaledobjects", "ScaledObject")
 
 UNCHECKED: Final = (JOB_SET, PYTORCH_JOB, MPI_JOB)
-"""Kinds whose pod templates the API server takes as they are: their schemas know no rules of pods."""
+"""Kinds whose pod templates the API server doesn't validate: their CRD schemas have no rules for pods."""
 JOBS: Final = (JOB, CRON_JOB, *UNCHECKED)
 WITH_PODS: Final = (POD, *JOBS, DEPLOYMENT, STATEFUL_SET, DAEMON_SET)
 
-O: Final = "dyn(object)"  # noqa: E741 - it stands in every expression
-"""The object. `dyn`, because the type checker would look for the fields of a Job in a Pod."""
+O: Final = "dyn(object)"  # noqa: E741 - short, because every expression uses it
+"""The object. `dyn`, because CEL's type checker would look for the fields of a Job in a Pod."""
 KIND: Final = "request.kind.kind"
 UNOWNED: Final = (
     "!has(object.metadata.ownerReferences) || "
     "!object.metadata.ownerReferences.exists(r, has(r.controller) && r.controller)"
 )
-"""Whether no controller made it."""
+"""Whether no controller created it."""
 CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec"
-"""Whether there is something new to look at: what was taken before a rule came must still lose its finalizers."""
+"""Whether the spec is new: finalizers of objects older than a rule must still be removable."""
 
 _REPLICAS: Final = f"{O}.spec.%s.map(r, {O}.spec.%s[r].template.spec)"
 SPECS: Final = (
@@ -50,7 +50,7 @@ SPECS: Final = (
     f"{KIND} == 'MPIJob' ? {_REPLICAS.replace('%s', 'mpiReplicaSpecs')} : "
     f"[{O}.spec.template.spec]"
 )
-"""Specs of all pods of an object."""
+"""Pod specs of an object."""
 CONTAINERS: Final = "variables.specs.map(s, s.containers + (has(s.initContainers) ? s.initContainers : []))"
 """Containers of each of the `specs`."""
 _TEMPLATE: Final = f"{O}.spec.jobTemplate.metadata"
@@ -60,4 +60,4 @@ LABELS: Final = (
 )
 """Labels of the object; of a CronJob, those of its Jobs."""
 JOINED: Final = ".filter(t, t != '').join(', ')"
-"""After a list of texts: those that are not empty, as one."""
+"""Suffix for a list of strings: joins those that aren't empty."""

@@ -1,4 +1,4 @@
-"""A rule as the two objects of the API that hold it."""
+"""The two Kubernetes objects of a rule: policy and binding."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ API: Final = "admissionregistration.k8s.io/v1"
 DOMAIN: Final = "platform.slipway"
 ACTIONS: Final = {
     Action.DENY: ["Deny"],
-    # Who applies it sees a warning once; the audit log keeps it.
+    # The user sees a warning; the audit log records it.
     Action.WARN: ["Warn", "Audit"],
     Action.AUDIT: ["Audit"],
 }
 
 
 def policy_name(rule: Rule) -> str:
-    """Name of a rule's policy, which a refusal begins with."""
+    """Name of a rule's policy; an error message begins with it."""
     return f"{rule.name}.{DOMAIN}"
 
 
@@ -36,7 +36,7 @@ def policy(rule: Rule) -> dict[str, Any]:
         "kind": "ValidatingAdmissionPolicy",
         "metadata": {"name": policy_name(rule)},
         "spec": {
-            # An expression that fails refuses: a rule that can't be judged is not held.
+            # An error in the expression denies the request: a rule that can't be evaluated isn't satisfied.
             "failurePolicy": "Fail",
             "matchConstraints": {"resourceRules": _resource_rules(rule, operations)},
             "matchConditions": conditions,
@@ -44,7 +44,7 @@ def policy(rule: Rule) -> dict[str, Any]:
             "validations": [
                 {
                     "expression": rule.expression,
-                    # Where the expression of the message fails, this one stands.
+                    # The fallback if the message expression fails.
                     "message": f"{rule.what}",
                     "messageExpression": rule.message.expression,
                     "reason": "Invalid",
@@ -55,7 +55,7 @@ def policy(rule: Rule) -> dict[str, Any]:
 
 
 def binding(rule: Rule, action: Action) -> dict[str, Any]:
-    """The ValidatingAdmissionPolicyBinding: in the namespaces of teams, with an action that is not `off`."""
+    """The ValidatingAdmissionPolicyBinding for team namespaces, with an action other than `off`."""
     return {
         "apiVersion": API,
         "kind": "ValidatingAdmissionPolicyBinding",
@@ -69,10 +69,10 @@ def binding(rule: Rule, action: Action) -> dict[str, Any]:
 
 
 def _resource_rules(rule: Rule, operations: list[str]) -> list[dict[str, Any]]:
-    """Kinds by group. Of pods creation alone: what the scheduler acts on is fixed by then."""
-    found: dict[tuple[str, tuple[str, ...]], list[Kind]] = defaultdict(list)
+    """Kinds by group. For pods only creation: the fields that matter to the scheduler are immutable."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Kind]] = defaultdict(list)
     for kind in rule.kinds:
-        found[kind.group, ("CREATE",) if kind == POD else tuple(operations)].append(kind)
+        groups[kind.group, ("CREATE",) if kind == POD else tuple(operations)].append(kind)
     return [
         {
             "apiGroups": [group],
@@ -80,7 +80,7 @@ def _resource_rules(rule: Rule, operations: list[str]) -> list[dict[str, Any]]:
             "operations": list(when),
             "resources": sorted(kind.resource for kind in kinds),
         }
-        for (group, when), kinds in sorted(found.items())
+        for (group, when), kinds in sorted(groups.items())
     ]
 
 

@@ -1,4 +1,5 @@
-"""Where the scheduler could put a pod, as CEL: the pools of the stack, what it asks for, selects and tolerates."""
+"""Where the scheduler could place a pod, in CEL: the pools of the stack, and what the pod requests, selects,
+tolerates."""
 
 from __future__ import annotations
 
@@ -12,18 +13,18 @@ from spec.pools.pool_spec import PoolSpec
 from spec.settings.capacity import Market
 
 DEVICE: Final = f"(r.startsWith('nvidia.com/') || r == '{keys.EFA}')"
-"""Whether resource `r` is a device, which a node has or has not."""
+"""Whether resource `r` is a device."""
 _LIMITS: Final = "(has(c.resources) && has(c.resources.limits))"
 
 ASKS: Final = f"c, {_LIMITS} && c.resources.limits.exists(r, r.startsWith('nvidia.com/'))"
-"""Arguments of `containers.exists`: whether a container asks for GPUs or parts of them."""
+"""Arguments of `containers.exists`: whether a container requests GPUs or MIG instances."""
 ASKS_WHOLE: Final = f"c, {_LIMITS} && '{keys.GPU}' in c.resources.limits"
 DEVICES: Final = (
     f"variables.specs.map(s, s.containers.filter(c, {_LIMITS})"
     f".map(c, c.resources.limits.filter(r, {DEVICE}).map(r, r + ' ' + string(c.resources.limits[r])).join(', '))"
     ".filter(t, t != '').join(', ')).filter(t, t != '').join('; ')"
 )
-"""What all pods of an object ask for, as text."""
+"""Requests of all pods of an object, as text."""
 
 _COUNT: Final = "quantity(string(c.resources.limits[r])).asInteger()"
 OFFERS: Final = (
@@ -32,8 +33,8 @@ OFFERS: Final = (
     " && p.resources.all(r, s.containers.filter(c, "
     f"{_LIMITS} && r in c.resources.limits).map(c, {_COUNT}).sum() <= p.resources[r])"
 )
-"""Whether a node of pool `p` has all devices that pod `s` asks for. Of a shared GPU a container gets one part: a second
-is no second GPU, and the device plugin refuses it (`failRequestsGreaterThanOne`)."""
+"""Whether a node of pool `p` has all devices that pod `s` requests. A container gets at most one share of a shared GPU:
+a second share may be of the same GPU, and the device plugin refuses it (`failRequestsGreaterThanOne`)."""
 
 _POOL: Final = f"'{keys.POOL}'"
 _TERMS: Final = "s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
@@ -47,12 +48,12 @@ SELECTED: Final = (
     f" && (!{_HAS_TERMS} || {_TERMS}.nodeSelectorTerms.exists(t, "
     f"!has(t.matchExpressions) || t.matchExpressions.all(e, {_ALLOWS})))"
 )
-"""Whether neither selector nor affinity of pod `s` leaves pool `p` out."""
+"""Whether neither selector nor affinity of pod `s` excludes pool `p`."""
 NAMED: Final = (
     f"((has(s.nodeSelector) && {_POOL} in s.nodeSelector) || ({_HAS_TERMS} && {_TERMS}.nodeSelectorTerms.exists(t, "
     f"has(t.matchExpressions) && t.matchExpressions.exists(e, e.key == {_POOL} && e.operator == 'In'))))"
 )
-"""Whether pod `s` names its pools."""
+"""Whether pod `s` selects pools by name."""
 
 _ANY: Final = "(has(o.operator) && o.operator == 'Exists')"
 _TOLERATES: Final = (
@@ -60,19 +61,19 @@ _TOLERATES: Final = (
     f"((!has(o.key) || o.key == '') ? {_ANY} : "
     f"(o.key == t.key && ({_ANY} || (has(o.value) ? o.value : '') == t.value))))"
 )
-_GIVEN: Final = (
-    # Kueue gives a job the tolerations of its flavor, which are all but that of the GPU; the API server gives a pod
-    # that asks for whole GPUs just that one (admission plugin ExtendedResourceToleration), before it asks the rules.
+_ADDED_LATER: Final = (
+    # Kueue adds the tolerations of its flavor to a job, all but that of the GPU; the API server adds just that one to a
+    # pod that requests whole GPUs (admission plugin ExtendedResourceToleration), before it evaluates the rules.
     f"(variables.queued ? t.key != '{keys.GPU}' : "
     f"({KIND} != 'Pod' && t.key == '{keys.GPU}' && s.containers.exists({ASKS_WHOLE})))"
 )
-TOLERATED: Final = f"p.taints.all(t, {_GIVEN} || (has(s.tolerations) && {_TOLERATES}))"
-"""Whether pod `s` tolerates every taint of pool `p`, or will be given what it lacks (kubernetes.io, "Taints and
+TOLERATED: Final = f"p.taints.all(t, {_ADDED_LATER} || (has(s.tolerations) && {_TOLERATES}))"
+"""Whether pod `s` tolerates every taint of pool `p`, or will get the missing tolerations (kubernetes.io, "Taints and
 Tolerations")."""
 
 
 def pools(specs: Mapping[str, PoolSpec]) -> str:
-    """The pools of a stack as a list of CEL: devices of a node, taints that keep pods away, whether they are spot."""
+    """The pools of a stack as a CEL list: devices of a node, taints that repel pods, and whether they are Spot."""
     return literal([_pool(spec) for _, spec in sorted(specs.items())])
 
 

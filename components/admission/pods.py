@@ -1,4 +1,4 @@
-"""Rules for any pod."""
+"""Rules for all pods."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IMAGE_TAG: Final = Rule(
     name="image-tag",
     kinds=kinds.WITH_PODS,
     what="an image has a tag other than `latest`, or a digest",
-    why="each node would run what it happened to pull, and a restarted job another program than before",
+    why="each node would run the version that it happened to pull, and a restarted job could run a different program",
     variables={
         "specs": SPECS,
         "containers": CONTAINERS,
@@ -25,7 +25,7 @@ IMAGE_TAG: Final = Rule(
         wrong="image ",
         found=f"variables.loose{JOINED}",
         shown="images",
-        fix=" has no fixed version: name a tag other than latest, as registry/name:1.2.3, or a digest, @sha256:...",
+        fix=" has no fixed version: use a tag other than latest, like registry/name:1.2.3, or a digest, @sha256:...",
     ),
 )
 
@@ -42,9 +42,9 @@ _PRIVILEGED: Final = (
 HOST_ACCESS: Final = Rule(
     name="host-access",
     kinds=kinds.WITH_PODS,
-    what="a pod has no part of its node: no privileges, and neither paths, network, processes nor ports of the host",
-    why="it could read what other teams run there, and take the node's rights in AWS; Pod Security refuses such pods, "
-    "and this tells who applies the Job or Deployment",
+    what="a pod has no access to its node: no privileges, and no paths, network, processes or ports of the host",
+    why="it could read other teams' data there and use the node's AWS permissions; Pod Security refuses such pods, "
+    "and this rule shows the error to the user who applies the Job or Deployment",
     variables={
         "specs": SPECS,
         "containers": CONTAINERS,
@@ -52,9 +52,9 @@ HOST_ACCESS: Final = Rule(
     },
     expression="variables.held.all(t, t == '')",
     message=Message(
-        wrong="pods of a team get no part of their node: leave out ",
+        wrong="pods of a team have no access to their node: remove ",
         found=f"variables.held{JOINED}",
         shown="fields",
-        fix=". For scratch space take an emptyDir, for data a volume claim",
+        fix=". Use an emptyDir for scratch space, a volume claim for data",
     ),
 )

@@ -1,4 +1,4 @@
-"""What a rule is: kinds, an expression of CEL that must hold, and a message that says how to mend what breaks it."""
+"""What a rule is: kinds, a CEL expression that must be true, and a message that says how to fix a violation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True, order=True)
 class Kind:
-    """A kind of the API that a rule looks at. That it is not served yet does no harm: nothing matches then."""
+    """A Kubernetes kind that a rule checks. Its CRD need not be installed: nothing matches then."""
 
     group: str
     resource: str
@@ -19,12 +19,12 @@ class Kind:
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """What the user is told: what is wrong, what was found, how to mend it.
+    """The error message: what is wrong, the value, the fix.
 
     Attributes:
         wrong: Beginning of the sentence.
-        found: CEL of what was found in the workload, a string; empty where there is nothing to tell.
-        shown: What stands for it in the docs.
+        found: CEL expression of the offending value, a string; empty if the message has none.
+        shown: Placeholder of the value in the docs.
         fix: The rest.
     """
 
@@ -35,13 +35,13 @@ class Message:
 
     @property
     def expression(self) -> str:
-        """The message as CEL."""
+        """The message as a CEL expression."""
         parts = [literal(self.wrong), *([self.found] if self.found else []), literal(self.fix)]
         return " + ".join(parts)
 
     @property
     def text(self) -> str:
-        """The message for a reader, with a placeholder."""
+        """The message for the docs, with a placeholder."""
         return self.wrong + (f"<{self.shown}>" if self.found else "") + self.fix
 
 
@@ -50,14 +50,14 @@ class Rule:
     """One rule.
 
     Attributes:
-        name: Kebab-case; the policy's name, and in snake case the setting's.
-        kinds: What it looks at.
-        what: What must hold, for the docs, and the message where that can't be made.
-        why: What would happen else, for the docs.
-        variables: Expressions by name, each of which may use those before it.
-        expression: CEL that must be true.
-        message: What the user is told.
-        updates: Whether changes of the spec are looked at as well, or creation alone.
+        name: Kebab-case name of the policy; in snake case, the name of the setting.
+        kinds: Kinds that it checks.
+        what: The requirement, for the docs and for the fallback message.
+        why: What would happen otherwise, for the docs.
+        variables: CEL expressions by name; each may use those before it.
+        expression: CEL expression that must be true.
+        message: The error message.
+        updates: Whether changes of the spec are checked too, or only creation.
     """
 
     name: str
@@ -71,15 +71,15 @@ class Rule:
 
 
 def literal(value: Any) -> str:
-    """A value as CEL.
+    """A value as a CEL literal.
 
-    Values of several types in one map are `dyn`: Kubernetes has CEL refuse such maps else (k8s.io/apiserver,
-    pkg/cel/environment, HomogeneousAggregateLiterals). Others are left as they are, which compiles faster.
+    Values of a map with several types are wrapped in `dyn`: Kubernetes otherwise refuses such maps (k8s.io/apiserver,
+    pkg/cel/environment, HomogeneousAggregateLiterals). Others aren't, which compiles faster.
     """
     if isinstance(value, Mapping):
         wrap = "dyn({})" if len({type(each) for each in value.values()}) > 1 else "{}"
         return "{" + ", ".join(f"{literal(key)}: {wrap.format(literal(each))}" for key, each in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(literal, value)) + "]"
-    # The escapes of JSON are those of CEL (cel-spec, "String and Bytes Values").
+    # CEL has the escapes of JSON (cel-spec, "String and Bytes Values").
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""All rules of a stack. Policies, bindings and the guide are made from this table."""
+"""All rules of a stack. Policies, bindings and the guide are generated from this table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from components.admission.scale import scale_bounds
 
 
 def rules(context: StackContext) -> tuple[Rule, ...]:
-    """Every rule that holds on a stack, those of GPUs first."""
+    """All rules of a stack, those for GPUs first."""
     return (
         gpu_pool(context),
         GPU_LIMITS,

@@ -1,4 +1,4 @@
-"""A bound on how many pods a workload may have."""
+"""A limit on the number of pods of a workload."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PART: Final = f"{O}.spec[p].maxReplicas"
 _COUNTS: Final = (
     f"{KIND} == 'HorizontalPodAutoscaler' ? [{O}.spec.maxReplicas] : "
     f"{KIND} == 'ScaledObject' ? [has({O}.spec.maxReplicaCount) ? {O}.spec.maxReplicaCount : {_NO_BOUND}] : "
-    # KServe takes 0 and nothing for no bound.
+    # In KServe 0 or no value means no limit.
     f"{KIND} == 'InferenceService' ? ['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec)"
     f".map(p, has({_PART}) && {_PART} > 0 ? {_PART} : {_NO_BOUND}) : "
     f"{KIND} == 'Job' ? [has({O}.spec.parallelism) ? {O}.spec.parallelism : 1] : "
@@ -24,7 +24,7 @@ _COUNTS: Final = (
 
 
 def scale_bounds(maximum: int) -> Rule:
-    """At most so many pods of one workload."""
+    """A workload has at most `maximum` pods."""
     return Rule(
         name="scale-bounds",
         kinds=(
@@ -36,15 +36,15 @@ def scale_bounds(maximum: int) -> Rule:
             kinds.SCALED_OBJECT,
             kinds.INFERENCE_SERVICE,
         ),
-        what="a workload has at most `maxReplicas` pods, and what scales by itself says where it ends",
-        why="a wrong metric would scale it until the pools are full, and the bill with it",
+        what="a workload has at most `maxReplicas` pods, and an autoscaled one sets a maximum",
+        why="a wrong metric would scale it until the pools are full, at full cost",
         variables={"beyond": f"({_COUNTS}).filter(n, n > {maximum})"},
         expression="variables.beyond.size() == 0",
         message=Message(
-            wrong="pods of this workload: ",
-            found=f"variables.beyond.map(n, n == {_NO_BOUND} ? 'without bound' : string(n)).join(', ')",
+            wrong="too many pods in this workload: ",
+            found=f"variables.beyond.map(n, n == {_NO_BOUND} ? 'no maximum' : string(n)).join(', ')",
             shown="numbers",
-            fix=f". Say how many there may be, {maximum} at most: maxReplicas of an autoscaler or InferenceService, "
+            fix=f". Set a maximum of at most {maximum}: maxReplicas of an autoscaler or InferenceService, "
             "maxReplicaCount of a ScaledObject, replicas, parallelism",
         ),
     )

@@ -1,2 +1,2 @@
-"""What components of every kind stand on: outputs they hand to one another, IAM, manifests, Helm releases, the add-on
-contract, placement and sizing of controllers."""
+"""Shared by all components: the outputs they pass to one another, IAM, manifests, Helm releases, the add-on contract,
+placement and sizing of controllers."""

@@ -1,14 +1,14 @@
-"""What an add-on is: a class that turns its settings and its site into parts, and nothing that touches the engine.
+"""What an add-on is: a class that turns its settings and its context into parts, without touching the Pulumi engine.
 
     class Jobset(AddOn[JobsetSettings]):
         name = "jobset"
         namespace = Namespace("jobset-system")
 
-        def parts(self, site: Site) -> Parts:
+        def parts(self, context: AddOnContext) -> Parts:
             return Parts(releases=[ChartRelease(ref=JOBSET, release_name="jobset", values=values(self.settings))])
 
-What requires, follows and excludes what is said by its settings (`spec.settings.addons`), so that a stack file is
-checked without a component. How parts become resources is `components.addons.software`, the same for all.
+Its settings class says what it requires, follows and excludes (`spec.settings.addons`), so that a stack file is checked
+without a component. `components.addons.install` turns parts into resources, the same way for all add-ons.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ PodSecurity = Literal["privileged", "baseline", "restricted"]
 
 @dataclass(frozen=True, kw_only=True)
 class Namespace:
-    """Where an add-on lives. Add-ons that name the same namespace share it, and must agree on its level.
+    """The namespace of an add-on. Add-ons that name the same namespace share it, and must agree on its level.
 
     Attributes:
         name: Name of the namespace.
-        enforce: Pod Security level that is enforced; None for a namespace that is not ours (`kube-system`).
-        labels: Labels beside those of Pod Security.
+        enforce: Enforced Pod Security level; None for a namespace that the platform doesn't create (`kube-system`).
+        labels: Labels in addition to those of Pod Security.
     """
 
     name: str
@@ -54,9 +54,9 @@ class Permissions:
 
     Attributes:
         service_account: Name of the service account, in the add-on's namespace.
-        policy: An AWS managed policy or a document of ours.
-        role: Logical name of its role, where the account's is long: of the 64 characters of a role's name, project,
-            stack and suffix take their part (`spec.settings.checks.names.LONGEST`).
+        policy: An AWS managed policy or an inline document.
+        role: Logical name of its role, for service accounts with a long name: project, stack and suffix use part of a
+            role name's 64 characters (`spec.settings.checks.names.LONGEST`).
     """
 
     service_account: str
@@ -70,29 +70,31 @@ class ChartRelease:
 
     Attributes:
         ref: The chart.
-        release_name: Name for Helm; also the suffix of the logical name.
-        values: Values, differing from the chart's own; may hold Outputs.
-        skip_crds: Leave `crds/` of the chart alone, where a release of their own brings them.
-        definitions: Kinds and no pods: it needs no node and no other add-on, and who follows this add-on waits for it
-            alone.
-        volumes: Its pods claim volumes of the default class: class and driver stand before it, and go after it.
+        release_name: Name of the Helm release; also the suffix of the logical name.
+        values: Values that differ from the chart's defaults; may contain Outputs.
+        skip_crds: Don't install the chart's `crds/`, because another release installs them.
+        crds_only: Installs CRDs and no pods: it needs no node and no other add-on, and add-ons that follow this one
+            depend on this release alone.
+        volumes: Its pods claim volumes of the default class: storage class and CSI driver are created before it and
+            deleted after it.
     """
 
     ref: ChartRef
     release_name: str
     values: Mapping[str, Any]
     skip_crds: bool = False
-    definitions: bool = False
+    crds_only: bool = False
     volumes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """All that an add-on consists of, in the order in which it is made.
+    """Everything that an add-on consists of, in the order of creation.
 
     Attributes:
-        permissions: Rights in AWS; they stand before the first release.
-        before: Manifests that the releases need (config maps, secrets), by key; the key ends the logical name.
+        permissions: Permissions in AWS; they are granted before the first release.
+        before: Manifests that the releases need (ConfigMaps, Secrets), by key; the key is the suffix of the logical
+            name.
         releases: Helm releases.
         objects: Manifests that need the releases' CRDs and webhooks, by key.
     """
@@ -105,7 +107,7 @@ class Parts:
 
 @dataclass(frozen=True, kw_only=True)
 class AddOnContext:
-    """What an add-on may know of the platform that it stands on.
+    """What an add-on may know of the platform that it is installed on.
 
     Attributes:
         platform: All settings.
@@ -113,7 +115,7 @@ class AddOnContext:
         network: The network.
         pools: Pools by name.
         storage: Buckets, file systems, database.
-        system_node_groups: Node groups on which controllers run.
+        system_node_groups: Node groups that run controllers.
     """
 
     platform: Platform
@@ -128,7 +130,7 @@ class AddOn(ABC, Generic[S]):
     """One add-on with its settings."""
 
     name: ClassVar[str]
-    """Logical name and name of its page in docs/addons: the key of the stack file in kebab-case."""
+    """Logical name, and name of its page in docs/addons: the key of the stack file in kebab-case."""
     namespace: ClassVar[Namespace]
 
     def __init__(self, settings: S) -> None:
@@ -136,4 +138,4 @@ class AddOn(ABC, Generic[S]):
 
     @abstractmethod
     def parts(self, context: AddOnContext) -> Parts:
-        """What it consists of on this site. Pure: no resource is made, no file is read."""
+        """What it consists of in this context. Pure: it declares no resource and reads no file."""

@@ -1,8 +1,8 @@
-"""IAM documents as values, and the one way in which this platform gives a pod rights in AWS.
+"""IAM documents as values, and the one way in which this platform gives a pod permissions in AWS.
 
-Documents are built from frozen statements and written as JSON with sorted keys and lists, so that the same rights are
-the same text: no diff comes from order, and a test can compare whole documents. Everything here that ends in `trust` or
-`document` is pure.
+Documents are built from frozen statements and written as JSON with sorted keys and lists, so that the same permissions
+are the same text: order causes no diff, and a test can compare whole documents. Functions here whose name ends in
+`trust` or `document` are pure.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Statement:
     """One statement of a policy document.
 
     Attributes:
-        sid: What it is for, in letters and digits (IAM User Guide, "JSON policy elements: Sid").
-        actions: Actions it is about.
+        sid: Its purpose, in letters and digits (IAM User Guide, "JSON policy elements: Sid").
+        actions: Actions that it allows or denies.
         resources: ARNs; none in a trust policy, whose resource is the role itself.
         effect: `Allow` or `Deny`.
         principals: Kind -> principals, in trust and key policies: `{"Service": ["eks.amazonaws.com"]}`.
@@ -40,7 +40,7 @@ class Statement:
     conditions: Conditions = field(default_factory=dict)
 
     def render(self) -> dict[str, Any]:
-        """The statement as IAM writes it; what is not given is left out."""
+        """The statement in IAM's JSON; empty elements are omitted."""
         parts: dict[str, Any] = {"Sid": self.sid, "Effect": self.effect, "Action": sorted(self.actions)}
         if self.principals:
             parts["Principal"] = {kind: sorted(who) for kind, who in self.principals.items()}
@@ -55,22 +55,24 @@ class Statement:
 
 
 def document(*statements: Statement) -> str:
-    """A policy document of these statements, in this order, without the spaces that count against IAM's size limits."""
+    """A policy document of these statements, in this order, without whitespace, which counts against IAM's size
+    limits."""
     body = {"Version": "2012-10-17", "Statement": [statement.render() for statement in statements]}
     return json.dumps(body, sort_keys=True, separators=(",", ":"))
 
 
 def service_trust(sid: str, service: str, conditions: Conditions | None = None) -> str:
-    """Trust in an AWS service, under conditions that keep it from acting for somebody else's resources."""
+    """Trust policy for an AWS service, with conditions against the confused deputy problem."""
     principals = {"Service": [service]}
     return document(Statement(sid=sid, actions=["sts:AssumeRole"], principals=principals, conditions=conditions or {}))
 
 
 def pod_identity_trust(cluster_arn: str, namespace: str, service_account: str) -> str:
-    """Trust in EKS Pod Identity for one service account of one cluster.
+    """Trust policy of EKS Pod Identity for one service account of one cluster.
 
-    EKS sends what it knows of the pod as session tags, and a trust policy may ask for them (EKS User Guide, "Create IAM
-    role with trust policy required by EKS Pod Identity" and "Grant Pods access to AWS resources based on tags").
+    EKS passes cluster, namespace and service account of the pod as session tags, and a trust policy can require them
+    (EKS User Guide, "Create IAM role with trust policy required by EKS Pod Identity" and "Grant Pods access to AWS
+    resources based on tags").
     """
     tags = {
         "aws:RequestTag/eks-cluster-arn": [cluster_arn],
@@ -88,9 +90,9 @@ def pod_identity_trust(cluster_arn: str, namespace: str, service_account: str) -
 
 
 def account_administration(partition: str, account_id: str) -> Statement:
-    """The statement of a key policy that hands rights over to the account's IAM policies.
+    """The statement of a key policy that delegates access control to the account's IAM policies.
 
-    Without it a key can become one that nobody can manage (KMS Developer Guide, "Default key policy").
+    Without it a key can become unmanageable (KMS Developer Guide, "Default key policy").
     """
     return Statement(
         sid="AccountAdministration",
@@ -120,26 +122,26 @@ def log_encryption(service: str, log_group_arn: str) -> Statement:
 
 @dataclass(frozen=True, kw_only=True)
 class Managed:
-    """Rights by a policy that AWS keeps."""
+    """Permissions from an AWS managed policy."""
 
     arn: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inline:
-    """Rights by a document of our own."""
+    """Permissions from an inline policy document."""
 
     document: pulumi.Input[str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PodRole:
-    """A role that one service account has.
+    """The role of one service account.
 
     Attributes:
         arn: ARN of the role.
         name: Name of the role.
-        ready: What must stand before a pod can do with the role what it is for.
+        ready: Resources that must exist before a pod has the role's permissions.
     """
 
     arn: pulumi.Output[str]
@@ -156,18 +158,18 @@ def pod_identity_role(
     policy: Managed | Inline,
     parent: pulumi.Resource,
 ) -> PodRole:
-    """A role for one service account of one cluster, with exactly one policy.
+    """Declare a role for one service account of one cluster, with exactly one policy.
 
-    The caller associates it: an add-on by its `pod_identity_associations`, anything else by
+    The caller associates it: an EKS add-on with its `pod_identity_associations`, anything else with
     `aws.eks.PodIdentityAssociation`.
 
     Args:
-        name: Logical name of the role; the policy's is `<name>-policy`.
-        cluster_arn: ARN of the cluster, known before the cluster is.
+        name: Logical name of the role; that of the policy is `<name>-policy`.
+        cluster_arn: ARN of the cluster, known before the cluster exists.
         namespace: Namespace of the service account.
         service_account: The service account.
         policy: What the role may do.
-        parent: Component that the role belongs to.
+        parent: The component that owns the role.
     """
     child = pulumi.ResourceOptions(parent=parent)
     role = aws.iam.Role(

@@ -1,8 +1,8 @@
-"""One way to declare any object of the Kubernetes API: from its manifest.
+"""One way to declare any Kubernetes object: from its manifest.
 
-The classes of `pulumi_kubernetes` and its `CustomResource` register the same tokens with the same inputs; what they add
-is a signature for each kind, and that can't be passed on by a pure function that returns a manifest. The API server
-validates every manifest at preview, in the sandbox and on a cluster alike, so nothing is lost.
+The classes of `pulumi_kubernetes` and its `CustomResource` register the same type tokens with the same inputs; they
+only add a signature for each kind, which a pure function that returns a manifest can't use. The API server validates
+every manifest at preview, in the sandbox and on a real cluster, so nothing is lost.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ def declare(name: str, manifest: Mapping[str, Any], opts: pulumi.ResourceOptions
 
     Args:
         name: Logical name.
-        manifest: The whole object; `apiVersion`, `kind` and `metadata.name` are plain text, others may be Outputs.
-        opts: Parent and what it waits for.
+        manifest: The whole object; `apiVersion`, `kind` and `metadata.name` are plain strings, other fields may be
+            Outputs.
+        opts: Parent and dependencies.
 
     Raises:
-        ValueError: For a manifest without a name: auto-naming would make one that nothing else can refer to.
+        ValueError: For a manifest without a name: auto-naming would choose one that nothing else can refer to.
     """
     if not isinstance(manifest.get("metadata", {}).get("name"), str):
-        msg = f"{name}: a manifest needs metadata.name as plain text (given: {manifest.get('metadata')!r})"
+        msg = f"{name}: a manifest needs metadata.name as a plain string (given: {manifest.get('metadata')!r})"
         raise ValueError(msg)
     token = type_token(manifest["apiVersion"], manifest["kind"])
     return pulumi.CustomResource(token, name, dict(manifest), opts)

@@ -1,4 +1,4 @@
-"""Namespaces of the add-ons, each made once however many share it."""
+"""Namespaces of the add-ons, each declared once even if several add-ons share it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class NamespacesArgs:
     """Inputs of the namespaces.
 
     Attributes:
-        addons: Add-ons that are on, by name.
+        addons: Enabled add-ons, by name.
         cluster: The cluster.
     """
 
@@ -27,11 +27,11 @@ class NamespacesArgs:
 
 
 class Namespaces(pulumi.ComponentResource):
-    """The namespaces that are ours; `kube-system` and the like are EKS's."""
+    """The namespaces that the platform creates; `kube-system` and the like belong to EKS."""
 
     PULUMI_TYPE: Final = "slipway:addons:Namespaces"
 
-    made: Mapping[str, pulumi.Resource]
+    resources: Mapping[str, pulumi.Resource]
 
     def __init__(self, name: str, args: NamespacesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -39,32 +39,32 @@ class Namespaces(pulumi.ComponentResource):
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
         spaces = agreed(addon.namespace for addon in args.addons.values())
-        self.made = {key: declare(f"{name}-{key}", manifest(space), child) for key, space in spaces.items()}
+        self.resources = {key: declare(f"{name}-{key}", manifest(space), child) for key, space in spaces.items()}
         self.register_outputs({})
 
     def of(self, namespace: str) -> tuple[pulumi.Resource, ...]:
-        """What to wait for before something is put into a namespace."""
-        return (self.made[namespace],) if namespace in self.made else ()
+        """Dependencies of an object in this namespace; empty for a namespace of EKS."""
+        return (self.resources[namespace],) if namespace in self.resources else ()
 
 
 def agreed(spaces: Iterable[Namespace]) -> dict[str, Namespace]:
-    """Namespaces that are ours, by name, sorted.
+    """Namespaces that the platform creates, by name, sorted.
 
     Raises:
-        ValueError: Where add-ons that share one do not agree on its level or labels.
+        ValueError: If add-ons that share one don't agree on its level or labels.
     """
     ours: dict[str, Namespace] = {}
     for space in spaces:
         if space.enforce is None:
             continue
         if ours.setdefault(space.name, space) != space:
-            msg = f"two add-ons share the namespace {space.name} and do not agree: {ours[space.name]} and {space}"
+            msg = f"two add-ons share the namespace {space.name} and disagree on it: {ours[space.name]} and {space}"
             raise ValueError(msg)
     return dict(sorted(ours.items()))
 
 
 def manifest(space: Namespace) -> dict[str, Any]:
-    """A Namespace; `warn` and `audit` follow `enforce`, so that a refusal is announced where it is decided."""
+    """A Namespace; `warn` and `audit` equal `enforce`, so that a refused pod template also shows as a warning."""
     levels = {f"pod-security.kubernetes.io/{mode}": space.enforce for mode in ("enforce", "warn", "audit")}
     return {
         "apiVersion": "v1",

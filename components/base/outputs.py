@@ -1,7 +1,8 @@
-"""What components hand to one another: frozen values, plain where settings decide them, Outputs where AWS does.
+"""Outputs that components pass to one another: frozen values, plain where settings determine them, Pulumi Outputs where
+AWS does.
 
-A component takes the handle of what it stands on and never the component itself, so that it can be tested with a handle
-made by hand, and so that one look shows what it may know.
+A component takes the outputs of its dependencies and never the components themselves. So it can be tested with outputs
+built by a test, and its arguments show everything that it can use.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import pulumi_aws as aws
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkOutputs:
-    """A network as nodes and control planes see it.
+    """Outputs of the network, for the control plane, node pools and storage.
 
     Attributes:
         vpc_id: The VPC.
@@ -23,9 +24,9 @@ class NetworkOutputs:
         zones: Zone name by zone letter: `{"a": "us-east-1a"}`.
         private_subnets: Subnets of nodes, by zone letter.
         public_subnets: Subnets of NAT gateways and internet-facing load balancers, by zone letter.
-        pod_subnets: Subnets of pods alone, by zone letter; empty where pods share the nodes' subnets.
-        ready: What must stand before a node finds its way out: routes and their associations. A machine that boots
-            earlier can't pull an image and may fail its node group.
+        pod_subnets: Subnets for pods only, by zone letter; empty where pods share the nodes' subnets.
+        ready: Routes and their associations, without which a node has no outbound connection. A node that boots earlier
+            can't pull images and may fail its node group.
     """
 
     vpc_id: pulumi.Output[str]
@@ -39,27 +40,27 @@ class NetworkOutputs:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOutputs:
-    """A control plane as node pools, add-ons and the Kubernetes provider see it.
+    """Outputs of the control plane, for node pools, add-ons and the Kubernetes provider.
 
     Attributes:
         name: Name of the EKS cluster.
-        arn: Its ARN, which account, Region and name determine: known before the cluster is.
+        arn: Its ARN, determined by account, Region and name: known before the cluster exists.
         resource: The cluster; in-cluster resources are `deleted_with` it.
         endpoint: URL of the API server.
         certificate_authority: Certificate authority of the API server, base64 of PEM.
-        kubeconfig: A kubeconfig that authenticates with `aws eks get-token`; it holds no credential.
+        kubeconfig: A kubeconfig that authenticates with `aws eks get-token`; it contains no credential.
         version: Kubernetes minor version.
-        security_group_id: The security group that EKS makes for control plane and nodes.
+        security_group_id: The security group that EKS creates for control plane and nodes.
         oidc_provider_arn: The IAM OpenID Connect provider of the cluster's service accounts.
         oidc_issuer: URL of the issuer, with scheme.
-        service_cidr: Range of Service addresses.
+        service_cidr: CIDR of Service addresses.
         account_id: AWS account, 12 digits.
         region: AWS Region.
         partition: AWS partition: `aws`, `aws-cn`, `aws-us-gov`.
-        tags: Tags of the platform, for what the provider's default tags don't reach.
-        access: Access entries and their policies. In-cluster resources wait for them, because who runs the program has
-            rights in the cluster by nothing else.
-        cni_ready: Add-ons without which no node becomes ready; nodes wait for them.
+        tags: Tags of the platform, for resources that the provider's default tags don't reach.
+        access: Access entries and their policies. In-cluster resources depend on them, because the identity that runs
+            the program has permissions in the cluster only through them.
+        cni_ready: EKS add-ons without which no node becomes ready; nodes depend on them.
     """
 
     name: str
@@ -81,16 +82,16 @@ class ClusterOutputs:
     cni_ready: Sequence[pulumi.Resource] = ()
 
     def with_cni(self, addons: Sequence[pulumi.Resource]) -> ClusterOutputs:
-        """The same cluster, once the add-ons that nodes need are declared."""
+        """The same cluster, with the add-ons that nodes depend on."""
         return replace(self, cni_ready=tuple(addons))
 
 
 @dataclass(frozen=True, kw_only=True)
 class BucketOutputs:
-    """A bucket as those who read and write it see it.
+    """Outputs of a bucket, for its readers and writers.
 
     Attributes:
-        name: Name of the bucket; auto-naming makes it, so only an update knows it.
+        name: Name of the bucket; auto-naming chooses it, so it is known only during an update.
         arn: Its ARN.
     """
 
@@ -100,13 +101,13 @@ class BucketOutputs:
 
 @dataclass(frozen=True, kw_only=True)
 class EfsOutputs:
-    """The shared file system (EFS).
+    """Outputs of the shared file system (EFS).
 
     Attributes:
         id: `fs-...`.
         arn: Its ARN.
-        access_points: Ids of access points by purpose: `datasets`, `models`.
-        ready: Mount targets; a volume can't be mounted before.
+        access_points: IDs of access points by purpose: `datasets`, `models`.
+        ready: Mount targets; a volume can't be mounted before they exist.
     """
 
     id: pulumi.Output[str]
@@ -117,15 +118,15 @@ class EfsOutputs:
 
 @dataclass(frozen=True, kw_only=True)
 class LustreOutputs:
-    """The parallel file system (FSx for Lustre).
+    """Outputs of the parallel file system (FSx for Lustre).
 
     Attributes:
         id: `fs-...`.
-        dns_name: Host of the file system.
+        dns_name: DNS name of the file system.
         mount_name: Its mount name.
         capacity_gib: Size in GiB.
-        zone: Zone of its one subnet; pods elsewhere pay for traffic between zones.
-        ready: The file system and its links to buckets.
+        zone: Availability Zone of its one subnet; pods in other zones pay for cross-zone traffic.
+        ready: The file system and its data repository associations.
     """
 
     id: pulumi.Output[str]
@@ -138,12 +139,12 @@ class LustreOutputs:
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseOutputs:
-    """A PostgreSQL database on RDS; nobody here knows its password, which RDS keeps in Secrets Manager.
+    """Outputs of a PostgreSQL database on RDS. RDS keeps its password in Secrets Manager; the program never sees it.
 
     Attributes:
         host: Host name.
         port: TCP port.
-        name: Database in it.
+        name: Name of the database on the server.
         secret_arn: The secret with `username` and `password`.
     """
 
@@ -155,17 +156,17 @@ class DatabaseOutputs:
 
 @dataclass(frozen=True, kw_only=True)
 class StorageOutputs:
-    """All that keeps data.
+    """Outputs of all storage.
 
     Attributes:
         key_arn: KMS key of the buckets and file systems.
         buckets: Buckets by purpose: `raw`, `checkpoints`, `models`, `state`, `logs`.
-        efs: The shared file system, where there is one.
-        lustre: The parallel file system, where there is one.
+        efs: The shared file system, if there is one.
+        lustre: The parallel file system, if there is one.
         classes: Names of StorageClasses by purpose: `block` (gp3, the default), `shared` (EFS), `lustre`.
         databases: Databases by the add-on that uses them: `mlflow`.
-        ready: What must stand before a volume of any class can be made: classes, file systems and drivers.
-        block: The same for volumes of the default class alone.
+        ready: Resources that must exist before a volume of any class can be created: classes, file systems, drivers.
+        block: The same for volumes of the default class only.
     """
 
     key_arn: pulumi.Output[str]
@@ -178,11 +179,11 @@ class StorageOutputs:
     block: Sequence[pulumi.Resource] = ()
 
     def with_drivers(self, drivers: Sequence[pulumi.Resource], block: Sequence[pulumi.Resource]) -> StorageOutputs:
-        """The same storage, once the drivers are declared: a claim waits for them, so on the way down they outlive it,
-        and a volume is unmounted and removed by the driver that made it.
+        """The same storage, with the CSI drivers. Claims depend on them, so they are deleted after the claims, and the
+        driver that created a volume can still unmount and delete it.
 
         Args:
-            drivers: All drivers, and their rights.
-            block: Those of the default class among them.
+            drivers: All drivers, and their permissions.
+            block: Those of the default class.
         """
         return replace(self, ready=(*self.ready, *drivers), block=(*self.block, *block))

@@ -1,4 +1,4 @@
-"""How a chart is installed: one way for all of them."""
+"""How Helm charts are installed, the same way for all of them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
 from spec.catalog.charts import ChartRef
 
 TIMEOUT_SECONDS: Final = 600
-"""Twice Helm's own five minutes: the first pods may wait for the first node, and it takes two to four minutes to
-come."""
+"""Twice Helm's default of five minutes: the first pods may wait for the first node, which takes two to four minutes."""
 
 
 def release(
@@ -25,19 +24,19 @@ def release(
     release_name: str | None = None,
     skip_crds: bool = False,
 ) -> Release:
-    """Register a Helm release that either stands whole or is taken back.
+    """Declare a Helm release that either succeeds as a whole or is rolled back.
 
     `atomic` and `cleanup_on_fail` keep an interrupted install from blocking every later one with "another operation is
     in progress" (pulumi/pulumi-kubernetes#2054).
 
     Args:
         name: Logical name.
-        chart: What to install.
-        namespace: Where; it must exist.
-        values: Values, differing from the chart's own.
-        opts: Parent and what it waits for.
-        release_name: Name for Helm, from which charts name their objects; the logical name where not given.
-        skip_crds: Leave `crds/` of the chart alone: Helm would never upgrade them, so a chart of their own brings them.
+        chart: The chart to install.
+        namespace: Its namespace, which must exist.
+        values: Values that differ from the chart's defaults.
+        opts: Parent and dependencies.
+        release_name: Name of the Helm release, from which charts derive names of objects; the logical name by default.
+        skip_crds: Don't install the chart's `crds/`: Helm never upgrades them, so another chart installs them.
     """
     return Release(
         name,

@@ -1,4 +1,4 @@
-"""What the values of many charts say alike: requests and limits, budgets of disruption, whether metrics are read."""
+"""Shared parts of chart values: requests and limits, PodDisruptionBudgets, metrics."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from spec.settings.addons.observability import KubePrometheusStack
 
 
 def sized(cpu: str, memory: str) -> dict[str, Any]:
-    """Resources of a container: memory is limited to what is asked for, CPU is not limited.
+    """Resources of a container: the memory limit equals the request; CPU has no limit.
 
-    A controller that goes over its memory is better restarted than its node's neighbours evicted; one that may use idle
-    CPU catches up faster, and no one suffers (kubernetes.io, "Resource Management for Pods and Containers").
+    Restarting a controller that exceeds its memory is better than evicting its neighbours on the node; using idle CPU
+    lets it catch up faster without harm (kubernetes.io, "Resource Management for Pods and Containers").
     """
     return {"requests": {"cpu": cpu, "memory": memory}, "limits": {"memory": memory}}
 
 
 def keeps_one(replicas: int) -> bool:
-    """Whether a budget of disruption that keeps one pod is of use: with one pod alone it would block every drain."""
+    """Whether a PodDisruptionBudget of `minAvailable: 1` makes sense: with a single replica it would block every
+    drain."""
     return replicas > 1
 
 
 def scraped(context: AddOnContext) -> bool:
-    """Whether Prometheus is on, so that its kinds (ServiceMonitor) are there."""
+    """Whether Prometheus is enabled, so that its CRDs (ServiceMonitor) are installed."""
     return context.platform.addons.has(KubePrometheusStack)

@@ -1,6 +1,6 @@
-"""Who may use the cluster's API: access entries and their policies, by the names that the settings give them.
+"""Who may use the cluster's API: access entries and their policies, by the keys of the settings.
 
-With authentication mode `API` there is no other way in, not even for the principal that created the cluster.
+With authentication mode `API` there is no other access, not even for the principal that created the cluster.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class AccessEntriesArgs:
 
     Attributes:
         cluster: The cluster.
-        entries: Principals by a name of one's own.
+        entries: Access entries by the key of the stack file.
         partition: AWS partition of the managed policies.
     """
 
@@ -34,8 +34,8 @@ class AccessEntries(pulumi.ComponentResource):
     """Access entries of a cluster.
 
     Attributes:
-        administrators: What gives somebody the whole cluster: whoever runs the program is one of these, so in-cluster
-            resources wait for them.
+        administrators: Associations with the cluster admin policy. The identity that runs the program has one of these,
+            so in-cluster resources depend on them.
     """
 
     PULUMI_TYPE: Final = "slipway:cluster:AccessEntries"
@@ -45,7 +45,7 @@ class AccessEntries(pulumi.ComponentResource):
     def __init__(self, name: str, args: AccessEntriesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
-        # AWS removes entries with their cluster.
+        # EKS deletes access entries with their cluster.
         self._child = pulumi.ResourceOptions(parent=self, deleted_with=args.cluster)
         administrators = []
         for key, access in sorted(args.entries.items()):

@@ -1,4 +1,4 @@
-"""What each managed add-on may do in AWS: the narrowest policy that AWS keeps for it, or a narrower one of ours."""
+"""What each EKS add-on may do in AWS: the narrowest AWS managed policy for it, or a narrower inline one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from spec.settings.cluster import AddonName
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """Where the rights hold.
+    """Scope of the permissions.
 
     Attributes:
         partition: AWS partition.
         region: AWS Region.
         account_id: AWS account, 12 digits.
-        buckets: Names of S3 buckets, or patterns of names with `*`, that pods may mount.
+        buckets: Names of S3 buckets that pods may mount; `*` is a wildcard.
     """
 
     partition: str
@@ -29,7 +29,7 @@ class Scope:
 
 
 def permissions(addon: AddonName, scope: Scope) -> Managed | Inline | None:
-    """Rights of an add-on; None where it calls nothing in AWS, or nothing that is there."""
+    """Permissions of an add-on; None if it doesn't call AWS, or only what doesn't exist (no buckets)."""
     if addon in _OWN:
         return _OWN[addon](scope)
     arn = addons.get(addon).policy_arn(scope.partition)
@@ -37,13 +37,13 @@ def permissions(addon: AddonName, scope: Scope) -> Managed | Inline | None:
 
 
 def _fsx(scope: Scope) -> Inline:
-    """Make file systems, and change or remove those that the driver itself made, which carry its tag.
+    """Create file systems, and update or delete those that the driver itself created, which carry its tag.
 
-    AWS's guide names AmazonFSxFullAccess. The driver calls only what is here (kubernetes-sigs/aws-fsx-csi-driver,
-    docs/install.md), and tags what it makes with `CSIVolumeName` (pkg/cloud/cloud.go, VolumeNameTagKey; v1.9.0).
+    AWS's guide names AmazonFSxFullAccess. The driver calls only these actions (kubernetes-sigs/aws-fsx-csi-driver,
+    docs/install.md), and tags what it creates with `CSIVolumeName` (pkg/cloud/cloud.go, VolumeNameTagKey; v1.9.0).
     """
     file_systems = [f"arn:{scope.partition}:fsx:{scope.region}:{scope.account_id}:file-system/*"]
-    asked = {"Null": {"aws:RequestTag/CSIVolumeName": ["false"]}}
+    requested = {"Null": {"aws:RequestTag/CSIVolumeName": ["false"]}}
     owned = {"Null": {"aws:ResourceTag/CSIVolumeName": ["false"]}}
     linked = f"arn:{scope.partition}:iam::{scope.account_id}:role/aws-service-role/fsx.amazonaws.com/*"
     return Inline(
@@ -53,7 +53,7 @@ def _fsx(scope: Scope) -> Inline:
                 sid="Make",
                 actions=["fsx:CreateFileSystem", "fsx:TagResource"],
                 resources=file_systems,
-                conditions=asked,
+                conditions=requested,
             ),
             Statement(
                 sid="ChangeOwn",

@@ -1,8 +1,8 @@
-"""EKS managed add-ons, each with a role of its own where it calls AWS.
+"""EKS add-ons, each with a role of its own if it calls AWS.
 
-There are two sets, because an add-on with a Deployment is not ACTIVE before a node takes its pods (EKS waits for it up
-to 20 minutes, terraform-aws-modules/terraform-aws-eks#3001), and nodes are not Ready before the network add-on runs.
-The catalog tells which add-on is in which set (`spec.catalog.addons`).
+There are two sets, because an add-on with a Deployment is not ACTIVE before a node runs its pods (EKS waits for it up
+to 20 minutes, terraform-aws-modules/terraform-aws-eks#3001), and nodes are not Ready before the CNI add-on runs. The
+catalog says which add-on is in which set (`spec.catalog.addons`).
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from spec.catalog import addons as catalog
 from spec.settings.cluster import Addon, AddonName
 
 DRIVERS: Final = frozenset({AddonName.EBS_CSI, AddonName.EFS_CSI, AddonName.FSX_CSI, AddonName.S3_CSI})
-"""Add-ons that make and mount volumes."""
+"""Add-ons that create and mount volumes."""
 
 
 class Phase(StrEnum):
     """When a set of add-ons is installed."""
 
     BEFORE_NODES = "early"
-    """Becomes ACTIVE without a node: what nodes need, and DaemonSets that nothing waits for."""
+    """Becomes ACTIVE without a node: add-ons that nodes need, and DaemonSets that nothing depends on."""
     AFTER_NODES = "late"
-    """Becomes ACTIVE only when a node takes its pods."""
+    """Becomes ACTIVE only when a node runs its pods."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,10 +41,10 @@ class ManagedAddonsArgs:
 
     Attributes:
         cluster: The cluster.
-        settings: Differences from the catalog, by add-on.
-        phase: Which set this is.
-        after: What must stand first: the system node groups, for those that need nodes.
-        buckets: Names or patterns of the S3 buckets that pods may mount; without any, the driver has no role.
+        settings: Settings of add-ons that differ from the catalog, by add-on.
+        phase: Which set to install.
+        after: Dependencies: the system node groups, for add-ons that need nodes.
+        buckets: Names or patterns of the S3 buckets that pods may mount; if empty, the driver has no role.
     """
 
     cluster: ClusterOutputs
@@ -55,13 +55,13 @@ class ManagedAddonsArgs:
 
 
 class ManagedAddons(pulumi.ComponentResource):
-    """One set of managed add-ons.
+    """One set of EKS add-ons.
 
     Attributes:
         all: Add-ons by name.
-        nodes_need: Those without which no node becomes ready.
-        drivers: Those that make and mount volumes.
-        roles: Roles of those that have one.
+        nodes_need: Add-ons without which no node becomes ready.
+        drivers: Add-ons that create and mount volumes.
+        roles: Roles by add-on, for those that have one.
     """
 
     PULUMI_TYPE: Final = "slipway:cluster:ManagedAddons"
@@ -81,22 +81,22 @@ class ManagedAddons(pulumi.ComponentResource):
         names = chosen(args.phase, args.settings)
         self.roles = {addon: role for addon in names if (role := self._role(addon, catalog.get(addon))) is not None}
         self.all = {addon: self._addon(addon) for addon in names}
-        self.nodes_need = [found for addon, found in self.all.items() if catalog.get(addon).before_compute]
-        self.drivers = {addon: found for addon, found in self.all.items() if addon in DRIVERS}
+        self.nodes_need = [resource for addon, resource in self.all.items() if catalog.get(addon).before_compute]
+        self.drivers = {addon: resource for addon, resource in self.all.items() if addon in DRIVERS}
         self.register_outputs({})
 
     def _addon(self, addon: AddonName) -> aws.eks.Addon:
-        cluster, given = self._args.cluster, self._args.settings.get(addon, Addon())
+        cluster, wanted = self._args.cluster, self._args.settings.get(addon, Addon())
         facts = catalog.get(addon)
         role = self.roles.get(addon)
         return aws.eks.Addon(
             f"{self._name}-{key_of(addon)}",
             cluster_name=cluster.resource.name,
             addon_name=addon.value,
-            addon_version=given.version or facts.version(cluster.version),
+            addon_version=wanted.version or facts.version(cluster.version),
             configuration_values=configuration(addon, cluster.tags),
             pod_identity_associations=_associations(facts, role),
-            # A new cluster has nothing to keep; later, what an operator changed by hand stays until someone decides.
+            # A new cluster has nothing to preserve; later, manual changes of an operator are kept.
             resolve_conflicts_on_create="OVERWRITE",
             resolve_conflicts_on_update="PRESERVE",
             opts=pulumi.ResourceOptions(
@@ -121,13 +121,13 @@ class ManagedAddons(pulumi.ComponentResource):
 
 
 def chosen(phase: Phase, settings: Mapping[AddonName, Addon]) -> list[AddonName]:
-    """Add-ons of a set that are not switched off, in the catalog's order."""
+    """Enabled add-ons of a set, in the catalog's order."""
     wanted = [AddonName(name) for name, facts in catalog.ADDONS.items() if _phase(facts) is phase]
     return [name for name in wanted if settings.get(name, Addon()).enabled]
 
 
 def key_of(addon: AddonName) -> str:
-    """Short key of an add-on in logical names, `ebs-csi`: a role's AWS name has at most 64 characters."""
+    """Short key of an add-on for logical names, `ebs-csi`: the name of an IAM role has at most 64 characters."""
     return addon.name.lower().replace("_", "-")
 
 

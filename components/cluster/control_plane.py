@@ -1,8 +1,8 @@
-"""The EKS control plane, what it stands on, and who may use it.
+"""The EKS control plane, its key, role and log group, and its access entries.
 
-Nobody gets rights in the cluster by having created it (CIS EKS 5.5.1): the identity that runs the program must be among
-the entries with `AmazonEKSClusterAdminPolicy`, or in-cluster resources can't be applied. Everybody who may do something
-then stands in one place, the settings.
+Creating the cluster grants no permissions in it (CIS EKS 5.5.1): the identity that runs the program must have an access
+entry with `AmazonEKSClusterAdminPolicy`, or in-cluster resources can't be applied. All access is then listed in one
+place, the settings.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from spec.settings import cluster as settings
 from spec.settings.environment import Account
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-"""All that EKS has (EKS User Guide, "Send control plane logs to CloudWatch Logs")."""
+"""All log types of EKS (EKS User Guide, "Send control plane logs to CloudWatch Logs")."""
 POLICY: Final = "AmazonEKSClusterPolicy"
-"""All that the control plane needs: AmazonEKSVPCResourceController is for security groups of single pods, and the grant
-on the secrets' key is made by the identity that creates the cluster (EKS User Guide, "Amazon EKS cluster IAM role" and
-"Encrypt Kubernetes secrets with KMS")."""
+"""The only policy that the control plane needs: AmazonEKSVPCResourceController is for security groups for pods, and the
+identity that creates the cluster creates the grant on the key of the secrets (EKS User Guide, "Amazon EKS cluster IAM
+role" and "Encrypt Kubernetes secrets with KMS")."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +38,9 @@ class ControlPlaneArgs:
         settings: Version, endpoints, access, logs.
         cluster_name: Name of the EKS cluster, fixed because kubeconfigs, log groups and tags name it.
         account: Account and region.
-        network: Where its interfaces go.
-        tags: Tags of the platform, handed on to what the provider's default tags don't reach.
-        protect: Refuse to remove the cluster, its key and its logs.
+        network: Network of the control plane's interfaces.
+        tags: Tags of the platform, for resources that the provider's default tags don't reach.
+        protect: Protect the cluster, its key and its logs from deletion.
     """
 
     settings: settings.Cluster
@@ -72,7 +72,7 @@ class ControlPlane(pulumi.ComponentResource):
             AccessEntriesArgs(cluster=cluster, entries=args.settings.access, partition=self._region.partition),
             self._child,
         )
-        self.outputs = self._handle(cluster, access)
+        self.outputs = self._outputs(cluster, access)
         self.register_outputs({"name": cluster.name, "endpoint": cluster.endpoint})
 
     @property
@@ -83,7 +83,7 @@ class ControlPlane(pulumi.ComponentResource):
         return f"arn:{self._region.partition}:{service}:{self._region.name}:{self._args.account.id}:{resource}"
 
     def _make_key(self) -> aws.kms.Key:
-        """One key for the cluster's secrets and its logs; CloudWatch Logs may use it for this log group alone."""
+        """One key for the cluster's secrets and its logs; CloudWatch Logs may use it for this log group only."""
         logs = f"logs.{self._region.name}.{self._region.dns_suffix}"
         key = aws.kms.Key(
             f"{self._name}-key",
@@ -101,7 +101,7 @@ class ControlPlane(pulumi.ComponentResource):
         return key
 
     def _make_log_group(self, key: aws.kms.Key) -> aws.cloudwatch.LogGroup:
-        """The group that EKS writes to; it would make one itself, without retention and without a key."""
+        """The log group that EKS writes to; EKS would create one itself, without retention and without a key."""
         return aws.cloudwatch.LogGroup(
             f"{self._name}-logs",
             name=self._log_group_name,
@@ -126,29 +126,30 @@ class ControlPlane(pulumi.ComponentResource):
         return role, policy
 
     def _make_cluster(self, key: aws.kms.Key, role: aws.iam.Role, before: list[pulumi.Resource]) -> aws.eks.Cluster:
-        given = self._args.settings
+        wanted = self._args.settings
         return aws.eks.Cluster(
             f"{self._name}-control-plane",
             name=self._args.cluster_name,
-            version=given.version,
+            version=wanted.version,
             role_arn=role.arn,
             vpc_config=self._vpc_config(),
-            kubernetes_network_config={"ip_family": "ipv4", "service_ipv4_cidr": str(given.service_ipv4_cidr)},
+            kubernetes_network_config={"ip_family": "ipv4", "service_ipv4_cidr": str(wanted.service_ipv4_cidr)},
             access_config={"authentication_mode": "API", "bootstrap_cluster_creator_admin_permissions": False},
             encryption_config={"provider": {"key_arn": key.arn}, "resources": ["secrets"]},
             enabled_cluster_log_types=LOG_TYPES,
-            upgrade_policy={"support_type": given.support_type.upper()},
-            deletion_protection=given.deletion_protection,
-            # All add-ons are EKS managed ones (`ManagedAddons`): the bare ones would be in their way.
+            upgrade_policy={"support_type": wanted.support_type.upper()},
+            deletion_protection=wanted.deletion_protection,
+            # All add-ons are EKS add-ons (`ManagedAddons`); self-managed ones would conflict with them.
             bootstrap_self_managed_addons=False,
             opts=pulumi.ResourceOptions(
                 parent=self,
                 protect=self._args.protect,
                 depends_on=before,
-                # EKS keeps the zones that it was made with and refuses subnets in others (aws/containers-roadmap#2258,
-                # 2024-01). Nodes don't depend on this list: they may be in every subnet of the VPC.
+                # EKS keeps the zones that it was created with and refuses subnets in others
+                # (aws/containers-roadmap#2258, 2024-01). Nodes don't depend on this list: they may be in every subnet
+                # of the VPC.
                 ignore_changes=["vpcConfig.subnetIds"],
-                # The name is fixed: a replacement can't stand beside the cluster that it replaces.
+                # The name is fixed: a replacement can't exist beside the cluster that it replaces.
                 delete_before_replace=True,
             ),
         )
@@ -164,7 +165,7 @@ class ControlPlane(pulumi.ComponentResource):
             else None,
         )
 
-    def _handle(self, cluster: aws.eks.Cluster, access: AccessEntries) -> ClusterOutputs:
+    def _outputs(self, cluster: aws.eks.Cluster, access: AccessEntries) -> ClusterOutputs:
         issuer = cluster.identities[0].oidcs[0].issuer
         # IAM reads the thumbprint of the issuer's certificate by itself (pulumi-aws 7.51.1, `thumbprintLists`).
         oidc = aws.iam.OpenIdConnectProvider(
@@ -192,9 +193,9 @@ class ControlPlane(pulumi.ComponentResource):
 
 
 def _security_group(cluster: aws.eks.Cluster) -> pulumi.Output[str]:
-    """The group that EKS makes, known only once the cluster is.
+    """The security group that EKS creates, known only once the cluster exists.
 
-    It stands inside `vpc_config`, which is an input too: a preview may answer with the input alone, and then the group
-    would be known to be none.
+    It is in `vpc_config`, which is an input too: a preview may return the input alone, and the group would then be
+    known to be empty.
     """
     return cluster.id.apply(lambda _: cluster.vpc_config.cluster_security_group_id)

@@ -1,4 +1,5 @@
-"""The kubeconfig of an EKS cluster: where the API server is, and how to get a token. It holds no credential itself."""
+"""The kubeconfig of an EKS cluster: the API server's URL and the command that gets a token. It contains no
+credential."""
 
 from __future__ import annotations
 
@@ -14,16 +15,16 @@ def document(
 
     Args:
         cluster: Name of the EKS cluster.
-        region: Its region: the token is signed for it.
+        region: Region that the token is signed for.
         endpoint: URL of the API server.
-        certificate_authority: Base64 of the PEM that its certificate is signed by.
+        certificate_authority: CA certificate of the API server, base64 of PEM.
     """
     arguments = ["eks", "get-token", "--cluster-name", cluster, "--region", region, "--output", "json"]
     token = {
         "apiVersion": "client.authentication.k8s.io/v1beta1",
         "command": "aws",
         "args": arguments,
-        # Nobody answers questions in a pipeline.
+        # A pipeline can't answer prompts.
         "interactiveMode": "Never",
     }
     server = {"server": endpoint, "certificate-authority-data": certificate_authority}
@@ -40,5 +41,5 @@ def document(
 def kubeconfig(
     cluster: str, region: str, endpoint: pulumi.Input[str], certificate_authority: pulumi.Input[str]
 ) -> pulumi.Output[str]:
-    """The same as JSON, with sorted keys so that it changes only when the cluster does."""
+    """The same as JSON, with sorted keys so that the text changes only when the cluster does."""
     return pulumi.Output.json_dumps(document(cluster, region, endpoint, certificate_authority), sort_keys=True)

@@ -1,1 +1,1 @@
-"""Components that join others: all node pools with what scales them, all cost guards."""
+"""Compositions of several components: all node pools with their autoscalers, all cost guards."""

@@ -1,4 +1,5 @@
-"""All cost guards of a stack: each only where its settings ask for it."""
+"""All cost guards of a stack: notifications, budgets, scheduled scaling, notebook shutdown. Each only where
+configured."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from spec.settings.platform import Platform
 
 @dataclass(frozen=True, kw_only=True)
 class GuardsArgs:
-    """What guards stand on.
+    """Inputs of the cost guards.
 
     Attributes:
         platform: All settings.
@@ -35,12 +36,12 @@ class GuardsArgs:
 
 
 def guards(args: GuardsArgs, cloud: pulumi.ResourceOptions, inside: pulumi.ResourceOptions) -> None:
-    """Make the topic, budgets, schedules of pools, and evenings of notebooks.
+    """Declare the SNS topic, the budgets, the scheduled scaling of pools, and the shutdown of notebooks.
 
     Args:
-        args: What they stand on.
-        cloud: Options of what is in AWS alone.
-        inside: Options of what is in the cluster.
+        args: Settings, cluster, pools and teams.
+        cloud: Resource options with the AWS provider.
+        inside: Resource options with the AWS and Kubernetes providers.
     """
     platform, cost = args.platform, args.platform.cost
     notifications = (

@@ -1,7 +1,7 @@
-"""All nodes of a platform: managed groups first, then what scales them, then Karpenter with its pools.
+"""All nodes of a platform: managed node groups first, then Cluster Autoscaler, then Karpenter with its pools.
 
-Managed groups wait for the control plane and the CNI alone, all at the same time; what runs on nodes waits for those
-of the system pools. Each pool is a component of its own, so that adding one changes nothing of the others.
+Managed node groups depend only on the control plane and the CNI, and are created in parallel; controllers depend on
+those of the system pools. Each pool is a component of its own, so that adding one doesn't change the others.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from spec.settings.pools import Role
 
 @dataclass(frozen=True, kw_only=True)
 class NodePoolContext:
-    """What every pool stands on.
+    """What every node pool needs.
 
     Attributes:
         specs: All pools of the platform, managed and elastic, by name.
         cluster: The cluster.
         network: The network.
-        isolated: Whether the VPC has no way out but its endpoints.
-        volume_key: KMS key of the machines' volumes; AWS's own for EBS where none is given.
-        caches: Upstreams whose images come through the registry's caches.
-        opts: Options of every component: the providers.
+        isolated: Whether the VPC has no route to the internet, only VPC endpoints.
+        volume_key: KMS key of the nodes' volumes; the AWS managed key for EBS where None.
+        caches: Upstream registries with a pull-through cache.
+        opts: Resource options of every component: the providers.
     """
 
     specs: Mapping[str, PoolSpec]
@@ -47,11 +47,11 @@ class NodePoolContext:
 
 @dataclass(frozen=True, kw_only=True)
 class ManagedPools:
-    """Managed groups.
+    """Managed node groups.
 
     Attributes:
         pools: Managed pools by name.
-        system: Node groups of the system pools: what needs a node waits for these.
+        system: Node groups of the system pools; what needs a node depends on these.
     """
 
     pools: Mapping[str, ManagedPool]
@@ -60,11 +60,11 @@ class ManagedPools:
 
 @dataclass(frozen=True, kw_only=True)
 class ElasticPools:
-    """What follows the work.
+    """Autoscaling: Cluster Autoscaler, Karpenter and Karpenter's pools.
 
     Attributes:
-        autoscaler: Cluster Autoscaler, where a managed group scales.
-        karpenter: Karpenter, where a pool is its.
+        autoscaler: Cluster Autoscaler, if a managed node group scales.
+        karpenter: Karpenter, if a pool is provisioned by it.
         pools: Karpenter's pools by name.
     """
 
@@ -74,7 +74,7 @@ class ElasticPools:
 
 
 def managed_pools(context: NodePoolContext) -> ManagedPools:
-    """Make the managed pools, with one role for the nodes of all."""
+    """Declare the managed pools, with one node role for all of them."""
     role = NodeRole("nodes", NodeRoleArgs(cluster=context.cluster, caches=context.caches), context.opts)
     pools = {
         name: ManagedPool(
@@ -96,7 +96,7 @@ def managed_pools(context: NodePoolContext) -> ManagedPools:
 
 
 def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> ElasticPools:
-    """Make what scales: each scaler only where a pool is its."""
+    """Declare the autoscalers, each only where a pool uses it, and Karpenter's pools."""
     autoscaler = None
     if any(spec.managed and spec.scales for spec in context.specs.values()):
         args = ClusterAutoscalerArgs(cluster=context.cluster, system_node_groups=managed.system)

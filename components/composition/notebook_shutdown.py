@@ -1,9 +1,9 @@
-"""Notebook sessions end in the evening, on schedules of the stack.
+"""Scheduled shutdown of notebook sessions.
 
-A session is the pod of a Job that is not tried again (`components.workloads.notebook`): once its pod is deleted it is
-over, its GPU is free, and Karpenter removes the node. A CronJob for each schedule and team namespace does it with a
-role that can list and delete pods there and nothing else; RBAC can't tell pods by their labels, so the selector is all
-that keeps it to notebooks.
+A session is the pod of a Job without retries (`components.workloads.notebook`): deleting the pod ends the session and
+frees its GPU, and Karpenter removes the node. One CronJob per schedule and team namespace deletes the pods, with a role
+that can only list and delete pods in that namespace. RBAC can't restrict by label, so only the label selector limits
+the CronJob to notebooks.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ IMAGE: Final = "registry.k8s.io/kubectl"
 
 @dataclass(frozen=True, kw_only=True)
 class NotebookShutdownArgs:
-    """Inputs of evenings.
+    """Inputs of `NotebookShutdown`.
 
     Attributes:
-        schedules: Schedules that end notebooks, by name.
-        namespaces: What must stand before something is put into a team's namespace, by the namespace.
+        schedules: Schedules that shut notebooks down, by name.
+        namespaces: Team namespaces, each with the resources that must exist before an object is created in it.
         cluster: The cluster.
     """
 
@@ -47,7 +47,7 @@ class NotebookShutdownArgs:
 
 
 class NotebookShutdown(pulumi.ComponentResource):
-    """The CronJobs, and the right to delete pods in each team namespace."""
+    """CronJobs that delete the pods of notebook sessions, and a Role and RoleBinding in each team namespace."""
 
     PULUMI_TYPE: Final = "slipway:cost:Evenings"
 
@@ -58,24 +58,24 @@ class NotebookShutdown(pulumi.ComponentResource):
         def after(*waits: pulumi.Resource) -> pulumi.ResourceOptions:
             return pulumi.ResourceOptions(parent=self, depends_on=list(waits), deleted_with=cluster.resource)
 
-        home = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
-        declare(f"{name}-account", account(), after(home))
+        namespace = declare(f"{name}-namespace", namespace_manifest(NAMESPACE), after(*cluster.access))
+        declare(f"{name}-account", account(), after(namespace))
         for space, waits in sorted(args.namespaces.items()):
             for kind, manifest in permissions(space).items():
                 declare(f"{name}-{space}-{kind}", manifest, after(*cluster.access, *waits))
             for key, schedule in sorted(args.schedules.items()):
-                declare(f"{name}-{space}-{key}", shutdown_job(key, schedule, space, cluster.version), after(home))
+                declare(f"{name}-{space}-{key}", shutdown_job(key, schedule, space, cluster.version), after(namespace))
         self.register_outputs({})
 
 
 def account() -> dict[str, Any]:
-    """The service account of all of them."""
+    """The service account of all the CronJobs."""
     meta = {"name": ACCOUNT, "namespace": NAMESPACE.name}
     return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta, "automountServiceAccountToken": False}
 
 
 def permissions(space: str) -> dict[str, dict[str, Any]]:
-    """Role and binding in a team's namespace, by kind."""
+    """Role and RoleBinding in a team namespace, by the suffix of their logical name."""
     api = "rbac.authorization.k8s.io"
     meta = {"name": f"slipway-{ACCOUNT}", "namespace": space}
     subject = {"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE.name}
@@ -98,7 +98,7 @@ def permissions(space: str) -> dict[str, dict[str, Any]]:
 
 
 def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict[str, Any]:
-    """A CronJob that deletes the pods of notebook sessions in one namespace. With none there, it succeeds too."""
+    """A CronJob that deletes the pods of notebook sessions in one namespace; it succeeds when there are none."""
     command = ["delete", "pods", f"--namespace={space}", f"--selector={LABEL}", "--wait=false"]
     return {
         "apiVersion": "batch/v1",
@@ -108,7 +108,8 @@ def shutdown_job(key: str, schedule: Schedule, space: str, version: str) -> dict
             "schedule": schedule.stop,
             "timeZone": schedule.timezone,
             "concurrencyPolicy": "Forbid",
-            # A controller that was away at eight has an hour to make up for it; at nine people work late on purpose.
+            # A run missed because the controller was down is caught up within an hour; later it would interrupt people
+            # who work late on purpose.
             "startingDeadlineSeconds": 3600,
             "successfulJobsHistoryLimit": 1,
             "failedJobsHistoryLimit": 1,
@@ -134,7 +135,7 @@ def _pod(command: Sequence[str], version: str) -> dict[str, Any]:
         "containers": [
             {
                 "name": "kubectl",
-                # The first patch release of a minor version is always there, and any will do.
+                # The first patch release of a minor version always exists, and any patch release will do.
                 "image": f"{IMAGE}:v{version}.0",
                 "args": list(command),
                 "resources": sized("10m", "64Mi"),

@@ -1,1 +1,1 @@
-"""What keeps the bill in bounds: who is told, budgets, watches, schedules."""
+"""Cost controls: budgets, anomaly detection, scheduled scaling, and the estimate for the policy pack."""

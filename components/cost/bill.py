@@ -1,7 +1,7 @@
-"""What a stack says of its own bill, as outputs: the estimate beside the bounds that were set for it.
+"""The cost estimate of a stack as component outputs, beside the limits set for it.
 
-The policy pack compares them. It sees resources and no settings, and prices depend on what a preview can't know; so the
-program, which knows both, says them once (`spec.pricing.bill`), in outputs that are known before anything is made.
+The policy pack compares them. It sees resources but not settings, and prices depend on values that a preview doesn't
+have. The program knows both and publishes them (`spec.pricing.bill`) as outputs that are known at preview.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pulumi
 
 
 class Bill(pulumi.ComponentResource):
-    """The bill as it is foreseen. It makes nothing."""
+    """The cost estimate. It declares no resources."""
 
     PULUMI_TYPE: Final = "slipway:cost:Bill"
 

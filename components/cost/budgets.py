@@ -1,4 +1,4 @@
-"""Budgets and the watch for anomalies: AWS's own, over the bill itself."""
+"""AWS Budgets and Cost Anomaly Detection, over actual spend."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from components.observability.notifications import Notifications
 from spec.settings.cost import Cost
 from spec.settings.teams import Team
 
-# A budget has ten notifications at most, each with one topic (botocore 1.44.5, budgets `Notification`): the settings
+# A budget has at most ten notifications, each with one topic (botocore 1.44.5, budgets `Notification`): the settings
 # allow nine thresholds, and the forecast is the tenth.
 FORECAST: Final = 100
-"""Percent of a budget that a forecast may reach unsaid."""
+"""Percent of a budget above which a forecast sends a notification."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetsArgs:
-    """Inputs of budgets.
+    """Inputs of `Budgets`.
 
     Attributes:
         settings: Settings of cost.
         environment: Name of the environment.
         teams: Teams by name.
-        notifications: The topic; None where nobody is to be told, and then there is nothing to make.
+        notifications: The topic; None where no one is notified, and then no budget is declared.
         account_id: AWS account, 12 digits.
     """
 
@@ -39,7 +39,7 @@ class BudgetsArgs:
 
 
 class Budgets(pulumi.ComponentResource):
-    """A budget of the environment, one of each team, and a watch over all services."""
+    """A budget for the environment, one per team, and anomaly detection over all services."""
 
     PULUMI_TYPE: Final = "slipway:cost:Budgets"
 
@@ -102,7 +102,7 @@ class Budgets(pulumi.ComponentResource):
         )
         aws.costexplorer.AnomalySubscription(
             f"{name}-anomaly-subscription",
-            # At once is what a topic gets; mail alone would be told daily or weekly (botocore 1.44.5, ce
+            # A topic requires immediate alerts; email subscribers would get daily or weekly ones (botocore 1.44.5, ce
             # `AnomalySubscription`, `Frequency`).
             frequency="IMMEDIATE",
             monitor_arn_lists=[monitor],
@@ -114,34 +114,34 @@ class Budgets(pulumi.ComponentResource):
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """One budget: USD a month, and what it counts."""
+    """One budget: USD per month, and the cost filters."""
 
     usd: int
     filters: Mapping[str, Sequence[str]]
 
 
 def budgets(settings: Cost, environment: str, teams: Mapping[str, Team]) -> dict[str, Budget]:
-    """Budgets by the end of their logical name.
+    """Budgets by the suffix of their logical name.
 
     Args:
         settings: Settings of cost.
         environment: Name of the environment, the value of its tag.
         teams: Teams by name.
     """
-    found: dict[str, Budget] = {}
+    wanted: dict[str, Budget] = {}
     if settings.monthly_budget_usd is not None:
         tagged = {"TagKeyValue": [f"user:environment${environment}"]}
         filters = tagged if settings.budget_covers == "environment" else {}
-        found["environment"] = Budget(usd=settings.monthly_budget_usd, filters=filters)
+        wanted["environment"] = Budget(usd=settings.monthly_budget_usd, filters=filters)
     if settings.team_budgets:
         for name, team in sorted(teams.items()):
             if team.budget_usd is not None:
-                found[f"team-{name}"] = Budget(usd=team.budget_usd, filters={"TagKeyValue": [f"user:team${name}"]})
-    return found
+                wanted[f"team-{name}"] = Budget(usd=team.budget_usd, filters={"TagKeyValue": [f"user:team${name}"]})
+    return wanted
 
 
 def notifications(thresholds: Sequence[int]) -> list[dict[str, Any]]:
-    """When a budget is told of: as money is spent, and once as the month is foreseen to pass it."""
+    """Notifications of a budget: one per threshold of actual spend, and one for the forecast."""
     spent = [("ACTUAL", percent) for percent in thresholds]
     return [
         {

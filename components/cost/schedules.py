@@ -1,8 +1,8 @@
-"""Nights and weekends of managed pools: their Auto Scaling groups go to zero and come back.
+"""Scheduled scaling of managed pools: their Auto Scaling groups go to zero at night and on weekends, and come back.
 
-Both bounds go to zero, not the size alone: Cluster Autoscaler never grows a group past its maximum, so a pod that waits
-at night waits until the morning. The settings of the EKS node group stay as they are: whoever changes a pool's bounds
-at night opens it until the next evening (docs/adr/0026).
+Minimum and maximum go to zero, not only the size: Cluster Autoscaler never scales a group beyond its maximum, so a pod
+that is pending at night stays pending until the morning. The EKS node group keeps its settings: changing a pool's `min`
+or `max` at night scales it up until the next scheduled stop (docs/adr/0026).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from spec.settings.pools import Pool
 
 @dataclass(frozen=True, kw_only=True)
 class SchedulesArgs:
-    """Inputs of schedules.
+    """Inputs of `Schedules`.
 
     Attributes:
         schedules: Schedules by name.
         pools: Settings of all pools by name.
-        groups: Node groups of managed pools by pool.
+        groups: Node groups of managed pools, by pool.
     """
 
     schedules: Mapping[str, Schedule]
@@ -34,7 +34,7 @@ class SchedulesArgs:
 
 
 class Schedules(pulumi.ComponentResource):
-    """Two scheduled actions for each pool that sleeps."""
+    """Two scheduled actions for each pool with a schedule: stop and start."""
 
     PULUMI_TYPE: Final = "slipway:cost:Schedules"
 
@@ -44,7 +44,7 @@ class Schedules(pulumi.ComponentResource):
             group = args.groups[action.pool]
             aws.autoscaling.Schedule(
                 f"{name}-{action.pool}-{action.role}",
-                # An action has a name within its group, so that of its pool and role can't be taken.
+                # The name of an action is unique within its Auto Scaling group, so it needs no suffix.
                 scheduled_action_name=f"slipway-{action.role}",
                 autoscaling_group_name=group.resources[0].autoscaling_groups[0].name,
                 recurrence=action.recurrence,
@@ -59,7 +59,7 @@ class Schedules(pulumi.ComponentResource):
 
 @dataclass(frozen=True, kw_only=True)
 class Action:
-    """What happens to a pool at a time: `stop` or `start`, and the bounds that it gets."""
+    """A scheduled action of a pool: `stop` or `start`, when, and the group's new minimum and maximum."""
 
     pool: str
     role: str
@@ -70,8 +70,8 @@ class Action:
 
 
 def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> list[Action]:
-    """Actions of all pools that have a schedule, in the order of pools."""
-    found: list[Action] = []
+    """Actions of all pools that have a schedule, sorted by pool."""
+    scheduled: list[Action] = []
     for schedule in schedules.values():
         for name in schedule.pools:
             pool = pools[name]
@@ -79,7 +79,7 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
                 ("stop", schedule.stop, 0, 0),
                 ("start", schedule.start or "", pool.min, pool.max),
             ):
-                found.append(
+                scheduled.append(
                     Action(
                         pool=name,
                         role=role,
@@ -89,4 +89,4 @@ def actions(schedules: Mapping[str, Schedule], pools: Mapping[str, Pool]) -> lis
                         maximum=maximum,
                     )
                 )
-    return sorted(found, key=lambda action: (action.pool, action.role))
+    return sorted(scheduled, key=lambda action: (action.pool, action.role))

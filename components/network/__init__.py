@@ -1,4 +1,4 @@
-"""The network of an environment: VPC, subnets, ways in and out, endpoints, flow logs."""
+"""The network of an environment: VPC, subnets, routing, endpoints, flow logs."""
 
 from components.network.network import Network, NetworkArgs
 

@@ -1,7 +1,7 @@
-"""VPC endpoints: S3 by a gateway, always, because that costs nothing; other services by interfaces, on request.
+"""VPC endpoints: a gateway endpoint for S3, always, because it is free; interface endpoints for configured services.
 
-An interface endpoint costs by the hour and zone but keeps its service reachable when NAT is not, and keeps image layers
-and logs off the NAT gateway's bill (AWS PrivateLink pricing; EKS User Guide, "Deploy private clusters").
+An interface endpoint costs per hour and zone, but works without NAT, and avoids NAT charges for image layers and logs
+(AWS PrivateLink pricing; EKS User Guide, "Deploy private clusters").
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class EndpointsArgs:
 
     Attributes:
         vpc_id: The VPC.
-        region: Its region: endpoint services are regional.
-        services: Services that get an interface in every zone.
-        subnet_ids: Subnets of the interfaces, one in each zone.
+        region: Its Region: endpoint services are regional.
+        services: Services that get an interface endpoint in every zone.
+        subnet_ids: Subnets of the interface endpoints, one in each zone.
         route_table_ids: Route tables that get the route to S3.
-        clients: Ranges that may call the interfaces, by what is in them.
-        cluster_name: EKS cluster that the network is for, in names that people see.
+        clients: CIDRs that may call the interface endpoints, by a key.
+        cluster_name: EKS cluster of the network, for `Name` tags.
     """
 
     vpc_id: pulumi.Input[str]
@@ -42,7 +42,7 @@ class EndpointsArgs:
 
 
 class Endpoints(pulumi.ComponentResource):
-    """Endpoints of a network; `all` are the endpoints made."""
+    """Endpoints of a network, in `all`."""
 
     PULUMI_TYPE: Final = "slipway:network:Endpoints"
 
@@ -70,7 +70,7 @@ class Endpoints(pulumi.ComponentResource):
         if not self._args.services:
             return []
         group = self._security_group()
-        # A service named twice is one endpoint.
+        # A service listed twice is one endpoint.
         return [self._interface(service, group) for service in sorted(set(self._args.services))]
 
     def _interface(self, service: Endpoint, group: aws.ec2.SecurityGroup) -> aws.ec2.VpcEndpoint:
@@ -88,7 +88,7 @@ class Endpoints(pulumi.ComponentResource):
         )
 
     def _security_group(self) -> aws.ec2.SecurityGroup:
-        """HTTPS from nodes and pods; the interfaces answer and never call, so nothing may leave."""
+        """HTTPS from nodes and pods; no egress, because the endpoints open no connections."""
         group = aws.ec2.SecurityGroup(
             f"{self._name}-group",
             vpc_id=self._args.vpc_id,

@@ -1,7 +1,7 @@
-"""Flow logs of the VPC, in an encrypted log group with a retention, written by a role that can do nothing else.
+"""VPC flow logs, in an encrypted log group with retention, written by a role with no other permissions.
 
-The log group is made first: flow logs would make one themselves, without retention and without a key. Its name is fixed
-because the key's policy is bound to it.
+The log group is created first: flow logs would create one without retention and without a key. Its name is fixed
+because the key's policy refers to it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class FlowLogsArgs:
 
     Attributes:
         vpc_id: The VPC.
-        settings: What is logged, and how long it is kept.
-        account: Account and region of the VPC.
-        cluster_name: EKS cluster that the network is for; the log group is `/aws/vpc/<cluster>/flow-logs`.
-        key_deletion_days: Days in which a scheduled deletion of the key can be taken back.
-        protect: Refuse to remove the logs and their key.
+        settings: Traffic type and retention.
+        account: Account and Region of the VPC.
+        cluster_name: EKS cluster of the network; the log group is `/aws/vpc/<cluster>/flow-logs`.
+        key_deletion_days: Deletion window of the key, in days.
+        protect: Protect the logs and their key from deletion.
     """
 
     vpc_id: pulumi.Input[str]
@@ -98,7 +98,7 @@ class FlowLogs(pulumi.ComponentResource):
         )
 
     def _role(self) -> tuple[aws.iam.Role, aws.iam.RolePolicy]:
-        """A role for this account's flow logs alone (VPC User Guide, "IAM role for publishing flow logs")."""
+        """A role for this account's flow logs only (VPC User Guide, "IAM role for publishing flow logs")."""
         conditions = {
             "StringEquals": {"aws:SourceAccount": [self._args.account.id]},
             "ArnLike": {"aws:SourceArn": [self._arn("ec2", "vpc-flow-log/*")]},

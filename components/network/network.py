@@ -1,7 +1,7 @@
-"""The VPC and what is in it, by zone letter.
+"""The VPC, its subnets, routing, endpoints and flow logs.
 
-Ranges and names follow from each zone's letter alone (`spec.subnets`), so adding or removing a zone touches no other
-zone. Nothing here takes a public address by itself; what leaves goes through NAT or endpoints.
+CIDRs and names follow from each zone's letter (`spec.subnets`), so adding or removing a zone doesn't change other
+zones. No subnet assigns public addresses; outbound traffic goes through NAT or endpoints.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class NetworkArgs:
     """Inputs of `Network`.
 
     Attributes:
-        settings: Ranges, zones, NAT, endpoints, flow logs.
-        account: Account and region.
-        cluster_name: EKS cluster that the network is for: its subnets are tagged with it.
-        key_deletion_days: Days in which a scheduled deletion of the flow logs' key can be taken back.
-        protect: Refuse to remove the VPC, the flow logs and their key. Subnets are not among them: they hold nothing
-            that can't be made again, and AWS itself keeps them while a cluster or a node is in them.
+        settings: CIDRs, zones, NAT, endpoints, flow logs.
+        account: Account and Region.
+        cluster_name: EKS cluster of the network: its subnets are tagged with it.
+        key_deletion_days: Deletion window of the flow logs' key, in days.
+        protect: Protect the VPC, the flow logs and their key from deletion. Subnets aren't protected: they hold no
+            data, and AWS refuses to delete them while a cluster or node uses them.
     """
 
     settings: settings.Network
@@ -44,7 +44,7 @@ class NetworkArgs:
 
 
 class Network(pulumi.ComponentResource):
-    """A VPC over several zones."""
+    """A VPC across several zones."""
 
     PULUMI_TYPE: Final = "slipway:network:Network"
 
@@ -59,7 +59,7 @@ class Network(pulumi.ComponentResource):
         routing = self._make_routing(subnets)
         endpoints = self._make_endpoints(subnets, routing)
         self._make_flow_logs()
-        # Without NAT, endpoints are the only way to images and to the cluster's API.
+        # Without NAT, nodes reach image registries and the cluster's API only through endpoints.
         no_nat = args.settings.nat is settings.Nat.NONE
         self.outputs = NetworkOutputs(
             vpc_id=self._vpc.id,
@@ -80,13 +80,14 @@ class Network(pulumi.ComponentResource):
         vpc = aws.ec2.Vpc(
             f"{self._name}-vpc",
             cidr_block=str(self._args.settings.cidr),
-            # Private endpoints of EKS and of other services are names in a private zone: both switches are needed.
+            # Private endpoints of EKS and other services are names in a private hosted zone: both options are needed.
             enable_dns_support=True,
             enable_dns_hostnames=True,
             tags={"Name": self._args.cluster_name},
             opts=pulumi.ResourceOptions(parent=self, protect=self._args.protect),
         )
-        # AWS makes a default group whose members may talk freely. It can't be deleted: it is taken over and emptied.
+        # AWS creates a default security group whose members may talk freely. It can't be deleted, so it is adopted and
+        # its rules are removed.
         aws.ec2.DefaultSecurityGroup(
             f"{self._name}-default-group",
             vpc_id=vpc.id,
@@ -98,18 +99,18 @@ class Network(pulumi.ComponentResource):
         return vpc
 
     def _make_subnets(self) -> Subnets:
-        given = self._args.settings
+        settings = self._args.settings
         args = SubnetsArgs(
             vpc_id=self._vpc.id,
             pods_vpc_id=self._pods_vpc_id(),
-            ranges=layout(given.cidr, given.zones, given.pod_cidr),
+            ranges=layout(settings.cidr, settings.zones, settings.pod_cidr),
             zones=self._zones,
             cluster_name=self._args.cluster_name,
         )
         return Subnets(f"{self._name}-subnet", args, self._child)
 
     def _pods_vpc_id(self) -> pulumi.Output[str] | None:
-        """The VPC by way of its second range: a subnet of that range can't be made before."""
+        """The VPC ID, through the association of the secondary CIDR: a subnet in it can't be created before."""
         if self._args.settings.pod_cidr is None:
             return None
         association = aws.ec2.VpcIpv4CidrBlockAssociation(
@@ -130,12 +131,12 @@ class Network(pulumi.ComponentResource):
         return Routing(f"{self._name}-route", args, self._child)
 
     def _make_endpoints(self, subnets: Subnets, routing: Routing) -> Endpoints:
-        given = self._args.settings
-        clients = {"vpc": str(given.cidr), **({"pods": str(given.pod_cidr)} if given.pod_cidr else {})}
+        settings = self._args.settings
+        clients = {"vpc": str(settings.cidr), **({"pods": str(settings.pod_cidr)} if settings.pod_cidr else {})}
         args = EndpointsArgs(
             vpc_id=self._vpc.id,
             region=self._args.account.region,
-            services=given.endpoints,
+            services=settings.endpoints,
             subnet_ids=[subnet.id for subnet in subnets.private.values()],
             route_table_ids=[table.id for table in routing.private_tables.values()],
             clients=clients,

@@ -1,7 +1,7 @@
-"""Ways in and out: internet gateway, NAT gateways, route tables.
+"""Routing: internet gateway, NAT gateways, route tables.
 
-Every zone has a route table of its own whatever the NAT mode, so that a change of mode changes one route a zone and
-replaces nothing. Routes are resources of their own: a table with inline routes would fight over those that others add.
+Every zone has its own route table in every NAT mode, so that a change of the mode changes one route per zone and
+replaces nothing. Routes are separate resources: a table with inline routes would conflict with routes that others add.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class RoutingArgs:
         vpc_id: The VPC.
         subnets: Its subnets.
         nat: How private subnets reach the internet.
-        cluster_name: EKS cluster that the network is for, in names that people see.
+        cluster_name: EKS cluster of the network, for `Name` tags.
     """
 
     vpc_id: pulumi.Input[str]
@@ -41,7 +41,7 @@ class Routing(pulumi.ComponentResource):
 
     Attributes:
         private_tables: Route tables of private and pod subnets, by zone letter.
-        ready: What must stand before a machine in a private subnet gets out.
+        ready: Routes and associations that a node in a private subnet needs for outbound connections.
     """
 
     PULUMI_TYPE: Final = "slipway:network:Routing"
@@ -74,7 +74,7 @@ class Routing(pulumi.ComponentResource):
         return [route, *(self._associate("public", key, table, net) for key, net in self._args.subnets.public.items())]
 
     def _nats(self, internet: Sequence[pulumi.Resource]) -> dict[str, aws.ec2.NatGateway]:
-        """NAT gateways by the letter of their zone: none, the one of the first zone, or one in each."""
+        """NAT gateways by zone letter: none, one in the first zone, or one in each zone."""
         letters = sorted(self._args.subnets.public)
         chosen = {Nat.NONE: [], Nat.SINGLE: letters[:1], Nat.PER_ZONE: letters}[self._args.nat]
         return {letter: self._nat(letter, internet) for letter in chosen}
@@ -87,7 +87,7 @@ class Routing(pulumi.ComponentResource):
             allocation_id=address.id,
             subnet_id=self._args.subnets.public[letter].id,
             tags=tags,
-            # A NAT gateway is of no use, and may fail, while its own subnet has no way out.
+            # A NAT gateway may fail while its subnet has no route to the internet.
             opts=pulumi.ResourceOptions(parent=self, depends_on=internet),
         )
 

@@ -1,9 +1,9 @@
-"""Subnets by zone letter: private ones for nodes, small public ones for NAT and load balancers, others for pods alone.
+"""Subnets by zone letter: private ones for nodes, small public ones for NAT and load balancers, and ones for pods only.
 
-How pods get into their own range: the VPC CNI looks for subnets of the node's zone that are tagged
-`kubernetes.io/role/cni`, and makes further interfaces there (`ENABLE_SUBNET_DISCOVERY`, on since v1.18). It fills the
-node's first interface first, and with prefix delegation that alone holds 110 pods, so pods would hardly ever reach
-their range (aws/amazon-vpc-cni-k8s#2959); the value `0` on the nodes' subnets keeps pods out of them (#3380 and #3647,
+How pods get addresses of their own CIDR: the VPC CNI looks for subnets in the node's zone that are tagged
+`kubernetes.io/role/cni`, and creates further network interfaces there (`ENABLE_SUBNET_DISCOVERY`, on by default since
+v1.18). It fills the node's first interface first, which holds 110 pods with prefix delegation, so pods would rarely use
+their CIDR (aws/amazon-vpc-cni-k8s#2959); the value `0` on the nodes' subnets keeps pods out of them (#3380 and #3647,
 in v1.22, 2026-05).
 """
 
@@ -24,8 +24,8 @@ DISCOVERY_TAG: Final = "karpenter.sh/discovery"
 """Karpenter finds subnets by this tag (Karpenter v1, EC2NodeClass `subnetSelectorTerms`)."""
 INTERNAL_LOAD_BALANCERS: Final = {"kubernetes.io/role/internal-elb": "1"}
 INTERNET_LOAD_BALANCERS: Final = {"kubernetes.io/role/elb": "1"}
-"""Load balancers find subnets by these (EKS User Guide, "Subnet tagging"). The older tag `kubernetes.io/cluster/<name>`
-is needed by none of the versions installed here (AWS Load Balancer Controller since v2.1.2)."""
+"""Load balancers find subnets by these tags (EKS User Guide, "Subnet tagging"). The installed versions don't need the
+older tag `kubernetes.io/cluster/<name>` (AWS Load Balancer Controller since v2.1.2)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +34,10 @@ class SubnetsArgs:
 
     Attributes:
         vpc_id: The VPC.
-        pods_vpc_id: The VPC once it has the range of pods; None where pods share the nodes' subnets.
-        ranges: Ranges by zone letter.
-        zones: Zone name by letter.
-        cluster_name: EKS cluster that the subnets are for: it is in their names and in Karpenter's tag.
+        pods_vpc_id: The VPC ID once the VPC has the CIDR of pods; None if pods share the nodes' subnets.
+        ranges: CIDRs by zone letter.
+        zones: Zone name by zone letter.
+        cluster_name: EKS cluster of the subnets, for their names and Karpenter's tag.
     """
 
     vpc_id: pulumi.Input[str]
@@ -48,7 +48,7 @@ class SubnetsArgs:
 
 
 class Subnets(pulumi.ComponentResource):
-    """Subnets of a network, each in one zone, none of which gives out public addresses."""
+    """Subnets of a network, each in one zone; none assigns public addresses."""
 
     PULUMI_TYPE: Final = "slipway:network:Subnets"
 

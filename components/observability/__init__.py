@@ -1,1 +1,1 @@
-"""What is measured, what raises an alarm, and what a dashboard shows: as code, apart from the charts that run it."""
+"""Observability as code: monitors, recording rules, alerts, dashboards and the notification topic."""

@@ -1,9 +1,9 @@
-"""The EFA exporter: counters of Elastic Fabric Adapters, which neither node-exporter nor DCGM has.
+"""The EFA exporter: counters of Elastic Fabric Adapters, which neither node-exporter nor DCGM exports.
 
-The names are those of AWS's own patched node-exporter (`node_amazonefa_*`), so its dashboards fit; that one is known
-under the tag `latest` alone and runs privileged. Reading some small files needs neither: a shell writes them out and a
-small web server serves them. It uses the host's network, because the kernel shows `hw_counters` of an adapter in
-the host's network namespace alone (Linux, drivers/infiniband/core/sysfs.c; the counters: EC2 User Guide, "Monitor an
+Metric names are those of AWS's patched node-exporter (`node_amazonefa_*`), so its dashboards work; that exporter is
+published only with the tag `latest` and runs privileged. This one needs neither: a shell script reads the small files
+and a web server serves the result. It uses the host network, because the kernel shows the `hw_counters` of an adapter
+only in the host's network namespace (Linux, drivers/infiniband/core/sysfs.c; the counters: EC2 User Guide, "Monitor an
 Elastic Fabric Adapter on Amazon EC2"; read 2026-11).
 """
 
@@ -19,16 +19,16 @@ from spec.pools.pool_spec import PoolSpec
 
 NAME: Final = "efa-exporter"
 IMAGE: Final = "public.ecr.aws/docker/library/busybox:1.37.0"
-"""The official image in ECR Public's copy: nodes reach it without Docker Hub's limits. Released 2024-09."""
+"""The official image, mirrored in ECR Public: no rate limits of Docker Hub. Released 2024-09."""
 PORT: Final = 9478
 PATH: Final = "/metrics.txt"
-"""With the suffix the server says `text/plain`; Prometheus 3 takes nothing of an unknown type."""
+"""The suffix makes the server send `text/plain`; Prometheus 3 rejects unknown content types."""
 SECONDS: Final = 15
 ROOT: Final = "/sys/class/infiniband"
 
 
 def collect(root: str) -> str:
-    """Shell that prints every counter below a directory, as `<device>/ports/<port>/hw_counters/<counter>` has it."""
+    """Shell script that prints every counter `<device>/ports/<port>/hw_counters/<counter>` below a directory."""
     return f"""\
 for file in {root}/*/ports/*/hw_counters/*; do
   [ -r "$file" ] || continue
@@ -52,10 +52,10 @@ done
 
 
 def manifest(namespace: str, pools: Mapping[str, PoolSpec]) -> dict[str, Any] | None:
-    """The DaemonSet on the EFA pools; None where there is none.
+    """The DaemonSet on the EFA pools; None if there are none.
 
     Args:
-        namespace: Where it runs; it must admit the host's network.
+        namespace: Its namespace, which must allow host networking.
         pools: All pools by name.
     """
     names = sorted(name for name, pool in pools.items() if pool.efa_count)

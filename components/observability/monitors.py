@@ -1,7 +1,7 @@
-"""What Prometheus scrapes beyond what charts bring monitors for: as PodMonitor objects, which need no Service.
+"""PodMonitors, which need no Service, for what charts have no monitors for.
 
-A chart that has a switch for its own monitor uses it in its add-on (Kueue, GPU Operator, OpenCost). Here stand those
-that have none, or that are installed before the CRDs of Prometheus are there, when their charts leave the monitor out.
+Add-ons enable the monitors of their charts (Kueue, GPU Operator, OpenCost). The monitors here are for charts without
+one, or for those installed before the CRDs of Prometheus, whose charts then omit the monitor.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def pod_monitor(
 
     Args:
         name: Its name.
-        namespace: Where it lies.
+        namespace: Its namespace.
         match: Label selector of the pods.
-        port: Name of the container's port.
-        of: Namespaces of the pods; all of them where None.
+        port: Name of the container port.
+        of: Namespaces of the pods; all if None.
         path: Path of the metrics.
-        node: Put the name of the pod's node into the label `node`.
+        node: Whether to add the label `node` with the name of the pod's node.
     """
     labels = [{"sourceLabels": ["__meta_kubernetes_pod_node_name"], "targetLabel": "node"}] if node else []
     endpoint: dict[str, Any] = {"port": port, "path": path}
@@ -52,8 +52,8 @@ def pod_monitor(
 
 
 def serving(namespace: str) -> dict[str, Any]:
-    """A PodMonitor of model servers: runtimes say in annotations where their metrics are, and KServe copies them to the
-    pod (v0.20, ServingRuntime.spec.annotations)."""
+    """A PodMonitor of model servers: annotations of runtimes give port and path of the metrics, and KServe copies them
+    to the pod (v0.20, ServingRuntime.spec.annotations)."""
     annotation = "__meta_kubernetes_pod_annotation_prometheus_kserve_io"
     labels = [
         {"sourceLabels": ["__meta_kubernetes_pod_container_name"], "regex": "kserve-container", "action": "keep"},
@@ -82,21 +82,21 @@ def serving(namespace: str) -> dict[str, Any]:
 
 
 def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
-    """Monitors of ours by key.
+    """The platform's monitors by key.
 
     Args:
-        namespace: Where they lie.
-        efa: Whether some pool has EFA, so that its exporter runs.
+        namespace: Their namespace.
+        efa: Whether a pool has EFA, so that the exporter runs.
     """
     named = "app.kubernetes.io/name"
-    found = {
-        # karpenter 1.14.1, templates/deployment.yaml: port `http-metrics`; its own monitor is left out where the CRDs
-        # are not there yet, and Karpenter comes before every add-on.
+    podmonitors = {
+        # karpenter 1.14.1, templates/deployment.yaml: port `http-metrics`. Its chart omits the monitor if the CRDs
+        # aren't installed yet, and Karpenter is installed before all add-ons.
         "karpenter": pod_monitor(
             "karpenter", namespace, match={"matchLabels": {named: "karpenter"}}, port="http-metrics", of=["kube-system"]
         ),
-        # cert-manager v1.21.1: port `http-metrics` of all its pods. KServe waits for cert-manager, and that not for
-        # Prometheus.
+        # cert-manager v1.21.1: port `http-metrics` of all its pods. KServe depends on cert-manager, which must not
+        # depend on Prometheus.
         "cert-manager": pod_monitor(
             "cert-manager",
             namespace,
@@ -104,7 +104,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
             port="http-metrics",
             of=["cert-manager"],
         ),
-        # Whatever a job tells of itself on a port called `metrics`: steps, losses, checkpoints.
+        # Metrics that a job exports on a port named `metrics`: steps, losses, checkpoints.
         "jobs": pod_monitor(
             "slipway-jobs",
             namespace,
@@ -114,7 +114,7 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
         "serving": serving(namespace),
     }
     if efa:
-        found["efa"] = pod_monitor(
+        podmonitors["efa"] = pod_monitor(
             "efa-exporter",
             namespace,
             match={"matchLabels": {named: "efa-exporter"}},
@@ -123,4 +123,4 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
             path=PATH,
             node=True,
         )
-    return {f"monitor-{key}": manifest for key, manifest in found.items()}
+    return {f"monitor-{key}": manifest for key, manifest in podmonitors.items()}

@@ -1,6 +1,6 @@
-"""The topic of the environment: one place to which alerts, budgets and anomalies are told, and who listens.
+"""The SNS topic of the environment for alerts, budgets and cost anomalies, and its subscriptions.
 
-Its name is fixed: Alertmanager's configuration and rights name it, and are text that is checked before AWS knows of it.
+Its name is fixed: Alertmanager's configuration and permissions contain the ARN, and must be known at preview.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def topic_name(platform: Platform) -> str:
 
 
 def topic_arn(platform: Platform) -> str | None:
-    """ARN of the topic; None where nobody is to be told."""
+    """ARN of the topic; None if the stack has no notifications."""
     if not platform.notifications.wanted:
         return None
     account = platform.account
@@ -38,23 +38,24 @@ def topic_arn(platform: Platform) -> str | None:
 
 @dataclass(frozen=True, kw_only=True)
 class NotificationsArgs:
-    """Inputs of the topic.
+    """Inputs of `Notifications`.
 
     Attributes:
-        platform: Settings; `notifications.wanted` holds.
+        platform: All settings; `notifications.wanted` must be true.
     """
 
     platform: Platform
 
 
 class Notifications(pulumi.ComponentResource):
-    """The topic with its key, who may publish, and who listens."""
+    """The SNS topic with its KMS key, its policy and its subscriptions."""
 
     PULUMI_TYPE: Final = "slipway:cost:Notices"
 
     topic: aws.sns.Topic
     ready: tuple[pulumi.Resource, ...]
-    """What must stand before a service is told to publish: it tries at once, and refuses a topic that it can't."""
+    """Dependencies of services that publish: they test the topic immediately, and refuse one that they can't publish
+    to."""
 
     def __init__(self, name: str, args: NotificationsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
@@ -82,9 +83,9 @@ class Notifications(pulumi.ComponentResource):
 
 
 def subscribers(settings: Settings) -> dict[str, tuple[str, str]]:
-    """Protocol and endpoint of each subscriber, by the end of its logical name."""
-    given = [("email", address) for address in settings.emails] + [("https", url) for url in settings.https]
-    return {f"{protocol}-{_slug(endpoint)}": (protocol, endpoint) for protocol, endpoint in given}
+    """Protocol and endpoint of each subscriber, by the suffix of its logical name."""
+    endpoints = [("email", address) for address in settings.emails] + [("https", url) for url in settings.https]
+    return {f"{protocol}-{_slug(endpoint)}": (protocol, endpoint) for protocol, endpoint in endpoints}
 
 
 def _slug(endpoint: str) -> str:
@@ -92,7 +93,7 @@ def _slug(endpoint: str) -> str:
 
 
 def key_policy(platform: Platform) -> str:
-    """The account manages the key, and the services encrypt with it what they publish."""
+    """Key policy: the account manages the key, and the services use it to encrypt messages."""
     partition = regions.REGIONS[platform.account.region].partition
     return document(
         account_administration(partition, platform.account.id),
@@ -107,7 +108,7 @@ def key_policy(platform: Platform) -> str:
 
 
 def topic_policy(platform: Platform) -> str:
-    """The services publish for this account alone, and nobody publishes or subscribes in clear text."""
+    """Topic policy: the services publish only for this account, and every request must use TLS."""
     arn = topic_arn(platform) or ""
     return document(
         Statement(

@@ -1,4 +1,4 @@
-"""Small builders of PromQL, for what would otherwise be written by hand a dozen times and differently each time."""
+"""Small builders of PromQL for recurring expressions."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ NODE: Final = "slipway:node:info"
 """1 for each node: `node`, `pool`, `instance_type`, `capacity_type`."""
 
 Renaming = tuple[str, str, str, str]
-"""Label to write, what to write, label to read, pattern of its whole value."""
+"""Arguments of `label_replace`: target label, replacement, source label, pattern of its whole value."""
 
 
 def relabelled(expression: str, *renamings: Renaming) -> str:
-    """An expression with labels made of others; where a pattern does not match, a label stays as it was."""
+    """An expression with labels derived from others; if a pattern doesn't match, the label is unchanged."""
     for target, text, source, pattern in renamings:
         expression = f'label_replace({expression}, "{target}", "{text}", "{source}", "{pattern}")'
     return expression
 
 
 def renamed(expression: str, **labels: str) -> str:
-    """An expression with labels under names of ours: `renamed("x", node="Hostname")`."""
+    """An expression with renamed labels: `renamed("x", node="Hostname")`."""
     return relabelled(expression, *((target, "$1", source, "(.+)") for target, source in labels.items()))
 
 
 def with_team(expression: str, identity: Iterable[str]) -> str:
-    """Series of pods with the team of their namespace; those of no team stay, without one.
+    """Series of pods with the team of their namespace; those without a team are kept, without the label.
 
     Args:
         expression: Series with a label `namespace`.
-        identity: Labels that tell the series apart.
+        identity: Labels that identify a series.
     """
     joined = f"({expression}) * on (namespace) group_left (team) {NAMESPACE_TEAM}"
     return f"{joined} or on ({', '.join(identity)}) ({expression})"
 
 
 def of_team(expression: str) -> str:
-    """Series of the teams' pods alone, with their team."""
+    """Series of the teams' pods only, with their team."""
     return f"({expression}) * on (namespace) group_left (team) {NAMESPACE_TEAM}"
 
 
 def any_of(name: str, values: Iterable[str]) -> str:
-    """A matcher that takes any of some values, sorted."""
+    """A matcher for any of some values, sorted."""
     return f'{name}=~"{"|".join(sorted(values))}"'

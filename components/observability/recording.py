@@ -1,6 +1,6 @@
-"""Recording rules: names of ours for what several sources tell in their own words, and what is dear to compute.
+"""Recording rules: common names for metrics of several sources, and precomputed expensive expressions.
 
-Alerts and dashboards read these, so that a label which a source renames is mended in one place. Metrics and labels:
+Alerts and dashboards read these, so that a label which a source renames is changed in one place. Metrics and labels:
 kube-state-metrics v2 (docs/metrics/, labels in snake case), cAdvisor (kubelet), DCGM exporter 4.8.2
 (etc/default-counters.csv), the EFA exporter of `components.observability.efa`; read 2026-11.
 """
@@ -16,20 +16,20 @@ from components.observability.promql import NAMESPACE_TEAM, NODE, POD_JOB, of_te
 from spec.pools.pool_spec import PoolSpec
 
 GPU_ACTIVE: Final = "slipway:gpu:active"
-"""Share of time, 0 to 1, that a GPU or a MIG instance computes: `node`, `UUID`, `GPU_I_ID`, `namespace`, `pod`."""
+"""Utilization of a GPU or MIG instance, 0 to 1: `node`, `UUID`, `GPU_I_ID`, `namespace`, `pod`."""
 GPU_XID: Final = "slipway:gpu:xid"
 """Last Xid of a GPU; the same labels."""
 GPU_MEMORY: Final = "slipway:gpu:memory_ratio"
 """Share of a GPU's memory in use; the same labels."""
 GPU_LABELS: Final = ("node", "UUID", "GPU_I_ID", "namespace", "pod")
 EFA_RATIO: Final = "slipway:node_efa:ratio"
-"""Bytes that a node's adapters receive, as a share of what its instance type can: `node`."""
+"""Bytes that a node's adapters receive, as a share of its instance type's bandwidth: `node`."""
 CPU_CORES: Final = "slipway:container:cpu_cores"
 """CPU that a container uses, over five minutes: `namespace`, `pod`, `container`."""
 NETWORK_BYTES: Final = "slipway:instance_network:bytes_per_second"
-"""Network of an instance type, from the catalog: `instance_type`."""
+"""Network bandwidth of an instance type, from the catalog: `instance_type`."""
 GPU_RESOURCES: Final = 'resource=~"nvidia_com_(gpu|mig_.+)"'
-"""Matcher of GPUs, whole or cut, in kube-state-metrics' spelling; a shared GPU counts as often as it is offered."""
+"""Matcher of GPUs and MIG instances, in kube-state-metrics' spelling; a shared GPU counts once per share."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,8 +37,8 @@ class Record:
     """One recording rule.
 
     Attributes:
-        name: Series that it writes.
-        expression: What it writes.
+        name: Name of the series.
+        expression: PromQL expression.
         labels: Labels that it adds.
     """
 
@@ -48,23 +48,23 @@ class Record:
 
     @property
     def rule(self) -> dict[str, Any]:
-        """The rule as Prometheus takes it."""
-        found: dict[str, Any] = {"record": self.name, "expr": self.expression}
-        return {**found, "labels": dict(sorted(self.labels.items()))} if self.labels else found
+        """The rule in Prometheus' format."""
+        rule: dict[str, Any] = {"record": self.name, "expr": self.expression}
+        return {**rule, "labels": dict(sorted(self.labels.items()))} if self.labels else rule
 
 
 def record(name: str, expression: str, **labels: str) -> Record:
-    """A recording rule, in short."""
+    """Short form of `Record`."""
     return Record(name=name, expression=expression, labels=labels)
 
 
 def constants(name: str, values: Mapping[str, Decimal | int], label: str) -> list[Record]:
-    """A fact of the catalog or the stack as series, one for each value of a label."""
+    """A fact of the catalog or the stack as series, one per value of a label."""
     return [record(name, f"vector({value})", **{label: key}) for key, value in sorted(values.items())]
 
 
 def names() -> list[Record]:
-    """Who is who: team of a namespace, job of a pod, pool of a node."""
+    """Mappings: team of a namespace, job of a pod, pool of a node."""
     teams = renamed(
         'kube_namespace_labels{label_platform_slipway_team!=""}',
         team="label_platform_slipway_team",
@@ -79,7 +79,7 @@ def names() -> list[Record]:
             instance_type="label_node_kubernetes_io_instance_type",
             capacity_type="label_karpenter_sh_capacity_type",
         ),
-        # EKS writes the same in capitals (EKS User Guide, "Managed node group capacity types").
+        # EKS uses the same values in upper case (EKS User Guide, "Managed node group capacity types").
         ("capacity_type", "spot", eks, "SPOT"),
         ("capacity_type", "on-demand", eks, "ON_DEMAND"),
         ("capacity_type", "reserved", eks, "CAPACITY_BLOCK"),
@@ -92,10 +92,10 @@ def names() -> list[Record]:
 
 
 def _gpu(expression: str) -> str:
-    """GPU series under labels of ours, whichever way the exporter and its monitor spell them.
+    """GPU series with common labels, independent of the labels of exporter and monitor.
 
-    The node is `Hostname` up to 4.8.2 and `hostname` after; a monitor that does not honour the exporter's labels puts
-    `exported_` before the pod's.
+    The node's label is `Hostname` up to 4.8.2 and `hostname` after; a monitor that doesn't honor the exporter's labels
+    prefixes those of the pod with `exported_`.
     """
     named = relabelled(
         expression,
@@ -108,7 +108,7 @@ def _gpu(expression: str) -> str:
 
 
 def gpus() -> list[Record]:
-    """GPUs, whole or cut. `DCGM_FI_DEV_GPU_UTIL` is not measured on MIG instances, the profiling counter is."""
+    """GPUs and MIG instances. `DCGM_FI_DEV_GPU_UTIL` isn't measured on MIG instances, but the profiling counter is."""
     used, free = _gpu("DCGM_FI_DEV_FB_USED"), _gpu("DCGM_FI_DEV_FB_FREE")
     return [
         record(GPU_ACTIVE, _gpu("DCGM_FI_PROF_GR_ENGINE_ACTIVE")),
@@ -118,7 +118,7 @@ def gpus() -> list[Record]:
 
 
 def network(pools: Iterable[PoolSpec]) -> list[Record]:
-    """How full the adapters of EFA nodes are; nothing where no pool has any."""
+    """Utilization of the adapters of EFA nodes; empty if no pool has any."""
     types = {kind.name: kind for pool in pools if pool.efa_count for kind in pool.instance_types}
     if not types:
         return []
@@ -132,13 +132,13 @@ def network(pools: Iterable[PoolSpec]) -> list[Record]:
 
 
 def use() -> list[Record]:
-    """What containers use, for right-sizing."""
+    """CPU usage of containers, for right-sizing."""
     used = 'rate(container_cpu_usage_seconds_total{container!="", image!=""}[5m])'
     return [record(CPU_CORES, f"sum by (namespace, pod, container) ({used})")]
 
 
 def gpus_of_teams() -> list[Record]:
-    """GPUs that each team holds, and how busy they are."""
+    """GPUs allocated to each team, and their utilization."""
     by = "sum by (team)"
     return [
         record("slipway:team:gpus_active", f"{by} ({of_team(GPU_ACTIVE)})"),

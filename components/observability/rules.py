@@ -13,7 +13,7 @@ from spec.settings.addons.observability import Alerts
 
 API: Final = "monitoring.coreos.com/v1"
 INTERVAL: Final = "1m"
-"""How often records are written; costs and uses move slowly."""
+"""Evaluation interval of recording rules; costs and usage change slowly."""
 
 
 def records(
@@ -22,34 +22,34 @@ def records(
     """Every recording rule, by rule group.
 
     Args:
-        pools: Pools by name; their types' prices and networks become series.
-        opencost: Whether OpenCost tells what a node costs.
-        budgets: Budgets of teams, in USD a month.
+        pools: Pools by name; prices and bandwidths of their instance types become series.
+        opencost: Whether OpenCost provides the cost of nodes.
+        budgets: Budgets of teams, in USD per month.
     """
     specs = tuple(pools.values())
-    found: dict[str, Sequence[Record]] = {
+    groups: dict[str, Sequence[Record]] = {
         "names": recording.names(),
         "gpus": [*recording.gpus(), *recording.gpus_of_teams()],
         "network": recording.network(specs),
         "use": recording.use(),
         "spend": [*spend.nodes(specs, opencost=opencost), *spend.pods(), *spend.budgets(budgets)],
     }
-    return {name: group for name, group in found.items() if group}
+    return {name: group for name, group in groups.items() if group}
 
 
-def groups_of_records(found: Mapping[str, Sequence[Record]]) -> list[dict[str, Any]]:
+def groups_of_records(groups: Mapping[str, Sequence[Record]]) -> list[dict[str, Any]]:
     """Recording rules as groups of a rule file."""
     return [
         {"name": f"slipway-{name}", "interval": INTERVAL, "rules": [each.rule for each in group]}
-        for name, group in found.items()
+        for name, group in groups.items()
     ]
 
 
-def groups_of_alerts(found: Mapping[str, Sequence[Alert]], runbooks: str | None) -> list[dict[str, Any]]:
+def groups_of_alerts(groups: Mapping[str, Sequence[Alert]], runbooks: str | None) -> list[dict[str, Any]]:
     """Alerts as groups of a rule file."""
     return [
         {"name": f"slipway-{name}-alerts", "rules": [each.rule(runbooks) for each in group]}
-        for name, group in found.items()
+        for name, group in groups.items()
     ]
 
 

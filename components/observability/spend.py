@@ -1,8 +1,9 @@
-"""What nodes, pods and teams cost by the hour, as recording rules.
+"""Recording rules for the hourly cost of nodes, pods and teams.
 
-A node costs what OpenCost says of it where OpenCost is on, else the on-demand price of the catalog; Kubecost v3 keeps
-its figures in S3 and gives Prometheus none. A pod bears the share of its node that it asks for: on a GPU node its share
-of the GPUs, elsewhere the mean of its shares of CPU and memory. What no pod asks for is idle, and is shown as such.
+The cost of a node comes from OpenCost if it is enabled, otherwise it is the on-demand price of the catalog; Kubecost v3
+stores its data in S3 and exports no metrics to Prometheus. A pod's cost is the share of its node that it requests: on a
+GPU node its share of the GPUs, elsewhere the mean of its shares of CPU and memory. What no pod requests is shown as
+idle cost.
 """
 
 from __future__ import annotations
@@ -21,24 +22,24 @@ LIST_PRICE: Final = "slipway:instance:usd_per_hour"
 NODE_COST: Final = "slipway:node:usd_per_hour"
 """`node`, `pool`, `instance_type`, `capacity_type`."""
 POD_SHARE: Final = "slipway:pod:node_share"
-"""Share of its node that a pod asks for: `namespace`, `pod`, `node`."""
+"""Share of its node that a pod requests: `namespace`, `pod`, `node`."""
 POD_COST: Final = "slipway:pod:usd_per_hour"
-"""`namespace`, `pod`, `node`, `team`, `project`; pods of no team have neither of the last two."""
+"""`namespace`, `pod`, `node`, `team`, `project`; pods without a team don't have the last two."""
 TEAM_COST: Final = "slipway:team:usd_per_hour"
 """`team`."""
 TEAM_BUDGET: Final = "slipway:team:budget_usd"
-"""Budget of a month, from the stack: `team`."""
+"""Monthly budget, from the stack: `team`."""
 _POD: Final = "namespace, pod, node"
 
 
 def list_prices(pools: Iterable[PoolSpec]) -> dict[str, Decimal]:
-    """On-demand prices by instance type; a type without a price in the catalog is left out, never free."""
+    """On-demand prices by instance type; a type without a price in the catalog is omitted, not free."""
     types = {kind.name: kind.usd_per_hour for pool in pools for kind in pool.instance_types}
     return {name: price for name, price in types.items() if price is not None}
 
 
 def nodes(pools: Iterable[PoolSpec], *, opencost: bool) -> list[Record]:
-    """Cost of each node. Spot counts with the smallest saving that its source tells, so as not to flatter."""
+    """Cost of each node. Spot uses the smallest discount of its source, so that costs aren't underestimated."""
     if opencost:
         measured = "max by (node) (node_total_hourly_cost)"
         return [record(NODE_COST, f"{NODE} * on (node) group_left () {measured}")]
@@ -51,10 +52,10 @@ def nodes(pools: Iterable[PoolSpec], *, opencost: bool) -> list[Record]:
 
 
 def _requested(resource: str) -> str:
-    """What pods that are not over ask for, by node."""
-    asked = f'sum by ({_POD}) (kube_pod_container_resource_requests{{{resource}, node!=""}})'
+    """Requests of pods that haven't finished, by node."""
+    requested = f'sum by ({_POD}) (kube_pod_container_resource_requests{{{resource}, node!=""}})'
     alive = 'max by (namespace, pod) (kube_pod_status_phase{phase=~"Pending|Running"} == 1)'
-    return f"{asked} and on (namespace, pod) {alive}"
+    return f"{requested} and on (namespace, pod) {alive}"
 
 
 def _allocatable(resource: str) -> str:
@@ -66,10 +67,10 @@ def _share(resource: str) -> str:
 
 
 def pods() -> list[Record]:
-    """Shares and costs of pods, and the sums of teams."""
+    """Shares and costs of pods, and the sums per team."""
     cpu, memory = _share('resource="cpu"'), _share('resource="memory"')
     gpu, has_gpu = _share(GPU_RESOURCES), f"({_allocatable(GPU_RESOURCES)} > 0)"
-    # A pod may ask for CPU alone or memory alone: what it does not ask for is nothing of it.
+    # A pod may request only CPU or only memory: the missing share counts as zero.
     both = f"(({cpu}) or on ({_POD}) ({memory}) * 0) + on ({_POD}) (({memory}) or on ({_POD}) ({cpu}) * 0)"
     cost = f"{POD_SHARE} * on (node) group_left () max by (node) ({NODE_COST})"
     owned = f"({cost}) * on (namespace) group_left (team, project) {NAMESPACE_TEAM}"
@@ -81,5 +82,5 @@ def pods() -> list[Record]:
 
 
 def budgets(teams: Mapping[str, int]) -> list[Record]:
-    """Budgets of teams, in USD a month."""
+    """Budgets of teams, in USD per month."""
     return constants(TEAM_BUDGET, teams, "team")

@@ -1,4 +1,4 @@
-"""How pools of nodes are made: EKS managed node groups (`managed`) and Karpenter NodePools (`karpenter`).
+"""Node pools: EKS managed node groups (`managed`) and Karpenter NodePools (`karpenter`).
 
-What a pool is, `spec.pools` says.
+`spec.pools` defines what a pool is.
 """

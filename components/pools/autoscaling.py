@@ -1,7 +1,8 @@
-"""Tags by which Cluster Autoscaler knows an Auto Scaling group, and what a node of it would be like.
+"""Tags of an Auto Scaling group by which Cluster Autoscaler discovers it and predicts its nodes.
 
-EKS copies neither labels nor taints of a node group to its Auto Scaling group (kubernetes/autoscaler#4998), so a group
-without nodes looks like a plain machine, and no pod that selects, tolerates or asks for something would ever start one.
+EKS copies neither labels nor taints of a node group to its Auto Scaling group (kubernetes/autoscaler#4998). Without
+these tags, an empty group looks like it has nodes without labels, taints and devices, and pods that need them would
+never scale it up.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class GroupTag:
     """One tag of an Auto Scaling group.
 
     Attributes:
-        role: What it is for, without the name of any cluster: `label/accelerator`.
+        role: Its purpose, without the cluster's name: `label/accelerator`.
         key: Its key in AWS.
         value: Its value.
     """
@@ -34,14 +35,14 @@ class GroupTag:
 
 
 def discovery_tag(cluster: str) -> str:
-    """Key of the tag that says which cluster's autoscaler a group belongs to; its value is `owned`."""
+    """Key of the tag that assigns a group to the autoscaler of a cluster; its value is `owned`."""
     return f"{_PREFIX}{cluster}"
 
 
 def group_tags(spec: PoolSpec, cluster: str) -> tuple[GroupTag, ...]:
-    """Tags of the Auto Scaling group of a managed pool, sorted by role; none for a group that never scales.
+    """Tags of the Auto Scaling group of a managed pool, sorted by role; empty for a group that never scales.
 
-    Keys and forms: kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md, "Auto-Discovery Setup".
+    Keys and formats: kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md, "Auto-Discovery Setup".
     """
     if not spec.scales:
         return ()
@@ -56,11 +57,12 @@ def group_tags(spec: PoolSpec, cluster: str) -> tuple[GroupTag, ...]:
 
 
 def _options(spec: PoolSpec) -> dict[str, str]:
-    """GPU nodes go only when no pod but those of DaemonSets is on them, as Karpenter's `WhenEmpty` has it: by default a
-    training job on half of a node's GPUs would be moved. A threshold of 0 would keep empty nodes, because a node must
-    be *below* it (kubernetes/autoscaler 1.35, core/scaledown/eligibility; keys: cloudprovider/aws/aws_manager.go).
+    """GPU nodes are removed only if no pods but those of DaemonSets run on them, like Karpenter's `WhenEmpty`: by
+    default a training job on half of a node's GPUs would be evicted. A threshold of 0 would keep empty nodes, because
+    utilization must be *below* it (kubernetes/autoscaler 1.35, core/scaledown/eligibility; keys:
+    cloudprovider/aws/aws_manager.go).
 
-    Two thresholds, because nodes whose GPUs are cut do not count as GPU nodes there.
+    Two thresholds, because the autoscaler doesn't count nodes with partitioned GPUs as GPU nodes.
     """
     if spec.gpu is None:
         return {}
@@ -72,8 +74,8 @@ def _options(spec: PoolSpec) -> dict[str, str]:
 
 
 def _resources(spec: PoolSpec) -> dict[str, str]:
-    """What the autoscaler can't tell from the instance type; of GPUs it knows the number, unless they are cut or
-    shared."""
+    """Resources that the autoscaler can't derive from the instance type. It knows the number of GPUs, unless they are
+    partitioned or shared."""
     known = {keys.GPU: spec.gpu_count}
     resources = {name: str(count) for name, count in spec.resources.items() if known.get(name) != count}
     if spec.gpu and keys.GPU not in spec.resources:

@@ -1,4 +1,4 @@
-"""What the machines of one EFA pool share: a security group that lets them talk, and a placement group."""
+"""What the nodes of one EFA pool share: a security group that allows EFA traffic, and a placement group."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ ALL_PROTOCOLS: Final = "-1"
 
 
 def security_group_tags(pool: str, cluster: str) -> dict[str, str]:
-    """Tags by which Karpenter finds the security group of a pool's fabric, and no other."""
+    """Tags by which Karpenter finds the security group of a pool's fabric, and only that one."""
     return {keys.CLUSTER: cluster, keys.POOL: pool}
 
 
 @dataclass(frozen=True, kw_only=True)
 class FabricArgs:
-    """Inputs of a fabric.
+    """Inputs of `Fabric`.
 
     Attributes:
         pool: Name of the pool.
         cluster: Name of the cluster.
         vpc_id: The VPC of its nodes.
-        placement_group: Whether its machines are placed together by a group of their own.
+        placement_group: Whether its nodes have a cluster placement group.
     """
 
     pool: str
@@ -36,12 +36,12 @@ class FabricArgs:
 
 
 class Fabric(pulumi.ComponentResource):
-    """The network between the machines of one pool.
+    """The EFA network between the nodes of one pool.
 
-    EFA traffic passes only where a security group names *itself*, for what comes in and for what goes out; a rule for
-    0.0.0.0/0 does not count (EC2 User Guide, "Get started with EFA and MPI", step 1; gardener/
-    gardener-extension-provider-aws#1832). It has no other way out: every interface of such a node is in the cluster's
-    group as well, by which nodes reach registries and AWS services, as those of other pools do.
+    EFA traffic needs a security group that allows ingress from and egress to *itself*; a rule for 0.0.0.0/0 isn't
+    enough (EC2 User Guide, "Get started with EFA and MPI", step 1; gardener/gardener-extension-provider-aws#1832). The
+    group has no other egress: every interface of such a node is also in the cluster's security group, through which
+    nodes reach registries and AWS services like those of other pools.
     """
 
     PULUMI_TYPE: Final = "slipway:pools:Fabric"

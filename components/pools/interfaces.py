@@ -1,7 +1,7 @@
-"""Network interfaces of machines with Elastic Fabric Adapters, card by card.
+"""Network interfaces of nodes with Elastic Fabric Adapters, by network card.
 
-One address a node, whatever the number of cards: only card 0 has an interface with an IP address, the others are for
-EFA alone (EC2 User Guide, "Maximize network bandwidth on Amazon EC2 instances with multiple network cards", 2026).
+A node has one IP address, whatever the number of cards: only the interface on card 0 has one, the others are only for
+EFA (EC2 User Guide, "Maximize network bandwidth on Amazon EC2 instances with multiple network cards", 2026).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ InterfaceType = Literal["interface", "efa", "efa-only"]
 
 @dataclass(frozen=True, order=True)
 class Interface:
-    """One network interface of a machine that is to be launched."""
+    """One network interface of an instance to launch."""
 
     card: int
     device: int
@@ -24,10 +24,10 @@ class Interface:
 
 
 def managed(kind: InstanceType) -> tuple[Interface, ...]:
-    """Interfaces in a launch template: card 0 carries addresses and, where it can, EFA in one `efa` interface.
+    """Interfaces in a launch template: card 0 has the IP address and, if it supports EFA, one `efa` interface for both.
 
     Raises:
-        ValueError: The type has no EFA.
+        ValueError: If the instance type has no EFA.
     """
     first: InterfaceType = "efa" if 0 in _cards(kind) else "interface"
     rest = (Interface(card, 1, "efa-only") for card in kind.efa_cards if card != 0)
@@ -35,8 +35,8 @@ def managed(kind: InstanceType) -> tuple[Interface, ...]:
 
 
 def karpenter(kind: InstanceType) -> tuple[Interface, ...]:
-    """Interfaces in an EC2NodeClass, whose primary one must be of type `interface`, so that card 0 has two devices
-    (Karpenter v1.14.1, EC2NodeClass CRD, `networkInterfaces`).
+    """Interfaces in an EC2NodeClass. The primary one must be of type `interface`, so card 0 has two devices (Karpenter
+    v1.14.1, EC2NodeClass CRD, `networkInterfaces`).
 
     Raises:
         ValueError: The type has no EFA.

@@ -1,4 +1,4 @@
-"""A pool as a Karpenter NodePool: nodes from zero, for what is pending, on the cheapest type that fits."""
+"""A pool as a Karpenter NodePool: scales from zero for pending pods, with the instance type of the lowest price."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ DELETE_TIMEOUT: Final = "2h"
 
 @dataclass(frozen=True, kw_only=True)
 class KarpenterPoolArgs:
-    """Inputs of an elastic pool.
+    """Inputs of `KarpenterPool`.
 
     Attributes:
         spec: The pool.
         cluster: The cluster.
         network: The network.
-        node_role: Identity of its machines; it must have an instance profile.
-        controller: Karpenter, its CRDs, its queue: what must stand before a pool is declared, and outlive it.
-        volume_key: KMS key of the machines' volumes; AWS's own for EBS where none is given.
+        node_role: Role of its nodes; it must have an instance profile.
+        controller: Karpenter, its CRDs and its queue, which are created before a pool and deleted after it.
+        volume_key: KMS key of the nodes' volumes; the AWS managed key for EBS if None.
     """
 
     spec: PoolSpec
@@ -46,11 +46,11 @@ class KarpenterPoolArgs:
 
 
 class KarpenterPool(pulumi.ComponentResource):
-    """A NodePool, its EC2NodeClass and, where its GPUs are cut, its NodeOverlay.
+    """A NodePool, its EC2NodeClass and, if its GPUs are partitioned or shared, its NodeOverlay.
 
-    NodePool and EC2NodeClass are not `deleted_with` the cluster, unlike everything else inside it: only their deletion,
-    answered by a Karpenter that still runs, terminates their machines, which would else outlive the cluster on the bill
-    (aws/karpenter-provider-aws#1268).
+    NodePool and EC2NodeClass are not `deleted_with` the cluster, unlike other in-cluster resources: only their
+    deletion, while Karpenter still runs, terminates their instances, which would otherwise outlive the cluster and keep
+    costing money (aws/karpenter-provider-aws#1268).
     """
 
     PULUMI_TYPE: Final = "slipway:pools:KarpenterPool"
@@ -80,7 +80,7 @@ class KarpenterPool(pulumi.ComponentResource):
     def _make(
         self, pool: str, name: str, kind: ManifestKind, spec: dict[str, Any], opts: pulumi.ResourceOptions
     ) -> CustomResource:
-        """All three are named after the pool: its nodes carry the name in `karpenter.sh/nodepool`."""
+        """All three have the pool's name: its nodes have it in the label `karpenter.sh/nodepool`."""
         return CustomResource(
             name,
             api_version=kind.api_version,
@@ -106,7 +106,7 @@ class KarpenterPool(pulumi.ComponentResource):
 def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any]:
     spec, cluster = args.spec, args.cluster
     if args.node_role.instance_profile is None:
-        msg = f"pools.{spec.name}: machines of Karpenter need an instance profile, and their node role has none"
+        msg = f"pools.{spec.name}: nodes of Karpenter need an instance profile, but their node role has none"
         raise ValueError(msg)
     return nodeclass.node_class(
         nodeclass.NodeClassArgs(

@@ -1,4 +1,4 @@
-"""The launch template of a managed pool: what its machines are, down to the last network card."""
+"""The launch template of a managed pool: image, volumes, network interfaces, market."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from spec.pools.pool_spec import PoolSpec
 from spec.pools.volumes import Volume, volumes
 
 TAGGED: Final = ("instance", "network-interface", "volume")
-"""What EC2 makes from a template and default tags of the provider don't reach."""
+"""Resource types that EC2 creates from a template and that the provider's default tags don't reach."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TemplateArgs:
-    """Inputs of a launch template.
+    """Inputs of `launch_template`.
 
     Attributes:
         spec: The pool.
-        tags: Tags of machines, volumes and interfaces.
-        security_groups: Groups of every interface of an EFA pool; EKS gives others the cluster's group itself.
-        placement_group: Name of the placement group, where the pool has one.
-        volume_key: KMS key of the volumes; AWS's own for EBS where none is given.
+        tags: Tags of instances, volumes and network interfaces.
+        security_groups: Security groups of every interface of an EFA pool; for other pools EKS adds the cluster's
+            group.
+        placement_group: Name of the placement group, if the pool has one.
+        volume_key: KMS key of the volumes; the AWS managed key for EBS if None.
     """
 
     spec: PoolSpec
@@ -38,13 +39,13 @@ class TemplateArgs:
 
 
 def launch_template(name: str, args: TemplateArgs, opts: pulumi.ResourceOptions) -> aws.ec2.LaunchTemplate:
-    """Register the launch template of a pool."""
+    """Declare the launch template of a pool."""
     spec = args.spec
     return aws.ec2.LaunchTemplate(
         name,
         description=f"Nodes of pool {spec.name}",
         update_default_version=True,
-        # The type of a Capacity Block stands in the template, and then not in the node group as well (EKS User Guide,
+        # The instance type of a Capacity Block is in the template, and then not in the node group (EKS User Guide,
         # "Create a managed node group with Capacity Blocks for ML"; eks:CreateNodegroup, instanceTypes).
         instance_type=spec.instance_types[0].name if spec.capacity_block else None,
         instance_market_options=_market(spec),
@@ -55,7 +56,8 @@ def launch_template(name: str, args: TemplateArgs, opts: pulumi.ResourceOptions)
         network_interfaces=_network_interfaces(spec, args.security_groups),
         block_device_mappings=[_device(volume, args.volume_key) for volume in volumes(spec)],
         metadata_options=_metadata(),
-        # A metric a minute instead of one in five; about 2 USD a month, on machines of more than that an hour.
+        # Metrics every minute instead of every five; about 2 USD per month, on instances that cost more than that per
+        # hour.
         monitoring=aws.ec2.LaunchTemplateMonitoringArgs(enabled=spec.gpu is not None),
         user_data=user_data(spec),
         tag_specifications=[
@@ -66,7 +68,7 @@ def launch_template(name: str, args: TemplateArgs, opts: pulumi.ResourceOptions)
 
 
 def _metadata() -> aws.ec2.LaunchTemplateMetadataOptionsArgs:
-    """IMDSv2 only, and one hop: pods that are not on the host's network can't take the node's credentials."""
+    """IMDSv2 only, and one hop: pods without host networking can't get the node's credentials."""
     return aws.ec2.LaunchTemplateMetadataOptionsArgs(
         http_endpoint="enabled", http_tokens="required", http_put_response_hop_limit=1
     )
@@ -90,7 +92,7 @@ def _device(volume: Volume, key: pulumi.Input[str] | None) -> aws.ec2.LaunchTemp
 def _network_interfaces(
     spec: PoolSpec, groups: Sequence[pulumi.Input[str]]
 ) -> list[aws.ec2.LaunchTemplateNetworkInterfaceArgs] | None:
-    """Where interfaces are laid out, security groups go on each: EC2 then refuses groups of the whole machine."""
+    """Network interfaces of EFA pools, each with the security groups: EC2 then refuses groups of the instance."""
     if not spec.efa_count:
         return None
     return [
@@ -106,7 +108,7 @@ def _network_interfaces(
 
 
 def _market(spec: PoolSpec) -> aws.ec2.LaunchTemplateInstanceMarketOptionsArgs | None:
-    """Spot is chosen by the node group and not here; a Capacity Block by both."""
+    """Market of the instances. The node group selects Spot, not the template; a Capacity Block is in both."""
     if not spec.capacity_block:
         return None
     return aws.ec2.LaunchTemplateInstanceMarketOptionsArgs(market_type="capacity-block")

@@ -21,14 +21,14 @@ from spec.pools.pool_spec import PoolSpec
 from spec.settings.capacity import Market
 
 TIMEOUTS: Final = pulumi.CustomTimeouts(create="30m", update="3h", delete="1h")
-"""A group without a node after half an hour finds no capacity, and says so then instead of after the provider's hour.
-An update drains node by node, up to 15 minutes for each that a PodDisruptionBudget holds (EKS User Guide, "Understand
+"""A group without a node after half an hour has no capacity, and fails then instead of after the provider's hour. An
+update drains node by node, up to 15 minutes for each that a PodDisruptionBudget blocks (EKS User Guide, "Understand
 each phase of node updates")."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ManagedPoolArgs:
-    """Inputs of a managed pool."""
+    """Inputs of `ManagedPool`."""
 
     spec: PoolSpec
     cluster: ClusterOutputs
@@ -38,9 +38,9 @@ class ManagedPoolArgs:
 
 
 class ManagedPool(pulumi.ComponentResource):
-    """A launch template, a node group, and the tags by which Cluster Autoscaler can start it from zero.
+    """A launch template, a node group, and the tags that Cluster Autoscaler needs to scale it from zero.
 
-    A fixed group (min = max) has the size that the settings say; of one that scales, the size is the autoscaler's.
+    The settings determine the size of a fixed group (min = max), the autoscaler that of a group that scales.
     """
 
     PULUMI_TYPE: Final = "slipway:pools:ManagedPool"
@@ -103,7 +103,7 @@ class ManagedPool(pulumi.ComponentResource):
             ),
             update_config=_update_config(spec),
             force_update_version=settings.update.force,
-            # One node at a time, so that an outage which makes all nodes look broken does not take them all away.
+            # One node at a time, so that an outage which makes all nodes look unhealthy doesn't replace them all.
             node_repair_config=aws.eks.NodeGroupNodeRepairConfigArgs(
                 enabled=settings.node_repair, max_parallel_nodes_repaired_count=1 if settings.node_repair else None
             ),
@@ -116,7 +116,7 @@ class ManagedPool(pulumi.ComponentResource):
                 parent=self,
                 depends_on=[*args.cluster.cni_ready, *args.network.ready, *args.node_role.ready],
                 ignore_changes=["scalingConfig.desiredSize"] if spec.scales else [],
-                # A reservation holds the machines of one group, not of the old and the new one together.
+                # A reservation has capacity for one group, not for the old and the new one together.
                 delete_before_replace=spec.market is Market.RESERVED,
                 custom_timeouts=TIMEOUTS,
             ),
@@ -141,7 +141,7 @@ def _capacity_type(spec: PoolSpec) -> str:
 
 
 def _update_config(spec: PoolSpec) -> aws.eks.NodeGroupUpdateConfigArgs:
-    """Reserved capacity has no room for a new machine beside the old one: the old one goes first (botocore 1.44.5, eks,
+    """Reserved capacity can't run a new node beside the old one: the old one is terminated first (botocore 1.44.5, eks,
     NodegroupUpdateConfig, updateStrategy)."""
     return aws.eks.NodeGroupUpdateConfigArgs(
         max_unavailable_percentage=spec.settings.update.max_unavailable_percentage,

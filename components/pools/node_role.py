@@ -1,9 +1,9 @@
-"""The identity of nodes: what a machine may do before any pod runs on it.
+"""The IAM role of nodes.
 
-Managed groups and Karpenter have a role each. EKS makes the access entry of a managed group's role by itself, and
-refuses a second one for the same role (terraform-aws-modules/terraform-aws-eks, karpenter module,
-`create_access_entry`); nobody makes that of Karpenter's nodes. Two roles need no guess at which of the two comes
-first, and Karpenter can pass on only its own.
+Managed node groups and Karpenter have one role each. EKS creates the access entry for the role of a managed node group
+itself, and refuses a second one for the same role (terraform-aws-modules/terraform-aws-eks, karpenter module,
+`create_access_entry`), but creates none for Karpenter's nodes. With two roles it doesn't matter which is created first,
+and Karpenter can pass only its own.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ POLICIES: Final[Mapping[str, str]] = {
     "ssm": "AmazonSSMManagedInstanceCore",
     "worker": "AmazonEKSWorkerNodePolicy",
 }
-"""AWS's policies by what they are for (EKS User Guide, "Amazon EKS node IAM role"); a shell by Session Manager instead
-of SSH. No AmazonEKS_CNI_Policy: the CNI has a role of its own, and pods could take the node's."""
+"""AWS managed policies by purpose (EKS User Guide, "Amazon EKS node IAM role"); Session Manager replaces SSH. No
+AmazonEKS_CNI_Policy: the CNI has its own role, and pods with host networking could use the node's."""
 
 
 def cache_policy(cluster: ClusterOutputs, caches: Sequence[str]) -> str:
-    """What it takes to be the first who pulls an image through a cache: ECR makes its repository and fetches it as who
-    asks (ECR User Guide, "IAM permissions required to sync an upstream registry with an Amazon ECR private registry",
-    read 2026-11). A policy of the registry would say it once for all, but an account and Region have one registry, and
-    several environments.
+    """Permissions for the first pull of an image through a cache: ECR creates the repository and imports the image with
+    the caller's permissions (ECR User Guide, "IAM permissions required to sync an upstream registry with an Amazon ECR
+    private registry", read 2026-11). A registry policy would cover all callers, but several environments share the one
+    registry of an account and Region.
 
     Args:
-        cluster: The cluster, whose name begins the repositories'.
-        caches: Upstreams that there are caches of; nothing else can be made.
+        cluster: The cluster, whose name is the prefix of the repositories.
+        caches: Upstream registries with a cache; no other repositories can be created.
     """
     images = f"arn:{cluster.partition}:ecr:{cluster.region}:{cluster.account_id}:repository/{cluster.name}"
     actions = ["ecr:BatchImportUpstreamImage", "ecr:CreateRepository"]
@@ -48,13 +48,13 @@ def cache_policy(cluster: ClusterOutputs, caches: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeRoleArgs:
-    """Inputs of a node role.
+    """Inputs of `NodeRole`.
 
     Attributes:
         cluster: The cluster that nodes join.
-        launches_itself: Whether the machines come from EC2 directly (Karpenter) and not from an EKS node group: they
-            then need an instance profile and an access entry, which EKS makes for its groups.
-        caches: Upstreams that the registry caches images of.
+        launches_itself: Whether Karpenter launches the nodes and not an EKS node group: they then need an instance
+            profile and an access entry, which EKS creates for its groups.
+        caches: Upstream registries with a pull-through cache.
     """
 
     cluster: ClusterOutputs
@@ -63,7 +63,7 @@ class NodeRoleArgs:
 
 
 class NodeRole(pulumi.ComponentResource):
-    """A role for nodes, with AWS's policies and, for machines that EKS does not launch, what lets them in."""
+    """A role for nodes with AWS managed policies and, for nodes of Karpenter, instance profile and access entry."""
 
     PULUMI_TYPE: Final = "slipway:pools:NodeRole"
 

@@ -18,25 +18,25 @@ from spec.pools.volumes import Volume, volumes
 
 KIND: Final = ManifestKind("karpenter.k8s.aws/v1", "EC2NodeClass")
 SUBNET_TAG: Final = "karpenter.sh/discovery"
-"""Tag of the subnets of nodes, with the cluster's name; the network puts it on them."""
+"""Tag of the subnets of nodes, with the cluster's name; `components.network` sets it."""
 CLUSTER_GROUP_TAG: Final = "aws:eks:cluster-name"
-"""Tag that EKS puts on the cluster's security group and that nobody else can set (EKS User Guide, "View Amazon EKS
-security group requirements for clusters"). `kubernetes.io/cluster/<name>` is on groups of load balancers too."""
+"""Tag that EKS sets on the cluster's security group and that only EKS can set (EKS User Guide, "View Amazon EKS
+security group requirements for clusters"). `kubernetes.io/cluster/<name>` is also on groups of load balancers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeClassArgs:
-    """Inputs of an EC2NodeClass.
+    """Inputs of `node_class`.
 
     Attributes:
         spec: The pool.
         cluster: Name of the cluster.
-        instance_profile: Name of the instance profile of its machines. A profile made here, and not a role from which
-            Karpenter would make profiles itself: that needs the IAM API, which has no private endpoint (Karpenter v1.14
-            documentation, NodeClasses, `spec.instanceProfile`), and six more permissions.
-        placement_group: Name of its placement group, where it has one.
-        tags: Tags of machines, volumes and interfaces.
-        volume_key: KMS key of the volumes; AWS's own for EBS where none is given.
+        instance_profile: Name of the instance profile of its nodes. The program creates it, because Karpenter could
+            create profiles only with the IAM API, which has no private endpoint (Karpenter v1.14 documentation,
+            NodeClasses, `spec.instanceProfile`), and six more permissions.
+        placement_group: Name of its placement group, if it has one.
+        tags: Tags of instances, volumes and network interfaces.
+        volume_key: KMS key of the volumes; the AWS managed key for EBS if None.
     """
 
     spec: PoolSpec
@@ -50,8 +50,8 @@ class NodeClassArgs:
 def node_class(args: NodeClassArgs) -> dict[str, Any]:
     """`spec` of the EC2NodeClass.
 
-    Subnets and security groups are found by tags, which are known before they are: so the whole manifest is validated
-    at the first preview. The zones are the NodePool's to choose.
+    Subnets and security groups are selected by tags, which are known before the resources exist: so the first preview
+    validates the whole manifest. The NodePool selects the zones.
     """
     spec = args.spec
     manifest: dict[str, Any] = {
@@ -60,7 +60,7 @@ def node_class(args: NodeClassArgs) -> dict[str, Any]:
         "subnetSelectorTerms": [{"tags": {SUBNET_TAG: args.cluster}}],
         "securityGroupSelectorTerms": _security_groups(args),
         "blockDeviceMappings": [_device(volume, args.volume_key) for volume in volumes(spec)],
-        # IMDSv2 only, and one hop: pods that are not on the host's network can't take the node's credentials.
+        # IMDSv2 only, and one hop: pods without host networking can't get the node's credentials.
         "metadataOptions": {"httpEndpoint": "enabled", "httpTokens": "required", "httpPutResponseHopLimit": 1},
         "kubelet": {"maxPods": spec.settings.max_pods},
         "detailedMonitoring": spec.gpu is not None,
@@ -71,13 +71,13 @@ def node_class(args: NodeClassArgs) -> dict[str, Any]:
         manifest["capacityReservationSelectorTerms"] = [{"id": reservation.id}]
     if spec.settings.local_nvme == "raid0":
         manifest["instanceStorePolicy"] = "RAID0"
-    told = karpenter_user_data(spec)
-    if told:
-        manifest["userData"] = told
+    user_data = karpenter_user_data(spec)
+    if user_data:
+        manifest["userData"] = user_data
     if spec.efa_count:
         manifest["networkInterfaces"] = [
-            {"networkCardIndex": found.card, "deviceIndex": found.device, "interfaceType": found.kind}
-            for found in interfaces.karpenter(spec.instance_types[0])
+            {"networkCardIndex": interface.card, "deviceIndex": interface.device, "interfaceType": interface.kind}
+            for interface in interfaces.karpenter(spec.instance_types[0])
         ]
     if args.placement_group is not None:
         manifest["placementGroupSelector"] = {"name": args.placement_group}

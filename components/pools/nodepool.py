@@ -18,7 +18,7 @@ _ARCHES: Final = {"x86_64": "amd64", "arm64": "arm64"}
 def node_pool(spec: PoolSpec) -> dict[str, Any]:
     """`spec` of the NodePool.
 
-    It has no startup taints: Karpenter itself waits for the resources that the pending pod asked for, and a taint that
+    It has no startup taints: Karpenter itself waits for the resources that the pending pod requests, and a taint that
     nothing removes would keep a paid node empty.
     """
     disruption = spec.settings.disruption
@@ -43,8 +43,7 @@ def node_pool(spec: PoolSpec) -> dict[str, Any]:
 
 
 def requirements(spec: PoolSpec) -> list[dict[str, Any]]:
-    """What a machine must be to belong to the pool, sorted by key. Reserved pools take nothing but their
-    reservation."""
+    """Requirements for instances of the pool, sorted by key. Reserved pools use only their reservation."""
     allowed = {
         "karpenter.sh/capacity-type": [_CAPACITY_TYPES[spec.market]],
         "kubernetes.io/arch": [_ARCHES[spec.arch]],
@@ -56,11 +55,11 @@ def requirements(spec: PoolSpec) -> list[dict[str, Any]]:
 
 
 def limits(spec: PoolSpec) -> dict[str, str]:
-    """Most that the pool may ever hold: `max` of its largest machines, and `max` machines.
+    """Limits of the pool: `max` nodes, and the resources of `max` nodes of its largest instance type.
 
-    The node count alone would bound the bill; the others hold as well while it is checked (limits are checked
-    eventually, and dynamic pools count nodes since kubernetes-sigs/karpenter#2526, 2026). A pool at its limit gets no
-    replacement for a drifted node before that one is gone.
+    The node count alone would limit the cost; the other limits are a second line (limits are eventually consistent, and
+    dynamic pools count nodes since kubernetes-sigs/karpenter#2526, 2026). A pool at its limit gets no replacement for a
+    drifted node before that node is gone.
     """
     maximum = spec.settings.max
     bounds = {
@@ -69,13 +68,13 @@ def limits(spec: PoolSpec) -> dict[str, str]:
         "nodes": str(maximum),
     }
     if spec.gpu is not None:
-        # As Karpenter counts them: GPUs of the machines however they are cut, and each as often as it is shared.
+        # As Karpenter counts them: whole GPUs even if partitioned, and each GPU once per share.
         bounds[keys.GPU] = str(maximum * spec.resources.get(keys.GPU, spec.gpu_count))
     return bounds
 
 
 def _budgets(budgets: dict[str, Budget]) -> list[dict[str, Any]]:
-    """Budgets in the order of their keys; the order means nothing to Karpenter, which takes the strictest."""
+    """Disruption budgets in the order of their keys; the order is irrelevant, Karpenter applies the strictest."""
     manifests = []
     for _, budget in sorted(budgets.items()):
         manifest: dict[str, Any] = {"nodes": budget.nodes}

@@ -1,9 +1,9 @@
-"""The NodeOverlay of an elastic pool whose GPUs are cut or shared (karpenter.sh/v1alpha1, Karpenter v1.14.1, gate
-`nodeOverlay`).
+"""The NodeOverlay of an elastic pool whose GPUs are partitioned or shared (karpenter.sh/v1alpha1, Karpenter v1.14.1,
+feature gate `nodeOverlay`).
 
-Karpenter knows how many GPUs a type has and nothing of MIG or of sharing: a pod that asks for `nvidia.com/mig-1g.5gb`
-would wait for ever, and four pods that may share a GPU would be given four machines. The overlay tells it what a node
-of the pool will offer.
+Karpenter knows how many GPUs an instance type has, but nothing about MIG or sharing: a pod that requests
+`nvidia.com/mig-1g.5gb` would stay pending forever, and four pods that can share a GPU would get four nodes. The overlay
+declares the resources of the pool's nodes.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ KIND: Final = ManifestKind("karpenter.sh/v1alpha1", "NodeOverlay")
 
 
 def wants_overlay(spec: PoolSpec) -> bool:
-    """Whether nodes of the pool offer what Karpenter can't know from their type."""
+    """Whether nodes of the pool have resources that Karpenter can't derive from their instance type."""
     return bool(_extra(spec))
 
 
 def node_overlay(spec: PoolSpec) -> dict[str, Any]:
     """`spec` of the NodeOverlay.
 
-    A resource that the type has is replaced (kubernetes-sigs/karpenter, pkg/cloudprovider/types.go,
-    ApplyCapacityOverlay; the CRD's description speaks of new ones alone). Of cut GPUs nothing is taken away: in the
-    simulation a node still has whole ones, and the pool's own taint keeps pods away that ask for one.
+    A resource that the instance type has is replaced (kubernetes-sigs/karpenter, pkg/cloudprovider/types.go,
+    ApplyCapacityOverlay; the CRD's description mentions only new ones). Whole GPUs aren't removed for partitioned ones:
+    in Karpenter's simulation the node still has them, and the pool's taint repels pods that request one.
     """
     return {
         "requirements": [{"key": "karpenter.sh/nodepool", "operator": "In", "values": [spec.name]}],

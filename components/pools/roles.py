@@ -1,4 +1,4 @@
-"""What a node role looks like to pools; `components.pools.node_role` makes one."""
+"""Outputs of a node role, for pools; `components.pools.node_role` declares the role."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pulumi
 
 @dataclass(frozen=True, kw_only=True)
 class NodeRoleOutputs:
-    """The identity of nodes.
+    """Outputs of a node role.
 
     Attributes:
         arn: ARN of the role.
-        instance_profile: Name of its instance profile, where whoever launches the machines doesn't make one itself.
-        ready: What must stand before a machine with this role can join: its policies, and its access entry where EKS
-            makes none by itself.
+        instance_profile: Name of its instance profile, for nodes of Karpenter.
+        ready: Resources that must exist before a node with this role can join: its policies, and its access entry if
+            EKS doesn't create one.
     """
 
     arn: pulumi.Output[str]

@@ -1,4 +1,4 @@
-"""Tags of machines and what hangs on them: the bill and the console show which pool they are of."""
+"""Tags of instances, volumes and network interfaces: cost reports and the console show their pool."""
 
 from __future__ import annotations
 

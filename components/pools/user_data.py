@@ -1,6 +1,6 @@
-"""What a node of a managed group is told at its first boot, beside what EKS tells it.
+"""User data of nodes, in addition to what EKS or Karpenter adds.
 
-EKS adds its own part (cluster, endpoint, labels, taints) behind this one and merges the two.
+EKS appends its own part (cluster, endpoint, labels, taints) to this one and merges the two.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import yaml
 from spec.pools.pool_spec import PoolSpec
 
 BOUNDARY: Final = "==slipway=="
-"""Fixed, because a random one would be a new launch template version, and so new nodes, at every run."""
+"""Fixed, because a random one would create a new launch template version, and so new nodes, at every run."""
 
 
 def user_data(spec: PoolSpec) -> str:
-    """User data of a pool's launch template, base64 as EC2 takes it."""
+    """User data of a pool's launch template, in base64."""
     text = _bottlerocket(spec) if spec.settings.os == "bottlerocket" else _multipart(_node_config(spec))
     return base64.b64encode(text.encode()).decode()
 
@@ -28,13 +28,13 @@ def user_data(spec: PoolSpec) -> str:
 def _node_config(spec: PoolSpec) -> dict[str, Any]:
     """NodeConfig for nodeadm (awslabs.github.io/amazon-eks-ami/nodeadm, API reference).
 
-    The number of pods is a kubelet flag and not `config.maxPods`: nodeadm merges configurations so that the last one
-    wins, EKS's comes last and sets `maxPods` (eksctl-io/eksctl#8037), while flags of both are kept and rank above the
+    The number of pods is a kubelet flag and not `config.maxPods`: when nodeadm merges configurations, the last one
+    wins, EKS's is last and sets `maxPods` (eksctl-io/eksctl#8037), while flags of both are kept and override the
     configuration (nodeadm/internal/api/merge.go, 2025).
     """
     config: dict[str, Any] = {"kubelet": {"flags": [f"--max-pods={spec.settings.max_pods}"]}}
     if spec.settings.local_nvme == "raid0":
-        # Kubelet and containerd move onto the array, so images and ephemeral storage have its size and speed.
+        # Kubelet and containerd use the RAID array, so images and ephemeral storage have its size and speed.
         config["instance"] = {"localStorage": {"strategy": "RAID0"}}
     return _as_node_config({**config, **_parallel_pull(spec)})
 
@@ -44,14 +44,14 @@ def _as_node_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parallel_pull(spec: PoolSpec) -> dict[str, Any]:
-    """SOCI's parallel mode on Amazon Linux: a feature gate of nodeadm, which AWS calls experimental (docs.convox.com,
-    `fast_image_pull_enable`, read 2026-11)."""
+    """SOCI's parallel pull mode on Amazon Linux: a feature gate of nodeadm, which AWS calls experimental
+    (docs.convox.com, `fast_image_pull_enable`, read 2026-11)."""
     return {"featureGates": {"FastImagePull": True}} if spec.settings.parallel_image_pull else {}
 
 
 def karpenter_user_data(spec: PoolSpec) -> str:
-    """What a node of Karpenter's is told beside what Karpenter tells it, which is merged (Karpenter v1.14
-    documentation, NodeClasses, `spec.userData`); empty where that is nothing."""
+    """User data of a Karpenter pool, which Karpenter merges with its own (Karpenter v1.14 documentation, NodeClasses,
+    `spec.userData`); empty if there is none."""
     if spec.settings.os == "bottlerocket":
         return bottlerocket_gpus(spec) + _bottlerocket_pull(spec)
     gates = _parallel_pull(spec)
@@ -59,7 +59,7 @@ def karpenter_user_data(spec: PoolSpec) -> str:
 
 
 def _multipart(node_config: dict[str, Any]) -> str:
-    """One MIME multi-part document, the form in which EKS merges user data of AL2023 (EKS User Guide, "Customize
+    """A MIME multi-part document, the format in which EKS merges user data of AL2023 (EKS User Guide, "Customize
     managed nodes with launch templates")."""
     document = Message()
     document["MIME-Version"] = "1.0"
@@ -74,8 +74,9 @@ def _multipart(node_config: dict[str, Any]) -> str:
 
 
 def bottlerocket_gpus(spec: PoolSpec) -> str:
-    """Settings of Bottlerocket's own device plugin in TOML; empty where GPUs are not shared (bottlerocket.dev 1.54.x,
-    "settings.kubelet-device-plugins", 2026). Checks refuse MIG, which it offers as whole GPUs alone."""
+    """Settings of Bottlerocket's device plugin in TOML; empty if GPUs aren't shared (bottlerocket.dev 1.54.x,
+    "settings.kubelet-device-plugins", 2026). The settings checks refuse MIG, because the plugin offers only whole
+    GPUs."""
     if spec.sharing is None:
         return ""
     key = "settings.kubelet-device-plugins.nvidia"
@@ -92,14 +93,15 @@ def bottlerocket_gpus(spec: PoolSpec) -> str:
 
 
 def _bottlerocket(spec: PoolSpec) -> str:
-    """Settings in TOML (bottlerocket.dev, "settings.kubernetes"); checks refuse local disks, for which it has none."""
+    """Settings in TOML (bottlerocket.dev, "settings.kubernetes"). The settings checks refuse local disks, for which
+    Bottlerocket has no setting."""
     pods = f"[settings.kubernetes]\nmax-pods = {spec.settings.max_pods}\n"
     return pods + bottlerocket_gpus(spec) + _bottlerocket_pull(spec)
 
 
 def _bottlerocket_pull(spec: PoolSpec) -> str:
-    """SOCI's parallel mode on Bottlerocket, from 1.44.0 (bottlerocket.dev 1.53.x, "settings.container-runtime-plugins",
-    2026); empty where images are pulled as ever."""
+    """SOCI's parallel pull mode on Bottlerocket, from 1.44.0 (bottlerocket.dev 1.53.x,
+    "settings.container-runtime-plugins", 2026); empty if it isn't enabled."""
     if not spec.settings.parallel_image_pull:
         return ""
     lines = [

@@ -1,4 +1,4 @@
-"""Kueue's objects: how teams share the pools, and who goes first."""
+"""Kueue's objects: queues, quotas, flavors and priorities, by which teams share the pools."""
 
 from components.queues.queues import QueuesArgs, queues
 

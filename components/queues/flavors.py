@@ -1,11 +1,11 @@
-"""ResourceFlavors: one for each pool that teams share, named like it, and made from its labels and taints alone.
+"""ResourceFlavors: one for each pool that teams share, with the pool's name, built from its labels and taints.
 
-How a job finds its pool: Kueue tries the flavors of the team's queue in order, passes over those whose labels
-contradict the job's node selector, whose taints it does not tolerate or whose quota is used up, and gives the job the
-labels and tolerations of the one that it takes. A flavor names the taint `nvidia.com/gpu` and does not tolerate it for
-the job: so what has not asked for GPUs never fills the processors of GPU nodes, and all other taints are Kueue's affair
-(CRD of ResourceFlavor, `nodeTaints`: "Workloads' podsets must have tolerations for these nodeTaints in order to get
-assigned this ResourceFlavor"; kueue 0.19.2).
+How a job gets a pool: Kueue tries the flavors of the team's queue in order. It skips flavors whose labels contradict
+the job's node selector, whose taints the job doesn't tolerate, or whose quota is used up, and adds the labels and
+tolerations of the assigned flavor to the job. The taint `nvidia.com/gpu` is in `nodeTaints` of a flavor and not in its
+tolerations: so jobs that request no GPU never use the CPUs of GPU nodes. Kueue adds the tolerations for all other
+taints (CRD of ResourceFlavor, `nodeTaints`: "Workloads' podsets must have tolerations for these nodeTaints in order to
+get assigned this ResourceFlavor"; kueue 0.19.2).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from spec.teams.shares import shareable
 
 API: Final = "kueue.x-k8s.io/v1beta2"
 _RANK: Final = (Market.RESERVED, Market.ON_DEMAND, Market.SPOT)
-"""At one price, what is paid for already comes first."""
+"""At the same price, prepaid capacity comes first."""
 _EXPENSIVE: Final = Decimal("Infinity")
 
 
 def ordered(pools: Iterable[PoolSpec], settings: Queues) -> list[PoolSpec]:
-    """Pools that teams share in the order in which a job that names none tries them.
+    """Shared pools, in the order in which Kueue tries them for a job that selects none.
 
-    CPU pools, then GPU pools; spot before others where that is wished; then by the list price of a GPU, or of a vCPU.
+    CPU pools, then GPU pools; Spot first if configured; then by the list price per GPU or vCPU.
     """
 
     def rank(spec: PoolSpec) -> tuple[bool, bool, Decimal, int, str]:
@@ -40,7 +40,7 @@ def ordered(pools: Iterable[PoolSpec], settings: Queues) -> list[PoolSpec]:
 
 
 def unit_price(spec: PoolSpec) -> Decimal:
-    """On-demand price of the cheapest GPU of a pool, or vCPU, in USD an hour; infinite where no type has a price."""
+    """Lowest on-demand price per GPU, or vCPU, of a pool in USD per hour; infinite if no instance type has a price."""
     prices = [
         kind.usd_per_hour / (spec.gpu_count or kind.vcpus)
         for kind in spec.instance_types
@@ -50,24 +50,25 @@ def unit_price(spec: PoolSpec) -> Decimal:
 
 
 def by_topology(spec: PoolSpec, settings: Queues) -> bool:
-    """Whether jobs are placed by the distance of the pool's nodes.
+    """Whether Kueue uses topology-aware scheduling on a pool.
 
-    Only where the nodes stand: Kueue counts ready nodes alone, and makes up for missing ones by ProvisioningRequests,
-    which Karpenter does not know; on an elastic pool nothing would ever be admitted. Those have their placement group.
-    MultiKueue stops a queue whose flavor has a topology (both: kueue.sigs.k8s.io, "Topology Aware Scheduling", 0.19).
+    Only on pools whose nodes always exist: Kueue counts only ready nodes, and requests missing ones with
+    ProvisioningRequests, which Karpenter doesn't support; on an elastic pool nothing would ever be admitted. Elastic
+    pools use a placement group instead. MultiKueue stops a queue whose flavor has a topology (both: kueue.sigs.k8s.io,
+    "Topology Aware Scheduling", 0.19).
     """
     return settings.topology and spec.efa_count > 0 and not spec.scales and not settings.workers
 
 
 def resource_flavor(spec: PoolSpec, settings: Queues) -> dict[str, Any]:
     """The flavor of a pool."""
-    asked = [taint for taint in spec.taints if taint.key == keys.GPU]
-    given = [taint for taint in spec.taints if taint.key != keys.GPU]
+    node_taints = [taint for taint in spec.taints if taint.key == keys.GPU]
+    tolerated = [taint for taint in spec.taints if taint.key != keys.GPU]
     body: dict[str, Any] = {"nodeLabels": dict(spec.node_selector)}
-    if asked:
-        body["nodeTaints"] = [taint.manifest for taint in asked]
-    if given:
-        body["tolerations"] = [taint.toleration.manifest for taint in given]
+    if node_taints:
+        body["nodeTaints"] = [taint.manifest for taint in node_taints]
+    if tolerated:
+        body["tolerations"] = [taint.toleration.manifest for taint in tolerated]
     if by_topology(spec, settings):
         body["topologyName"] = spec.name
     return {"apiVersion": API, "kind": "ResourceFlavor", "metadata": {"name": spec.name}, "spec": body}
@@ -79,11 +80,11 @@ LEVELS: Final = (
     "topology.k8s.aws/network-node-layer-3",
     "kubernetes.io/hostname",
 )
-"""Layers of EC2's network, from the widest, as the cloud provider labels nodes of types that tell their place
+"""Layers of EC2's network, from the widest, in the labels that the cloud provider sets on nodes of supported types
 (kubernetes/cloud-provider-aws, pkg/providers/v1/topology.go; EC2 User Guide, "Amazon EC2 topology"), and the node."""
 
 
 def topology(spec: PoolSpec) -> dict[str, Any]:
-    """The levels at which a job on this pool can ask to be kept together."""
+    """The Topology of a pool: the levels at which a job can request to be placed together."""
     levels = [{"nodeLabel": label} for label in LEVELS]
     return {"apiVersion": API, "kind": "Topology", "metadata": {"name": spec.name}, "spec": {"levels": levels}}

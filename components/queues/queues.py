@@ -1,4 +1,4 @@
-"""What all queues share: flavors of the pools, the cohort, topologies, priorities of queued work, workers."""
+"""Objects that all queues share: flavors, the cohort, topologies, workload priorities, MultiKueue workers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from spec.settings.teams import PriorityName
 
 
 def cohort(settings: Settings) -> dict[str, Any]:
-    """The cohort of all teams. It has no quota of its own: what is shared is what teams lend."""
+    """The cohort of all teams. It has no quota of its own: teams borrow each other's unused quota."""
     return {"apiVersion": API, "kind": "Cohort", "metadata": {"name": settings.cohort}, "spec": {}}
 
 
 def shared_manifests(pools: Mapping[str, PoolSpec], settings: Settings) -> dict[str, dict[str, Any]]:
-    """Everything that no team owns, by the end of its logical name."""
+    """Manifests that no team owns, by the suffix of their logical name."""
     shared = ordered(pools.values(), settings)
     topologies = {f"topology-{spec.name}": topology(spec) for spec in shared if by_topology(spec, settings)}
     flavors = {f"flavor-{spec.name}": resource_flavor(spec, settings) for spec in shared}
@@ -42,7 +42,7 @@ class QueuesArgs:
         settings: Settings of all queues.
         pools: Pools by name.
         cluster: The cluster.
-        kueue: Kueue, whose CRDs and webhooks all of this needs.
+        kueue: Dependencies for Kueue's CRDs and webhooks.
     """
 
     settings: Settings
@@ -52,7 +52,7 @@ class QueuesArgs:
 
 
 class Queues(pulumi.ComponentResource):
-    """What all queues share. A new pool adds its flavor, and a new team nothing at all."""
+    """Objects that all queues share. A new pool adds its flavor; a new team adds nothing."""
 
     PULUMI_TYPE: Final = "slipway:queues:Queues"
 
@@ -68,7 +68,7 @@ class Queues(pulumi.ComponentResource):
 def queues(
     args: QueuesArgs, teams: Mapping[str, TeamOutputs], opts: pulumi.ResourceOptions
 ) -> dict[str, Sequence[pulumi.Resource]]:
-    """Make the queues of all teams; give what a job of each team waits for. Nothing where there is no team."""
+    """Declare the queues of all teams; return the dependencies of jobs by team. Does nothing if there is no team."""
     if not teams:
         return {}
     Queues("queues", args, opts)

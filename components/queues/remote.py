@@ -1,8 +1,8 @@
-"""MultiKueue on a manager: clusters that its queues send work to, as manifests.
+"""MultiKueue on a manager cluster: manifests of the worker clusters that its queues dispatch to.
 
-A worker needs nothing of this: it has the same teams in its own stack file, and so the namespaces and queues that the
-manager's copies of jobs look for. How the manager gets in is a Secret that is made outside the stack, because a
-kubeconfig that works is a credential.
+A worker needs none of these: it has the same teams in its own stack file, and so the namespaces and queues for the
+manager's copies of jobs. The kubeconfig of a worker is in a Secret that is created outside the stack, because it is a
+credential.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ NAME: Final = "multikueue"
 
 
 def remote_manifests(settings: Queues) -> dict[str, dict[str, Any]]:
-    """Workers, their order, and the check that hands work to them, by the end of the logical name; empty where there
-    are no workers."""
+    """Workers, their order, and the AdmissionCheck that dispatches to them, by the suffix of the logical name; empty if
+    there are no workers."""
     if not settings.workers:
         return {}
     clusters = {f"worker-{name}": _cluster(name, worker.secret) for name, worker in sorted(settings.workers.items())}
@@ -32,7 +32,7 @@ def remote_manifests(settings: Queues) -> dict[str, dict[str, Any]]:
 
 
 def admission_checks(settings: Queues) -> dict[str, Any]:
-    """The part of a ClusterQueue that sends its work away, all of it or that of some flavors."""
+    """The part of a ClusterQueue that dispatches its workloads to workers, for all or some flavors."""
     if not settings.workers:
         return {}
     check: dict[str, Any] = {"name": NAME}

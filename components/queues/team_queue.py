@@ -1,8 +1,8 @@
-"""The queue of one team: its ClusterQueue, and a LocalQueue in each of its namespaces.
+"""The queue of one team: a ClusterQueue, and a LocalQueue in each of its namespaces.
 
-All resources are in one group, because a resource may be in one group only and processors and memory belong to every
-flavor: so one flavor is found for all that a pod asks for, and its processors can't come from one pool and its GPUs
-from another. A flavor has a quota of zero of what its pool does not offer.
+All resources are in one resource group, because a resource can be in only one group and CPU and memory belong to every
+flavor: so a pod gets one flavor for all its requests, and its CPU and GPUs can't come from different pools. A flavor
+has zero quota for resources that its pool doesn't offer.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from spec.teams import labels
 from spec.teams.shares import amounts, resources_of
 
 LOCAL_QUEUE: Final = "default"
-"""Jobs that name no queue go to the one of this name."""
+"""Name of the LocalQueue for jobs that name none."""
 
 
 def cluster_queue(name: str, team: Team, pools: Mapping[str, PoolSpec], settings: Queues) -> dict[str, Any]:
     """The ClusterQueue of a team.
 
-    A retired team's is drained: what runs is stopped and nothing starts.
+    That of a retired team is drained: running workloads are evicted and none starts.
     """
     shared = [spec for spec in ordered(pools.values(), settings) if spec.name in team.shares]
     covered = _covered(shared)
@@ -47,7 +47,7 @@ def cluster_queue(name: str, team: Team, pools: Mapping[str, PoolSpec], settings
             "namespaceSelector": {"matchLabels": {labels.TEAM: name}},
             "queueingStrategy": settings.queueing_strategy,
             "fairSharing": {"weight": str(team.weight)},
-            # Borrow on the first flavor rather than go on to a dearer machine; go on rather than stop somebody's work.
+            # Borrow in the first flavor rather than try a more expensive one; try the next rather than preempt.
             "flavorFungibility": {"whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor"},
             "preemption": {
                 "reclaimWithinCohort": settings.reclaim_within_cohort,
@@ -61,7 +61,7 @@ def cluster_queue(name: str, team: Team, pools: Mapping[str, PoolSpec], settings
 
 
 def _covered(pools: Sequence[PoolSpec]) -> list[str]:
-    """Resources that a quota is kept for: processors and memory first, then what the pools offer, by name."""
+    """Resources with a quota: CPU and memory first, then those that the pools offer, by name."""
     offered = {name for spec in pools for name in resources_of(spec)} - {CPU, MEMORY}
     return [CPU, MEMORY, *sorted(name for name in offered if not name.startswith(NOT_COUNTED))]
 
@@ -70,19 +70,21 @@ def _quotas(spec: PoolSpec, share: Share, covered: Sequence[str]) -> list[dict[s
     nominal, borrowed, lendable = (
         amounts(spec, part) for part in (share.nominal_quota, share.borrowing_limit, share.lendable)
     )
-    rows = []
+    resources = []
     for name in covered:
-        row = {"name": name, "nominalQuota": quantity(name, nominal.get(name, 0))}
-        row["borrowingLimit"] = quantity(name, borrowed.get(name, 0))
-        # All of it is lent where nothing is said.
-        rows.append(
-            row if share.lending_limit is None else {**row, "lendingLimit": quantity(name, lendable.get(name, 0))}
+        resource = {"name": name, "nominalQuota": quantity(name, nominal.get(name, 0))}
+        resource["borrowingLimit"] = quantity(name, borrowed.get(name, 0))
+        # Without a lendingLimit all unused quota can be borrowed.
+        resources.append(
+            resource
+            if share.lending_limit is None
+            else {**resource, "lendingLimit": quantity(name, lendable.get(name, 0))}
         )
-    return rows
+    return resources
 
 
 def local_queue(namespace: str, team: str) -> dict[str, Any]:
-    """The way into the team's queue from one of its namespaces."""
+    """The LocalQueue of a namespace, which points to the team's ClusterQueue."""
     return {
         "apiVersion": API,
         "kind": "LocalQueue",
@@ -100,8 +102,8 @@ class TeamQueueArgs:
         settings: Settings of all queues.
         pools: Pools by name.
         cluster: The cluster.
-        kueue: Kueue, whose CRDs and webhooks these need. Cohort and flavors are no need: Kueue takes a queue as active
-            as soon as all that it names is there.
+        kueue: Dependencies for Kueue's CRDs and webhooks. Cohort and flavors aren't dependencies: Kueue activates a
+            queue as soon as everything that it refers to exists.
     """
 
     team: TeamOutputs
@@ -115,7 +117,7 @@ class TeamQueue(pulumi.ComponentResource):
     """The queue of one team.
 
     Attributes:
-        ready: What must stand before a job is queued.
+        ready: Resources that must exist before a job is queued.
     """
 
     PULUMI_TYPE: Final = "slipway:queues:TeamQueue"
@@ -127,18 +129,19 @@ class TeamQueue(pulumi.ComponentResource):
         cluster, team = args.cluster.resource, args.team
         manifest = cluster_queue(team.name, team.settings, args.pools, args.settings)
         after = pulumi.ResourceOptions(parent=self, depends_on=list(args.kueue), deleted_with=cluster)
-        made = [declare(f"{name}-cluster-queue", manifest, after)]
+        declared = [declare(f"{name}-cluster-queue", manifest, after)]
         for namespace, ready in team.namespaces.items():
             before = [*args.kueue, *ready[:1]]
             inside = pulumi.ResourceOptions(parent=self, depends_on=before, deleted_with=cluster)
-            made.append(declare(f"{name}-local-queue-{namespace}", local_queue(namespace, team.name), inside))
-        self.ready = made
+            declared.append(declare(f"{name}-local-queue-{namespace}", local_queue(namespace, team.name), inside))
+        self.ready = declared
         self.register_outputs({"name": team.name, "quotas": quotas(manifest)})
 
 
 def quotas(manifest: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Nominal quotas by flavor and resource, in plain values for policies over all queues."""
+    """Nominal quotas by flavor and resource, as plain values for the policy pack."""
     (group,) = manifest["spec"]["resourceGroups"]
     return {
-        flavor["name"]: {row["name"]: row["nominalQuota"] for row in flavor["resources"]} for flavor in group["flavors"]
+        flavor["name"]: {resource["name"]: resource["nominalQuota"] for resource in flavor["resources"]}
+        for flavor in group["flavors"]
     }

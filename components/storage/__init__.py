@@ -1,4 +1,4 @@
-"""What keeps data: buckets, file systems, volumes, databases."""
+"""Storage: buckets, file systems, volumes, databases, image repositories."""
 
 from components.storage.drivers import Drivers, DriversArgs
 from components.storage.storage import Storage, StorageArgs

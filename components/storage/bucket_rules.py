@@ -1,4 +1,4 @@
-"""What holds in every bucket, as values: who may do what, and when what is in it goes. Pure."""
+"""Bucket policies and lifecycle rules, as values. Pure."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from components.storage.prefixes import ARTIFACTS
 from spec.settings.storage import Buckets
 
 DATA: Final = ("checkpoints", "models", "raw", "state")
-"""Buckets whose objects are encrypted with our key, and whose requests are logged."""
+"""Buckets that are encrypted with the platform's KMS key and have access logs."""
 LOGS: Final = "logs"
 UPLOAD_DAYS: Final = 7
-"""Days after which the parts of an upload that was never finished are removed: they cost and can't be seen."""
+"""Days after which parts of an incomplete multipart upload are deleted: they cost money and aren't listed."""
 
 
 def access_policy(bucket_arn: str) -> str:
-    """Nobody without TLS 1.2 or later (`s3:TlsVersion`: repost.aws, s3-enforce-modern-tls, read 2026-11)."""
+    """Requires TLS 1.2 or later (`s3:TlsVersion`: repost.aws, s3-enforce-modern-tls, read 2026-11)."""
     return document(*_transport(bucket_arn))
 
 
 def log_policy(bucket_arn: str, sources: Sequence[str], account_id: str) -> str:
-    """As `access_policy`, and S3 may deliver the access logs of these buckets of this account.
+    """Like `access_policy`, and allows S3 to deliver the access logs of these buckets of this account.
 
     S3 User Guide, "Enabling Amazon S3 server access logging", permissions for log delivery (read 2026-11).
     """
@@ -60,32 +60,32 @@ def lifecycle(purpose: str, settings: Buckets) -> list[dict[str, Any]]:
     """Lifecycle rules of a bucket, in the spelling of `aws.s3.BucketLifecycleConfigurationRuleArgs`.
 
     Args:
-        purpose: Which of the five.
-        settings: How long things are kept.
+        purpose: One of the five buckets.
+        settings: Retention settings.
     """
     rules: list[dict[str, Any]] = [
         _rule("incomplete-uploads", abort_incomplete_multipart_upload={"days_after_initiation": UPLOAD_DAYS}),
         _rule("noncurrent-versions", noncurrent_version_expiration={"noncurrent_days": settings.noncurrent_days}),
-        # What is left of an object whose versions are all gone slows listing down.
+        # Delete markers of objects without other versions slow down listing.
         _rule("delete-markers", expiration={"expired_object_delete_marker": True}),
     ]
     days = {"checkpoints": settings.checkpoint_days, LOGS: settings.log_days}.get(purpose)
     if days is not None:
-        # What is empty stays: the directories of teams are such objects (`components.storage.lustre`).
+        # Empty objects are kept: the directories of teams are such objects (`components.storage.lustre`).
         rules.append({**_rule("expiry", expiration={"days": days}), "filter": {"object_size_greater_than": 1}})
     if purpose == "state" and settings.artifact_days is not None:
-        # By prefix: what Kubecost has in this bucket is its history, and stays. Argo removes artifacts for workflows
-        # that ask for it alone (argo-workflows v4, walk-through "Artifacts", Artifact Garbage Collection).
+        # Only this prefix: Kubecost's data in this bucket is its history and is kept. Argo deletes artifacts only of
+        # workflows that request it (argo-workflows v4, walk-through "Artifacts", Artifact Garbage Collection).
         artifacts = _rule("artifacts", expiration={"days": settings.artifact_days})
         rules.append({**artifacts, "filter": {"prefix": f"{ARTIFACTS}/"}})
     if purpose == "raw" and settings.tier_raw_after_days is not None:
-        # The one class that moves data back by itself and charges nothing for reading it (S3 User Guide, "How S3
-        # Intelligent-Tiering works"; read 2026-11); its archive tiers, which FSx can't read, are off unless asked for.
+        # The only class that moves data back automatically without a retrieval fee (S3 User Guide, "How S3
+        # Intelligent-Tiering works"; read 2026-11). Its archive tiers, which FSx can't read, are opt-in.
         move = {"days": settings.tier_raw_after_days, "storage_class": "INTELLIGENT_TIERING"}
         rules.append(_rule("tiering", transitions=[move]))
     return rules
 
 
 def _rule(key: str, **action: Any) -> dict[str, Any]:
-    """A rule for all objects: an empty filter says so, and none at all is what AWS deprecated."""
+    """A rule for all objects, with an empty filter; omitting the filter is deprecated in AWS."""
     return {"id": key, "status": "Enabled", "filter": {}, **action}

@@ -1,8 +1,8 @@
-"""The five buckets. Each is versioned, private, encrypted, and says who read it.
+"""The five buckets. Each is versioned, private and encrypted, and has access logs.
 
-`logs` takes the access logs of the others. It is encrypted by S3's own keys: S3 delivers access logs to no bucket whose
-default is a key of KMS (S3 User Guide, "Enabling Amazon S3 server access logging": "You can use default bucket
-encryption on the destination bucket only if you use SSE-S3"; read 2026-11).
+`logs` receives the access logs of the others. It is encrypted with SSE-S3, because S3 doesn't deliver access logs to a
+bucket with default encryption by KMS (S3 User Guide, "Enabling Amazon S3 server access logging": "You can use default
+bucket encryption on the destination bucket only if you use SSE-S3"; read 2026-11).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class BucketsArgs:
     """Inputs of the buckets.
 
     Attributes:
-        settings: How long they keep what is in them.
-        key_arn: Key of all but `logs`.
+        settings: Retention settings.
+        key_arn: KMS key of all buckets but `logs`.
         account_id: AWS account, 12 digits.
-        protect: Refuse to remove them, and keep them, with their settings, when the stack forgets them.
+        protect: Protect them from deletion, and retain them, with their settings, when removed from the stack.
     """
 
     settings: settings.Buckets
@@ -46,7 +46,7 @@ class Buckets(pulumi.ComponentResource):
     def __init__(self, name: str, args: BucketsArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
-        # A bucket that stays keeps what closes it: with a setting gone, it would be a bucket in the open.
+        # A retained bucket keeps its settings: without one of them it could become public.
         self._child = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
         buckets = {purpose: self._bucket(purpose) for purpose in (*DATA, LOGS)}
         closed = {purpose: self._close(purpose, bucket) for purpose, bucket in buckets.items()}
@@ -65,7 +65,7 @@ class Buckets(pulumi.ComponentResource):
         return aws.s3.Bucket(f"{self._name}-{purpose}", force_destroy=self._args.settings.force_destroy, opts=opts)
 
     def _close(self, purpose: str, bucket: aws.s3.Bucket) -> pulumi.Resource:
-        """Everything that makes a bucket a safe place; what the policy has to wait for."""
+        """Declare the security settings of a bucket; return the dependency of its policy."""
         name = f"{self._name}-{purpose}"
         block = aws.s3.BucketPublicAccessBlock(
             f"{name}-access",
@@ -94,7 +94,7 @@ class Buckets(pulumi.ComponentResource):
         rules = [
             aws.s3.BucketLifecycleConfigurationRuleArgs(**rule) for rule in lifecycle(purpose, self._args.settings)
         ]
-        # Rules for versions that are not current say nothing to a bucket that has no versions yet.
+        # Rules for noncurrent versions need versioning to be enabled first.
         after = pulumi.ResourceOptions.merge(self._child, pulumi.ResourceOptions(depends_on=[versioning]))
         aws.s3.BucketLifecycleConfiguration(f"{name}-lifecycle", bucket=bucket.bucket, rules=rules, opts=after)
         return block
@@ -109,14 +109,14 @@ class Buckets(pulumi.ComponentResource):
             apply_server_side_encryption_by_default=default(
                 sse_algorithm="aws:kms", kms_master_key_id=self._args.key_arn
             ),
-            # One data key for a bucket and a time, not one call to KMS for every object: a training job reads millions.
+            # A bucket key avoids a KMS call for every object: a training job reads millions.
             bucket_key_enabled=True,
         )
 
     def _policy(
         self, purpose: str, bucket: aws.s3.Bucket, policy: pulumi.Input[str], after: pulumi.Resource
     ) -> aws.s3.BucketPolicy:
-        """S3 takes one change of a bucket's access at a time, so the policy comes after the block."""
+        """S3 allows one change of a bucket's access at a time, so the policy depends on the public access block."""
         opts = pulumi.ResourceOptions.merge(self._child, pulumi.ResourceOptions(depends_on=[after]))
         return aws.s3.BucketPolicy(f"{self._name}-{purpose}-policy", bucket=bucket.bucket, policy=policy, opts=opts)
 

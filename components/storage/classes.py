@@ -1,8 +1,8 @@
-"""StorageClasses: how a claim becomes a volume. Pure.
+"""StorageClasses. Pure.
 
-`gp3` is the default. EKS makes a class `gp2` in every cluster; up to 1.29 it was the default, and two defaults would
-be a matter of age (EKS User Guide, "Review release notes for Kubernetes versions", 1.30; read 2026-11). The catalog
-begins above that, so there is nothing to take away.
+`gp3` is the default. EKS creates a class `gp2` in every cluster; up to 1.29 it was the default, and of two defaults the
+newer one would be used (EKS User Guide, "Review release notes for Kubernetes versions", 1.30; read 2026-11). The
+catalog starts after 1.29, so the annotation of `gp2` needn't be removed.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ EBS_DRIVER: Final = "ebs.csi.aws.com"
 
 @dataclass(frozen=True, kw_only=True)
 class LustrePlace:
-    """Where file systems of the class `lustre` are made.
+    """Where file systems of the class `lustre` are created.
 
     Attributes:
-        settings: Kind and throughput, as of the shared one.
+        settings: Deployment type and throughput, the same as for the parallel file system of the stack.
         subnet_id: Subnet.
         security_group_id: Security group of the file servers.
     """
@@ -37,21 +37,21 @@ class LustrePlace:
 
 
 def block(key_arn: pulumi.Input[str]) -> dict[str, Any]:
-    """Volumes of one node at a time, in the zone of the pod that asks first."""
+    """ReadWriteOnce volumes, in the zone of the first pod."""
     parameters = {"type": "gp3", "encrypted": "true", "kmsKeyId": key_arn}
-    made = _class(BLOCK, EBS_DRIVER, parameters, binding="WaitForFirstConsumer", grows=True)
-    made["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
-    return made
+    manifest = _class(BLOCK, EBS_DRIVER, parameters, binding="WaitForFirstConsumer", grows=True)
+    manifest["metadata"]["annotations"] = {"storageclass.kubernetes.io/is-default-class": "true"}
+    return manifest
 
 
 def shared(file_system_id: pulumi.Input[str]) -> dict[str, Any]:
-    """Directories of the shared file system, each behind an access point with a user and group of its own.
+    """Directories of the shared file system, each with an access point with its own user and group.
 
     The path of an access point has at most 100 characters and four directories (botocore 1.44.5, efs `Path`), of which
-    `/volumes/`, the slash and the driver's unique end take 47: the names of namespace and claim have 53 together. IAM
-    leaves namespaces of teams 35 at most, so the claim `checkpoints` always fits.
+    `/volumes/`, the slash and the driver's unique suffix use 47: the names of namespace and claim together can have 53.
+    IAM limits namespaces of teams to 35, so the claim `checkpoints` always fits.
 
-    With the claim goes the access point; the directory stays (the driver's `deleteAccessPointRootDir` is off).
+    Deleting the claim deletes the access point; the directory is kept (the driver's `deleteAccessPointRootDir` is off).
     """
     parameters = {
         "provisioningMode": "efs-ap",
@@ -65,7 +65,7 @@ def shared(file_system_id: pulumi.Input[str]) -> dict[str, Any]:
 
 
 def lustre(place: LustrePlace, key_arn: pulumi.Input[str], tags: Mapping[str, str]) -> dict[str, Any]:
-    """File systems of their own, for work that must not share: each takes minutes to make and 1,200 GiB at least."""
+    """Dedicated Lustre file systems: each takes minutes to create and has at least 1,200 GiB."""
     persistent = place.settings.deployment_type == "PERSISTENT_2"
     parameters: dict[str, Any] = {
         "subnetId": place.subnet_id,
@@ -78,8 +78,8 @@ def lustre(place: LustrePlace, key_arn: pulumi.Input[str], tags: Mapping[str, st
     if persistent:
         parameters["perUnitStorageThroughput"] = str(place.settings.per_unit_storage_throughput or THROUGHPUT)
         parameters["kmsKeyId"] = key_arn
-    made = _class(LUSTRE, LUSTRE_DRIVER, parameters, binding="Immediate", grows=True)
-    return {**made, "mountOptions": ["flock"]}
+    manifest = _class(LUSTRE, LUSTRE_DRIVER, parameters, binding="Immediate", grows=True)
+    return {**manifest, "mountOptions": ["flock"]}
 
 
 def _class(

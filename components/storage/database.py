@@ -1,11 +1,11 @@
-"""A PostgreSQL database of an add-on, whose password nobody here ever sees.
+"""A PostgreSQL database of an add-on. The program never sees its password.
 
-Its identifier is fixed, `<cluster>-<database>`, because RDS names log groups by it: they are made first, for RDS would
-make them without retention and without a key.
+Its identifier is fixed, `<cluster>-<database>`, because RDS derives the names of log groups from it: the program
+creates these first, because RDS would create them without retention and without a key.
 
-RDS makes the password, keeps it in Secrets Manager under our key, and changes it every seven days (RDS User Guide,
-"Password management with Amazon RDS and AWS Secrets Manager"; read 2026-11). Who may read the secret is said where the
-add-on's rights are.
+RDS generates the password, stores it in Secrets Manager with the platform's key, and rotates it every seven days (RDS
+User Guide, "Password management with Amazon RDS and AWS Secrets Manager"; read 2026-11). The add-on's permissions
+define who can read the secret.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from spec.settings import database as settings
 
 PORT: Final = 5432
 VERSION: Final = "17"
-"""Major version; RDS applies minor ones by itself, in the maintenance window."""
+"""Major version; RDS applies minor versions automatically, in the maintenance window."""
 USER: Final = "slipway"
-"""The master user: the instance has one database and one that uses it."""
+"""The master user: the instance has one database and one user."""
 LOGS: Final = ("postgresql", "upgrade")
-"""What RDS exports of PostgreSQL, but for `iam-db-auth-error` (botocore 1.44.5, rds CreateDBInstance,
-`EnableCloudwatchLogsExports`): MLflow comes by password."""
+"""All log types that RDS exports for PostgreSQL, except `iam-db-auth-error` (botocore 1.44.5, rds CreateDBInstance,
+`EnableCloudwatchLogsExports`): MLflow authenticates with a password."""
 SLOW_MS: Final = 1000
-"""Milliseconds from which a statement is logged."""
-# In PostgreSQL 15 and later `rds.force_ssl` is 1 by itself; here it can't be otherwise (RDS User Guide, "Using SSL with
-# a PostgreSQL DB instance"; read 2026-11).
+"""Minimum duration of a logged statement, in milliseconds."""
+# In PostgreSQL 15 and later the default of `rds.force_ssl` is 1; setting it prevents a change (RDS User Guide, "Using
+# SSL with a PostgreSQL DB instance"; read 2026-11).
 PARAMETERS: Final = {"log_min_duration_statement": str(SLOW_MS), "rds.force_ssl": "1"}
 MONITORING: Final = "service-role/AmazonRDSEnhancedMonitoringRole"
 
 
 def log_groups(identifier: str) -> str:
-    """What the names of an instance's log groups begin with."""
+    """Prefix of the names of an instance's log groups."""
     return f"/aws/rds/instance/{identifier}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class DatabaseArgs:
-    """Inputs of a database.
+    """Inputs of `Database`.
 
     Attributes:
-        settings: Size, standby, backups.
-        database: Name of the database, and of the add-on that it is for.
-        key_arn: Key of data, password and logs.
-        log_days: Days that logs are kept.
-        cluster: The cluster whose nodes reach it.
-        network: Where it is.
-        protect: Refuse to remove it, and keep it when the stack forgets it.
+        settings: Instance class, storage, standby, backups.
+        database: Name of the database, and of its add-on.
+        key_arn: KMS key of data, password and logs.
+        log_days: Retention of logs, in days.
+        cluster: The cluster whose nodes connect to it.
+        network: Its network.
+        protect: Protect it from deletion, and retain it when removed from the stack.
     """
 
     settings: settings.Database
@@ -66,7 +66,7 @@ class DatabaseArgs:
 
     @property
     def identifier(self) -> str:
-        """Name of the instance: at most 63 characters, of which a cluster's name has 40 (botocore 1.44.5, rds
+        """Name of the instance: at most 63 characters, of which the cluster's name has up to 40 (botocore 1.44.5, rds
         CreateDBInstance, `DBInstanceIdentifier`)."""
         return f"{self.cluster.name}-{self.database}"
 
@@ -81,7 +81,7 @@ class Database(pulumi.ComponentResource):
     def __init__(self, name: str, args: DatabaseArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
-        # What an instance that stays stands on stays with it.
+        # What a retained instance depends on is retained too.
         self._kept = pulumi.ResourceOptions(parent=self, retain_on_delete=args.protect)
         instance = self._make_instance()
         self.outputs = DatabaseOutputs(
@@ -93,34 +93,34 @@ class Database(pulumi.ComponentResource):
         self.register_outputs({"host": instance.address})
 
     def _make_instance(self) -> aws.rds.Instance:
-        args, given = self._args, self._args.settings
+        args, settings = self._args, self._args.settings
         return aws.rds.Instance(
             f"{self._name}-instance",
             identifier=args.identifier,
             engine="postgres",
             engine_version=VERSION,
             auto_minor_version_upgrade=True,
-            instance_class=given.instance_class,
+            instance_class=settings.instance_class,
             db_name=args.database,
             username=USER,
             manage_master_user_password=True,
             master_user_secret_kms_key_id=args.key_arn,
             iam_database_authentication_enabled=True,
-            allocated_storage=given.allocated_storage,
-            max_allocated_storage=given.max_allocated_storage,
+            allocated_storage=settings.allocated_storage,
+            max_allocated_storage=settings.max_allocated_storage,
             storage_type="gp3",
             storage_encrypted=True,
             kms_key_id=args.key_arn,
-            multi_az=given.multi_az,
+            multi_az=settings.multi_az,
             db_subnet_group_name=self._make_subnet_group().name,
             vpc_security_group_ids=[self._make_group().id],
             publicly_accessible=False,
             parameter_group_name=self._make_parameters().name,
-            backup_retention_period=given.backup_retention_period,
+            backup_retention_period=settings.backup_retention_period,
             copy_tags_to_snapshot=True,
-            deletion_protection=given.deletion_protection,
-            skip_final_snapshot=not given.final_snapshot,
-            final_snapshot_identifier=f"{args.identifier}-final" if given.final_snapshot else None,
+            deletion_protection=settings.deletion_protection,
+            skip_final_snapshot=not settings.final_snapshot,
+            final_snapshot_identifier=f"{args.identifier}-final" if settings.final_snapshot else None,
             performance_insights_enabled=True,
             performance_insights_kms_key_id=args.key_arn,
             monitoring_interval=60,
@@ -131,9 +131,9 @@ class Database(pulumi.ComponentResource):
                 depends_on=self._make_logs(),
                 protect=args.protect,
                 retain_on_delete=args.protect,
-                # The storage grows by itself: what it has grown to is no drift.
+                # Storage autoscaling changes the size: that isn't drift.
                 ignore_changes=["allocatedStorage"],
-                # Its name is fixed: a replacement can't stand beside the instance that it replaces.
+                # Its name is fixed: a replacement can't exist beside the instance that it replaces.
                 delete_before_replace=True,
             ),
         )
@@ -151,7 +151,7 @@ class Database(pulumi.ComponentResource):
         ]
 
     def _make_monitoring_role(self) -> pulumi.Output[str]:
-        """What RDS writes the machine's figures as (RDS User Guide, "Setting up Enhanced Monitoring")."""
+        """Role with which RDS publishes OS metrics (RDS User Guide, "Setting up Enhanced Monitoring")."""
         role = aws.iam.Role(
             f"{self._name}-monitoring",
             description=f"Enhanced Monitoring of {self._args.identifier}",
@@ -164,7 +164,7 @@ class Database(pulumi.ComponentResource):
             policy_arn=f"arn:{self._args.cluster.partition}:iam::aws:policy/{MONITORING}",
             opts=self._kept,
         )
-        # RDS tries the role when it makes the instance.
+        # RDS validates the role when it creates the instance.
         return pulumi.Output.all(role.arn, policy.id).apply(lambda known: known[0])
 
     def _make_subnet_group(self) -> aws.rds.SubnetGroup:
@@ -177,7 +177,7 @@ class Database(pulumi.ComponentResource):
         )
 
     def _make_parameters(self) -> aws.rds.ParameterGroup:
-        """No connection without TLS (RDS User Guide, "Using SSL with a PostgreSQL DB instance")."""
+        """Requires TLS (RDS User Guide, "Using SSL with a PostgreSQL DB instance")."""
         return aws.rds.ParameterGroup(
             f"{self._name}-parameters",
             family=f"postgres{VERSION}",

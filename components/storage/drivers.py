@@ -1,4 +1,4 @@
-"""What the drivers need of the data's key: their own rights, which AWS keeps, know nothing of a key of ours."""
+"""Permissions of the CSI drivers on the data's KMS key, which AWS's managed policies for them don't include."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from spec.settings.cluster import AddonName
 
 @dataclass(frozen=True, kw_only=True)
 class DriversArgs:
-    """Inputs of the drivers' rights.
+    """Inputs of `Drivers`.
 
     Attributes:
-        roles: Roles of the managed add-ons that have one.
-        drivers: The add-ons that make and mount volumes.
+        roles: Roles of the EKS add-ons that have one.
+        drivers: The EKS add-ons that create and mount volumes.
         cluster: The cluster.
     """
 
@@ -31,8 +31,8 @@ class DriversArgs:
 
 
 class Drivers(pulumi.ComponentResource):
-    """Drivers that may use the key. `ready` is what a claim waits for, and what must outlive it on the way down;
-    `block` is the part of it that volumes of the default class take."""
+    """CSI drivers with permissions on the key. Claims depend on `ready`, so on destroy drivers are deleted after
+    claims; `block` is the part of it for volumes of the default class."""
 
     PULUMI_TYPE: Final = "slipway:storage:Drivers"
 
@@ -52,15 +52,17 @@ class Drivers(pulumi.ComponentResource):
             if addon in args.roles
         }
         self.ready = (*args.drivers.values(), *policies.values())
-        self.block = tuple(made[AddonName.EBS_CSI] for made in (args.drivers, policies) if AddonName.EBS_CSI in made)
+        self.block = tuple(
+            resources[AddonName.EBS_CSI] for resources in (args.drivers, policies) if AddonName.EBS_CSI in resources
+        )
         self.register_outputs({})
 
 
 def key_permissions(cluster: ClusterOutputs) -> dict[AddonName, tuple[str, Sequence[Statement]]]:
-    """Statements of each driver that calls KMS, with its key in logical names.
+    """Statements of each driver that uses the key, with its short key for logical names.
 
-    EBS and FSx encrypt what the driver makes; S3 decrypts what it reads. EFS uses grants of its own, which were made
-    with the file system.
+    EBS and FSx encrypt volumes that the driver creates; S3 decrypts objects that it reads. EFS uses its own grants,
+    created with the file system.
     """
     place = {"cluster": cluster.name, "region": cluster.region, "account_id": cluster.account_id}
     return {

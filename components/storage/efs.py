@@ -1,4 +1,4 @@
-"""The shared file system: EFS, one mount target in each zone, reached through access points alone."""
+"""The shared file system: EFS, with one mount target per zone, accessible only through access points."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ NFS: Final = (2049, 2049)
 """EFS User Guide, "Using VPC security groups" (read 2026-11)."""
 ACCESS_POINTS: Final = ("datasets", "models")
 USER: Final = 1000
-"""User and group that everybody is behind an access point of ours, whatever a pod says it is."""
+"""User and group that an access point enforces, whatever the pod's user is."""
 TYPE: Final = "elasticfilesystem"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SharedFilesArgs:
-    """Inputs of the shared file system.
+    """Inputs of `SharedFiles`.
 
     Attributes:
-        settings: Storage classes of old files, backups.
-        key_arn: Key of what is in it.
+        settings: Lifecycle, backups.
+        key_arn: Its KMS key.
         cluster: The cluster whose nodes mount it.
-        network: Where it is reached.
-        protect: Refuse to remove it, and keep it when the stack forgets it.
+        network: Network of the mount targets.
+        protect: Protect it from deletion, and retain it when removed from the stack.
     """
 
     settings: Efs
@@ -68,8 +68,8 @@ class SharedFiles(pulumi.ComponentResource):
             encrypted=True,
             kms_key_id=args.key_arn,
             performance_mode="generalPurpose",
-            # Paid by what is moved and without credits that run out; bursting starves a small file system that is read
-            # a lot (repost.aws, "How do Amazon EFS burst credits work?", read 2026-11).
+            # Elastic throughput is billed by traffic and has no credits that run out; bursting throttles a small file
+            # system with many reads (repost.aws, "How do Amazon EFS burst credits work?", read 2026-11).
             throughput_mode="elastic",
             lifecycle_policies=_lifecycle(args.settings),
             tags={"Name": f"{args.cluster.name}-shared"},
@@ -109,14 +109,14 @@ class SharedFiles(pulumi.ComponentResource):
                 file_system_id=system.id,
                 subnet_id=subnet,
                 security_groups=[group.id],
-                # A mount that is tried before the rule stands hangs.
+                # A mount before the rule exists hangs.
                 opts=pulumi.ResourceOptions(parent=self, depends_on=[rule]),
             )
             for letter, subnet in args.network.private_subnets.items()
         ]
 
     def _make_access_point(self, system: aws.efs.FileSystem, purpose: str) -> aws.efs.AccessPoint:
-        """A directory as a root; it is made with its owner when it is first used."""
+        """An access point with a directory as root; EFS creates the directory with its owner at first use."""
         owner = aws.efs.AccessPointRootDirectoryCreationInfoArgs(owner_uid=USER, owner_gid=USER, permissions="0775")
         return aws.efs.AccessPoint(
             f"{self._name}-{purpose}",
@@ -129,17 +129,17 @@ class SharedFiles(pulumi.ComponentResource):
 
 
 def access_policy(arn: str) -> str:
-    """Mount and write through mount targets, by TLS, through an access point; nobody is root.
+    """Allows to mount and write through mount targets, with TLS, through an access point, without root access.
 
-    With a policy of its own a file system allows what that says and nothing else (EFS User Guide, "Using IAM to control
-    file system data access", condition keys; read 2026-11).
+    A file system policy replaces the default, which allows everything (EFS User Guide, "Using IAM to control file
+    system data access", condition keys; read 2026-11).
     """
-    everybody = {"AWS": ["*"]}
+    anyone = {"AWS": ["*"]}
     through = Statement(
         sid="ThroughAccessPoints",
         actions=[f"{TYPE}:ClientMount", f"{TYPE}:ClientWrite"],
         resources=[arn],
-        principals=everybody,
+        principals=anyone,
         conditions={
             "Bool": {f"{TYPE}:AccessedViaMountTarget": ["true"]},
             "Null": {f"{TYPE}:AccessPointArn": ["false"]},
@@ -150,14 +150,14 @@ def access_policy(arn: str) -> str:
         effect="Deny",
         actions=[f"{TYPE}:Client*"],
         resources=[arn],
-        principals=everybody,
+        principals=anyone,
         conditions={"Bool": {"aws:SecureTransport": ["false"]}},
     )
     return document(through, encrypted)
 
 
 def _lifecycle(settings: Efs) -> list[aws.efs.FileSystemLifecyclePolicyArgs]:
-    """Files that nobody reads go to Infrequent Access, and come back at the first read."""
+    """Files that aren't read move to Infrequent Access, and back at the first read."""
     days = settings.transition_to_ia_days
     if days is None:
         return []

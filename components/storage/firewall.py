@@ -1,4 +1,4 @@
-"""Who may reach a file system or a database: a security group of its own, and rules that name the groups they mean."""
+"""Security groups of file systems and databases, with rules that refer to other groups."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pulumi_aws as aws
 def make_group(
     name: str, *, vpc_id: pulumi.Input[str], description: str, shown: str, parent: pulumi.Resource
 ) -> aws.ec2.SecurityGroup:
-    """A security group that lets nothing in and nothing out.
+    """A security group without rules: no ingress, no egress.
 
     Args:
         name: Logical name.
-        vpc_id: VPC of what is behind it.
-        description: What is behind it.
-        shown: Name that people see.
-        parent: Component that it belongs to.
+        vpc_id: Its VPC.
+        description: Description: the resource that it protects.
+        shown: Value of the tag `Name`.
+        parent: The component that owns it.
     """
     opts = pulumi.ResourceOptions(parent=parent)
     return aws.ec2.SecurityGroup(name, vpc_id=vpc_id, description=description, tags={"Name": shown}, opts=opts)
@@ -33,15 +33,15 @@ def allow_in(
     description: str,
     parent: pulumi.Resource,
 ) -> aws.vpc.SecurityGroupIngressRule:
-    """Let TCP from another group in.
+    """Allow TCP ingress from another group.
 
     Args:
         name: Logical name.
-        group: The group that it comes into.
-        source: The group that it comes from.
+        group: The group that gets the rule.
+        source: The group of the clients.
         ports: First and last port.
-        description: What passes.
-        parent: Component that it belongs to.
+        description: Description of the traffic.
+        parent: The component that owns it.
     """
     return aws.vpc.SecurityGroupIngressRule(
         name,
@@ -64,7 +64,7 @@ def allow_out(
     description: str,
     parent: pulumi.Resource,
 ) -> aws.vpc.SecurityGroupEgressRule:
-    """Let TCP to another group out; arguments as of `allow_in`."""
+    """Allow TCP egress to another group; arguments like those of `allow_in`."""
     return aws.vpc.SecurityGroupEgressRule(
         name,
         security_group_id=group,

@@ -1,4 +1,4 @@
-"""The one key of all that keeps data: losing it is losing the data, so it is protected with it."""
+"""The KMS key of all storage. Losing it means losing the data, so it is protected like the data."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from spec.catalog.regions import Region
 def make_key(
     name: str, *, cluster: str, policy: str, deletion_days: int, protect: bool, parent: pulumi.Resource
 ) -> aws.kms.Key:
-    """A key that rotates, with an alias named after the cluster.
+    """A key with rotation, and an alias named after the cluster.
 
     Args:
         name: Logical name of the key.
-        cluster: EKS cluster that the data is of.
+        cluster: EKS cluster of the data.
         policy: Key policy.
-        deletion_days: Days in which a scheduled deletion can be taken back.
-        protect: Refuse to remove it, and keep it when the stack forgets it.
-        parent: Component that the key belongs to.
+        deletion_days: Deletion window, in days.
+        protect: Protect it from deletion, and retain it when removed from the stack.
+        parent: The component that owns the key.
     """
     key = aws.kms.Key(
         name,
@@ -41,13 +41,13 @@ def make_key(
 
 
 def key_policy(region: Region, account_id: str, *, lustre: bool, logs: str | None = None) -> str:
-    """The account's IAM policies decide who may use the key; services that have none are named.
+    """The account's IAM policies control access to the key; services without IAM policies are listed in the key policy.
 
     Args:
         region: Region of the data.
         account_id: AWS account, 12 digits.
-        lustre: Whether a file system of FSx for Lustre reads and writes the buckets.
-        logs: Pattern of names of log groups that are encrypted with the key.
+        lustre: Whether FSx for Lustre reads and writes the buckets.
+        logs: Name pattern of log groups that are encrypted with the key.
     """
     statements = [account_administration(region.partition, account_id), _volumes(region, account_id)]
     if lustre:
@@ -59,9 +59,9 @@ def key_policy(region: Region, account_id: str, *, lustre: bool, logs: str | Non
 
 
 def _volumes(region: Region, account_id: str) -> Statement:
-    """Let whoever in the account may make volumes encrypt them with the key, through EC2 alone.
+    """Allow principals of the account that can create volumes to encrypt them with the key, only through EC2.
 
-    It is what the key that AWS manages for EBS says of itself, and needs no list of those who launch machines: Auto
+    The policy of the AWS managed key for EBS does the same. It needs no list of principals that launch instances: Auto
     Scaling's service-linked role, Karpenter, the EBS driver (EBS User Guide, "How Amazon EBS encryption works"; EC2
     Auto Scaling User Guide, "Required AWS KMS key policy for use with encrypted volumes"; read 2026-11).
     """
@@ -87,12 +87,12 @@ def _volumes(region: Region, account_id: str) -> Statement:
 
 
 def _lustre_links(region: Region, account_id: str) -> Statement:
-    """Let the roles by which FSx reads and writes linked buckets use the key, through S3 alone.
+    """Allow the roles with which FSx reads and writes linked buckets to use the key, only through S3.
 
-    FSx makes such a role for each file system, `AWSServiceRoleForFSxS3Access_<file system>`, when the first bucket is
-    linked: neither can it be named before, nor may a principal hold a wildcard. So the conditions say who is meant (FSx
-    for Lustre User Guide, "Working with server-side encrypted Amazon S3 buckets"; KMS Developer Guide, "Condition keys
-    for AWS KMS: kms:CallerAccount"; read 2026-11).
+    FSx creates such a role for each file system, `AWSServiceRoleForFSxS3Access_<file system>`, when the first bucket is
+    linked: its name isn't known before, and a principal can't contain a wildcard. So conditions select the principals
+    (FSx for Lustre User Guide, "Working with server-side encrypted Amazon S3 buckets"; KMS Developer Guide, "Condition
+    keys for AWS KMS: kms:CallerAccount"; read 2026-11).
     """
     roles = "aws-service-role/s3.data-source.lustre.fsx.amazonaws.com/AWSServiceRoleForFSxS3Access_*"
     return Statement(

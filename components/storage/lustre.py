@@ -1,7 +1,7 @@
-"""The parallel file system: FSx for Lustre in one zone, with the buckets `raw` and `checkpoints` as directories.
+"""The parallel file system: FSx for Lustre in one zone, linked to the buckets `raw` and `checkpoints`.
 
-What is written to a bucket appears in its directory and what is written to the directory is exported, deletions too;
-the buckets are versioned, so a deletion can be taken back. A file system that is linked to a bucket can't be backed up
+Changes of a bucket are imported into its directory and changes of the directory are exported, including deletions; the
+buckets are versioned, so a deletion can be undone. A file system that is linked to a bucket can't be backed up
 (botocore 1.44.5, fsx CreateBackup): the buckets are its backup.
 """
 
@@ -20,33 +20,33 @@ from components.storage.volumes import CHECKPOINT_FILESET, RAW_FILESET
 from spec.settings.storage import Lustre
 
 PORTS: Final[Mapping[str, tuple[int, int]]] = {"lustre": (988, 988), "servers": (1018, 1023)}
-"""FSx for Lustre User Guide, "File system access control with Amazon VPC" (read 2026-11): between file servers, and
-between them and clients, both ways."""
+"""Ports between file servers, and between file servers and clients, in both directions (FSx for Lustre User Guide,
+"File system access control with Amazon VPC", read 2026-11)."""
 VERSION: Final = "2.15"
 """Recommended for all new file systems (botocore 1.44.5, fsx CreateFileSystem, `FileSystemTypeVersion`)."""
 THROUGHPUT: Final = 250
-"""MB/s for each TiB where the settings name none."""
+"""Default throughput in MB/s per TiB."""
 EVENTS: Final = ("NEW", "CHANGED", "DELETED")
-"""All that can be imported and exported (botocore 1.44.5, fsx `EventType`)."""
+"""All event types that can be imported and exported (botocore 1.44.5, fsx `EventType`)."""
 DIRECTORIES: Final[Mapping[str, str]] = {RAW_FILESET: "0040755", CHECKPOINT_FILESET: "0040777"}
-"""Mode of the teams' directories by the bucket they are in: nobody but its team mounts one, and any user of the team's
-pods may write checkpoints."""
+"""Mode of the teams' directories by bucket: only its team mounts a directory, and every user in the team's pods can
+write checkpoints."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParallelFilesArgs:
-    """Inputs of the parallel file system.
+    """Inputs of `ParallelFiles`.
 
     Attributes:
-        settings: Kind, size, throughput.
-        zone: Its zone.
-        key_arn: Key of what is in it, of PERSISTENT_2 alone: a scratch file system has FSx's own (botocore 1.44.5,
-            fsx `KmsKeyId`).
+        settings: Deployment type, size, throughput.
+        zone: Its Availability Zone.
+        key_arn: Its KMS key, only for PERSISTENT_2: a scratch file system uses an FSx managed key (botocore 1.44.5, fsx
+            `KmsKeyId`).
         buckets: Buckets by purpose.
-        teams: Teams that get a directory of raw data and one for checkpoints.
+        teams: Teams that get a directory for raw data and one for checkpoints.
         cluster: The cluster whose nodes mount it.
-        network: Where it is reached.
-        protect: Refuse to remove it, and keep it when the stack forgets it.
+        network: Its network.
+        protect: Protect it from deletion, and retain it when removed from the stack.
     """
 
     settings: Lustre
@@ -131,15 +131,15 @@ class ParallelFiles(pulumi.ComponentResource):
         return group, rules
 
     def _make_system(self, group: aws.ec2.SecurityGroup, rules: Sequence[pulumi.Resource]) -> aws.fsx.LustreFileSystem:
-        args, given = self._args, self._args.settings
-        persistent = given.deployment_type == "PERSISTENT_2"
+        args, settings = self._args, self._args.settings
+        persistent = settings.deployment_type == "PERSISTENT_2"
         return aws.fsx.LustreFileSystem(
             f"{self._name}-files",
-            deployment_type=given.deployment_type,
+            deployment_type=settings.deployment_type,
             file_system_type_version=VERSION,
             storage_type="SSD",
-            storage_capacity=given.storage_capacity,
-            per_unit_storage_throughput=(given.per_unit_storage_throughput or THROUGHPUT) if persistent else None,
+            storage_capacity=settings.storage_capacity,
+            per_unit_storage_throughput=(settings.per_unit_storage_throughput or THROUGHPUT) if persistent else None,
             data_compression_type="LZ4",
             kms_key_id=args.key_arn if persistent else None,
             subnet_ids=self.subnet_id,
@@ -147,7 +147,7 @@ class ParallelFiles(pulumi.ComponentResource):
             tags={"Name": f"{args.cluster.name}-lustre"},
             opts=pulumi.ResourceOptions(
                 parent=self,
-                # FSx looks at the ports when it makes the file system.
+                # FSx checks the ports when it creates the file system.
                 depends_on=rules,
                 protect=args.protect,
                 retain_on_delete=args.protect,
@@ -160,16 +160,16 @@ class ParallelFiles(pulumi.ComponentResource):
         fileset: str,
         before: Sequence[pulumi.Resource],
     ) -> aws.fsx.DataRepositoryAssociation:
-        """A bucket as a directory, both ways. Scratch file systems of the second kind can be linked too (botocore
-        1.44.5, fsx CreateDataRepositoryAssociation: all of 2.12 and 2.15 but SCRATCH_1). A file system has eight
-        links at most, on directories that do not overlap."""
+        """Link a bucket to a directory, with import and export. SCRATCH_2 file systems can be linked too (botocore
+        1.44.5, fsx CreateDataRepositoryAssociation: all of 2.12 and 2.15 but SCRATCH_1). A file system has at most
+        eight links, on directories that don't overlap."""
         return aws.fsx.DataRepositoryAssociation(
             f"{self._name}-{fileset}",
             file_system_id=system.id,
             file_system_path=f"/{fileset}",
             data_repository_path=pulumi.Output.format("s3://{0}", self._args.buckets[fileset].name),
             batch_import_meta_data_on_create=True,
-            # A link that goes takes no file with it.
+            # Deleting a link keeps the files.
             delete_data_in_filesystem=False,
             s3={"auto_export_policy": {"events": list(EVENTS)}, "auto_import_policy": {"events": list(EVENTS)}},
             opts=pulumi.ResourceOptions(parent=self, depends_on=list(before), retain_on_delete=self._args.protect),
@@ -180,7 +180,7 @@ class ParallelFiles(pulumi.ComponentResource):
         that its metadata name (FSx for Lustre User Guide, "POSIX metadata support for data repositories"; read
         2026-11).
 
-        They stay when a team leaves the file: a deletion would be imported too."""
+        They are retained when a team is removed from the stack file: a deletion would be imported too."""
         metadata = {"file-permissions": DIRECTORIES[fileset], "file-owner": "0", "file-group": "0"}
         return [
             aws.s3.BucketObjectv2(

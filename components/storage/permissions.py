@@ -1,8 +1,8 @@
-"""What it takes to use the key of the data, as statements for the policies of those who do. Pure.
+"""IAM statements for the use of the data's KMS key. Pure.
 
-The key is found by its alias, which the cluster's name determines, so that documents are known before the key is. A new
-alias may take five minutes to count, in which AWS denies what it will allow (KMS Developer Guide, "Use aliases to
-control access to KMS keys", `kms:ResourceAliases`; read 2026-11).
+They select the key by its alias, which the cluster's name determines, so that documents are known before the key
+exists. A new alias may take up to five minutes to become effective; until then AWS denies access (KMS Developer Guide,
+"Use aliases to control access to KMS keys", `kms:ResourceAliases`; read 2026-11).
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from spec.catalog import regions
 
 
 def key_alias(cluster: str) -> str:
-    """Alias of the key of a cluster's data."""
+    """Alias of the KMS key of a cluster's data."""
     return f"alias/{cluster}-storage"
 
 
 def data_key_use(*, cluster: str, region: str, account_id: str) -> Statement:
-    """Read and write objects of the buckets, which are encrypted with the key."""
+    """Permission to read and write objects of the encrypted buckets."""
     actions = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
     return _use("DataKey", actions, cluster, region, account_id, "s3")
 
 
 def data_key_use_on(cluster: ClusterOutputs) -> Statement:
-    """As `data_key_use`, of a cluster."""
+    """`data_key_use` for a cluster."""
     return data_key_use(cluster=cluster.name, region=cluster.region, account_id=cluster.account_id)
 
 
 def secret_key_use_on(cluster: ClusterOutputs) -> Statement:
-    """Read a secret that is encrypted with the key."""
+    """Permission to read a secret that is encrypted with the key."""
     return _use("SecretKey", ("kms:Decrypt",), cluster.name, cluster.region, cluster.account_id, "secretsmanager")
 
 
 def volume_key_use(service: str, *, cluster: str, region: str, account_id: str) -> list[Statement]:
-    """Make encrypted volumes or file systems.
+    """Permission to create encrypted volumes or file systems.
 
-    The service gets a grant for each (EKS User Guide, "Store Kubernetes volumes with Amazon EBS", customer managed
+    The service creates a grant for each (EKS User Guide, "Store Kubernetes volumes with Amazon EBS", customer managed
     key; read 2026-11).
 
     Args:

@@ -1,7 +1,7 @@
-"""Image repositories whose tags never move, and caches of public registries.
+"""Image repositories with immutable tags, and pull-through caches of public registries.
 
-Names are fixed, because images are named by them; the cluster's name begins each, so that two environments of one
-account do not meet.
+Names are fixed, because image references contain them. Each begins with the cluster's name, so that environments of one
+account don't conflict.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ UPSTREAMS: Final[Mapping[Upstream, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ImagesArgs:
-    """Inputs of the repositories.
+    """Inputs of `Images`.
 
     Attributes:
-        settings: Which there are, and how long images stay.
-        key_arn: Key of the images.
+        settings: Repositories, caches and retention of images.
+        key_arn: KMS key of the images.
         cluster: Name of the cluster.
-        protect: Refuse to remove repositories, and keep them when the stack forgets them.
+        protect: Protect repositories from deletion, and retain them when removed from the stack.
     """
 
     settings: Registry
@@ -44,7 +44,7 @@ class ImagesArgs:
 
 
 class Images(pulumi.ComponentResource):
-    """Repositories and caches; `urls` are the repositories' addresses by name."""
+    """Repositories and caches; `urls` are the repository URLs by name."""
 
     PULUMI_TYPE: Final = "slipway:storage:Images"
 
@@ -61,7 +61,7 @@ class Images(pulumi.ComponentResource):
 
     def _repository(self, key: str) -> pulumi.Output[str]:
         args = self._args
-        made = aws.ecr.Repository(
+        repository = aws.ecr.Repository(
             f"{self._name}-{key}",
             name=f"{args.cluster}/{key}",
             image_tag_mutability="IMMUTABLE",
@@ -73,11 +73,13 @@ class Images(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, protect=args.protect, retain_on_delete=args.protect),
         )
         policy = expiry(untagged_days=args.settings.untagged_days, keep=args.settings.keep_images)
-        aws.ecr.LifecyclePolicy(f"{self._name}-{key}-lifecycle", repository=made.name, policy=policy, opts=self._child)
-        return made.repository_url
+        aws.ecr.LifecyclePolicy(
+            f"{self._name}-{key}-lifecycle", repository=repository.name, policy=policy, opts=self._child
+        )
+        return repository.repository_url
 
     def _cache(self, upstream: Upstream, credentials: str | None) -> None:
-        """A rule, and what the repositories are like that ECR makes by it. Upstream's tags move, so these do."""
+        """A pull-through cache rule, and the template of its repositories. Their tags are mutable, like upstream's."""
         prefix = f"{self._args.cluster}/{upstream}"
         template = aws.ecr.RepositoryCreationTemplate(
             f"{self._name}-cache-{upstream}-template",
@@ -98,8 +100,8 @@ class Images(pulumi.ComponentResource):
 
 
 def expiry(*, untagged_days: int | None = None, keep: int | None = None, cached_days: int | None = None) -> str:
-    """A lifecycle policy; the rule for any image comes last, as ECR wants it (ECR User Guide, "Lifecycle policy
-    properties in Amazon ECR", `rulePriority`; read 2026-11)."""
+    """A lifecycle policy; the rule for any image is last, as ECR requires (ECR User Guide, "Lifecycle policy properties
+    in Amazon ECR", `rulePriority`; read 2026-11)."""
     rules: list[dict[str, Any]] = []
     if untagged_days is not None:
         rules.append({"tagStatus": "untagged", **_older(untagged_days)})

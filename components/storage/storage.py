@@ -1,4 +1,4 @@
-"""All that keeps data, made before anything that uses it."""
+"""All storage: key, buckets, file systems, databases, image repositories, StorageClasses."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class StorageArgs:
     """Inputs of `Storage`.
 
     Attributes:
-        platform: All settings: what is kept follows from storage, pools and add-ons.
-        cluster: The cluster, which mounts file systems and volumes.
-        network: Where the file systems are reached.
+        platform: All settings: storage, pools and add-ons determine what is declared.
+        cluster: The cluster that mounts file systems and volumes.
+        network: Network of file systems and databases.
     """
 
     platform: Platform
@@ -45,7 +45,7 @@ class StorageArgs:
 
 
 class Storage(pulumi.ComponentResource):
-    """Buckets, file systems, databases, and the classes by which volumes are made of them."""
+    """Buckets, file systems, databases, image repositories and StorageClasses."""
 
     PULUMI_TYPE: Final = "slipway:storage:Storage"
 
@@ -61,7 +61,7 @@ class Storage(pulumi.ComponentResource):
         efs, lustre = self._make_efs(), self._make_lustre(buckets)
         self._make_images()
         manifests = self._classes(efs, lustre)
-        made = {key: self._declare(key, manifest) for key, manifest in manifests.items()}
+        declared = {key: self._declare(key, manifest) for key, manifest in manifests.items()}
         systems = [part for system in (efs, lustre and lustre.outputs) if system for part in system.ready]
         self.outputs = StorageOutputs(
             key_arn=self._key_arn,
@@ -70,13 +70,13 @@ class Storage(pulumi.ComponentResource):
             lustre=lustre.outputs if lustre else None,
             classes={key: manifest["metadata"]["name"] for key, manifest in manifests.items()},
             databases=self._make_databases(),
-            ready=(*made.values(), *systems),
-            block=(made["block"],),
+            ready=(*declared.values(), *systems),
+            block=(declared["block"],),
         )
         self.register_outputs(_outputs(self.outputs))
 
     def _make_key(self) -> pulumi.Output[str]:
-        given, cluster = self._args.platform.storage, self._args.cluster
+        settings, cluster = self._args.platform.storage, self._args.cluster
         region = regions.get(cluster.region)
         key = make_key(
             f"{self._name}-key",
@@ -84,10 +84,10 @@ class Storage(pulumi.ComponentResource):
             policy=key_policy(
                 region,
                 cluster.account_id,
-                lustre=given.lustre is not None,
+                lustre=settings.lustre is not None,
                 logs=f"{log_groups(cluster.name)}-*" if self._args.platform.addons.mlflow else None,
             ),
-            deletion_days=given.key_deletion_days,
+            deletion_days=settings.key_deletion_days,
             protect=self._keep,
             parent=self,
         )
@@ -141,7 +141,7 @@ class Storage(pulumi.ComponentResource):
             Images(f"{self._name}-images", args, self._child)
 
     def _make_databases(self) -> Mapping[str, DatabaseOutputs]:
-        """One for each add-on that is on and needs one."""
+        """One for each enabled add-on that needs one."""
         platform = self._args.platform
         if platform.addons.mlflow is None:
             return {}
@@ -158,16 +158,16 @@ class Storage(pulumi.ComponentResource):
 
     def _classes(self, efs: EfsOutputs | None, lustre: ParallelFiles | None) -> dict[str, dict[str, Any]]:
         """StorageClasses by purpose."""
-        found = {"block": classes.block(self._key_arn)}
+        manifests = {"block": classes.block(self._key_arn)}
         if efs:
-            found["shared"] = classes.shared(efs.id)
+            manifests["shared"] = classes.shared(efs.id)
         settings = self._args.platform.storage.lustre
         if lustre and settings:
             place = classes.LustrePlace(
                 settings=settings, subnet_id=lustre.subnet_id, security_group_id=lustre.security_group_id
             )
-            found["lustre"] = classes.lustre(place, self._key_arn, self._args.cluster.tags)
-        return found
+            manifests["lustre"] = classes.lustre(place, self._key_arn, self._args.cluster.tags)
+        return manifests
 
     def _declare(self, key: str, manifest: Mapping[str, Any]) -> pulumi.Resource:
         cluster = self._args.cluster
@@ -175,7 +175,7 @@ class Storage(pulumi.ComponentResource):
             parent=self,
             depends_on=list(cluster.access),
             deleted_with=cluster.resource,
-            # Parameters of a class can't be changed, and its name is part of every claim.
+            # Parameters of a class are immutable, and every claim refers to its name.
             delete_before_replace=True,
         )
         return declare(f"{self._name}-class-{key}", manifest, opts)

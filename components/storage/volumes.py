@@ -1,12 +1,12 @@
-"""Volumes and claims of a team namespace, as manifests. Pure.
+"""Manifests of the volumes and claims of a team namespace. Pure.
 
-A volume that was made by hand binds one claim, so each namespace has its own of each; `claimRef` keeps it from another
-namespace's claim of the same name. All of them end with what they hold kept: what is removed is the way to it.
+A statically provisioned volume binds one claim, so each namespace has its own volumes; `claimRef` reserves a volume for
+its claim. All have the reclaim policy that keeps the data: deleting them only removes access to it.
 
-A team's volume begins at what IAM lets its pods read, its own prefix. The drivers mount with rights of their own, so
-nothing but the volume keeps a pod out of the other teams' data.
+The root of a team's volume is its own prefix, like in the IAM policy of its pods. The drivers mount with their own
+permissions, so only the volume's root keeps a pod out of other teams' data.
 
-| claim | mode | stands on, the first that there is |
+| claim | mode | backed by the first of these that exists |
 |---|---|---|
 | `raw` | read-only many | the team's directory of Lustre, linked to the bucket `raw`; its prefix of the bucket |
 | `datasets` | read-only many | the EFS access point `datasets`, which all teams read; as `raw` |
@@ -36,20 +36,20 @@ RAW_FILESET: Final = "raw"
 CHECKPOINT_FILESET: Final = "checkpoints"
 """Top directories of the Lustre file system, each linked to the bucket of that name."""
 _UNBOUNDED: Final = "1Pi"
-"""Capacity of what has no size; Kubernetes asks for one and the drivers don't read it."""
+"""Capacity of volumes without a size; Kubernetes requires one and the drivers ignore it."""
 _MINIMUM: Final = "1Gi"
-"""What a claim of a volume made by hand asks for: it gets the whole volume, and the team's quota counts this."""
+"""Request of a claim of a static volume: it gets the whole volume, and the team's quota counts this."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class VolumeSettings:
-    """What a team's volumes are made of.
+    """Settings of a team's volumes.
 
     Attributes:
-        team: The team: its prefix in the buckets, its directory on Lustre.
+        team: Name of the team, of its prefix in the buckets and of its directory on Lustre.
         region: AWS Region of the buckets.
-        checkpoint_gib: Size of the claim for checkpoints, in GiB; it counts where the claim is a gp3 volume, and
-            against the team's quota of storage everywhere.
+        checkpoint_gib: Size of the claim for checkpoints, in GiB: the real size of a gp3 volume, and always what counts
+            against the team's storage quota.
         labels: Labels of every object.
     """
 
@@ -60,12 +60,12 @@ class VolumeSettings:
 
 
 def team_volumes(namespace: str, storage: StorageOutputs, settings: VolumeSettings) -> dict[str, Manifest]:
-    """Volumes and claims of one namespace by a key for logical names; a volume stands before its claim.
+    """Volumes and claims of one namespace by a key for logical names; a volume comes before its claim.
 
     Args:
         namespace: The namespace.
-        storage: What there is to stand on; claims wait for its `ready`.
-        settings: What is the team's.
+        storage: Storage that backs the volumes; claims depend on its `ready`.
+        settings: Settings of the team's volumes.
     """
     return {
         **_pair("raw", namespace, settings, _raw(storage, settings)),
@@ -97,16 +97,17 @@ def _checkpoints(namespace: str, storage: StorageOutputs, settings: VolumeSettin
         "storageClassName": storage.classes["shared" if shared else "block"],
         "resources": {"requests": {"storage": f"{settings.checkpoint_gib}Gi"}},
     }
-    # The driver makes it in its own time, a gp3 volume with the first pod: nobody waits (pulumi-kubernetes, skipAwait).
+    # The driver creates the volume later, a gp3 volume with the first pod: don't await it (pulumi-kubernetes,
+    # skipAwait).
     return {"checkpoints": _claim("checkpoints", namespace, settings, spec, {"pulumi.com/skipAwait": "true"})}
 
 
 def _pair(volume: str, namespace: str, settings: VolumeSettings, source: Mapping[str, Any]) -> dict[str, Manifest]:
-    """A volume made by hand, and the one claim that it is for."""
+    """A static volume, and the claim that it is reserved for."""
     name = f"{namespace}-{volume}"
     csi = source["csi"]
     reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": namespace, "name": volume}
-    made = {
+    persistent = {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
         "metadata": {"name": name, "labels": dict(settings.labels or {})},
@@ -125,7 +126,7 @@ def _pair(volume: str, namespace: str, settings: VolumeSettings, source: Mapping
         "volumeName": name,
         "resources": {"requests": {"storage": _MINIMUM}},
     }
-    return {f"{volume}-volume": made, volume: _claim(volume, namespace, settings, spec, {})}
+    return {f"{volume}-volume": persistent, volume: _claim(volume, namespace, settings, spec, {})}
 
 
 def _claim(
@@ -142,11 +143,11 @@ def _claim(
 
 
 def _lustre(lustre: LustreOutputs, fileset: str, mode: str) -> dict[str, Any]:
-    """A directory of the file system, mounted as its root: a pod can't leave it.
+    """A directory of the file system, mounted as a fileset: a pod can't leave it.
 
     The driver mounts `<dnsname>@tcp:/<mountname>`, so a path after the mount name is a fileset (FSx for Lustre User
     Guide, "Mounting specific filesets"; kubernetes-sigs/aws-fsx-csi-driver, pkg/driver/node.go, v1.9.0). It has to
-    exist: links to buckets make `raw` and `checkpoints`, and `components.storage.lustre` a directory for each team.
+    exist: links to buckets create `raw` and `checkpoints`, and `components.storage.lustre` a directory for each team.
     """
     attributes = {"dnsname": lustre.dns_name, "mountname": lustre.mount_name.apply(lambda name: f"{name}/{fileset}")}
     return {
@@ -168,7 +169,7 @@ def _access_point(efs: EfsOutputs, purpose: str) -> dict[str, Any]:
 
 
 def _bucket(storage: StorageOutputs, purpose: str, settings: VolumeSettings) -> dict[str, Any]:
-    """The team's part of a bucket, by Mountpoint for Amazon S3 (its CSI driver, docs/CONFIGURATION.md)."""
+    """The team's prefix of a bucket, with Mountpoint for Amazon S3 (its CSI driver, docs/CONFIGURATION.md)."""
     return {
         "accessModes": [READ_ONLY],
         "capacity": {"storage": _UNBOUNDED},

@@ -1,4 +1,4 @@
-"""Teams on the cluster: namespaces, bounds, rights, networks and identities of each."""
+"""Teams on the cluster: namespaces, quotas, RBAC, network policies and AWS identities."""
 
 from components.tenancy.namespace import TeamContext
 from components.tenancy.team import TeamOutputs, teams

@@ -1,8 +1,8 @@
-"""What bounds a namespace: ResourceQuota and LimitRange, as manifests.
+"""Limits of a namespace: manifests of ResourceQuota and LimitRange.
 
-Kueue decides what of a team's queued work runs, over all of its namespaces; a ResourceQuota is the wall behind it, for
-what was never queued. It is therefore no narrower than the queue: a job that Kueue has admitted and that a quota then
-refuses would wait for ever, with an event on the Job as the only sign.
+Kueue limits a team's queued workloads over all of its namespaces; a ResourceQuota also limits what isn't queued. It is
+never smaller than the queue's quota: a job that Kueue admits but a ResourceQuota refuses would stay pending forever,
+with only an event on the Job.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ OBJECTS: Final[Mapping[str, int]] = {
     "services.loadbalancers": 0,
     "services.nodeports": 0,
 }
-"""Objects in one namespace at most: a loop that makes them fills etcd, and each pod's start lists some of them. A load
-balancer of one's own is money and a way in past the ingress, so there is none."""
+"""Maximum number of objects in one namespace: a runaway loop would fill etcd, and each pod's start lists some of them.
+Services of type LoadBalancer cost money and bypass the ingress, so none is allowed."""
 
 DEFAULTS: Final[Mapping[str, Mapping[str, str]]] = {
-    # What a container has that says nothing: enough for a sidecar, too little for anything that should have said.
+    # Defaults of a container without requests: enough for a sidecar, too little for a real workload.
     "defaultRequest": {CPU: "250m", MEMORY: "512Mi"},
     "default": {MEMORY: "2Gi"},
 }
 
 
 def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
-    """The bound of one namespace: machines, storage, objects."""
+    """The ResourceQuota of one namespace: compute, storage, objects."""
     everything = {name: 0 for spec in pools.values() for name in spec.resources}
-    # Zero of what the team has no share of: what a quota does not name is without bound.
+    # Zero for resources without a share: what a ResourceQuota doesn't name is unlimited.
     amounts = percent(total([everything, maximum(team, pools)]), space.share)
     storage = percent({"storage": team.storage_gib * _MIB_PER_GIB}, space.share)["storage"]
-    machines = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
+    compute = {f"requests.{name}": quantity(name, amount) for name, amount in amounts.items() if _bounded(name)}
     hard = {
-        **machines,
+        **compute,
         "requests.storage": format_mebibytes(storage),
         "pods": str(team.pods),
         **{name: str(count) for name, count in OBJECTS.items()},
@@ -56,12 +56,12 @@ def resource_quota(namespace: str, space: TeamNamespace, team: Team, pools: Mapp
 
 
 def _bounded(resource: str) -> bool:
-    """EFA adapters go with their GPUs, and only what has a GPU can use them."""
+    """Whether a resource needs a quota. EFA adapters don't: they come with GPUs, and only pods with GPUs use them."""
     return resource in (CPU, MEMORY) or resource.startswith(_GPUS)
 
 
 def priority_quota(namespace: str, team: Team) -> dict[str, Any] | None:
-    """No pod of a priority that the team may not use; None where it may use all of them."""
+    """A ResourceQuota that forbids priority classes that the team may not use; None if it may use all of them."""
     refused = [str(name) for name in PriorityName if name not in team.priorities]
     if not refused:
         return None
@@ -70,10 +70,10 @@ def priority_quota(namespace: str, team: Team) -> dict[str, Any] | None:
 
 
 def limit_range(namespace: str, team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, Any]:
-    """Defaults of containers that say nothing, and the largest node as the most that one may ask for.
+    """Default requests of containers, and the largest node as their maximum.
 
-    GPUs are not in it: what a LimitRange bounds becomes every container's default limit, and each sidecar would get
-    them (kubernetes, pkg/apis/core/v1/defaults.go, SetDefaults_LimitRangeItem; 1.35).
+    It excludes GPUs: a maximum in a LimitRange becomes every container's default limit, so each sidecar would get GPUs
+    (kubernetes, pkg/apis/core/v1/defaults.go, SetDefaults_LimitRangeItem; 1.35).
     """
     top = {name: quantity(name, amount) for name, amount in largest_node(team, pools).items()}
     container = {
@@ -95,7 +95,7 @@ def _object(version: str, kind: str, name: str, namespace: str, spec: Mapping[st
 
 
 def namespace_manifest(name: str, team: str, settings: Team, space: TeamNamespace) -> dict[str, Any]:
-    """The namespace itself."""
+    """The Namespace."""
     return {
         "apiVersion": "v1",
         "kind": "Namespace",

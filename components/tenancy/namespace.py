@@ -1,4 +1,4 @@
-"""One namespace of a team with all that belongs to it: bounds, rights, network policies, identity in AWS, volumes."""
+"""One namespace of a team and everything in it: quotas, RBAC, network policies, AWS identity, volumes."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from spec.teams import labels
 
 @dataclass(frozen=True, kw_only=True)
 class TeamContext:
-    """What all teams stand on.
+    """What all teams depend on.
 
     Attributes:
         cluster: The cluster.
-        network: Settings of the network, for the ranges in network policies.
+        network: Settings of the network, for the CIDRs in network policies.
         pools: Pools by name.
         storage: Buckets and file systems.
-        protect: Refuse to remove data of teams that do not say otherwise.
+        protect: Default of `retain`: protect data of teams from deletion.
         workflows: Whether Argo runs workflows with the service account of a namespace.
     """
 
@@ -54,7 +54,7 @@ class SpaceArgs:
         settings: Its settings.
         team: Name of its team.
         team_settings: The team's settings.
-        context: What all teams stand on.
+        context: What all teams depend on.
     """
 
     namespace: str
@@ -65,17 +65,17 @@ class SpaceArgs:
 
     @property
     def protect(self) -> bool:
-        """Whether the engine refuses to remove what holds data. A retired team has given it free."""
-        asked = self.team_settings.retain
-        return (self.context.protect if asked is None else asked) and not self.team_settings.retired
+        """Whether Pulumi protects resources with data from deletion. Those of a retired team aren't protected."""
+        retain = self.team_settings.retain
+        return (self.context.protect if retain is None else retain) and not self.team_settings.retired
 
 
 class Space(pulumi.ComponentResource):
-    """A namespace. Deleting it deletes every volume claim in it, so it is protected as they are.
+    """A namespace. Deleting it deletes every volume claim in it, so it is protected like them.
 
     Attributes:
-        namespace: The namespace itself.
-        ready: What must stand before a workload is put into it.
+        namespace: The Namespace.
+        ready: Resources that must exist before a workload is created in it.
     """
 
     PULUMI_TYPE: Final = "slipway:tenancy:Space"
@@ -95,8 +95,8 @@ class Space(pulumi.ComponentResource):
             ),
         )
         inside = pulumi.ResourceOptions(parent=self, depends_on=[self.namespace], deleted_with=cluster.resource)
-        made = [declare(f"{name}-{key}", manifest, inside) for key, manifest in manifests(args)]
-        self.ready = (self.namespace, *made, *self._identity(), *self._volumes())
+        objects = [declare(f"{name}-{key}", manifest, inside) for key, manifest in manifests(args)]
+        self.ready = (self.namespace, *objects, *self._identity(), *self._volumes())
         self.register_outputs({})
 
     def _identity(self) -> list[pulumi.Resource]:
@@ -128,25 +128,25 @@ class Space(pulumi.ComponentResource):
         return [*role.ready, association]
 
     def _volumes(self) -> list[pulumi.Resource]:
-        """Volumes and claims; a claim waits for its volume, and both for what makes and mounts them."""
+        """Volumes and claims; a claim depends on its volume, and both on the CSI drivers and classes."""
         args, storage = self._args, self._args.context.storage
         cluster = args.context.cluster
         settings = VolumeSettings(
             team=args.team, region=cluster.region, labels=labels.of_team(args.team, args.team_settings)
         )
-        made: dict[str, pulumi.Resource] = {}
+        declared: dict[str, pulumi.Resource] = {}
         for key, manifest in team_volumes(args.namespace, storage, settings).items():
-            volume = made.get(f"{key}-volume")
+            volume = declared.get(f"{key}-volume")
             before = [self.namespace, *storage.ready, *([volume] if volume else [])]
             opts = pulumi.ResourceOptions(
                 parent=self, depends_on=before, deleted_with=cluster.resource, protect=args.protect
             )
-            made[key] = declare(f"{self._name}-{key}", manifest, opts)
-        return list(made.values())
+            declared[key] = declare(f"{self._name}-{key}", manifest, opts)
+        return list(declared.values())
 
 
 def manifests(args: SpaceArgs) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Everything in the namespace that bounds it or gives rights in it, by the end of its logical name."""
+    """Quotas, RBAC and network policies of the namespace, by the suffix of their logical name."""
     namespace, team, pools = args.namespace, args.team_settings, args.context.pools
     yield "quota", resource_quota(namespace, args.settings, team, pools)
     if priorities := priority_quota(namespace, team):

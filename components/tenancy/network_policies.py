@@ -1,8 +1,8 @@
-"""What may talk to what in a team's namespace: nothing but what is named here.
+"""Network policies of a team namespace: only the connections listed here are allowed.
 
-The VPC CNI enforces these (`enableNetworkPolicy`, see `components.cluster.addon_values`). What they do not see: EFA,
-which goes past the IP stack (NCCL still sets its connections up over IP, inside the team); traffic of nodes, which
-mount file systems and probe containers; and IAM, which alone decides whose data an AWS API gives out.
+The VPC CNI enforces them (`enableNetworkPolicy`, see `components.cluster.addon_values`). They don't apply to EFA, which
+bypasses the IP stack (NCCL still sets up its connections over IP, within the team), nor to traffic of nodes, which
+mount file systems and probe containers. Access to data behind AWS APIs is up to IAM.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from spec.teams import labels
 
 LINK_LOCAL: Final = "169.254.0.0/16"
 POD_IDENTITY_AGENT: Final = "169.254.170.23/32"
-"""Address of the EKS Pod Identity Agent on every node, port 80 (EKS User Guide, "Set up the Amazon EKS Pod
-Identity Agent", read 2026-11)."""
+"""Address of the EKS Pod Identity Agent on every node, port 80 (EKS User Guide, "Set up the Amazon EKS Pod Identity
+Agent", read 2026-11)."""
 MONITORING: Final = "monitoring"
 EXPERIMENTS: Final = "mlflow"
 """Namespace of the tracking server that jobs write to."""
@@ -31,21 +31,21 @@ SERVERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "serving-kserve-graph": {"matchExpressions": [{"key": "serving.kserve.io/inferencegraph", "operator": "Exists"}]},
     "serving-kserve-llm": {"matchLabels": {"app.kubernetes.io/part-of": "llminferenceservice"}},
 }
-"""Pods that answer requests, by the policy that lets load balancers reach them. KServe labels those of an
-InferenceService, of an InferenceGraph, which may have been applied by hand, and of an LLMInferenceService (kserve
-v0.20, pkg/constants/constants.go, `InferenceServicePodLabelKey`, `InferenceGraphLabel` and
-`LLMInferenceServicePartOfValue`, read 2026-11). A selector has no "or", so each has a policy."""
+"""Serving pods by the name of the policy that lets load balancers reach them. KServe labels those of an
+InferenceService, of an InferenceGraph, which a user may have applied, and of an LLMInferenceService (kserve v0.20,
+pkg/constants/constants.go, `InferenceServicePodLabelKey`, `InferenceGraphLabel` and `LLMInferenceServicePartOfValue`,
+read 2026-11). A selector has no "or", so each has its own policy."""
 KNATIVE: Final = ("knative-serving", "kourier-system")
-"""Namespaces of the activator and autoscaler, and of the gateway: a Knative Service gets its requests of these."""
+"""Namespaces of the activator, autoscaler and gateway, which send requests to a Knative Service."""
 QUEUE_PROXY_PORTS: Final = (8012, 8013, 9090)
-"""Of the container beside each server: HTTP/1, HTTP/2, and what the autoscaler counts (knative/serving,
+"""Ports of the queue-proxy sidecar: HTTP/1, HTTP/2, and autoscaling metrics (knative/serving,
 pkg/networking/constants.go, v1.21)."""
 
 Policies = dict[str, dict[str, Any]]
 
 
 def network_policies(namespace: str, team: str, space: TeamNamespace, network: Network) -> Policies:
-    """Network policies of a namespace by name. They add up: what one of them allows is allowed."""
+    """Network policies of a namespace by name. They are additive: a connection is allowed if one policy allows it."""
     policies: Policies = {
         "default-deny": {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]},
         "team": {
@@ -62,7 +62,7 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
 
 
 def _from_team(team: str) -> dict[str, Any]:
-    """Whatever the team's pods say to one another, in all of its namespaces: training picks its ports as it goes."""
+    """All traffic between the team's pods, in all of its namespaces: training uses dynamic ports."""
     return {"from": [{"namespaceSelector": {"matchLabels": {labels.TEAM: team}}}]}
 
 
@@ -78,9 +78,9 @@ def _dns() -> dict[str, Any]:
 
 
 def _https(network: Network) -> dict[str, Any]:
-    """S3 has public addresses behind its gateway endpoint, and the API server and interface endpoints have private ones
-    in the VPC; none of them can be told from others by address. Pods with a range of their own are left out; elsewhere
-    the other team's own policy refuses."""
+    """HTTPS to everywhere except the CIDR of pods. S3 has public addresses even behind its gateway endpoint, and the
+    API server and interface endpoints have addresses in the VPC, so a policy can't select them by address. Without a
+    CIDR of their own, pods of other teams are protected by the other team's policies."""
     pods = [str(network.pod_cidr)] if network.pod_cidr else []
     everywhere = {"cidr": "0.0.0.0/0", "except": sorted([LINK_LOCAL, *pods])}
     return {"to": [{"ipBlock": everywhere}], "ports": _tcp(443)}
@@ -91,7 +91,7 @@ def _credentials() -> dict[str, Any]:
 
 
 def _serving(pods: Mapping[str, Any], network: Network) -> dict[str, Any]:
-    """Load balancers have addresses in the VPC, and go straight to the pods."""
+    """Load balancers have addresses in the VPC and connect directly to pods."""
     entry = {"from": [{"ipBlock": {"cidr": str(network.cidr)}}], "ports": _tcp(*SERVING_PORTS)}
     return {"podSelector": dict(pods), "policyTypes": ["Ingress"], "ingress": [entry]}
 

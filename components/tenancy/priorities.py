@@ -1,11 +1,11 @@
-"""Priorities of the platform: what goes first, and what may be stopped for it.
+"""Priority classes of the platform.
 
-Each is there twice under one name. The PriorityClass orders pods for the scheduler; the WorkloadPriorityClass orders
-what waits in Kueue's queues, where a job is stopped whole instead of pod by pod.
+Each exists twice with the same name. The PriorityClass is for the scheduler, which preempts pods; the
+WorkloadPriorityClass is for Kueue's queues, where whole jobs are preempted.
 
-Jobs may not preempt pods (`preemptionPolicy: Never`): Kueue makes room for them before they start, by stopping whole
-jobs, and a scheduler that evicts one worker of sixteen would stop fifteen others for nothing. Inference may: its pods
-come and go one by one with the load, and what answers customers does not wait for a node.
+Jobs can't preempt pods (`preemptionPolicy: Never`): Kueue frees quota for them before they start, by preempting whole
+jobs, whereas a scheduler that evicts one worker of sixteen would stall the other fifteen. Inference can: its pods scale
+one by one with the load, and user-facing serving shouldn't wait for a node.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Priority:
     """One priority.
 
     Attributes:
-        value: The higher goes first. User values reach 1,000,000,000 (kubernetes.io, "Pod Priority and Preemption");
-            steps of 1,000 leave room for others between them, and all of them are above 0, which a pod without a class
-            has.
-        preemption: Whether its pods may evict others.
-        description: What it is for, as `kubectl get priorityclass` shows it.
+        value: Higher is more important. User values go up to 1,000,000,000 (kubernetes.io, "Pod Priority and
+            Preemption"); steps of 1,000 allow for others in between, and all are above 0, the value of a pod without a
+            class.
+        preemption: Whether its pods can preempt others.
+        description: Its purpose, shown by `kubectl describe priorityclass`.
     """
 
     value: int
@@ -42,29 +42,29 @@ PRIORITIES: Final[Mapping[PriorityName, Priority]] = {
     PriorityName.PRODUCTION_INFERENCE: Priority(
         value=10_000,
         preemption="PreemptLowerPriority",
-        description="Models that answer customers. Evicts what has a lower priority where no room is left.",
+        description="User-facing model serving. Preempts pods of lower priority when no node has capacity.",
     ),
     PriorityName.PRODUCTION_TRAINING: Priority(
         value=8_000,
         preemption="Never",
-        description="Training that a release waits for. Kueue stops lower jobs of the same team for it.",
+        description="Training that a release waits for. Kueue preempts the same team's jobs of lower priority for it.",
     ),
     PriorityName.INTERACTIVE: Priority(
         value=5_000,
         preemption="Never",
-        description="Notebooks and debugging: somebody waits for it, for hours and not for days.",
+        description="Notebooks and debugging: a user waits for it; sessions last hours, not days.",
     ),
     PriorityName.EXPERIMENT: Priority(
         value=1_000,
         preemption="Never",
-        description="Sweeps and trials: first to be stopped, so they write checkpoints.",
+        description="Sweeps and trials: preempted first, so they write checkpoints.",
     ),
 }
 """By name, highest first."""
 
 
 def priority_class(name: PriorityName) -> dict[str, Any]:
-    """The class of pods. None is the default: what says nothing is below all of them."""
+    """The PriorityClass, for pods. None is the default: pods without a class are below all of them."""
     priority = PRIORITIES[name]
     return {
         "apiVersion": "scheduling.k8s.io/v1",
@@ -78,7 +78,7 @@ def priority_class(name: PriorityName) -> dict[str, Any]:
 
 
 def workload_priority_class(name: PriorityName) -> dict[str, Any]:
-    """The class of queued work, for label `kueue.x-k8s.io/priority-class`."""
+    """The WorkloadPriorityClass, for the label `kueue.x-k8s.io/priority-class`."""
     priority = PRIORITIES[name]
     return {
         "apiVersion": "kueue.x-k8s.io/v1beta2",
@@ -101,17 +101,17 @@ class PrioritiesArgs:
 
 
 class Priorities(pulumi.ComponentResource):
-    """The PriorityClasses. Their values can't be changed in place, and a class that pods name is not replaced under
-    them: Kubernetes keeps the number that a pod was made with."""
+    """The PriorityClasses. Their values are immutable, and replacing a class doesn't affect existing pods: a pod keeps
+    the value that it was created with."""
 
     PULUMI_TYPE: Final = "slipway:platform:Priorities"
 
-    made: Mapping[PriorityName, pulumi.Resource]
+    classes: Mapping[PriorityName, pulumi.Resource]
 
     def __init__(self, name: str, args: PrioritiesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
-        self.made = {each: declare(f"{name}-{each}", priority_class(each), child) for each in PriorityName}
+        self.classes = {each: declare(f"{name}-{each}", priority_class(each), child) for each in PriorityName}
         self.register_outputs({})

@@ -1,9 +1,8 @@
-"""What members of a team may do in its namespaces, as three ClusterRoles that all teams share.
+"""RBAC of team members in their namespaces: three ClusterRoles that all teams share.
 
-They are our own, and neither EKS's access policies nor the roles `edit` and `admin` of Kubernetes: the former name no
-custom resource (EKS User Guide, "Review access policy permissions", 2026-11), and a team works with little else; the
-latter let an editor remove the namespace's network policies. Nobody in a team may change its quotas, limits, labels or
-queue.
+They replace EKS's access policies, which cover no custom resources (EKS User Guide, "Review access policy permissions",
+2026-11), although teams mostly work with those, and Kubernetes' own roles `edit` and `admin`, which allow removing the
+namespace's network policies. No member can change the team's quotas, limits, labels or queue.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ RBAC: Final = "rbac.authorization.k8s.io"
 _READ: Final = ("get", "list", "watch")
 _WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
 _KEEP: Final = ("create", "delete", "patch", "update")
-"""Verbs for secrets: they are brought and renewed, and read by pods alone."""
+"""Verbs for secrets: members can create and replace them; only pods read them."""
 
 _Resources = Mapping[str, Sequence[str]]
 _EDITED: Final[_Resources] = {
@@ -53,7 +52,7 @@ _EDITED: Final[_Resources] = {
     ),
     "trainer.kubeflow.org": ("trainingruntimes", "trainjobs"),
 }
-"""What `edit` may write and everybody may read."""
+"""Resources that `edit` can write and every member can read."""
 _SEEN: Final[_Resources] = {
     "": (
         "bindings",
@@ -79,8 +78,8 @@ _ADMINISTERED: Final[_Resources] = {
     "": ("serviceaccounts",),
     "networking.k8s.io": ("ingresses", "networkpolicies"),
 }
-"""What `admin` may write beside that: what may come in, and whom pods are. Who is a member is said in the stack file
-alone."""
+"""Resources that `admin` can write in addition: ingresses, network policies and service accounts. Membership is defined
+only in the stack file."""
 
 
 def cluster_role(role: MemberRole) -> str:
@@ -89,12 +88,12 @@ def cluster_role(role: MemberRole) -> str:
 
 
 def group(team: str, role: MemberRole) -> str:
-    """The Kubernetes group that an access entry puts a member in, and that a RoleBinding of the team names."""
+    """The Kubernetes group of an access entry's members, and the subject of the team's RoleBindings."""
     return f"slipway:{team}:{role}"
 
 
 def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
-    """A role with all rules of those below it."""
+    """The ClusterRole of a member role, including the rules of the roles below it."""
     rules = [*_rules(_EDITED, _READ), *_rules(_SEEN, _READ)]
     if role is not MemberRole.VIEW:
         rules += _rules(_EDITED, _WRITE)
@@ -111,11 +110,12 @@ def cluster_role_manifest(role: MemberRole) -> dict[str, Any]:
 
 
 WORKFLOWS: Final = "slipway-team-workflows"
-"""ClusterRole of what runs the steps of an Argo workflow."""
+"""ClusterRole for the steps of an Argo workflow."""
 
 
 def workflow_role_manifest() -> dict[str, Any]:
-    """What the container beside each step does: tell Argo what became of it (argo-workflows, "Workflow RBAC", v4)."""
+    """Permissions of the executor container of each step, which reports its result (argo-workflows, "Workflow RBAC",
+    v4)."""
     return {
         "apiVersion": f"{RBAC}/v1",
         "kind": "ClusterRole",
@@ -125,7 +125,7 @@ def workflow_role_manifest() -> dict[str, Any]:
 
 
 def workflow_binding(namespace: str, service_account: str) -> dict[str, Any]:
-    """The same, for the service account of a namespace."""
+    """Binding of that role to the service account of a namespace."""
     return {
         "apiVersion": f"{RBAC}/v1",
         "kind": "RoleBinding",
@@ -142,7 +142,7 @@ def role_binding(namespace: str, team: str, role: MemberRole, *, bound: MemberRo
         namespace: The namespace.
         team: The team.
         role: The group's role.
-        bound: What the group may do, where that is not what its role says: members of a retired team read only.
+        bound: Role to bind instead of the group's own role: members of a retired team can only read.
     """
     return {
         "apiVersion": f"{RBAC}/v1",
@@ -154,7 +154,7 @@ def role_binding(namespace: str, team: str, role: MemberRole, *, bound: MemberRo
 
 
 def roles_in_use(team: Team) -> tuple[MemberRole, ...]:
-    """Roles that some member has."""
+    """Roles that at least one member has."""
     used = {member.role for member in team.members.values()}
     return tuple(role for role in MemberRole if role in used)
 
@@ -183,13 +183,13 @@ class TeamRoles(pulumi.ComponentResource):
 
     PULUMI_TYPE: Final = "slipway:tenancy:TeamRoles"
 
-    made: Mapping[MemberRole, pulumi.Resource]
+    roles: Mapping[MemberRole, pulumi.Resource]
 
     def __init__(self, name: str, args: TeamRolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
-        self.made = {role: declare(f"{name}-{role}", cluster_role_manifest(role), child) for role in MemberRole}
+        self.roles = {role: declare(f"{name}-{role}", cluster_role_manifest(role), child) for role in MemberRole}
         declare(f"{name}-workflows", workflow_role_manifest(), child)
         self.register_outputs({})

@@ -1,4 +1,4 @@
-"""One team: its members' way into the cluster, and its namespaces."""
+"""One team: access entries of its members, and its namespaces."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from spec.settings.teams import Team as Settings
 
 @dataclass(frozen=True, kw_only=True)
 class TeamOutputs:
-    """A team as queues, workloads and cost guards see it.
+    """Outputs of a team, for queues, workloads and cost guards.
 
     Attributes:
-        name: Name of the team: of its queue, its prefix in the buckets, its label.
+        name: Name of the team, of its queue, of its prefix in the buckets, and value of its label.
         settings: Its settings.
-        namespaces: What must stand before something is put into a namespace, by the namespace's full name.
+        namespaces: Dependencies of objects in a namespace, by the namespace's full name.
     """
 
     name: str
@@ -37,7 +37,7 @@ class TeamArgs:
     Attributes:
         team: Name of the team.
         settings: Its settings.
-        context: What all teams stand on.
+        context: What all teams depend on.
     """
 
     team: str
@@ -46,7 +46,7 @@ class TeamArgs:
 
 
 class Team(pulumi.ComponentResource):
-    """A team. Nothing of it is shared with another one, so that adding or removing a team touches no other."""
+    """A team. It shares no resource with other teams, so that adding or removing one doesn't change others."""
 
     PULUMI_TYPE: Final = "slipway:tenancy:Team"
 
@@ -55,7 +55,7 @@ class Team(pulumi.ComponentResource):
     def __init__(self, name: str, args: TeamArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         cluster = args.context.cluster.resource
-        # AWS removes access entries with their cluster.
+        # EKS deletes access entries with their cluster.
         child = pulumi.ResourceOptions(parent=self, deleted_with=cluster)
         for key, member in sorted(args.settings.members.items()):
             aws.eks.AccessEntry(
@@ -66,11 +66,11 @@ class Team(pulumi.ComponentResource):
                 type="STANDARD",
                 opts=child,
             )
-        made = {space: self._space(space, args) for space in args.settings.namespaces_of(args.team)}
+        spaces = {space: self._space(space, args) for space in args.settings.namespaces_of(args.team)}
         self.outputs = TeamOutputs(
             name=args.team,
             settings=args.settings,
-            namespaces={namespace: space.ready for namespace, space in made.items()},
+            namespaces={namespace: space.ready for namespace, space in spaces.items()},
         )
         self.register_outputs(facts(args))
 
@@ -86,7 +86,7 @@ class Team(pulumi.ComponentResource):
 
 
 def facts(args: TeamArgs) -> dict[str, object]:
-    """A team in plain values, for policies over several teams: known before anything is made."""
+    """A team as plain values for the policy pack, known at preview."""
     settings = args.settings
     return {
         "name": args.team,
@@ -98,12 +98,12 @@ def facts(args: TeamArgs) -> dict[str, object]:
 
 
 def teams(platform: Platform, context: TeamContext, opts: pulumi.ResourceOptions) -> dict[str, TeamOutputs]:
-    """Make every team of the stack, and the roles that they share; nothing where there is no team."""
+    """Declare all teams of the stack and the roles that they share; nothing if there is no team."""
     if not platform.teams:
         return {}
     TeamRoles("team-roles", TeamRolesArgs(cluster=context.cluster), opts)
-    made = {
+    declared = {
         name: Team(f"team-{name}", TeamArgs(team=name, settings=settings, context=context), opts)
         for name, settings in sorted(platform.teams.items())
     }
-    return {name: team.outputs for name, team in made.items()}
+    return {name: team.outputs for name, team in declared.items()}

@@ -1,8 +1,8 @@
-"""What the pods of a team may do in AWS: read its raw data, read and write its checkpoints and models, and, where
-workflows run, the artifacts of the namespace; nothing else.
+"""AWS permissions of a team's pods: read its raw data, read and write its checkpoints and models, and, if workflows are
+enabled, the artifacts of the namespace; nothing else.
 
-A team's place in a bucket is the prefix that is called like it. Listing is bound to that prefix too, so no team learns
-what others are called by looking.
+A team's data is under the prefix with the team's name. Listing is limited to that prefix too, so no team can list the
+names of others.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from components.base.outputs import StorageOutputs
 from components.storage.prefixes import artifacts_of
 
 SERVICE_ACCOUNT: Final = "workload"
-"""Service account of workloads in every namespace of a team."""
+"""Service account of workloads in every team namespace."""
 READ: Final = ("raw",)
 WRITTEN: Final = ("checkpoints", "models")
 ARTIFACTS: Final = "state"
-"""Bucket of what steps of workflows hand to one another."""
+"""Bucket for artifacts that workflow steps pass to one another."""
 _READ_ACTIONS: Final = ("s3:GetObject", "s3:GetObjectTagging")
 _WRITE_ACTIONS: Final = (
     *_READ_ACTIONS,
@@ -39,12 +39,11 @@ def workload_document(
     """The policy of a team's pods.
 
     Args:
-        team: The team, which its prefix is called like.
+        team: Name of the team, which is its prefix.
         buckets: ARNs of buckets by purpose.
-        key: ARN of the key that they are encrypted with.
-        s3: The service that alone may use the key for the pods: `s3.us-east-1.amazonaws.com`.
-        workflows_in: The namespace, where Argo runs workflows in it: its artifacts are not other namespaces', be they
-            of the same team.
+        key: ARN of their KMS key.
+        s3: The only service through which pods may use the key: `s3.us-east-1.amazonaws.com`. workflows_in: The
+        namespace, if Argo runs workflows in it. Artifacts aren't shared between namespaces, even of the same team.
     """
     own = [buckets[purpose] for purpose in (*READ, *WRITTEN)]
     prefixes = {"StringLike": {"s3:prefix": [f"{team}/*", f"{team}/"]}}
@@ -63,8 +62,8 @@ def workload_document(
 
 
 def _artifacts(namespace: str, bucket: str) -> tuple[Statement, Statement]:
-    """Steps put, get and find their artifacts (argo-workflows, "Configuring Your Artifact Repository", AWS S3 IAM
-    roles, v4): a directory is listed before it is fetched."""
+    """Permissions to put, get and list artifacts (argo-workflows, "Configuring Your Artifact Repository", AWS S3 IAM
+    roles, v4): Argo lists a directory before it downloads it."""
     place = artifacts_of(namespace)
     listing = {"StringLike": {"s3:prefix": [f"{place}*"]}}
     return (
@@ -80,20 +79,20 @@ def _objects(team: str, buckets: Mapping[str, str], purposes: Sequence[str]) -> 
 def workload_policy(
     team: str, storage: StorageOutputs, s3: str, *, workflows_in: str | None = None
 ) -> pulumi.Output[str]:
-    """The same, of buckets that are made in the same run."""
+    """The same as an Output, for buckets created in the same run."""
     purposes = (*READ, *WRITTEN, *([ARTIFACTS] if workflows_in else []))
     arns = {purpose: storage.buckets[purpose].arn for purpose in purposes}
     known = pulumi.Output.all(key=storage.key_arn, **arns)
     return known.apply(
-        lambda found: workload_document(
-            team, {name: found[name] for name in arns}, found["key"], s3, workflows_in=workflows_in
+        lambda values: workload_document(
+            team, {name: values[name] for name in arns}, values["key"], s3, workflows_in=workflows_in
         )
     )
 
 
 def service_account_manifest(namespace: str) -> dict[str, object]:
-    """The service account. EKS Pod Identity brings its own token, so none of the API's is mounted; a workload that
-    talks to the API asks for it in its pod."""
+    """The service account. EKS Pod Identity uses its own token, so the Kubernetes API token isn't mounted; a workload
+    that calls the API mounts it in its pod spec."""
     return {
         "apiVersion": "v1",
         "kind": "ServiceAccount",

@@ -1,6 +1,6 @@
-"""Workloads as typed components that refuse what would fail later.
+"""Workloads as typed components that report problems at preview instead of failing later.
 
-They stand on a `Target`, a plain value, and so work in any Pulumi program: the platform's own or another's.
+They need only a `Target`, a plain value, and so work in any Pulumi program, not only the platform's.
 """
 
 from components.workloads.checks.pods import pod_problems, spot_problems

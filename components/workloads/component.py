@@ -1,4 +1,4 @@
-"""How the manifests of a workload become resources: the same for every kind."""
+"""Declares the manifests of a workload as resources, the same way for every kind."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class WorkloadManifest:
     """One object of a workload.
 
     Attributes:
-        manifest: All of it.
-        needs: Roles of those that must stand before it.
-        timeout_seconds: How long the engine waits until it is ready; its own patience (10 min) where not given.
+        manifest: The whole object.
+        needs: Roles of the objects that it depends on.
+        timeout_seconds: How long Pulumi waits until it is ready; by default 10 minutes.
     """
 
     manifest: Mapping[str, Any]
@@ -28,11 +28,11 @@ class WorkloadManifest:
 
 
 WorkloadManifests = Mapping[str, WorkloadManifest]
-"""Objects of a workload by role; the role ends the logical name."""
+"""Objects of a workload by role; the role is the suffix of the logical name."""
 
 
 class Workload(pulumi.ComponentResource):
-    """A workload as resources. The pieces come from a pure function, which has refused what can't run."""
+    """The resources of a workload. A pure function builds and validates the manifests."""
 
     def __init__(
         self,
@@ -43,26 +43,26 @@ class Workload(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(token, name, None, opts)
-        made: dict[str, pulumi.Resource] = {}
+        declared: dict[str, pulumi.Resource] = {}
         for role, manifest in manifests.items():
             options = pulumi.ResourceOptions(
                 parent=self,
-                depends_on=[*target.after, *(made[need] for need in manifest.needs)],
+                depends_on=[*target.after, *(declared[need] for need in manifest.needs)],
                 ignore_changes=controlled(manifest.manifest),
-                custom_timeouts=_patience(manifest.timeout_seconds),
+                custom_timeouts=_timeouts(manifest.timeout_seconds),
             )
-            made[role] = declare(f"{name}-{role}", manifest.manifest, options)
+            declared[role] = declare(f"{name}-{role}", manifest.manifest, options)
         self.register_outputs({"namespace": target.namespace, "objects": sorted(manifests)})
 
 
 def controlled(manifest: Mapping[str, Any]) -> list[str] | None:
-    """Fields that somebody else sets once the object stands: Kueue starts a job by clearing `suspend`, and an update
-    that set it again would stop the job."""
+    """Fields that a controller changes after creation: Kueue starts a job by clearing `suspend`, and an update that set
+    it again would stop the job."""
     spec = manifest.get("spec", {})
     if "suspend" in spec:
         return ["spec.suspend"]
     return ["spec.runPolicy.suspend"] if "suspend" in spec.get("runPolicy", {}) else None
 
 
-def _patience(seconds: int | None) -> pulumi.CustomTimeouts | None:
+def _timeouts(seconds: int | None) -> pulumi.CustomTimeouts | None:
     return None if seconds is None else pulumi.CustomTimeouts(create=f"{seconds}s", update=f"{seconds}s")

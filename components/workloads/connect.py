@@ -1,12 +1,12 @@
-"""What a program of workloads begins with: which platform, which namespace, which cluster.
+"""Entry point of a program with workloads: selects platform, namespace and cluster.
 
     from components.workloads import connect
 
     build(*connect())
 
-The platform is read from its stack file, which says everything that workloads must agree with and is checked as it is
-read. The cluster is the one of that name in the kubeconfig: `slipway sandbox env` sets it for the sandbox,
-`aws eks update-kubeconfig --name NAME --alias NAME` on AWS.
+The platform's settings come from its stack file, which is validated. The cluster is the kubeconfig context with the
+cluster's name: `slipway sandbox env` sets it for the sandbox, `aws eks update-kubeconfig --name NAME --alias NAME` on
+AWS.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from components.workloads.target import Target
 from spec.settings import ConfigurationError
 
 STACKS: Final = Path("../../stacks")
-"""Folder of the stack files, seen from the folder of a program."""
+"""Folder of the stack files, relative to the folder of an example program."""
 
 
 def connect() -> tuple[Target, pulumi.ResourceOptions]:
-    """The target and the options with its provider, by the configuration of the running program.
+    """The target and the resource options with its provider, from the configuration of the running program.
 
-    Keys, all optional but `namespace`: `platform`, the stack of the platform (the program's own stack where not given);
+    Keys, all optional but `namespace`: `platform`, the stack of the platform (by default the program's own stack);
     `namespace`; `stacks`, the folder of the stack files.
 
     Raises:
-        pulumi.RunError: For a stack file or namespace that is refused.
+        pulumi.RunError: For an invalid stack file or namespace.
     """
     config = pulumi.Config()
     stack = config.get("platform") or pulumi.get_stack()
@@ -46,6 +46,6 @@ def connect() -> tuple[Target, pulumi.ResourceOptions]:
 
 
 def kubeconfig() -> str:
-    """Path of the kubeconfig, the first where the variable names several."""
-    given = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
-    return given or str(Path.home() / ".kube" / "config")
+    """Path of the kubeconfig; the first one if the variable lists several."""
+    first = os.environ.get("KUBECONFIG", "").split(os.pathsep)[0]
+    return first or str(Path.home() / ".kube" / "config")

@@ -1,4 +1,4 @@
-"""Names, labels and annotations of workloads: what queues, costs and autoscalers know them by."""
+"""Names, labels and annotations of workloads, for queues, cost reports and autoscalers."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ QUEUE: Final = "kueue.x-k8s.io/queue-name"
 PRIORITY: Final = "kueue.x-k8s.io/priority-class"
 """Labels of Kueue 0.19, "Run A Kubernetes Job"."""
 SKIP_AWAIT: Final = "pulumi.com/skipAwait"
-"""Annotation: the engine does not wait until the object is ready. A queued job is ready when it has run, days later."""
+"""Annotation: Pulumi doesn't await the object. A queued job becomes ready only when it has run, days later."""
 
 NOT_MOVED: Final[Mapping[str, str]] = {
     # Karpenter 1.14, "Disruption", pod-level controls; Cluster Autoscaler FAQ, "What types of pods can prevent CA from
-    # removing a node?". Neither holds up a reclaim of spot capacity.
+    # removing a node?". Neither prevents a Spot interruption.
     "karpenter.sh/do-not-disrupt": "true",
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 }
-"""Annotations of pods that lose work when their node is taken away to save money."""
+"""Annotations of pods that lose work if their node is consolidated."""
 
 
 def labels(name: str, target: Target, more: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -30,7 +30,7 @@ def labels(name: str, target: Target, more: Mapping[str, str] | None = None) -> 
 
 
 def queue_labels(target: Target, priority: str) -> dict[str, str]:
-    """Labels by which Kueue takes an object into its queue."""
+    """Labels with which Kueue queues an object."""
     return {QUEUE: target.queue, PRIORITY: priority} if target.queue else {}
 
 
@@ -42,11 +42,11 @@ def metadata(
     annotations: Mapping[str, str] | None = None,
     more: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Metadata of a namespaced object; `queued_as` is its priority class where Kueue is to queue it, `more` are labels
-    of one kind of object."""
-    found = {**(more or {}), **(queue_labels(target, queued_as) if queued_as else {})}
-    made: dict[str, Any] = {"name": name, "namespace": target.namespace, "labels": labels(name, target, found)}
-    return {**made, "annotations": dict(annotations)} if annotations else made
+    """Metadata of a namespaced object; `queued_as` is its priority class if Kueue queues it, `more` are additional
+    labels."""
+    extra = {**(more or {}), **(queue_labels(target, queued_as) if queued_as else {})}
+    fields: dict[str, Any] = {"name": name, "namespace": target.namespace, "labels": labels(name, target, extra)}
+    return {**fields, "annotations": dict(annotations)} if annotations else fields
 
 
 def pod_metadata(
@@ -57,7 +57,7 @@ def pod_metadata(
     *,
     more: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Metadata of a pod template; `more` are labels of one kind of workload."""
+    """Metadata of a pod template; `more` are additional labels."""
     notes = {**pod.annotations, **(annotations or {})}
-    made: dict[str, Any] = {"labels": labels(name, target, {**pod.labels, **(more or {})})}
-    return {**made, "annotations": notes} if notes else made
+    fields: dict[str, Any] = {"labels": labels(name, target, {**pod.labels, **(more or {})})}
+    return {**fields, "annotations": notes} if notes else fields

@@ -1,7 +1,7 @@
-"""A notebook server for one person: a session that ends by itself when nobody uses it, and a disk that stays.
+"""A notebook server for one user: a session that ends when idle, and a disk that is kept.
 
-The session is a Job: a server that has shut itself down gives its GPU back, where a Deployment or StatefulSet would
-start it again at once. It queues like any job, and can be stopped for what is more urgent.
+The session is a Job: a server that shuts itself down frees its GPU, whereas a Deployment or StatefulSet would restart
+it. It is queued like any job, and can be preempted.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ HOUR: Final = 3600
 LABEL: Final = "platform.slipway/notebook"
 """Label of the pods of all sessions of a notebook."""
 NOT_RETRIED: Final = 0
-"""A server that failed is started by a person, who looks why; one that was taken away (spot, preemption) is started
-again, which counts as no retry."""
+"""A failed server isn't restarted, so that the user looks at the cause; an interrupted one (Spot, preemption) is, which
+doesn't count as a retry."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +39,15 @@ class NotebookArgs:
     """Inputs of a notebook.
 
     Attributes:
-        target: Where it runs.
-        pod: Image with JupyterLab, pools, resources; its command is given here.
-        session: Name of the session. Another name starts another one, with the same disk.
-        idle_seconds: Time without use after which a kernel, then the server ends.
-        longest_seconds: Time after which a session ends in any case.
-        home_size: Size of the disk, which stays when sessions end.
-        token: Secret with the token that lets a browser in; one of Jupyter's own, shown in the log, where not given.
+        target: The target platform and namespace.
+        pod: Image with JupyterLab, pools, resources; the component sets its command.
+        session: Name of the session. Another name starts a new one, with the same disk.
+        idle_seconds: Idle time after which a kernel, and then the server, ends.
+        longest_seconds: Maximum duration of a session.
+        home_size: Size of the disk, which is kept when sessions end.
+        token: Secret with Jupyter's access token; by default Jupyter generates one and logs it.
         priority: Priority class.
-        suspend: Start suspended; the queue starts it.
+        suspend: Create it suspended; the queue starts it.
     """
 
     target: Target
@@ -65,7 +65,7 @@ def notebook(name: str, args: NotebookArgs) -> WorkloadManifests:
     """The manifests of a notebook.
 
     Raises:
-        WorkloadRefused: With everything that would fail later.
+        WorkloadRefused: With all problems.
     """
     job = _session(name, args)
     refuse_if_any("Notebook", name, _problems(args, job["spec"]["template"]["spec"]))
@@ -77,7 +77,7 @@ def notebook(name: str, args: NotebookArgs) -> WorkloadManifests:
 
 
 class Notebook(Workload):
-    """A notebook as resources."""
+    """The resources of a notebook."""
 
     PULUMI_TYPE: Final = "slipway:workloads:Notebook"
 
@@ -86,8 +86,8 @@ class Notebook(Workload):
 
 
 def command(idle_seconds: int) -> tuple[str, ...]:
-    """JupyterLab that ends when it is idle: first kernels and terminals, then, with none left, the server (Jupyter
-    Server 2, configuration reference). A kernel that computes is not idle, whether a browser looks on or not."""
+    """JupyterLab that shuts down when idle: first kernels and terminals, then the server (Jupyter Server 2,
+    configuration reference). A computing kernel isn't idle, even if no browser is connected."""
     half = idle_seconds // 2
     return (
         "jupyter",
@@ -146,7 +146,7 @@ def _session(name: str, args: NotebookArgs) -> dict[str, Any]:
 
 
 def _home(name: str, args: NotebookArgs) -> dict[str, Any]:
-    """The disk. The first pod decides its zone, so the engine can't wait until it is bound."""
+    """The disk. The first pod determines its zone, so Pulumi can't wait until it is bound."""
     spec = {
         "accessModes": ["ReadWriteOnce"],
         "storageClassName": args.target.storage_class,
@@ -157,7 +157,7 @@ def _home(name: str, args: NotebookArgs) -> dict[str, Any]:
 
 
 def _address(name: str, args: NotebookArgs) -> dict[str, Any]:
-    """A name inside the cluster; `kubectl port-forward service/NAME 8888` leads a browser to it."""
+    """The Service; `kubectl port-forward service/NAME 8888` makes it available to a browser."""
     port = {"name": "http", "port": PORT, "targetPort": "http", "protocol": "TCP"}
     spec = {"selector": {LABEL: name}, "ports": [port], "type": "ClusterIP"}
     meta = metadata(name, args.target, annotations={SKIP_AWAIT: "true"})
@@ -170,10 +170,10 @@ def _problems(args: NotebookArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     if not args.session.isdecimal():
         yield from (Problem("session", each.rule, each.value, each.fix) for each in name_problems(args.session))
     if not is_amount(args.home_size):
-        yield Problem("home_size", "a size is a quantity of Kubernetes", args.home_size, "Write 50Gi.")
+        yield Problem("home_size", "a size is a Kubernetes quantity", args.home_size, "Write 50Gi.")
     if args.pod.command or args.pod.args:
-        rule = "the command of a notebook is Jupyter's own, which ends when idle"
-        yield Problem("pod.command", rule, [*args.pod.command, *args.pod.args], "Leave it out.")
+        rule = "a notebook sets the command itself, so that Jupyter shuts down when idle"
+        yield Problem("pod.command", rule, [*args.pod.command, *args.pod.args], "Remove it.")
     yield from suspended_problems(args.suspend, args.target)
     yield from pod_problems("pod", spec, args.target)
     yield from spot_problems("pod", spec, args.target)

@@ -1,6 +1,6 @@
-"""A pipeline of steps, each a pod of its own, as a WorkflowTemplate of Argo Workflows, with a run or a schedule of it.
+"""A pipeline of steps, each a pod, as a WorkflowTemplate of Argo Workflows, with a run or a schedule.
 
-Steps hand large data on through volume claims, where it is already; parameters of the pipeline are texts.
+Steps pass large data to one another through volume claims; parameters of the pipeline are strings.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from spec.settings.problems import Problem
 API: Final = "argoproj.io/v1alpha1"
 ENTRY: Final = "pipeline"
 _TAKEN: Final = ("affinity", "nodeSelector", "securityContext", "tolerations", "volumes")
-"""Fields of a pod that a template of a step has as well; what else a pod needs is patched in."""
+"""Pod fields that a step's template has too; other fields are added with a patch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +40,8 @@ class Step:
     """One step.
 
     Attributes:
-        pod: What it runs. `{{workflow.parameters.NAME}}` in its arguments is a parameter of the pipeline.
-        after: Steps that must have succeeded.
+        pod: Its pod. `{{workflow.parameters.NAME}}` in its arguments is a parameter of the pipeline.
+        after: Steps that must succeed first.
         retries: Failures before the pipeline fails.
     """
 
@@ -55,14 +55,14 @@ class PipelineArgs:
     """Inputs of a pipeline.
 
     Attributes:
-        target: Where it runs.
+        target: The target platform and namespace.
         steps: Steps by name.
         parameters: Parameters with their defaults.
-        parallelism: Steps at a time.
-        deadline_seconds: Time of one run.
-        ttl_seconds: Time that an ended run is kept.
-        run: Name of a run that is started; none where not given. Another name starts another run.
-        schedule: Cron expression of five fields, in UTC, at which it runs; one run at a time.
+        parallelism: Maximum number of steps at a time.
+        deadline_seconds: Maximum duration of a run.
+        ttl_seconds: How long a finished run is kept.
+        run: Name of a run to start; none by default. Another name starts another run.
+        schedule: Cron expression with five fields, in UTC; one run at a time.
         priority: Priority class.
     """
 
@@ -81,7 +81,7 @@ def pipeline(name: str, args: PipelineArgs) -> WorkloadManifests:
     """The manifests of a pipeline.
 
     Raises:
-        WorkloadRefused: With everything that would fail later.
+        WorkloadRefused: With all problems.
     """
     refuse_if_any("Pipeline", name, _problems(args))
     manifests = {"template": WorkloadManifest(_template(name, args))}
@@ -107,7 +107,7 @@ def pipeline(name: str, args: PipelineArgs) -> WorkloadManifests:
 
 
 class Pipeline(Workload):
-    """A pipeline as resources."""
+    """The resources of a pipeline."""
 
     PULUMI_TYPE: Final = "slipway:workloads:Pipeline"
 
@@ -117,39 +117,39 @@ class Pipeline(Workload):
 
 def _template(name: str, args: PipelineArgs) -> dict[str, Any]:
     tasks = [
-        {"name": step, "template": step, **({"depends": " && ".join(given.after)} if given.after else {})}
-        for step, given in args.steps.items()
+        {"name": step, "template": step, **({"depends": " && ".join(settings.after)} if settings.after else {})}
+        for step, settings in args.steps.items()
     ]
     first = {"name": ENTRY, "dag": {"tasks": tasks}}
     spec = {
         "activeDeadlineSeconds": args.deadline_seconds,
         "arguments": {"parameters": [{"name": key, "value": value} for key, value in args.parameters.items()]},
-        # Argo's own container in each pod reports what became of the step, and needs the token for it.
+        # Argo's executor container in each pod reports the result of the step, and needs the API token for it.
         "automountServiceAccountToken": True,
         "entrypoint": ENTRY,
         "parallelism": args.parallelism,
         "podGC": {"strategy": "OnPodSuccess"},
         "serviceAccountName": args.target.service_account,
-        "templates": [first, *(_step(name, step, given, args) for step, given in args.steps.items())],
+        "templates": [first, *(_step(name, step, settings, args) for step, settings in args.steps.items())],
         "ttlStrategy": {"secondsAfterCompletion": args.ttl_seconds},
     }
     return {"apiVersion": API, "kind": "WorkflowTemplate", "metadata": metadata(name, args.target), "spec": spec}
 
 
-def _step(name: str, step: str, given: Step, args: PipelineArgs) -> dict[str, Any]:
-    spec = _pod(given.pod, args)
+def _step(name: str, step: str, settings: Step, args: PipelineArgs) -> dict[str, Any]:
+    spec = _pod(settings.pod, args)
     (main,) = spec["containers"]
     queued = queue_labels(args.target, args.priority)
     rest = {key: spec[key] for key in ("terminationGracePeriodSeconds", "enableServiceLinks")}
     return {
         "name": step,
-        # Kueue queues each step's pod by itself: a pipeline that waits between steps holds no GPU.
-        "metadata": pod_metadata(name, given.pod, args.target, NOT_MOVED, more=queued),
+        # Kueue queues each step's pod separately: a pipeline that waits between steps holds no GPU.
+        "metadata": pod_metadata(name, settings.pod, args.target, NOT_MOVED, more=queued),
         "container": main,
         "podSpecPatch": json.dumps(rest, sort_keys=True),
         "priorityClassName": args.priority,
         "retryStrategy": {
-            "limit": str(given.retries),
+            "limit": str(settings.retries),
             "retryPolicy": "Always",
             "backoff": {"duration": "30s", "factor": "2", "maxDuration": "30m"},
         },
@@ -170,30 +170,30 @@ def _problems(args: PipelineArgs) -> Iterator[Problem]:
     if args.run is not None:
         yield from (Problem("run", each.rule, each.value, each.fix) for each in name_problems(args.run))
     if args.schedule is not None and len(args.schedule.split()) != 5:
-        rule = "a schedule has five fields: minute, hour, day, month, weekday"
-        yield Problem("schedule", rule, args.schedule, 'Write "0 3 * * *" for every night at three, UTC.')
-    for step, given in args.steps.items():
+        rule = "a schedule is a cron expression of five fields: minute, hour, day, month, weekday"
+        yield Problem("schedule", rule, args.schedule, 'Write "0 3 * * *" for every day at 03:00 UTC.')
+    for step, settings in args.steps.items():
         path = f"steps.{step}.pod"
         yield from (Problem(f"steps.{step}", each.rule, each.value, each.fix) for each in name_problems(step))
         yield from (
             Problem(f"steps.{step}.{each.path}", each.rule, each.value, each.fix)
-            for each in retries_problems(given.retries)
+            for each in retries_problems(settings.retries)
         )
-        spec = _pod(given.pod, args)
+        spec = _pod(settings.pod, args)
         yield from pod_problems(path, spec, args.target)
         yield from spot_problems(path, spec, args.target)
 
 
 def _order_problems(steps: Mapping[str, Step]) -> Iterator[Problem]:
-    for step, given in steps.items():
-        for before in given.after:
+    for step, settings in steps.items():
+        for before in settings.after:
             if before not in steps:
                 fix = f"There are: {', '.join(steps)}."
                 yield Problem(f"steps.{step}.after", "it must be a step of the pipeline", before, fix)
     if ENTRY in steps:
-        yield Problem(f"steps.{ENTRY}", "the pipeline itself has this name", ENTRY, "Give the step another.")
+        yield Problem(f"steps.{ENTRY}", "the name is reserved for the pipeline itself", ENTRY, "Rename the step.")
     try:
-        tuple(TopologicalSorter({step: given.after for step, given in steps.items()}).static_order())
+        tuple(TopologicalSorter({step: settings.after for step, settings in steps.items()}).static_order())
     except CycleError as error:
         circle = " -> ".join(error.args[1])
-        yield Problem("steps", "no step may wait for itself", circle, "Leave one `after` out.")
+        yield Problem("steps", "steps must not depend on each other in a cycle", circle, "Remove one `after`.")

@@ -1,4 +1,4 @@
-"""A pod that passes the Pod Security Standard `restricted`, runs on the pools it names and asks for what it needs."""
+"""Pod specs that meet the Pod Security Standard `restricted`, with placement on pools and resource requests."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from components.workloads.volumes import Scratch, Volume, volumes
 from spec.pools import keys
 
 USER: Final = 1000
-"""User and group of containers, and owner of volumes; images of Jupyter, PyTorch and vLLM run with any."""
+"""User and group of containers, and owner of volumes; images of Jupyter, PyTorch and vLLM run as any user."""
 TMP: Final = Scratch(path="/tmp", size="20Gi")  # noqa: S108 - an emptyDir of the pod's own
-"""The one folder that can be written beside volumes. HOME is in it, where libraries keep their caches."""
+"""The only writable folder besides volumes. HOME is in it, for caches of libraries."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SecretKey:
-    """A value that comes from a Secret of the namespace."""
+    """A value from a Secret of the namespace."""
 
     secret: str
     key: str
@@ -27,23 +27,23 @@ class SecretKey:
 
 @dataclass(frozen=True, kw_only=True)
 class Pod:
-    """One container and where it runs.
+    """One container and its placement.
 
     Attributes:
         image: Image with a tag other than `latest`, or a digest.
-        pools: Pools that it may run on; each must be able to hold it.
-        resources: What it asks for.
-        command: Instead of the image's entry point.
+        pools: Pools that it may run on; it must fit on each.
+        resources: Its resources.
+        command: Command, replacing the image's entrypoint.
         args: Arguments.
-        env: Environment by name.
-        volumes: What it mounts, by a name.
-        shared_memory: Size of /dev/shm; the container runtime's 64 MiB where not given.
-        user: Number of the user; not 0.
-        writable_root: Let it write in its image; else in `/tmp` and in volumes only.
-        grace_seconds: Time between the signal to end and the end.
-        api_token: Mount the token of the service account; AWS rights come without it.
-        labels: Labels of the pod of your own.
-        annotations: Annotations of the pod of your own.
+        env: Environment variables by name.
+        volumes: Volumes by name.
+        shared_memory: Size of /dev/shm; by default the container runtime's 64 MiB.
+        user: User ID; not 0.
+        writable_root: Whether its root file system is writable; by default only `/tmp` and volumes are.
+        grace_seconds: Termination grace period.
+        api_token: Whether to mount the service account's API token; AWS permissions don't need it.
+        labels: Additional labels of the pod.
+        annotations: Additional annotations of the pod.
     """
 
     image: str
@@ -63,7 +63,7 @@ class Pod:
 
 
 def all_volumes(pod: Pod) -> dict[str, Volume]:
-    """What the pod mounts, with what every pod has."""
+    """Volumes of the pod, including those that every pod has."""
     shared = {"shm": Scratch(path="/dev/shm", size=pod.shared_memory, memory=True)} if pod.shared_memory else {}  # noqa: S108
     return {"tmp": TMP, **shared, **pod.volumes}
 
@@ -71,15 +71,15 @@ def all_volumes(pod: Pod) -> dict[str, Volume]:
 def environment(env: Mapping[str, str | SecretKey]) -> list[dict[str, Any]]:
     """`env` of a container, sorted by name."""
     return [
-        {"name": name, "valueFrom": {"secretKeyRef": {"name": given.secret, "key": given.key}}}
-        if isinstance(given, SecretKey)
-        else {"name": name, "value": given}
-        for name, given in sorted(env.items())
+        {"name": name, "valueFrom": {"secretKeyRef": {"name": value.secret, "key": value.key}}}
+        if isinstance(value, SecretKey)
+        else {"name": name, "value": value}
+        for name, value in sorted(env.items())
     ]
 
 
 def container_security(pod: Pod) -> dict[str, Any]:
-    """What `restricted` asks of a container (kubernetes.io, "Pod Security Standards")."""
+    """Security context that `restricted` requires of a container (kubernetes.io, "Pod Security Standards")."""
     return {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
@@ -90,8 +90,8 @@ def container_security(pod: Pod) -> dict[str, Any]:
 
 
 def pod_security(pod: Pod) -> dict[str, Any]:
-    """Security context of the pod. Volumes change owner only where the top folder has another: a walk through millions
-    of files would hold up every start."""
+    """Security context of the pod. The owner of a volume's files is changed only if its root folder has another owner:
+    visiting millions of files would delay every start."""
     return {
         "runAsNonRoot": True,
         "runAsUser": pod.user,
@@ -103,15 +103,15 @@ def pod_security(pod: Pod) -> dict[str, Any]:
 
 
 def container(name: str, pod: Pod, **more: Any) -> dict[str, Any]:
-    """The container; `more` are fields of one kind of workload, such as probes."""
+    """The container; `more` are additional fields, such as probes."""
     _, mounts = volumes(all_volumes(pod))
-    made: dict[str, Any] = {"name": name, "image": pod.image}
+    fields: dict[str, Any] = {"name": name, "image": pod.image}
     if pod.command:
-        made["command"] = list(pod.command)
+        fields["command"] = list(pod.command)
     if pod.args:
-        made["args"] = list(pod.args)
+        fields["args"] = list(pod.args)
     return {
-        **made,
+        **fields,
         "env": environment({"HOME": TMP.path, **pod.env}),
         "resources": pod.resources.manifest(),
         "securityContext": container_security(pod),
@@ -121,8 +121,8 @@ def container(name: str, pod: Pod, **more: Any) -> dict[str, Any]:
 
 
 def pod_spec(pod: Pod, target: Target, containers: Sequence[Mapping[str, Any]], *, priority: str) -> dict[str, Any]:
-    """Spec of the pod around its containers, without a restart policy."""
-    found, _ = volumes(all_volumes(pod))
+    """Pod spec with these containers, without a restart policy."""
+    pod_volumes, _ = volumes(all_volumes(pod))
     return {
         **placement(pod.pools, target),
         "automountServiceAccountToken": pod.api_token,
@@ -132,18 +132,18 @@ def pod_spec(pod: Pod, target: Target, containers: Sequence[Mapping[str, Any]], 
         "securityContext": pod_security(pod),
         "serviceAccountName": target.service_account,
         "terminationGracePeriodSeconds": pod.grace_seconds,
-        "volumes": found,
+        "volumes": pod_volumes,
     }
 
 
 def placement(pools: Sequence[str], target: Target) -> dict[str, Any]:
-    """What brings a pod to the pools: a selector for one, an affinity for several, and their tolerations. A pool that
-    does not exist is left to the checks, which name those that do."""
+    """Placement on the pools: a node selector for one, an affinity for several, and their tolerations. The checks
+    report unknown pools."""
     known = [target.pools[name] for name in pools if name in target.pools]
     tolerations = sorted({toleration for spec in known for toleration in spec.tolerations})
-    made: dict[str, Any] = {"tolerations": [each.manifest for each in tolerations]} if tolerations else {}
+    fields: dict[str, Any] = {"tolerations": [each.manifest for each in tolerations]} if tolerations else {}
     if len(pools) == 1:
-        return {"nodeSelector": {keys.POOL: pools[0]}, **made}
+        return {"nodeSelector": {keys.POOL: pools[0]}, **fields}
     term = {"matchExpressions": [{"key": keys.POOL, "operator": "In", "values": list(pools)}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    return {"affinity": {"nodeAffinity": required}, **made}
+    return {"affinity": {"nodeAffinity": required}, **fields}

@@ -1,4 +1,4 @@
-"""How a workload is refused: all that is wrong with it in one error, before anything is made."""
+"""Reports all problems of a workload in one error, before a resource is declared."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ import pulumi
 from spec.settings.problems import ConfigurationError, Problem
 
 NAME_LENGTH: Final = 45
-"""Letters of a workload's name. The host name of a pod ends with what controllers add (`-predictor-`, `-node-0-15`, a
-hash) and has 63 at most (RFC 1123)."""
+"""Maximum length of a workload's name. Controllers add suffixes (`-predictor-`, `-node-0-15`, a hash) to the host name
+of a pod, which has at most 63 characters (RFC 1123)."""
 _NAME: Final = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
 
-class WorkloadRefused(ConfigurationError, pulumi.RunError):  # noqa: N818 - it reads as what happened
-    """A workload that would fail later. As a `RunError` it ends a Pulumi program with its text and no traceback."""
+class WorkloadRefused(ConfigurationError, pulumi.RunError):  # noqa: N818 - the name says what happened
+    """A workload with problems. As a `RunError` it ends a Pulumi program with its message and without a traceback."""
 
 
 def refuse_if_any(kind: str, name: str, problems: Iterable[Problem]) -> None:
-    """Raise for problems.
+    """Raise if there are problems.
 
     Raises:
-        WorkloadRefused: Where there is one, with all of them.
+        WorkloadRefused: With all problems.
     """
-    found = [*name_problems(name), *problems]
-    if found:
-        raise WorkloadRefused(found, f"{kind} {name}")
+    everything = [*name_problems(name), *problems]
+    if everything:
+        raise WorkloadRefused(everything, f"{kind} {name}")
 
 
 def name_problems(name: str) -> Iterator[Problem]:
     """What is wrong with a workload's name."""
     if len(name) > NAME_LENGTH or not _NAME.fullmatch(name):
-        rule = f"a name has at most {NAME_LENGTH} lower-case letters, digits and hyphens, a letter first"
-        yield Problem("name", rule, name, "Shorten it; controllers add to it, and a host name has 63 letters.")
+        rule = f"a name has at most {NAME_LENGTH} lowercase letters, digits and hyphens, and begins with a letter"
+        yield Problem("name", rule, name, "Shorten it; controllers add suffixes, and a host name has 63 characters.")

@@ -1,4 +1,4 @@
-"""What a container asks for, so that requests and limits can't disagree where they must not."""
+"""Resources of a container, with consistent requests and limits."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from spec.pools import keys
 from spec.pools.allocatable import HUGEPAGES
 
 EFA_HUGEPAGES: Final = "5120Mi"
-"""Huge pages of a pod with EFA: libfabric keeps its buffers in them (EKS User Guide, "Run machine learning training on
-Amazon EKS with Elastic Fabric Adapter", the example for p5.48xlarge; 2026-08)."""
+"""Huge pages of a pod with EFA: libfabric allocates its buffers in them (EKS User Guide, "Run machine learning training
+on Amazon EKS with Elastic Fabric Adapter", the example for p5.48xlarge; 2026-08)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resources:
-    """Resources of one container. Request and limit are the same unless `cpu_limit` says otherwise: what is there is
-    had at any time, and memory of a pod that has what it asked for is the last to be reclaimed (QoS Guaranteed).
+    """Resources of one container. Requests equal limits unless `cpu_limit` is set, so that the pod has QoS class
+    Guaranteed and is evicted last.
 
     Attributes:
         cpu: vCPUs: `"8"`, `"500m"`.
         memory: Memory: `"64Gi"`.
-        gpus: Whole GPUs; on a pool whose GPUs are shared, one share.
+        gpus: Whole GPUs; on a pool with shared GPUs, one share.
         mig: MIG instances by profile: `{"1g.10gb": 1}`.
-        efa: Elastic Fabric Adapters; huge pages for them are added.
-        cpu_limit: More vCPUs than requested, where the node has them to spare.
-        scratch: Space for logs and files outside volumes: `"50Gi"`.
+        efa: Elastic Fabric Adapters; huge pages are added for them.
+        cpu_limit: vCPU limit above the request, to use idle vCPUs of the node.
+        scratch: Ephemeral storage for logs and files outside volumes: `"50Gi"`.
     """
 
     cpu: str

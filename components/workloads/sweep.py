@@ -1,6 +1,6 @@
-"""A hyper-parameter sweep: one Indexed Job, a pod for each trial, as many at a time as there is room for.
+"""A hyperparameter sweep: one Indexed Job with a pod per trial.
 
-Each pod finds its trial as a JSON file; the file's name is its index. A trial that fails does not fail the others.
+Each pod gets the parameters of its trial in a JSON file named after its index. A failed trial doesn't fail the others.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INDEX: Final = "batch.kubernetes.io/job-completion-index"
 """Annotation of a pod of an Indexed Job (kubernetes.io, "Job completion index")."""
 TRIALS_PATH: Final = "/trials"
 MAX_TRIALS: Final = 500
-"""A ConfigMap holds 1 MiB."""
+"""Maximum size of a ConfigMap: 1 MiB."""
 
 
 def grid(**parameters: Sequence[Value]) -> tuple[dict[str, Value], ...]:
@@ -43,16 +43,16 @@ class SweepArgs:
     """Inputs of a sweep.
 
     Attributes:
-        target: Where it runs.
-        pod: What each trial runs. `TRIAL` is its index, `TRIAL_FILE` the file with its parameters.
+        target: The target platform and namespace.
+        pod: The pod of each trial. `TRIAL` is its index, `TRIAL_FILE` the file with its parameters.
         trials: Parameters of each trial, by name.
-        at_once: Trials at a time.
-        deadline_seconds: Time in all.
-        ttl_seconds: Time that the ended sweep is kept.
-        retries: Failures of one trial before it counts as failed.
-        failed_trials: Trials that may fail before the sweep is given up; all but one where not given.
+        at_once: Maximum number of trials at a time.
+        deadline_seconds: Maximum total duration.
+        ttl_seconds: How long the finished sweep is kept.
+        retries: Retries of a trial before it counts as failed.
+        failed_trials: Trials that may fail before the sweep fails; all but one by default.
         priority: Priority class.
-        suspend: Start suspended; the queue starts it.
+        suspend: Create it suspended; the queue starts it.
     """
 
     target: Target
@@ -71,7 +71,7 @@ def sweep(name: str, args: SweepArgs) -> WorkloadManifests:
     """The manifests of a sweep.
 
     Raises:
-        WorkloadRefused: With everything that would fail later.
+        WorkloadRefused: With all problems.
     """
     files = f"{name}-trials"
     job = _job(name, files, args)
@@ -82,7 +82,7 @@ def sweep(name: str, args: SweepArgs) -> WorkloadManifests:
 
 
 class Sweep(Workload):
-    """A sweep as resources."""
+    """The resources of a sweep."""
 
     PULUMI_TYPE: Final = "slipway:workloads:Sweep"
 
@@ -93,11 +93,11 @@ class Sweep(Workload):
 def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
     target = args.target
     pod = replace(args.pod, volumes={**args.pod.volumes, "trials": Files(config_map=files, path=TRIALS_PATH)})
-    made = container(CONTAINER, pod)
-    # From the annotation, because $(JOB_COMPLETION_INDEX) would stay as it is: a variable refers to earlier ones only,
-    # and the controller puts that one last.
+    trial = container(CONTAINER, pod)
+    # From the annotation, because $(JOB_COMPLETION_INDEX) wouldn't be expanded: a variable can refer only to earlier
+    # ones, and the controller adds that one last.
     index = {"name": "TRIAL", "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX}']"}}}
-    made["env"] = [*made["env"], index, {"name": "TRIAL_FILE", "value": f"{TRIALS_PATH}/$(TRIAL).json"}]
+    trial["env"] = [*trial["env"], index, {"name": "TRIAL_FILE", "value": f"{TRIALS_PATH}/$(TRIAL).json"}]
     failed = len(args.trials) - 1 if args.failed_trials is None else args.failed_trials
     policy = failure_policy("Never", ())["podFailurePolicy"]["rules"]
     fatal = {"containerName": CONTAINER, "operator": "In", "values": sorted(FATAL_EXIT_CODES)}
@@ -117,7 +117,7 @@ def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
             "ttlSecondsAfterFinished": args.ttl_seconds,
             "template": {
                 "metadata": pod_metadata(name, pod, target, NOT_MOVED),
-                "spec": {**pod_spec(pod, target, [made], priority=args.priority), "restartPolicy": "Never"},
+                "spec": {**pod_spec(pod, target, [trial], priority=args.priority), "restartPolicy": "Never"},
             },
         },
     }

@@ -1,4 +1,4 @@
-"""What a workload must know of the platform that it is for, as one plain value."""
+"""The facts of a platform and namespace that workloads need, as one plain value."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from spec.settings.teams import PriorityName
 from spec.teams import labels
 
 PRIORITIES: Final = tuple(str(name) for name in PriorityName)
-"""Priority classes of the platform, the highest first. Each exists as PriorityClass (which pod is evicted from a node)
-and as WorkloadPriorityClass (which job is evicted from a queue)."""
+"""Priority classes of the platform, highest first. Each exists as PriorityClass (for preemption of pods on nodes) and
+as WorkloadPriorityClass (for preemption of jobs in queues)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A namespace on a platform, and what there is for workloads in it.
+    """A namespace on a platform, and what workloads in it can use.
 
     Attributes:
         pools: Pools by name.
         namespace: Namespace of a team.
-        queue: LocalQueue of the namespace; None where nothing is queued.
-        shares: What the team may hold at once of each pool, in whole GPUs or, of CPU pools, vCPUs; None where that is
-            unknown, and nothing is refused for it.
+        queue: LocalQueue of the namespace; None if jobs aren't queued.
+        shares: What the team can use of each pool at the same time, in whole GPUs or, for CPU pools, vCPUs; None if
+            unknown: then it isn't checked.
         priorities: Names of the priority classes that the team may use.
-        claims: Volume claims that are there, by what they hold.
-        storage_class: StorageClass of disks of one pod.
-        service_account: Account with the team's rights in AWS.
+        claims: Existing volume claims by content.
+        storage_class: StorageClass of ReadWriteOnce disks.
+        service_account: Service account with the team's AWS permissions.
         open: Whether load balancers may reach pods of the namespace.
-        labels: Labels of every object and pod: team, project, who pays.
-        cluster: Name of the cluster, the context of a kubeconfig; empty where unknown.
+        labels: Labels of every object and pod: team, project, cost center.
+        cluster: Name of the cluster and of its kubeconfig context; empty if unknown.
         region: AWS Region.
-        addons: What is installed; None where that is unknown, and nothing is refused for want of it.
-        runtimes: Model servers of the platform, by name; None where that is unknown.
-        after: What must stand before: namespace, queue, volume claims, where the same program makes them.
+        addons: Installed add-ons; None if unknown: then it isn't checked.
+        runtimes: Names of the platform's serving runtimes; None if unknown.
+        after: Dependencies, if the same program declares them: namespace, queue, volume claims.
     """
 
     pools: Mapping[str, PoolSpec]
@@ -66,10 +66,10 @@ class Target:
 
     @classmethod
     def of(cls, platform: Platform, *, namespace: str) -> Target:
-        """The target that a platform's settings describe.
+        """The target from a platform's settings.
 
         Raises:
-            ConfigurationError: For a namespace that is no team's, where the platform has teams.
+            ConfigurationError: For a namespace of no team, if the platform has teams.
         """
         common = cls(
             pools=resolve_all(platform),
@@ -93,14 +93,14 @@ class Target:
                 )
         known = sorted(each for name, team in platform.teams.items() for each in team.namespaces_of(name))
         fix = f"Use one of {', '.join(known)}, or add a team to the stack file."
-        raise ConfigurationError([Problem("namespace", "it must be a team's", namespace, fix)], "target")
+        raise ConfigurationError([Problem("namespace", "it must be a namespace of a team", namespace, fix)], "target")
 
     @classmethod
     def from_stack_file(cls, stack: str, directory: Path, *, namespace: str) -> Target:
-        """The target that `Pulumi.<stack>.yaml` of a directory describes. Needs neither engine nor cloud.
+        """The target from `Pulumi.<stack>.yaml` in a directory. Needs neither Pulumi engine nor AWS.
 
         Raises:
-            ConfigurationError: For a file that is missing or wrong, or a namespace that is no team's.
+            ConfigurationError: For a missing or invalid file, or a namespace of no team.
         """
         return cls.of(load(read_stack(stack, directory), stack=stack).platform, namespace=namespace)
 

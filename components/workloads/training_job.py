@@ -1,6 +1,7 @@
-"""A training job on one node, or several that do not talk to each other: `batch/v1` Job.
+"""A training job on one node, or on several that don't communicate: a `batch/v1` Job.
 
-A reclaimed spot node, a drain or a preemption costs no retry; an exit code that no retry mends ends the job at once.
+A Spot interruption, a drain or a preemption doesn't count as a retry; exit codes that a retry can't fix fail the job
+immediately.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from spec.settings.problems import Problem
 
 CONTAINER: Final = "train"
 FATAL_EXIT_CODES: Final = (2, 126, 127)
-"""Wrong arguments (argparse), a command that can't be run, one that is not there: the next try ends likewise."""
+"""Usage error (argparse), command not executable, command not found: a retry would fail too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,17 +31,17 @@ class TrainingJobArgs:
     """Inputs of a training job.
 
     Attributes:
-        target: Where it runs.
-        pod: What it runs.
-        deadline_seconds: Time in all, retries included. It runs while the job is not suspended.
-        ttl_seconds: Time that the ended job and its logs are kept.
-        retries: Failures of pods before the job fails; disruptions don't count.
+        target: The target platform and namespace.
+        pod: Its pod.
+        deadline_seconds: Maximum total duration, including retries, without time suspended.
+        ttl_seconds: How long the finished job and its logs are kept.
+        retries: Pod failures before the job fails; disruptions don't count.
         completions: Pods that must succeed.
-        parallelism: Pods at a time.
-        restart: `Never` makes a new pod for every try; `OnFailure` restarts the container on the same node.
-        fatal_exit_codes: Exit codes that end the job at once; only with `Never`.
-        priority: Priority class, of queue and pod.
-        suspend: Start suspended; the queue starts it.
+        parallelism: Maximum number of pods at a time.
+        restart: `Never` creates a new pod for every retry; `OnFailure` restarts the container on the same node.
+        fatal_exit_codes: Exit codes that fail the job immediately; only with `Never`.
+        priority: Priority class, for queue and pod.
+        suspend: Create it suspended; the queue starts it.
     """
 
     target: Target
@@ -60,7 +61,7 @@ def training_job(name: str, args: TrainingJobArgs) -> WorkloadManifests:
     """The manifests of a job.
 
     Raises:
-        WorkloadRefused: With everything that would fail later.
+        WorkloadRefused: With all problems.
     """
     manifest = _manifest(name, args)
     refuse_if_any("TrainingJob", name, _problems(args, manifest["spec"]["template"]["spec"]))
@@ -68,7 +69,7 @@ def training_job(name: str, args: TrainingJobArgs) -> WorkloadManifests:
 
 
 class TrainingJob(Workload):
-    """A training job as a resource."""
+    """The resource of a training job."""
 
     PULUMI_TYPE: Final = "slipway:workloads:TrainingJob"
 
@@ -100,7 +101,7 @@ def _manifest(name: str, args: TrainingJobArgs) -> dict[str, Any]:
 
 
 def failure_policy(restart: str, fatal: tuple[int, ...]) -> dict[str, Any]:
-    """`podFailurePolicy` of a Job; the API server takes it with `Never` alone (kubernetes.io, "Handling retriable and
+    """`podFailurePolicy` of a Job; the API server accepts it only with `Never` (kubernetes.io, "Handling retriable and
     non-retriable pod failures with Pod failure policy")."""
     if restart != "Never":
         return {}
@@ -122,7 +123,7 @@ def _problems(args: TrainingJobArgs, spec: dict[str, Any]) -> Iterator[Problem]:
 
 
 def exit_code_problems(fatal: tuple[int, ...]) -> Iterator[Problem]:
-    """Exit codes that can't be told apart from success or do not exist."""
+    """Exit codes that mean success or don't exist."""
     for code in fatal:
         if not 1 <= code <= 255:
-            yield Problem("fatal_exit_codes", "an exit code of a failure is from 1 to 255", code, "Leave it out.")
+            yield Problem("fatal_exit_codes", "the exit code of a failure is from 1 to 255", code, "Remove it.")

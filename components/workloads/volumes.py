@@ -1,4 +1,4 @@
-"""What a pod mounts: claims that outlive it, scratch space that does not, files of a ConfigMap."""
+"""Volumes of a pod: persistent claims, ephemeral scratch space, files of a ConfigMap."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Claim:
 
     Attributes:
         claim: Its name.
-        path: Where it is mounted.
-        read_only: Whether the pod may only read.
-        sub_path: Folder of the volume that is mounted; all of it where not given.
+        path: Mount path.
+        read_only: Whether to mount it read-only.
+        sub_path: Folder of the volume to mount; the whole volume by default.
     """
 
     claim: str
@@ -26,12 +26,12 @@ class Claim:
 
 @dataclass(frozen=True, kw_only=True)
 class Scratch:
-    """Space that goes with the pod: on the node's disk, or in memory.
+    """Ephemeral space of the pod: on the node's disk, or in memory.
 
     Attributes:
-        path: Where it is mounted.
-        size: Its limit: `"20Gi"`. In memory it counts against the memory of the container.
-        memory: Whether it is kept in memory.
+        path: Mount path.
+        size: Size limit: `"20Gi"`. In memory it counts against the container's memory limit.
+        memory: Whether it is in memory.
     """
 
     path: str
@@ -45,7 +45,7 @@ class Files:
 
     Attributes:
         config_map: Its name.
-        path: Folder in which each key is a file.
+        path: Mount path, in which each key is a file.
     """
 
     config_map: str
@@ -55,26 +55,26 @@ class Files:
 Volume: TypeAlias = Claim | Scratch | Files
 
 
-def volume(name: str, given: Volume) -> dict[str, Any]:
+def volume(name: str, source: Volume) -> dict[str, Any]:
     """An entry of a pod's `volumes`."""
-    if isinstance(given, Claim):
-        return {"name": name, "persistentVolumeClaim": {"claimName": given.claim}}
-    if isinstance(given, Files):
-        return {"name": name, "configMap": {"name": given.config_map}}
-    medium = {"medium": "Memory"} if given.memory else {}
-    return {"name": name, "emptyDir": {**medium, "sizeLimit": given.size}}
+    if isinstance(source, Claim):
+        return {"name": name, "persistentVolumeClaim": {"claimName": source.claim}}
+    if isinstance(source, Files):
+        return {"name": name, "configMap": {"name": source.config_map}}
+    medium = {"medium": "Memory"} if source.memory else {}
+    return {"name": name, "emptyDir": {**medium, "sizeLimit": source.size}}
 
 
-def mount(name: str, given: Volume) -> dict[str, Any]:
+def mount(name: str, source: Volume) -> dict[str, Any]:
     """An entry of a container's `volumeMounts`."""
-    made: dict[str, Any] = {"name": name, "mountPath": given.path}
-    if isinstance(given, Files) or (isinstance(given, Claim) and given.read_only):
-        made["readOnly"] = True
-    if isinstance(given, Claim) and given.sub_path:
-        made["subPath"] = given.sub_path
-    return made
+    entry: dict[str, Any] = {"name": name, "mountPath": source.path}
+    if isinstance(source, Files) or (isinstance(source, Claim) and source.read_only):
+        entry["readOnly"] = True
+    if isinstance(source, Claim) and source.sub_path:
+        entry["subPath"] = source.sub_path
+    return entry
 
 
-def volumes(given: Mapping[str, Volume]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def volumes(sources: Mapping[str, Volume]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """`volumes` of a pod and `volumeMounts` of its container, sorted by name."""
-    return [volume(*each) for each in sorted(given.items())], [mount(*each) for each in sorted(given.items())]
+    return [volume(*each) for each in sorted(sources.items())], [mount(*each) for each in sorted(sources.items())]

@@ -1,4 +1,4 @@
-"""A model server whose replicas follow the load."""
+"""A model server that scales with its load."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from components.workloads import Autoscaling, ModelDeployment, ModelDeploymentAr
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> ModelDeployment:
-    """Declare the server: two replicas at least, twenty at most."""
+    """Declare the server: 2 to 20 replicas."""
     args = ModelDeploymentArgs(
         target=target,
         pod=Pod(

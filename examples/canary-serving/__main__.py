@@ -1,4 +1,4 @@
-"""A model on a MIG slice, with a new version beside it that gets a tenth of the requests."""
+"""A model on a MIG slice, and a canary of its new version with 10 % of the requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MODELS = "s3://slipway-prod-models/vision/captions"
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> ModelServer:
-    """Declare both versions and what splits the requests between them."""
+    """Declare both versions and the traffic split between them."""
     args = ModelServerArgs(
         target=target,
         runtime=Pod(

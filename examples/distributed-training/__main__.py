@@ -17,7 +17,7 @@ from components.workloads import (
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> DistributedTraining:
-    """Declare the training: all of it starts at once, or none."""
+    """Declare the training: both nodes start together or not at all."""
     args = DistributedTrainingArgs(
         target=target,
         nodes=2,
@@ -25,7 +25,7 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> DistributedTraining:
             image="444455556666.dkr.ecr.us-east-1.amazonaws.com/language/pretrain:2.1.0",
             command=("torchrun", "pretrain.py", "--data=/data", "--checkpoints=/checkpoints"),
             pools=("h100",),
-            # All of a p5.48xlarge that pods can have, but for a little: 8 GPUs, 32 EFA, 192 vCPUs, 2 TiB.
+            # Nearly everything allocatable on a p5.48xlarge: 8 GPUs, 32 EFA, 192 vCPUs, 2 TiB.
             resources=Resources(cpu="180", memory="1700Gi", gpus=8, efa=32),
             volumes={
                 "data": Claim(claim="datasets", path="/data", read_only=True),

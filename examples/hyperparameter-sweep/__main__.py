@@ -13,7 +13,7 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> Sweep:
         target=target,
         pod=Pod(
             image="111122223333.dkr.ecr.us-east-1.amazonaws.com/vision/detector:0.9.2",
-            # Parameters are in the file that TRIAL_FILE names: {"depth": 18, "lr": 0.001, "warmup": true}.
+            # The parameters of a trial are in the file TRIAL_FILE: {"depth": 18, "lr": 0.001, "warmup": true}.
             command=("python", "trial.py", "--results=/checkpoints"),
             pools=("a100",),
             resources=Resources(cpu="1", memory="16Gi", mig={"1g.5gb": 1}),

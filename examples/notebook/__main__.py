@@ -14,7 +14,7 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> Notebook:
         pod=Pod(
             image="quay.io/jupyter/pytorch-notebook:cuda12-python-3.12.11",
             pools=("gpu-spot",),
-            # A pool of shared GPUs: one share, a quarter of the time of an L4 with all its memory.
+            # The pool time-slices its GPUs: one share is a quarter of an L4's time; memory isn't divided.
             resources=Resources(cpu="3", memory="12Gi", gpus=1),
             volumes={"data": Claim(claim="datasets", path="/data", read_only=True)},
         ),

@@ -1,4 +1,4 @@
-"""A pipeline: data on CPUs, training on GPUs, evaluation on a slice, publishing on CPUs again."""
+"""A pipeline: data preparation on CPUs, training on a GPU, evaluation on a MIG slice, publishing on CPUs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SMALL = Resources(cpu="4", memory="16Gi")
 
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> Pipeline:
-    """Declare the pipeline, and that it runs every Sunday night."""
+    """Declare the pipeline, scheduled for every Sunday at 02:00 UTC."""
     args = PipelineArgs(
         target=target,
         parameters={"epochs": "20"},
@@ -37,7 +37,7 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> Pipeline:
 
 
 def _pod(step: str, pools: tuple[str, ...], resources: Resources, shared_memory: str | None = None) -> Pod:
-    """Every step has the program and the team's volumes; a run has a folder of its own."""
+    """The pod of a step: every step has the program and the team's volumes; each run has its own folder."""
     return Pod(
         image=IMAGE,
         command=("python", "-m", f"detector.{step}"),

@@ -1,4 +1,4 @@
-"""Rules, one module a concern. A new module is added to `MODULES`; a new rule to `RULES` of its module."""
+"""Rules, one module per subject. Add a new module to `MODULES`, and a new rule to `RULES` of its module."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from policies.rules import (
     kueue_tenancy,
     load_balancers,
     machines,
+    message_queues,
     namespaces,
     node_groups,
     node_role,
@@ -41,7 +42,6 @@ from policies.rules import (
     pod_restriction,
     pool_cost,
     protection,
-    queues,
     rbac,
     registries,
     s3_access,
@@ -63,16 +63,16 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
     "Storage": (s3_access, s3_data, efs, fsx, databases, registries, protection),
     "Pods": (pod_isolation, pod_restriction, pod_hygiene, gpu_pods, jobs, serving),
     "Teams": (namespaces, rbac, kueue, kueue_tenancy),
-    "Keys, rights and secrets": (keys, iam_permissions, iam_trust, plaintext, secret_stores, queues),
+    "Keys, permissions and secrets": (keys, iam_permissions, iam_trust, plaintext, secret_stores, message_queues),
     "Network": (vpc, security_groups, vpc_shape, load_balancers),
     "Helm": (helm, helm_values),
 }
-"""Modules by the heading under which the documentation lists their rules."""
+"""Modules by their heading in docs/policies.md."""
 
 RULES: Final[tuple[AnyRule, ...]] = tuple(
     rule for modules in MODULES.values() for module in modules for rule in module.RULES
 )
-"""All rules of the pack, in the order of the documentation."""
+"""All rules of the pack, in the order of docs/policies.md."""
 
 BY_NAME: Final[Mapping[str, AnyRule]] = {rule.name: rule for rule in RULES}
 """Rules by name."""

@@ -1,75 +1,61 @@
-"""Managed add-ons: which there must be, at which version, with whose rights."""
+"""EKS managed add-ons: required ones, versions, network policies and IAM roles."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node, texts, unknowns
 from policies.documents import parsed
-from policies.fixtures import Fixture, FixtureResource, one, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import ADDON, CLUSTER, POD_IDENTITY, ROLE, ROLE_ATTACHMENT
 
 _CORE: Final = ["vpc-cni", "coredns", "kube-proxy", "aws-ebs-csi-driver", "eks-pod-identity-agent"]
 _CALLERS: Final = ["vpc-cni", "aws-ebs-csi-driver", "aws-efs-csi-driver", "aws-fsx-csi-driver"]
 
 
-def _absent(stack: Stack, context: Context) -> Iterator[Problem]:
+def _absent(stack: Stack, context: Context) -> Iterator[Violation]:
     names = [addon["addonName"] for addon in stack.of(ADDON)]
     missing = [wanted for wanted in context.settings["core"] if wanted not in texts(names)]
     if len(missing) > unknowns(names):
         for cluster in stack.of(CLUSTER):
-            yield Problem(path="", got=f"without {', '.join(missing)}", at=cluster)
+            yield Violation(path="", got=f"without {', '.join(missing)}", at=cluster)
 
 
-def _floating(stack: Stack, context: Context) -> Iterator[Problem]:
+def _floating(stack: Stack, context: Context) -> Iterator[Violation]:
     for addon in stack.of(ADDON):
         if addon["addonVersion"].missing and addon["addonName"].text() in context.settings["core"]:
-            yield problem(addon["addonVersion"], at=addon)
+            yield violation(addon["addonVersion"], at=addon)
 
 
-def _overwriting(stack: Stack, context: Context) -> Iterator[Problem]:
+def _overwriting(stack: Stack, context: Context) -> Iterator[Violation]:
     if context.settings["allowOverwrite"]:
         return
     for addon in stack.of(ADDON):
         if addon["resolveConflictsOnUpdate"].raw == "OVERWRITE":
-            yield problem(addon["resolveConflictsOnUpdate"], at=addon)
+            yield violation(addon["resolveConflictsOnUpdate"], at=addon)
 
-
-_ADDONS: Final[Fixture] = {
-    "cluster": FixtureResource(type=CLUSTER),
-    **{
-        name: FixtureResource(
-            type=ADDON,
-            props={"addonName": name, "addonVersion": "v1.2.3-eksbuild.1", "resolveConflictsOnUpdate": "PRESERVE"},
-        )
-        for name in _CORE
-    },
-    "metrics": FixtureResource(type=ADDON, props={"addonName": "metrics-server"}),
-}
 
 CORE_ADDONS = StackRule(
     name="eks-core-addons-pinned",
-    title="The add-ons that every cluster needs are managed ones, at pinned versions",
+    title="Core add-ons are EKS managed add-ons at pinned versions",
     types=(CLUSTER, ADDON),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Bare add-ons are never patched, and an unpinned one changes when nobody expects it (EKS Best Practices).",
-    fix="Leave the add-on enabled in cluster.addons, and give it a version where the catalog has none.",
+    why="Self-managed add-ons are not patched, and an unpinned one can change unexpectedly (EKS Best Practices).",
+    fix="Keep the add-on enabled in cluster.addons, and set its version where the catalog has none.",
     settings={
         "core": Setting(
-            asks="add-ons that must be there and be pinned",
+            asks="add-ons that must be present and pinned",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(_CORE),
         ),
         "allowOverwrite": Setting(
-            asks="whether an update may overwrite what was changed in the cluster",
+            asks="whether an update may overwrite changes made in the cluster",
             schema={"type": "boolean"},
             values={"dev": True, "staging": True, "prod": False},
         ),
@@ -78,30 +64,26 @@ CORE_ADDONS = StackRule(
         "present": Check(
             asks="must have all core add-ons",
             find=_absent,
-            bad=(without(_ADDONS, "vpc-cni"), without(_ADDONS, "coredns")),
         ),
-        "pinned": Check(asks="must be set", find=_floating, bad=(with_(_ADDONS, "coredns", "addonVersion"),)),
+        "pinned": Check(
+            asks="must be set",
+            find=_floating,
+        ),
         "conflicts": Check(
             asks="must not be 'OVERWRITE'",
             find=_overwriting,
-            bad=(with_(_ADDONS, "vpc-cni", "resolveConflictsOnUpdate", "OVERWRITE"),),
         ),
     },
-    good=(_ADDONS, {"group": FixtureResource(type=ADDON, props={"addonName": "metrics-server"})}),
 )
 
 
-def _no_policies(addon: Resource, _: Context) -> Iterator[Problem]:
+def _no_policies(addon: Resource, _: Context) -> Iterator[Violation]:
     if addon["addonName"].raw != "vpc-cni":
         return
     values = parsed(addon["configurationValues"])
     switch = values["enableNetworkPolicy"]
     if switch.is_not("true", True):
-        yield problem(switch)
-
-
-def _cni(values: Any, name: str = "vpc-cni") -> Fixture:
-    return one({"addonName": name, "configurationValues": values})
+        yield violation(switch)
 
 
 NETWORK_POLICY = ResourceRule(
@@ -110,80 +92,50 @@ NETWORK_POLICY = ResourceRule(
     types=(ADDON,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="Unless it is switched on, the VPC CNI takes every NetworkPolicy and enforces none.",
+    why="By default, the VPC CNI accepts every NetworkPolicy and enforces none.",
     fix='Set enableNetworkPolicy to "true" in the configuration of vpc-cni.',
     checks={
         "switch": Check(
             asks="must be true",
             find=_no_policies,
             external_ids=("CIS-4.3.1", "CIS-5.4.4"),
-            bad=(
-                _cni(json.dumps({"enableNetworkPolicy": "false"})),
-                _cni("{}"),
-                one({"addonName": "vpc-cni"}),
-            ),
         )
     },
-    good=(
-        _cni(json.dumps({"enableNetworkPolicy": "true"})),
-        _cni('{"enableNetworkPolicy": true}'),
-        _cni(None, "coredns"),
-    ),
 )
 
 
-def _without_role(stack: Stack, context: Context) -> Iterator[Problem]:
+def _without_role(stack: Stack, context: Context) -> Iterator[Violation]:
     accounts = [association["serviceAccount"] for association in stack.of(POD_IDENTITY)]
     callers = context.settings["callers"]
     for addon in stack.of(ADDON):
         name = addon["addonName"].text()
         own = addon["podIdentityAssociations"]
-        given = own.unknown or bool(own.items()) or not addon["serviceAccountRoleArn"].missing
+        configured = own.unknown or bool(own.items()) or not addon["serviceAccountRoleArn"].missing
         served = bool(unknowns(accounts)) or callers.get(name) in texts(accounts)
-        if name in callers and not given and not served:
-            yield problem(own, at=addon)
+        if name in callers and not configured and not served:
+            yield violation(own, at=addon)
 
 
 def _trusts_ec2(role: Resource) -> bool:
     return "ec2.amazonaws.com" in str(role["assumeRolePolicy"].raw)
 
 
-def _node_permissions(stack: Stack, _: Context) -> Iterator[Problem]:
+def _node_permissions(stack: Stack, _: Context) -> Iterator[Violation]:
     for attachment in stack.of(ROLE_ATTACHMENT):
         policy: Node = attachment["policyArn"]
         belongs = str(policy.raw).endswith(("AmazonEKS_CNI_Policy", "AmazonEBSCSIDriverPolicy"))
         if belongs and any(_trusts_ec2(role) for role in attachment.source("role", ROLE)):
-            yield problem(policy, at=attachment)
+            yield violation(policy, at=attachment)
 
-
-_TRUST: Final = json.dumps({"Statement": [{"Principal": {"Service": ["ec2.amazonaws.com"]}}]})
-_POD_TRUST: Final = json.dumps({"Statement": [{"Principal": {"Service": ["pods.eks.amazonaws.com"]}}]})
-_CNI_POLICY: Final = "arn:aws:iam::aws:policy/AmazonEKS_CNI_Policy"
-_WORKER: Final = "arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"
-_OWN_ROLES: Final[Fixture] = {
-    "cni": FixtureResource(
-        type=ADDON, props={"addonName": "vpc-cni", "podIdentityAssociations": [{"roleArn": "arn:aws:iam::1:role/cni"}]}
-    ),
-    "ebs": FixtureResource(
-        type=ADDON, props={"addonName": "aws-ebs-csi-driver", "serviceAccountRoleArn": "arn:aws:iam::1:role/ebs"}
-    ),
-    "efs": FixtureResource(type=ADDON, props={"addonName": "aws-efs-csi-driver"}),
-    "dns": FixtureResource(type=ADDON, props={"addonName": "coredns"}),
-    "association": FixtureResource(type=POD_IDENTITY, props={"serviceAccount": "efs-csi-controller-sa"}),
-    "nodes": FixtureResource(type=ROLE, props={"assumeRolePolicy": _TRUST}),
-    "pods": FixtureResource(type=ROLE, props={"assumeRolePolicy": _POD_TRUST}),
-    "nodes-worker": FixtureResource(type=ROLE_ATTACHMENT, props={"policyArn": _WORKER}, takes={"role": ("nodes",)}),
-    "pods-cni": FixtureResource(type=ROLE_ATTACHMENT, props={"policyArn": _CNI_POLICY}, takes={"role": ("pods",)}),
-}
 
 OWN_ROLE = StackRule(
     name="eks-addon-own-role",
-    title="Each add-on that calls AWS has a role of its own, and nodes don't have its rights",
+    title="Each add-on that calls AWS has its own IAM role, and nodes don't have its permissions",
     types=(ADDON, POD_IDENTITY, ROLE, ROLE_ATTACHMENT),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="What the node may do, every pod on it that reaches the metadata service may do (EKS Best Practices, IAM).",
-    fix="Give the add-on podIdentityAssociations, and take the policy off the node role.",
+    why="Every pod that reaches the metadata service has the permissions of its node (EKS Best Practices, IAM).",
+    fix="Set podIdentityAssociations of the add-on, and detach the policy from the node role.",
     settings={
         "callers": Setting(
             asks="add-ons that call AWS, each with its service account",
@@ -204,27 +156,12 @@ OWN_ROLE = StackRule(
             asks="must name a role",
             find=_without_role,
             external_ids=("CIS-5.2.1",),
-            bad=(
-                with_(_OWN_ROLES, "cni", "podIdentityAssociations", []),
-                with_(_OWN_ROLES, "ebs", "serviceAccountRoleArn"),
-                without(_OWN_ROLES, "association"),
-            ),
         ),
         "node": Check(
-            asks="must not be a right of nodes",
+            asks="must not be attached to a node role",
             find=_node_permissions,
-            bad=(
-                with_(_OWN_ROLES, "nodes-worker", "policyArn", _CNI_POLICY),
-                with_(
-                    _OWN_ROLES,
-                    "nodes-worker",
-                    "policyArn",
-                    "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy",
-                ),
-            ),
         ),
     },
-    good=(_OWN_ROLES,),
 )
 
 RULES = (CORE_ADDONS, NETWORK_POLICY, OWN_ROLE)

@@ -1,133 +1,118 @@
-"""What a cluster knows and says: its secrets, its logs, and that it is not lost by accident."""
+"""Data of a cluster: encryption of secrets, logs and deletion protection."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import texts, unknowns
-from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
 from policies.tokens import CLUSTER, LOG_GROUP
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
-"""All that EKS has (eks:CreateCluster, LogType; botocore 1.44.5)."""
-_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
-_ENCRYPTED: Final[dict[str, Any]] = {"encryptionConfig": {"provider": {"keyArn": _KEY}, "resources": ["secrets"]}}
-_GROUP: Final[dict[str, Any]] = {"retentionInDays": 365, "kmsKeyId": _KEY}
+"""All log types of EKS (eks:CreateCluster, LogType; botocore 1.44.5)."""
 
 
-def _no_key(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _no_key(cluster: Resource, _: Context) -> Iterator[Violation]:
     key = cluster["encryptionConfig"].at("provider", "keyArn")
     if key.missing:
-        yield problem(key)
+        yield violation(key)
 
 
-def _not_secrets(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _not_secrets(cluster: Resource, _: Context) -> Iterator[Violation]:
     resources = cluster["encryptionConfig"]["resources"]
     entries = resources.items()
     if not resources.unknown and not any(entry.unknown or entry.raw == "secrets" for entry in entries):
-        yield problem(resources)
+        yield violation(resources)
 
 
 SECRETS_CMK = ResourceRule(
     name="eks-secrets-cmk",
-    title="Secrets of the cluster are encrypted with a key of its own",
+    title="Kubernetes Secrets are encrypted with a customer managed KMS key",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Whoever reads a backup of etcd reads every secret in it, and nobody can take the key away.",
-    fix="Give the cluster encryptionConfig with a KMS key and resources: [secrets].",
+    why="Otherwise a backup of etcd exposes every Secret, and there is no key whose access could be revoked.",
+    fix="Set encryptionConfig of the cluster, with a KMS key and resources: [secrets].",
     checks={
         "key": Check(
             asks="must be the ARN of a KMS key",
             find=_no_key,
             external_ids=("CKV_AWS_58", "AVD-AWS-0039", "CIS-5.3.1"),
-            bad=(
-                one(edited(_ENCRYPTED, "encryptionConfig.provider")),
-                one(edited(_ENCRYPTED, "encryptionConfig.provider.keyArn")),
-            ),
         ),
         "resources": Check(
             asks="must contain 'secrets'",
             find=_not_secrets,
-            bad=(
-                one(edited(_ENCRYPTED, "encryptionConfig.resources", [])),
-                one(edited(_ENCRYPTED, "encryptionConfig.resources")),
-            ),
         ),
     },
-    good=(one(_ENCRYPTED),),
 )
 
 
-def _silent(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _missing_log_types(cluster: Resource, _: Context) -> Iterator[Violation]:
     types = cluster["enabledClusterLogTypes"]
     entries = types.items()
     missing = [name for name in LOG_TYPES if name not in texts(entries)]
     if not types.unknown and len(missing) > unknowns(entries):
-        yield problem(types, f"without {', '.join(missing)}")
+        yield violation(types, f"without {', '.join(missing)}")
 
 
 CONTROL_PLANE_LOGS = ResourceRule(
     name="eks-control-plane-logs",
-    title="The control plane logs everything it can",
+    title="All log types of the control plane are enabled",
     types=(CLUSTER,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Without the audit log nobody can tell afterwards who did what.",
+    why="Without the audit log, an investigation can't show which identity did what.",
     fix=f"Set enabledClusterLogTypes to {', '.join(LOG_TYPES)}.",
     checks={
         "types": Check(
-            asks="must hold all five types of logs",
-            find=_silent,
+            asks="must contain all five log types",
+            find=_missing_log_types,
             external_ids=("CKV_AWS_37", "AVD-AWS-0038", "CIS-2.1.1"),
-            bad=(one({"enabledClusterLogTypes": ["api", "audit"]}), one({})),
         )
     },
-    good=(one({"enabledClusterLogTypes": list(LOG_TYPES)}),),
 )
 
 
-def _forgetful(group: Resource, context: Context) -> Iterator[Problem]:
-    """0 is CloudWatch's word for never forgetting."""
+def _kept_too_briefly(group: Resource, context: Context) -> Iterator[Violation]:
+    """In CloudWatch, a retention of 0 keeps logs forever."""
     days = group["retentionInDays"].number()
     short = days is not None and 0 < days < context.settings["minimumDays"]
     if short or group["retentionInDays"].missing:
-        yield problem(group["retentionInDays"])
+        yield violation(group["retentionInDays"])
 
 
-def _hoarding(group: Resource, context: Context) -> Iterator[Problem]:
+def _kept_too_long(group: Resource, context: Context) -> Iterator[Violation]:
     days = group["retentionInDays"].number()
     if days is not None and (days == 0 or days > context.settings["maximumDays"]):
-        yield problem(group["retentionInDays"])
+        yield violation(group["retentionInDays"])
 
 
-def _unencrypted(group: Resource, _: Context) -> Iterator[Problem]:
+def _unencrypted(group: Resource, _: Context) -> Iterator[Violation]:
     if group["kmsKeyId"].missing:
-        yield problem(group["kmsKeyId"])
+        yield violation(group["kmsKeyId"])
 
 
 LOG_GROUPS = ResourceRule(
     name="log-group-retention-cmk",
-    title="Logs are kept long enough and no longer, under a key of their own",
+    title="Log groups have a bounded retention and a customer managed KMS key",
     types=(LOG_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
-    why="A year is what an investigation needs, and CloudWatch keeps and bills for ever unless told otherwise.",
-    fix="Set cluster.logRetentionDays or network.flowLogs.retentionDays; the components bring the key.",
+    why="Investigations need a year of logs; by default CloudWatch keeps logs forever and bills for them.",
+    fix="Set cluster.logRetentionDays or network.flowLogs.retentionDays; the components set the key.",
     settings={
         "minimumDays": Setting(
-            asks="days that logs are kept at least",
+            asks="minimum retention of logs, in days",
             schema={"type": "integer", "minimum": 1},
             values={"dev": 7, "staging": 30, "prod": 365},
         ),
         "maximumDays": Setting(
-            asks="days that logs are kept at most",
+            asks="maximum retention of logs, in days",
             schema={"type": "integer", "minimum": 1},
             values={"dev": 90, "staging": 365, "prod": 3653},
         ),
@@ -135,57 +120,50 @@ LOG_GROUPS = ResourceRule(
     checks={
         "minimum": Check(
             asks="must be at least the environment's minimum",
-            find=_forgetful,
+            find=_kept_too_briefly,
             external_ids=("CKV_AWS_66", "CKV_AWS_338", "CIS-2.1.2"),
-            bad=(one(edited(_GROUP, "retentionInDays", 364)), one(edited(_GROUP, "retentionInDays"))),
         ),
         "maximum": Check(
             asks="must be at most the environment's maximum",
-            find=_hoarding,
-            bad=(one(edited(_GROUP, "retentionInDays", 0)), one(edited(_GROUP, "retentionInDays", 3654))),
+            find=_kept_too_long,
         ),
         "key": Check(
             asks="must be a KMS key",
             find=_unencrypted,
             external_ids=("CKV_AWS_158", "AVD-AWS-0017"),
-            bad=(one(edited(_GROUP, "kmsKeyId")),),
         ),
     },
-    good=(one(_GROUP), one(edited(_GROUP, "retentionInDays", 3653))),
 )
 
 
-def _deletable(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _deletable(cluster: Resource, _: Context) -> Iterator[Violation]:
     if cluster["deletionProtection"].is_false(default=False):
-        yield problem(cluster["deletionProtection"])
+        yield violation(cluster["deletionProtection"])
 
 
-def _unprotected(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _unprotected(cluster: Resource, _: Context) -> Iterator[Violation]:
     if not cluster.protect:
-        yield Problem(path="protect", got="off")
+        yield Violation(path="protect", got="off")
 
 
 DELETION_PROTECTION = ResourceRule(
     name="eks-deletion-protection",
-    title="Neither AWS nor the engine deletes the cluster by accident",
+    title="The cluster is protected from deletion, in EKS and in Pulumi",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
-    why="A changed immutable field, or `destroy` in the wrong terminal, takes every workload with it.",
+    why="A change of an immutable property, or `destroy` of the wrong stack, deletes every workload.",
     fix="Set cluster.deletionProtection: true and environment.protect: true.",
     checks={
         "aws": Check(
             asks="must be true",
             find=_deletable,
-            bad=(one({"deletionProtection": False}, protect=True), one({}, protect=True)),
         ),
         "engine": Check(
             asks="must be on",
             find=_unprotected,
-            bad=(one({"deletionProtection": True}),),
         ),
     },
-    good=(one({"deletionProtection": True}, protect=True),),
 )
 
 RULES = (SECRETS_CMK, CONTROL_PLANE_LOGS, LOG_GROUPS, DELETION_PROTECTION)

@@ -1,4 +1,4 @@
-"""Kubernetes versions: supported, in step, and not by paying for a late upgrade."""
+"""Kubernetes versions: standard support, version skew and extended support."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, one, with_
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import ADDON, CLUSTER, NODE_GROUP
 from spec.catalog import kubernetes
 
@@ -21,60 +20,62 @@ MAXIMUM_SKEW: Final = 3
 _SCHEMA: Final[dict[str, Any]] = {"type": "integer", "minimum": 0}
 
 
-def _unset(cluster: Resource, _: Context) -> Iterator[Problem]:
+def _unset(cluster: Resource, _: Context) -> Iterator[Violation]:
     if cluster["version"].missing:
-        yield problem(cluster["version"])
+        yield violation(cluster["version"])
 
 
-def _not_known(cluster: Resource, context: Context) -> Iterator[Problem]:
+def _not_known(cluster: Resource, context: Context) -> Iterator[Violation]:
     version = cluster["version"].text()
     if version is not None and kubernetes.support(version, context.today) == "unknown":
-        yield problem(cluster["version"])
+        yield violation(cluster["version"])
 
 
-def _ends_within(cluster: Resource, context: Context, days: int) -> Iterator[Problem]:
+def _ends_within(cluster: Resource, context: Context, days: int) -> Iterator[Violation]:
     version = cluster["version"].text()
     known = kubernetes.VERSIONS.get(version) if version else None
     if known and context.today + timedelta(days=days) >= known.standard_until:
-        yield problem(cluster["version"], f"{known.name}, whose standard support ends on {known.standard_until}")
+        yield violation(cluster["version"], f"{known.name}, whose standard support ends on {known.standard_until}")
 
 
-def _ending(cluster: Resource, context: Context) -> Iterator[Problem]:
+def _ending(cluster: Resource, context: Context) -> Iterator[Violation]:
     yield from _ends_within(cluster, context, int(context.settings["daysLeft"]))
 
 
-def _due(cluster: Resource, context: Context) -> Iterator[Problem]:
+def _due(cluster: Resource, context: Context) -> Iterator[Violation]:
     yield from _ends_within(cluster, context, int(context.settings["warnDays"]))
 
 
 SUPPORTED_VERSION = ResourceRule(
     name="eks-supported-version",
-    title="The cluster runs a version that EKS supports, and for some time yet",
+    title="The Kubernetes version is in standard support, with enough days left",
     types=(CLUSTER,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="After standard support there are no more patches without a surcharge; an unset version changes under one.",
-    fix="Set cluster.version to a later version of spec/catalog/data/kubernetes.yaml.",
+    why="After standard support, patches cost a surcharge; an unset version can change without a decision.",
+    fix="Set cluster.version to a later version from spec/catalog/data/kubernetes.yaml.",
     settings={
         "daysLeft": Setting(
-            asks="days of standard support that must be left",
+            asks="minimum days of standard support that are left",
             schema=_SCHEMA,
             values={"dev": 0, "staging": 14, "prod": 30},
         )
     },
     checks={
-        "set": Check(asks="must be set", find=_unset, bad=(one({}),)),
+        "set": Check(
+            asks="must be set",
+            find=_unset,
+        ),
         "known": Check(
-            asks="must be a version that EKS has released", find=_not_known, bad=(one({"version": "1.99"}),)
+            asks="must be a version that EKS has released",
+            find=_not_known,
         ),
         "support": Check(
-            asks="must have standard support for a while",
+            asks="must have enough days of standard support left",
             find=_ending,
             external_ids=("CKV_AWS_339",),
-            bad=(one({"version": "1.32"}), one({"version": "1.34"})),
         ),
     },
-    good=(one({"version": "1.35"}),),
 )
 
 UPGRADE_DUE = ResourceRule(
@@ -83,7 +84,7 @@ UPGRADE_DUE = ResourceRule(
     types=(CLUSTER,),
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="An upgrade takes weeks through three environments, and AWS gives 60 days' notice.",
+    why="An upgrade takes weeks across three environments, and AWS announces the end of support 60 days ahead.",
     fix="Rehearse the next version: set cluster.version in dev and run `slipway up dev --sandbox`.",
     settings={
         "warnDays": Setting(
@@ -92,34 +93,36 @@ UPGRADE_DUE = ResourceRule(
             values=everywhere(kubernetes.WARN_DAYS),
         )
     },
-    checks={"support": Check(asks="should be upgraded in time", find=_due, bad=(one({"version": "1.34"}),))},
-    good=(one({"version": "1.35"}), one({"version": "1.36"})),
+    checks={
+        "support": Check(
+            asks="should be upgraded in time",
+            find=_due,
+        )
+    },
 )
 
 
-def _extended(cluster: Resource, _: Context) -> Iterator[Problem]:
-    """EKS takes EXTENDED unless told otherwise (eks:CreateCluster, upgradePolicy)."""
+def _extended(cluster: Resource, _: Context) -> Iterator[Violation]:
+    """The default of EKS is EXTENDED (eks:CreateCluster, upgradePolicy)."""
     support = cluster["upgradePolicy"]["supportType"]
     if support.is_not("STANDARD"):
-        yield problem(support)
+        yield violation(support)
 
 
 STANDARD_SUPPORT = ResourceRule(
     name="eks-standard-support",
-    title="Nobody pays for extended support by forgetting an upgrade",
+    title="The cluster does not enter paid extended support",
     types=(CLUSTER,),
     severity=Severity.LOW,
     levels=Levels("A/A/A"),
-    why="Extended support costs six times the control plane's price, 0.60 USD an hour (EKS pricing, 2026).",
-    fix="Set cluster.support: standard.",
+    why="Extended support costs 0.60 USD an hour, six times the price of the control plane (EKS pricing, 2026).",
+    fix="Set cluster.supportType: standard.",
     checks={
         "policy": Check(
             asks="must be 'STANDARD'",
             find=_extended,
-            bad=(one({"upgradePolicy": {"supportType": "EXTENDED"}}), one({})),
         )
     },
-    good=(one({"upgradePolicy": {"supportType": "STANDARD"}}),),
 )
 
 
@@ -127,16 +130,16 @@ def _planes(stack: Stack) -> list[Node]:
     return [cluster["version"] for cluster in stack.of(CLUSTER) if cluster["version"].known]
 
 
-def _node_version(stack: Stack, _: Context) -> Iterator[Problem]:
+def _node_version(stack: Stack, _: Context) -> Iterator[Violation]:
     for plane in _planes(stack):
         for group in stack.of(NODE_GROUP):
             version = group["version"].text()
             behind = kubernetes.skew(version, str(plane.raw)) if version else 0
             if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
-                yield problem(group["version"], f"{version}, and the control plane's is {plane.raw}", group)
+                yield violation(group["version"], f"{version}, while the control plane runs {plane.raw}", group)
 
 
-def _proxy_version(stack: Stack, _: Context) -> Iterator[Problem]:
+def _proxy_version(stack: Stack, _: Context) -> Iterator[Violation]:
     """kube-proxy is the add-on whose version is Kubernetes' own: `v1.35.3-eksbuild.29`."""
     for plane in _planes(stack):
         for addon in stack.of(ADDON):
@@ -146,48 +149,27 @@ def _proxy_version(stack: Stack, _: Context) -> Iterator[Problem]:
             minor = ".".join(version.removeprefix("v").split(".")[:2])
             behind = kubernetes.skew(minor, str(plane.raw))
             if behind is None or not 0 <= behind <= MAXIMUM_SKEW:
-                yield problem(addon["addonVersion"], f"{version}, and the control plane's is {plane.raw}", addon)
+                yield violation(addon["addonVersion"], f"{version}, while the control plane runs {plane.raw}", addon)
 
-
-_FLEET: Final[Fixture] = {
-    "cluster": FixtureResource(type=CLUSTER, props={"version": "1.35"}),
-    "old": FixtureResource(type=NODE_GROUP, props={"version": "1.32"}),
-    "new": FixtureResource(type=NODE_GROUP, props={"version": "1.35"}),
-    "any": FixtureResource(type=NODE_GROUP, props={}),
-    "proxy": FixtureResource(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.35.3-eksbuild.29"}),
-    "old-proxy": FixtureResource(type=ADDON, props={"addonName": "kube-proxy", "addonVersion": "v1.32.9-eksbuild.2"}),
-    "dns": FixtureResource(type=ADDON, props={"addonName": "coredns", "addonVersion": "v1.13.2-eksbuild.31"}),
-}
 
 VERSION_SKEW = StackRule(
     name="eks-version-skew",
-    title="Nodes and kube-proxy are not newer than the control plane, and at most three versions older",
+    title="Nodes and kube-proxy are at most three minor versions older than the control plane, and never newer",
     types=(CLUSTER, NODE_GROUP, ADDON),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Outside of this, nodes stop to register (kubernetes.io, Version Skew Policy).",
+    why="Outside this range, nodes can't register (kubernetes.io, Version Skew Policy).",
     fix="Upgrade the control plane first, then pools (`version` of a pool), then add-ons.",
     checks={
         "nodes": Check(
-            asks="must be the control plane's version or at most three older",
+            asks="must be the control plane's version, or at most three minor versions older",
             find=_node_version,
-            bad=(
-                with_(_FLEET, "new", "version", "1.36"),
-                with_(_FLEET, "old", "version", "1.31"),
-                with_(_FLEET, "old", "version", "newest"),
-            ),
         ),
         "proxy": Check(
-            asks="must be the control plane's version or at most three older",
+            asks="must be the control plane's version, or at most three minor versions older",
             find=_proxy_version,
-            bad=(
-                with_(_FLEET, "proxy", "addonVersion", "v1.36.0-eksbuild.25"),
-                with_(_FLEET, "old-proxy", "addonVersion", "v1.31.0-eksbuild.2"),
-                with_(_FLEET, "old-proxy", "addonVersion", "latest"),
-            ),
         ),
     },
-    good=(_FLEET,),
 )
 
 RULES = (SUPPORTED_VERSION, UPGRADE_DUE, STANDARD_SUPPORT, VERSION_SKEW)

@@ -1,53 +1,40 @@
-"""Parallel file systems (FSx): encrypted, kept where a copy is kept, and never a way to lose a bucket."""
+"""FSx file systems: encryption, durability and links to buckets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.questions import at_least, companions, each, false, in_setting
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
 from policies.tokens import DATA_LINK, LUSTRE, ONTAP, OPEN_ZFS
 
-_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
-_SYSTEM: Final[dict[str, Any]] = {
-    "deploymentType": "PERSISTENT_2",
-    "kmsKeyId": _KEY,
-    "automaticBackupRetentionDays": 7,
-    "skipFinalBackup": False,
-}
-_SCRATCH: Final = {"deploymentType": "SCRATCH_2"}
 
-
-def _no_key(system: Resource, _: Context) -> Iterator[Problem]:
-    """Scratch file systems know no key but AWS's own (FSx for Lustre User Guide, "Encrypting data at rest")."""
+def _no_key(system: Resource, _: Context) -> Iterator[Violation]:
+    """Scratch file systems support only keys of FSx itself (FSx for Lustre User Guide, "Encrypting data at rest")."""
     kind, key = system["deploymentType"], system["kmsKeyId"]
     if key.missing and not kind.unknown and "SCRATCH" not in str(kind.raw):
-        yield problem(key)
+        yield violation(key)
 
 
 ENCRYPTED = ResourceRule(
     name="fsx-encrypted-cmk",
-    title="Parallel file systems are encrypted with a key of the stack's own",
+    title="FSx file systems are encrypted with a customer managed KMS key",
     types=(LUSTRE, OPEN_ZFS, ONTAP),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="AWS's key can't be taken away from anybody, and can't be changed later without a new file system.",
-    fix="Give the file system kmsKeyId.",
+    why="Access to an AWS managed key can't be revoked, and a change of the key requires a new file system.",
+    fix="Set kmsKeyId of the file system.",
     checks={
         "key": Check(
-            asks="must be a key of the stack's own",
+            asks="must be a customer managed KMS key",
             find=_no_key,
             external_ids=("CKV_AWS_190", "CKV_AWS_203", "CKV_AWS_178"),
-            bad=(one(edited(_SYSTEM, "kmsKeyId")), one({"deploymentType": "SINGLE_AZ_2"}, type=OPEN_ZFS)),
         )
     },
-    good=(one(_SYSTEM), one(_SCRATCH)),
 )
 
 
@@ -57,26 +44,14 @@ def _linked(stack: Stack, system: Resource) -> bool:
     return bool(companions(stack, system, DATA_LINK, "fileSystemId"))
 
 
-_OF_SYSTEM: Final = {"fileSystemId": ("system",)}
-_LINK: Final = FixtureResource(
-    type=DATA_LINK,
-    props={"deleteDataInFilesystem": False, "s3": {"autoExportPolicy": {"events": ["NEW", "CHANGED"]}}},
-    takes=_OF_SYSTEM,
-)
-_ALONE: Final[Fixture] = {"system": FixtureResource(type=LUSTRE, props=_SYSTEM)}
-_LINKED: Final[Fixture] = {
-    "system": FixtureResource(type=LUSTRE, props=edited(_SYSTEM, "skipFinalBackup", True)),
-    "link": _LINK,
-}
-
 NO_SCRATCH = StackRule(
     name="fsx-no-scratch-prod",
-    title="What is on a parallel file system in production survives a broken disk and a wrong command",
+    title="Production FSx for Lustre file systems are persistent, and linked to a bucket or backed up",
     types=(LUSTRE, DATA_LINK),
     severity=Severity.HIGH,
     levels=Levels("-/A/M"),
-    why="A scratch file system keeps one copy: a failed server takes its files with it.",
-    fix="Take deploymentType PERSISTENT_2, and link it to a bucket or keep backups.",
+    why="A scratch file system has one copy of its data: files on a failed server are lost.",
+    fix="Use deploymentType PERSISTENT_2, and link the file system to a bucket or keep backups.",
     settings={
         "types": Setting(
             asks="deployment types that a file system may have",
@@ -88,68 +63,54 @@ NO_SCRATCH = StackRule(
             },
         ),
         "backupDays": Setting(
-            asks="days for which backups of a file system without a bucket are kept",
+            asks="minimum retention of backups of a file system without a linked bucket, in days",
             schema={"type": "integer", "minimum": 0},
             values={"dev": 0, "staging": 0, "prod": 7},
         ),
     },
     checks={
         "scratch": Check(
-            asks="must be one that keeps two copies",
+            asks="must be a deployment type that the environment allows",
             find=each(LUSTRE, in_setting("deploymentType", "types")),
-            bad=(with_(_LINKED, "system", "deploymentType", "SCRATCH_2"),),
         ),
         "backups": Check(
-            asks="must be long enough to notice what is missing",
+            asks="must be at least the environment's minimum",
             find=each(LUSTRE, at_least("automaticBackupRetentionDays", "backupDays"), unless=_linked),
-            bad=(
-                with_(_ALONE, "system", "automaticBackupRetentionDays"),
-                with_(_ALONE, "system", "automaticBackupRetentionDays", 6),
-            ),
         ),
         "final": Check(
             asks="must be false",
             find=each(LUSTRE, false("skipFinalBackup"), unless=_linked),
-            bad=(with_(_ALONE, "system", "skipFinalBackup", True),),
         ),
     },
-    good=(_ALONE, _LINKED, with_(_LINKED, "system", "automaticBackupRetentionDays", 0)),
 )
 
 
-def _silent(link: Resource, _: Context) -> Iterator[Problem]:
-    """A link that neither takes in nor gives out is one on which nobody decided."""
+def _without_policies(link: Resource, _: Context) -> Iterator[Violation]:
+    """A link without an export policy and an import policy copies nothing."""
     policies = [link["s3"][key]["events"] for key in ("autoExportPolicy", "autoImportPolicy")]
     if all(events.missing for events in policies):
-        yield problem(policies[0], at=link)
+        yield violation(policies[0], at=link)
 
 
 NO_DELETE = StackRule(
     name="fsx-dra-no-delete",
-    title="A link between a file system and a bucket neither deletes nor strands data",
+    title="Data repository associations don't delete files, and declare what they copy",
     types=(DATA_LINK,),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A link that goes can take the files with it, and one without a policy leaves results in a file system that "
-    "nobody copies.",
-    fix="Leave deleteDataInFilesystem false, and say in s3.autoExportPolicy or s3.autoImportPolicy what is copied.",
+    why="Deletion of an association can delete its files; without a policy, results stay on the file system and are "
+    "not copied.",
+    fix="Keep deleteDataInFilesystem false, and set s3.autoExportPolicy or s3.autoImportPolicy.",
     checks={
         "delete": Check(
             asks="must be false",
             find=each(DATA_LINK, false("deleteDataInFilesystem")),
-            bad=(with_(_LINKED, "link", "deleteDataInFilesystem", True),),
         ),
         "policy": Check(
-            asks="must say what is copied",
-            find=each(DATA_LINK, _silent),
-            bad=(with_(_LINKED, "link", "s3"), with_(_LINKED, "link", "s3.autoExportPolicy", {})),
+            asks="must be set, here or in s3.autoImportPolicy",
+            find=each(DATA_LINK, _without_policies),
         ),
     },
-    good=(
-        _LINKED,
-        with_(_LINKED, "link", "s3", {"autoImportPolicy": {"events": ["NEW"]}}),
-        without(_LINKED, "link"),
-    ),
 )
 
 RULES = (ENCRYPTED, NO_SCRATCH, NO_DELETE)

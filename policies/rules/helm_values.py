@@ -1,19 +1,18 @@
-"""What a chart is told: its pods are not seen by any other rule, because a Release is one resource."""
+"""Values of Helm charts: no other rule sees the pods of a chart, because a Release is one resource."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, edited, one
 from policies.levels import Levels
 from policies.patterns import credentials
 from policies.pods import node_software
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, problem
+from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import RELEASE
 
 _SWITCHES: Final = ("privileged", "hostNetwork", "hostPID", "hostIPC", "allowPrivilegeEscalation")
@@ -36,102 +35,75 @@ def _exempt(release: Resource, context: Context) -> bool:
     return namespace.unknown or namespace.raw in context.settings["privilegedNamespaces"]
 
 
-def _open(release: Resource, context: Context) -> Iterator[Problem]:
+def _host_access(release: Resource, context: Context) -> Iterator[Violation]:
     for node in () if _exempt(release, context) else _maps(release["values"]):
         for key in _SWITCHES:
             if key in node.raw and node[key].raw is True:
-                yield problem(node[key])
+                yield violation(node[key])
 
 
-def _as_root(release: Resource, context: Context) -> Iterator[Problem]:
+def _as_root(release: Resource, context: Context) -> Iterator[Violation]:
     for node in () if _exempt(release, context) else _maps(release["values"]):
         if node["runAsUser"].raw == 0:
-            yield problem(node["runAsUser"])
+            yield violation(node["runAsUser"])
 
 
-def _unbounded(release: Resource, _: Context) -> Iterator[Problem]:
+def _unbounded(release: Resource, _: Context) -> Iterator[Violation]:
     for node in _maps(release["values"]):
         resources = node["resources"]
         requests = resources["requests"] if isinstance(resources.raw, dict) else resources
-        # Claims of volumes have `resources` as well, and ask for storage alone.
+        # Volume claims have `resources` as well, with storage only.
         computes = isinstance(requests.raw, dict) and {"cpu", "memory"}.intersection(requests.raw)
         if computes and resources["limits"]["memory"].missing:
-            yield problem(resources["limits"])
+            yield violation(resources["limits"])
 
 
-def _floating(release: Resource, _: Context) -> Iterator[Problem]:
+def _floating(release: Resource, _: Context) -> Iterator[Violation]:
     for node in _maps(release["values"]):
         if node["tag"].raw == "latest":
-            yield problem(node["tag"])
+            yield violation(node["tag"])
 
 
-def _written_down(release: Resource, _: Context) -> Iterator[Problem]:
+def _plain_secret(release: Resource, _: Context) -> Iterator[Violation]:
     for node in _maps(release["values"]):
         for key, value in node.fields().items():
             named = key.lower() in _SECRET_WORDS and isinstance(value.raw, str) and value.raw != ""
             if named and not any(credentials(str(value.raw))):
-                yield Problem(path=value.path, got="a text in the open")
-
-
-_RELEASE: Final[dict[str, Any]] = {
-    "namespace": "kserve",
-    "values": {
-        "image": {"tag": "v1.2.3"},
-        "securityContext": {"privileged": False, "runAsUser": 1000},
-        "controllers": [{"resources": {"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}}}],
-        "auth": {"existingSecret": "kserve-auth", "password": ""},
-    },
-}
-
-
-def _bad(path: str, *values: Any) -> tuple[Fixture, ...]:
-    return tuple(one(edited(_RELEASE, path, value)) for value in values)
+                yield Violation(path=value.path, got="plain text")
 
 
 HARDENED = ResourceRule(
     name="helm-values-hardened",
-    title="No chart is told to make what a pod of our own may not be",
+    title="Helm values request nothing that the rules for pods forbid",
     types=(RELEASE,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A Release is one resource: its pods pass by every rule for pods.",
-    fix="Leave the value out; node software belongs into a namespace of the setting, a secret into a Secret.",
+    why="A Release is one resource, so the rules for pods don't see its pods.",
+    fix="Remove the value; node software belongs in a namespace of the setting, a secret in a Secret.",
     settings=node_software(),
     checks={
         "isolated": Check(
             asks="must be false",
-            find=_open,
-            bad=(*_bad("values.securityContext.privileged", True), *_bad("values.controllers.0.hostNetwork", True)),
+            find=_host_access,
         ),
-        "user": Check(asks="must not be 0", find=_as_root, bad=_bad("values.securityContext.runAsUser", 0)),
+        "user": Check(
+            asks="must not be 0",
+            find=_as_root,
+        ),
         "memory": Check(
-            asks="must bound memory",
+            asks="must limit memory",
             find=_unbounded,
-            bad=(one(edited(_RELEASE, "values.controllers.0.resources.limits")),),
         ),
-        "image": Check(asks="must be a version", find=_floating, bad=_bad("values.image.tag", "latest")),
+        "image": Check(
+            asks="must be a fixed version",
+            find=_floating,
+        ),
         "secret": Check(
             asks="must be in a Secret",
-            find=_written_down,
+            find=_plain_secret,
             external_ids=("KSV-0109",),
-            bad=_bad("values.auth.password", "correct horse"),
         ),
     },
-    good=(
-        one(_RELEASE),
-        one(
-            edited(
-                edited(edited(_RELEASE, "namespace", "gpu-operator"), "values.securityContext.privileged", True),
-                "values.securityContext.runAsUser",
-                0,
-            )
-        ),
-        one({"namespace": "kserve"}),
-        # Of the form of a credential: `no-plaintext-secrets` says so.
-        one(edited(_RELEASE, "values.auth.password", "hf_" + "x" * 34)),
-        one(edited(_RELEASE, "values.controllers.0.resources", {})),
-        one(edited(_RELEASE, "values.controllers.0.resources", {"requests": {"storage": "10Gi"}})),
-    ),
 )
 
 RULES = (HARDENED,)

@@ -1,20 +1,18 @@
-"""What IAM documents allow: no administrators, and no writing to whatever there is."""
+"""IAM policies: no administrator access, and no writes to all resources."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
 from policies.actions import CREDENTIALS, ESCALATION, EXFILTRATION, PERMISSIONS, RESTRICTABLE, among, reads
 from policies.documents import Statement, statements
-from policies.fixtures import Fixture, one
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, problem
+from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import (
     ACCESS_KEY,
     GROUP_POLICY,
@@ -30,7 +28,7 @@ from policies.tokens import (
 
 _DOCUMENTS: Final = (ROLE_POLICY, POLICY, GROUP_POLICY, USER_POLICY, ROLE)
 _ATTACHMENTS: Final = (ROLE_ATTACHMENT, POLICY_ATTACHMENT, USER_ATTACHMENT)
-_PEOPLE: Final = (USER, ACCESS_KEY, USER_POLICY, USER_ATTACHMENT)
+_USERS: Final = (USER, ACCESS_KEY, USER_POLICY, USER_ATTACHMENT)
 _ADMINISTRATORS: Final = ("AdministratorAccess", "IAMFullAccess", "PowerUserAccess", "AmazonS3FullAccess")
 
 
@@ -45,122 +43,79 @@ def _allowing(resource: Resource) -> Iterator[tuple[Node, Statement]]:
         yield from ((document, statement) for statement in statements(document) if statement.allows)
 
 
-def _all_actions(resource: Resource, _: Context) -> Iterator[Problem]:
+def _all_actions(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         if statement.inverted or "*" in statement.actions or "*:*" in statement.actions:
-            yield problem(document, "allowing every action, or every action but some")
+            yield violation(document, "allowing all actions, or all but some")
 
 
-def _all_of_s3(resource: Resource, _: Context) -> Iterator[Problem]:
+def _all_of_s3(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         if "s3:*" in statement.actions and statement.everywhere:
-            yield problem(document, "allowing s3:* on every bucket")
+            yield violation(document, "allowing s3:* on every bucket")
 
 
-def _attached_admin(resource: Resource, _: Context) -> Iterator[Problem]:
+def _attached_admin(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type in _ATTACHMENTS:
         arns = [resource["policyArn"]]
     else:
         arns = resource["managedPolicyArns"].items() if resource.type == ROLE else []
-    yield from (problem(arn) for arn in arns if str(arn.raw).rpartition("/")[2] in _ADMINISTRATORS)
+    yield from (violation(arn) for arn in arns if str(arn.raw).rpartition("/")[2] in _ADMINISTRATORS)
 
 
-def _people(resource: Resource, _: Context) -> Iterator[Problem]:
-    if resource.type in _PEOPLE:
-        yield Problem(path="", got=f"an IAM {resource.type.rpartition(':')[2]}")
+def _iam_user(resource: Resource, _: Context) -> Iterator[Violation]:
+    if resource.type in _USERS:
+        yield Violation(path="", got=f"an IAM {resource.type.rpartition(':')[2]}")
 
-
-def _statement(action: Any, resource: Any = "*", **more: Any) -> str:
-    return json.dumps(
-        {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": action, "Resource": resource, **more}]}
-    )
-
-
-def _permissions(action: Any, resource: Any = "*", **more: Any) -> Fixture:
-    return one({"policy": _statement(action, resource, **more)})
-
-
-def _attachment(name: str, kind: str = ROLE_ATTACHMENT) -> Fixture:
-    return one({"policyArn": f"arn:aws:iam::aws:policy/{name}"}, type=kind)
-
-
-_OWN: Final = "arn:aws:s3:::models/*"
-_DENY: Final = json.dumps({"Statement": {"Effect": "Deny", "Action": "*", "Resource": "*"}})
 
 NO_ADMIN = ResourceRule(
     name="iam-no-admin",
-    title="Nothing in the stack is an administrator of the account, and nothing in it is a person",
+    title="The stack has no account administrators and no IAM users",
     types=(*_DOCUMENTS, *_ATTACHMENTS, USER, ACCESS_KEY),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="A pod or a pipeline with every right makes one flaw in it the loss of the account.",
-    fix="Name the actions that are needed, and let people come by IAM Identity Center.",
+    why="One vulnerability in a pod or pipeline with administrator access compromises the whole account.",
+    fix="Name the required actions, and give people access through IAM Identity Center.",
     checks={
         "actions": Check(
             asks="must name its actions",
             find=_all_actions,
             external_ids=("CKV_AWS_62", "CKV_AWS_63", "CKV2_AWS_40"),
-            bad=(
-                _permissions("*", _OWN),
-                _permissions(["s3:GetObject", "*:*"], _OWN),
-                one(
-                    {"policy": json.dumps({"Statement": [{"Effect": "Allow", "NotAction": "iam:*", "Resource": _OWN}]})}
-                ),
-                one({"inlinePolicies": [{"policy": _statement("*", _OWN)}]}, type=ROLE),
-            ),
         ),
         "s3": Check(
             asks="must name buckets or actions",
             find=_all_of_s3,
             external_ids=("AVD-AWS-0345",),
-            bad=(_permissions("s3:*"),),
         ),
         "managed": Check(
-            asks="must not be a policy of administrators",
+            asks="must not be an administrator policy",
             find=_attached_admin,
             external_ids=("CKV_AWS_274", "CKV2_AWS_56"),
-            bad=(
-                _attachment("AdministratorAccess"),
-                _attachment("IAMFullAccess", POLICY_ATTACHMENT),
-                one({"managedPolicyArns": ["arn:aws:iam::aws:policy/AdministratorAccess"]}, type=ROLE),
-            ),
         ),
         "people": Check(
             asks="must not be in the stack",
-            find=_people,
+            find=_iam_user,
             external_ids=("CKV_AWS_40", "CKV_AWS_273", "AVD-AWS-0143"),
-            bad=(
-                one({}, type=USER),
-                one({}, type=ACCESS_KEY),
-                _attachment("ReadOnlyAccess", USER_ATTACHMENT),
-                one({"policy": _statement("s3:GetObject", _OWN)}, type=USER_POLICY),
-            ),
         ),
     },
-    good=(
-        _permissions("s3:*", "arn:aws:s3:::models"),
-        one({"policy": _DENY}),
-        _attachment("AmazonEKSWorkerNodePolicy"),
-        one({"inlinePolicies": [{"policy": _statement("s3:GetObject", _OWN)}], "managedPolicyArns": []}, type=ROLE),
-    ),
 )
 
 
 def _limited(statement: Statement) -> bool:
-    """Whether a condition narrows the statement to what is tagged, to one region's reads, or to one service."""
+    """Whether a condition limits the statement, to tagged resources, reads of one Region or one service."""
     return not statement.node["Condition"].missing
 
 
-def _on_everything(chosen: Callable[[str], bool]) -> Callable[[Resource, Context], Iterator[Problem]]:
+def _on_everything(chosen: Callable[[str], bool]) -> Callable[[Resource, Context], Iterator[Violation]]:
     """Actions of a kind that a document allows on every resource without a condition."""
 
-    def find(resource: Resource, _: Context) -> Iterator[Problem]:
+    def find(resource: Resource, _: Context) -> Iterator[Violation]:
         for document, statement in _allowing(resource):
             if not statement.everywhere or _limited(statement):
                 continue
-            found = [action for action in statement.actions if chosen(action)]
-            if found:
-                yield problem(document, f"allowing {', '.join(sorted(found))} on every resource")
+            actions = [action for action in statement.actions if chosen(action)]
+            if actions:
+                yield violation(document, f"allowing {', '.join(sorted(actions))} on every resource")
 
     return find
 
@@ -173,32 +128,28 @@ def _writes(action: str) -> bool:
     return not reads(action) and not _special(action) and action != "ecr:getauthorizationtoken"
 
 
-def _passes_any_role(resource: Resource, _: Context) -> Iterator[Problem]:
+def _passes_any_role(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         passing = any(among("iam:passrole", (action,)) for action in statement.actions)
         if passing and not statement.everywhere and "iam:passedtoservice" not in statement.conditions:
             unknown = statement.node["Condition"].unknown
             if not unknown:
-                yield problem(document, "allowing iam:PassRole to whichever service")
+                yield violation(document, "allowing iam:PassRole to any service")
 
-
-_TO_EC2: Final = {"StringEquals": {"iam:PassedToService": "ec2.amazonaws.com"}}
-_NODE_ROLE: Final = "arn:aws:iam::111122223333:role/nodes"
 
 SCOPED_WRITES = ResourceRule(
     name="iam-scoped-writes",
-    title="What changes, gives rights or carries data away is allowed on named resources only",
+    title="Writes, permission changes and data reads are allowed on named resources only",
     types=_DOCUMENTS,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A right on `*` holds for everything that the account will ever have, of every team.",
-    fix="Name ARNs in resources, or narrow the statement by a condition on tags.",
+    why="A permission on `*` includes every present and future resource of every team in the account.",
+    fix="Name ARNs in resources, or limit the statement by a condition on tags.",
     checks={
         "writes": Check(
             asks="must name the resources that it changes",
             find=_on_everything(_writes),
             external_ids=("CKV_AWS_290",),
-            bad=(_permissions("sqs:DeleteMessage"), _permissions(["ec2:DescribeInstances", "ec2:TerminateInstances"])),
         ),
         "permissions": Check(
             asks="must name the resources whose permissions it manages",
@@ -208,54 +159,33 @@ SCOPED_WRITES = ResourceRule(
                 )
             ),
             external_ids=("CKV_AWS_289",),
-            bad=(_permissions("kms:CreateGrant"), _permissions("iam:DeleteRole")),
         ),
         "exfiltration": Check(
             asks="must name the data that it reads",
             find=_on_everything(lambda action: among(action, EXFILTRATION)),
             external_ids=("CKV_AWS_288",),
-            bad=(_permissions("s3:GetObject"), _permissions("secretsmanager:GetSecretValue")),
         ),
         "credentials": Check(
-            asks="must name whose credentials it gets",
+            asks="must name the resources whose credentials it gets",
             find=_on_everything(lambda action: among(action, CREDENTIALS) and not among(action, ESCALATION)),
             external_ids=("CKV_AWS_287",),
-            bad=(_permissions("sts:AssumeRole"),),
         ),
         "escalation": Check(
-            asks="must not let its holder take more rights",
+            asks="must not allow privilege escalation",
             find=_on_everything(lambda action: among(action, ESCALATION)),
             external_ids=("CKV_AWS_286",),
-            bad=(
-                _permissions("iam:PassRole"),
-                _permissions("iam:PutRolePolicy"),
-                _permissions("iam:CreatePolicyVersion"),
-            ),
         ),
         "reads": Check(
-            asks="must name the resources that it reads, where AWS can tell them apart",
+            asks="must name the resources that it reads, where AWS supports that",
             find=_on_everything(lambda action: among(action, RESTRICTABLE) and reads(action)),
             external_ids=("CKV_AWS_355",),
-            bad=(_permissions("eks:DescribeCluster"), _permissions("s3:ListBucket")),
         ),
         "pass-role": Check(
-            asks="must say to which service a role may be passed",
+            asks="must limit the services to which a role may be passed",
             find=_passes_any_role,
             external_ids=("AVD-AWS-0342",),
-            bad=(
-                _permissions("iam:PassRole", _NODE_ROLE),
-                _permissions(["ec2:RunInstances", "iam:PassRole"], [_NODE_ROLE, _OWN]),
-            ),
         ),
     },
-    good=(
-        _permissions("s3:PutObject", _OWN),
-        _permissions(["ec2:DescribeInstances", "pricing:GetProducts", "ecr:GetAuthorizationToken"]),
-        _permissions("autoscaling:SetDesiredCapacity", "*", Condition={"StringEquals": {"aws:ResourceTag/x": "owned"}}),
-        _permissions("iam:PassRole", _NODE_ROLE, Condition=_TO_EC2),
-        one({"policy": _DENY}),
-        one({"inlinePolicies": [{"policy": _statement("s3:GetObject", _OWN)}]}, type=ROLE),
-    ),
 )
 
 RULES = (NO_ADMIN, SCOPED_WRITES)

@@ -1,4 +1,4 @@
-"""Jobs: queued, bounded, and able to lose a machine."""
+"""Jobs: queues and priorities, deadlines, and checkpoints on Spot."""
 
 from __future__ import annotations
 
@@ -8,111 +8,78 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, edited, one
 from policies.levels import Levels
 from policies.pods import Pod, of_pod, pods
-from policies.pools import CAPACITY, GPU
+from policies.pools import CAPACITY
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, problem
-from policies.tokens import JOB, JOB_SET, JOBS, MPI_JOB, PYTORCH_JOB
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
+from policies.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
 _OF_BATCH: Final = (JOB,)
 _LONGEST_GRACE: Final = 120
-"""Seconds between AWS's notice and the end of a Spot machine (EC2 User Guide, "Spot Instance interruption notices")."""
+"""Seconds between notice and end of a Spot instance (EC2 User Guide, "Spot Instance interruption notices")."""
 
 
 def _gpus(resource: Resource) -> bool:
-    """Whether it certainly asks for GPUs."""
+    """Whether it certainly requests GPUs."""
     limits = (one["resources"]["limits"] for pod in pods(resource) for one in pod.containers)
     return any(key.startswith("nvidia.com/") for limit in limits for key in limit.fields())
 
 
-def _unqueued(job: Resource, _: Context) -> Iterator[Problem]:
+def _unqueued(job: Resource, _: Context) -> Iterator[Violation]:
     label = job["metadata"]["labels"][_QUEUE]
     if label.missing and _gpus(job):
-        yield problem(label)
+        yield violation(label)
 
 
-def _unranked(job: Resource, _: Context) -> Iterator[Problem]:
+def _without_priority(job: Resource, _: Context) -> Iterator[Violation]:
     label = job["metadata"]["labels"]["kueue.x-k8s.io/priority-class"]
-    ranks = [pod.spec["priorityClassName"] for pod in pods(job)]
-    if label.missing and _gpus(job) and all(rank.missing for rank in ranks):
-        yield problem(label)
+    classes = [pod.spec["priorityClassName"] for pod in pods(job)]
+    if label.missing and _gpus(job) and all(name.missing for name in classes):
+        yield violation(label)
 
-
-_CONTAINER: Final[dict[str, Any]] = {
-    "name": "main",
-    "resources": {"limits": {GPU: "8"}},
-    "volumeMounts": [{"name": "checkpoints", "mountPath": "/checkpoints"}],
-}
-_JOB: Final[dict[str, Any]] = {
-    "metadata": {"labels": {_QUEUE: "default", "kueue.x-k8s.io/priority-class": "experiment"}},
-    "spec": {
-        "ttlSecondsAfterFinished": 3600,
-        "activeDeadlineSeconds": 86400,
-        "backoffLimit": 3,
-        "template": {
-            "spec": {
-                "nodeSelector": {CAPACITY: "spot"},
-                "terminationGracePeriodSeconds": 120,
-                "containers": [_CONTAINER],
-                "volumes": [{"name": "checkpoints", "persistentVolumeClaim": {"claimName": "checkpoints"}}],
-            }
-        },
-    },
-}
-_POD: Final = "spec.template.spec"
-
-
-def _bad(path: str, *values: Any) -> tuple[Fixture, ...]:
-    return tuple(one(edited(_JOB, path, value), type=JOB) for value in values)
-
-
-def _without(path: str) -> tuple[Fixture, ...]:
-    return (one(edited(_JOB, path.replace(_QUEUE, "kueue|x-k8s|io/queue-name")), type=JOB),)
-
-
-_RANK: Final = "metadata.labels.kueue|x-k8s|io/priority-class"
 
 QUEUED = ResourceRule(
     name="job-queue-and-priority",
-    title="A job that wants GPUs stands in a queue, with a priority",
+    title="Jobs that request GPUs name a Kueue queue and a priority",
     types=JOBS,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A job outside the queue takes GPUs that were promised to others, and nothing can stop it for a better one.",
-    fix="Label it kueue.x-k8s.io/queue-name and kueue.x-k8s.io/priority-class.",
+    why="A job outside Kueue takes GPUs that are guaranteed to others, and can't be preempted by a job of higher "
+    "priority.",
+    fix="Set the labels kueue.x-k8s.io/queue-name and kueue.x-k8s.io/priority-class.",
     checks={
-        "queue": Check(asks="must name a LocalQueue", find=_unqueued, bad=_without(f"metadata.labels.{_QUEUE}")),
-        "priority": Check(asks="must name a priority", find=_unranked, bad=_without(_RANK)),
+        "queue": Check(
+            asks="must name a LocalQueue",
+            find=_unqueued,
+        ),
+        "priority": Check(
+            asks="must name a priority",
+            find=_without_priority,
+        ),
     },
-    good=(
-        one(_JOB, type=JOB),
-        one(edited(edited(_JOB, _RANK), f"{_POD}.priorityClassName", "experiment"), type=JOB_SET),
-        one({"metadata": {}, "spec": {"template": {"spec": {"containers": [{"name": "cpu"}]}}}}, type=JOB),
-    ),
 )
 
 
-def _endless(key: str) -> Any:
-    def find(job: Resource, _: Context) -> Iterator[Problem]:
+def _unset(key: str) -> Any:
+    def find(job: Resource, _: Context) -> Iterator[Violation]:
         if job.type in _OF_BATCH and job["spec"][key].missing:
-            yield problem(job["spec"][key])
+            yield violation(job["spec"][key])
 
     return find
 
 
-def _long(job: Resource, context: Context) -> Iterator[Problem]:
+def _long(job: Resource, context: Context) -> Iterator[Violation]:
     deadline = job["spec"]["activeDeadlineSeconds"]
     seconds = deadline.number() if job.type in _OF_BATCH else None
     if seconds is not None and seconds > context.settings["maximumSeconds"]:
-        yield problem(deadline)
+        yield violation(deadline)
 
 
 BOUNDED = ResourceRule(
     name="job-bounded",
-    title="A job ends, gives up, and is cleared away",
+    title="Jobs have a deadline, a retry limit and a TTL",
     types=(JOB, PYTORCH_JOB, MPI_JOB),
     severity=Severity.LOW,
     levels=Levels("A/M/M"),
@@ -120,26 +87,29 @@ BOUNDED = ResourceRule(
     fix="Set ttlSecondsAfterFinished, activeDeadlineSeconds and backoffLimit.",
     settings={
         "maximumSeconds": Setting(
-            asks="seconds that a job may run",
+            asks="maximum duration of a job, in seconds",
             schema={"type": "integer", "minimum": 1},
             values={"dev": 604800, "staging": 604800, "prod": 2592000},
         )
     },
     checks={
         "cleared": Check(
-            asks="must be set", find=_endless("ttlSecondsAfterFinished"), bad=_without("spec.ttlSecondsAfterFinished")
+            asks="must be set",
+            find=_unset("ttlSecondsAfterFinished"),
         ),
         "deadline": Check(
-            asks="must be set", find=_endless("activeDeadlineSeconds"), bad=_without("spec.activeDeadlineSeconds")
+            asks="must be set",
+            find=_unset("activeDeadlineSeconds"),
         ),
-        "retries": Check(asks="must be set", find=_endless("backoffLimit"), bad=_without("spec.backoffLimit")),
+        "retries": Check(
+            asks="must be set",
+            find=_unset("backoffLimit"),
+        ),
         "longest": Check(
-            asks="must be within the environment's bound",
+            asks="must be at most the environment's maximum",
             find=_long,
-            bad=_bad("spec.activeDeadlineSeconds", 2592001),
         ),
     },
-    good=(one(_JOB, type=JOB), one({"spec": {"activeDeadlineSeconds": 10**9}}, type=PYTORCH_JOB)),
 )
 
 
@@ -147,11 +117,11 @@ def _on_spot(pod: Pod) -> bool:
     return bool(pod.spec["nodeSelector"][CAPACITY].raw == "spot")
 
 
-def _keeps_nothing(pod: Pod) -> Node | None:
+def _without_claim(pod: Pod) -> Node | None:
     volumes = pod.spec["volumes"]
     claims = [entry["persistentVolumeClaim"] for entry in volumes.items()]
-    kept = volumes.unknown or any(claim.unknown or claim.known for claim in claims)
-    return volumes if _on_spot(pod) and not kept else None
+    persistent = volumes.unknown or any(claim.unknown or claim.known for claim in claims)
+    return volumes if _on_spot(pod) and not persistent else None
 
 
 def _slow(pod: Pod) -> Node | None:
@@ -162,31 +132,22 @@ def _slow(pod: Pod) -> Node | None:
 
 SPOT_CHECKPOINTS = ResourceRule(
     name="spot-job-checkpoints",
-    title="A job on Spot machines keeps its progress where a machine's end does not reach",
+    title="Jobs on Spot write checkpoints to persistent volumes",
     types=JOBS,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Two minutes after the notice everything on the machine is gone.",
-    fix="Mount a claim for checkpoints, and leave terminationGracePeriodSeconds at 120 or less.",
+    why="Two minutes after the interruption notice, the instance and its local data are gone.",
+    fix="Mount a PersistentVolumeClaim for checkpoints, and keep terminationGracePeriodSeconds at 120 or less.",
     checks={
         "volume": Check(
-            asks="must have a claim for checkpoints", find=of_pod(_keeps_nothing), bad=_without(f"{_POD}.volumes")
+            asks="must contain a PersistentVolumeClaim for checkpoints",
+            find=of_pod(_without_claim),
         ),
         "grace": Check(
-            asks="must be 120 seconds at the most",
+            asks="must be at most 120 seconds",
             find=of_pod(_slow),
-            bad=_bad(f"{_POD}.terminationGracePeriodSeconds", 121),
         ),
     },
-    good=(
-        one(_JOB, type=JOB),
-        one(
-            edited(edited(_JOB, f"{_POD}.nodeSelector", {}), f"{_POD}.terminationGracePeriodSeconds", 600)
-            | {"metadata": {}},
-            type=JOB,
-        ),
-        one({"spec": {"template": {"spec": {"containers": [{"name": "cpu"}]}}}}, type=JOB),
-    ),
 )
 
 RULES = (QUEUED, BOUNDED, SPOT_CHECKPOINTS)

@@ -1,91 +1,71 @@
-"""Queues of teams: each team's own, and all or nothing for jobs of many nodes."""
+"""Kueue tenancy: queues per team, and all-or-nothing starts of multi-node jobs."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
 
 import yaml
 from pulumi_policy import Severity
 
 from policies.access import Node, WrongTypeError, plain
-from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, StackRule, problem
-from policies.rules.namespaces import TEAM
+from policies.rule import Check, Context, StackRule, Violation, violation
 from policies.tokens import CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE, RELEASE
+from spec.teams.labels import TEAM
 
 
-def _for_all(stack: Stack, _: Context) -> Iterator[Problem]:
+def _every_namespace(stack: Stack, _: Context) -> Iterator[Violation]:
     for queue in stack.of(CLUSTER_QUEUE):
         selector = queue["spec"]["namespaceSelector"]
         if selector.known and not selector.fields():
-            yield problem(selector, "for every namespace", queue)
+            yield violation(selector, "for every namespace", queue)
 
 
-def _unqueued(stack: Stack, _: Context) -> Iterator[Problem]:
-    homes = [queue["metadata"]["namespace"] for queue in stack.of(LOCAL_QUEUE)]
+def _without_queue(stack: Stack, _: Context) -> Iterator[Violation]:
+    namespaces = [queue["metadata"]["namespace"] for queue in stack.of(LOCAL_QUEUE)]
     for space in stack.of(NAMESPACE) if stack.of(CLUSTER_QUEUE) else ():
         name = space["metadata"]["name"].text()
-        queued = any(home.unknown or home.raw == name for home in homes)
+        queued = any(namespace.unknown or namespace.raw == name for namespace in namespaces)
         if space["metadata"]["labels"][TEAM].known and name and not queued:
-            yield Problem(path="", got="without one", at=space)
+            yield Violation(path="", got="without one", at=space)
 
 
-def _foreign(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unknown_target(stack: Stack, _: Context) -> Iterator[Violation]:
     names = [queue["metadata"]["name"] for queue in stack.of(CLUSTER_QUEUE)]
     for local in stack.of(LOCAL_QUEUE):
         target = local["spec"]["clusterQueue"]
         if target.known and not any(name.unknown or name.raw == target.raw for name in names):
-            yield problem(target, at=local)
+            yield violation(target, at=local)
 
-
-_TEAMS: Final[Fixture] = {
-    "space": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "vision", "labels": {TEAM: "vision"}}}),
-    "platform": FixtureResource(type=NAMESPACE, props={"metadata": {"name": "kserve", "labels": {}}}),
-    "queue": FixtureResource(
-        type=CLUSTER_QUEUE,
-        props={"metadata": {"name": "vision"}, "spec": {"namespaceSelector": {"matchLabels": {TEAM: "vision"}}}},
-    ),
-    "local": FixtureResource(
-        type=LOCAL_QUEUE,
-        props={"metadata": {"name": "default", "namespace": "vision"}, "spec": {"clusterQueue": "vision"}},
-    ),
-}
 
 TENANT_ISOLATION = StackRule(
     name="kueue-tenant-isolation",
-    title="A team's queue admits its own namespaces, each of which has a way to it",
+    title="A team's ClusterQueue admits only namespaces of the team, and each has a LocalQueue",
     types=(CLUSTER_QUEUE, LOCAL_QUEUE, NAMESPACE),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A queue for every namespace is one team's quota for all.",
+    why="A ClusterQueue for every namespace lets all teams use the quota of one.",
     fix="Select the team's label in namespaceSelector, and declare a LocalQueue in each of its namespaces.",
     checks={
         "selector": Check(
             asks="must select the team's namespaces",
-            find=_for_all,
-            bad=(with_(_TEAMS, "queue", "spec.namespaceSelector", {}),),
+            find=_every_namespace,
         ),
         "local": Check(
             asks="must have a LocalQueue",
-            find=_unqueued,
-            bad=(without(_TEAMS, "local"), with_(_TEAMS, "local", "metadata.namespace", "kserve")),
+            find=_without_queue,
         ),
         "target": Check(
             asks="must be a ClusterQueue of the stack",
-            find=_foreign,
-            bad=(with_(_TEAMS, "local", "spec.clusterQueue", "language"),),
+            find=_unknown_target,
         ),
     },
-    good=(_TEAMS, without(_TEAMS, "queue", "local")),
 )
 
 
 def _configuration(release: Resource) -> Node:
-    """Kueue's own configuration, which its chart takes as a text of YAML."""
+    """Kueue's configuration, which its chart takes as a string of YAML."""
     node = release["values"].at("managerConfig", "controllerManagerConfigYaml")
     if not isinstance(node.raw, str):
         return node
@@ -95,48 +75,32 @@ def _configuration(release: Resource) -> Node:
         raise WrongTypeError(node, "YAML") from error
 
 
-def _kueues(stack: Stack) -> list[Resource]:
+def _kueue_releases(stack: Stack) -> list[Resource]:
     return [release for release in stack.of(RELEASE) if str(release["chart"].raw).endswith("/kueue")]
 
 
-def _piecemeal(stack: Stack, _: Context) -> Iterator[Problem]:
-    for release in _kueues(stack):
+def _without_wait(stack: Stack, _: Context) -> Iterator[Violation]:
+    for release in _kueue_releases(stack):
         wait = _configuration(release)["waitForPodsReady"]
         for node in (wait["timeout"], wait["requeuingStrategy"]["backoffLimitCount"]):
             if node.missing:
-                yield problem(node, at=release)
+                yield violation(node, at=release)
 
-
-def _kueue(configuration: Any) -> FixtureResource:
-    values = {"managerConfig": {"controllerManagerConfigYaml": json.dumps(configuration)}}
-    return FixtureResource(type=RELEASE, props={"chart": "oci://registry.k8s.io/kueue/charts/kueue", "values": values})
-
-
-_WAIT: Final = {"timeout": "10m", "requeuingStrategy": {"backoffLimitCount": 5}}
 
 GANG_SAFE = StackRule(
     name="kueue-gang-safe",
-    title="A job of many nodes starts whole, or gives its quota back",
+    title="Multi-node jobs start all their pods, or release their quota",
     types=(RELEASE,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Two half-started jobs can wait for each other's GPUs for ever (kubernetes-sigs/kueue#2796).",
+    why="Two partly started jobs can wait for each other's GPUs forever (kubernetes-sigs/kueue#2796).",
     fix="Set waitForPodsReady of Kueue's configuration with a timeout and a backoffLimitCount.",
     checks={
         "wait": Check(
             asks="must be set",
-            find=_piecemeal,
-            bad=(
-                {"kueue": _kueue({})},
-                {"kueue": _kueue({"waitForPodsReady": {"timeout": "10m"}})},
-                {"kueue": _kueue({"waitForPodsReady": {"requeuingStrategy": {"backoffLimitCount": 5}}})},
-            ),
+            find=_without_wait,
         )
     },
-    good=(
-        {"kueue": _kueue({"waitForPodsReady": _WAIT})},
-        {"other": FixtureResource(type=RELEASE, props={"chart": "karpenter"})},
-    ),
 )
 
 RULES = (TENANT_ISOLATION, GANG_SAFE)

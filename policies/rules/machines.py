@@ -1,100 +1,67 @@
-"""What every machine has, whether its template is EC2's or Karpenter's: metadata service, addresses, disks."""
+"""Launch templates and EC2NodeClasses: metadata service, public addresses and volumes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import FixtureResource, edited, one
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import INSTANCE, LAUNCH_CONFIGURATION, LAUNCH_TEMPLATE, NODE_CLASS, VOLUME
 
-_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
-_TEMPLATE: Final[dict[str, Any]] = {
-    "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 1},
-    "networkInterfaces": [{"deviceIndex": 0}, {"deviceIndex": 1, "associatePublicIpAddress": "false"}],
-    "blockDeviceMappings": [
-        {"deviceName": "/dev/xvda", "ebs": {"encrypted": "true", "kmsKeyId": _KEY, "volumeType": "gp3"}},
-        {"deviceName": "/dev/sdb", "virtualName": "ephemeral0"},
-    ],
-}
-_CLASS: Final[dict[str, Any]] = {
-    "spec": {
-        "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 1},
-        "associatePublicIPAddress": False,
-        "blockDeviceMappings": [{"ebs": {"encrypted": True, "kmsKeyID": _KEY, "volumeType": "gp3"}}],
-    }
-}
-_DISK: Final[dict[str, Any]] = {"encrypted": True, "kmsKeyId": _KEY, "type": "gp3"}
 _TYPES: Final = (LAUNCH_TEMPLATE, NODE_CLASS)
-_GOOD: Final = (one(_TEMPLATE), one(_CLASS, type=NODE_CLASS))
-
-
-def _class(path: str, *value: Any) -> dict[str, FixtureResource]:
-    return {"it": FixtureResource(type=NODE_CLASS, props=edited(_CLASS, f"spec.{path}", *value))}
-
-
-def _template(path: str, *value: Any) -> dict[str, FixtureResource]:
-    return {"it": FixtureResource(props=edited(_TEMPLATE, path, *value))}
 
 
 def _body(machine: Resource) -> Node:
     return machine["spec"] if machine.type == NODE_CLASS else machine.props
 
 
-def _tokens(machine: Resource, _: Context) -> Iterator[Problem]:
+def _tokens(machine: Resource, _: Context) -> Iterator[Violation]:
     tokens = _body(machine)["metadataOptions"]["httpTokens"]
     if tokens.is_not("required"):
-        yield problem(tokens)
+        yield violation(tokens)
 
 
 IMDSV2 = ResourceRule(
     name="node-imdsv2-required",
-    title="The metadata service answers only to session tokens",
+    title="The instance metadata service requires session tokens (IMDSv2)",
     types=_TYPES,
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Without a token, any program that can be made to fetch a URL gives away the node's credentials.",
+    why="Without a token, any program that can be made to fetch a URL exposes the node's credentials.",
     fix="Set httpTokens: required in the metadata options of the template.",
     checks={
         "tokens": Check(
             asks="must be 'required'",
             find=_tokens,
             external_ids=("CKV_AWS_79", "AVD-AWS-0130"),
-            bad=(
-                _template("metadataOptions.httpTokens", "optional"),
-                _template("metadataOptions"),
-                _class("metadataOptions.httpTokens", "optional"),
-            ),
         )
     },
-    good=_GOOD,
 )
 
 
-def _hops(machine: Resource, context: Context) -> Iterator[Problem]:
+def _hops(machine: Resource, context: Context) -> Iterator[Violation]:
     hops = _body(machine)["metadataOptions"]["httpPutResponseHopLimit"]
     number = hops.number()
     if hops.missing or (number is not None and number > context.settings["maximumHops"]):
-        yield problem(hops)
+        yield violation(hops)
 
 
 HOP_LIMIT = ResourceRule(
     name="node-imds-hop-limit",
-    title="The metadata service is out of a pod's reach",
+    title="Pods can't reach the instance metadata service",
     types=_TYPES,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="With two hops, every pod can take the node's role (EKS Best Practices, Identity and Access Management).",
-    fix="Set httpPutResponseHopLimit: 1 and give the pod a role by EKS Pod Identity.",
+    why="With two hops, every pod can use the node's role (EKS Best Practices, Identity and Access Management).",
+    fix="Set httpPutResponseHopLimit: 1, and give pods roles with EKS Pod Identity.",
     settings={
         "maximumHops": Setting(
-            asks="hops that an answer of the metadata service may travel",
+            asks="maximum hops of a response of the metadata service",
             schema={"type": "integer", "minimum": 1, "maximum": 64},
             values=everywhere(1),
         )
@@ -104,58 +71,46 @@ HOP_LIMIT = ResourceRule(
             asks="must be 1",
             find=_hops,
             external_ids=("CKV_AWS_341",),
-            bad=(
-                _template("metadataOptions.httpPutResponseHopLimit", 2),
-                _template("metadataOptions.httpPutResponseHopLimit"),
-                _class("metadataOptions.httpPutResponseHopLimit", 2),
-            ),
         )
     },
-    good=_GOOD,
 )
 
 
-def _public_address(machine: Resource, _: Context) -> Iterator[Problem]:
+def _public_address(machine: Resource, _: Context) -> Iterator[Violation]:
     if machine.type == NODE_CLASS:
         flags = [machine["spec"]["associatePublicIPAddress"]]
     elif machine.type == LAUNCH_TEMPLATE:
         flags = [interface["associatePublicIpAddress"] for interface in machine["networkInterfaces"].items()]
     else:
         flags = []
-    yield from (problem(flag) for flag in flags if flag.is_true(default=False))
+    yield from (violation(flag) for flag in flags if flag.is_true(default=False))
 
 
-def _bare(machine: Resource, _: Context) -> Iterator[Problem]:
+def _bare(machine: Resource, _: Context) -> Iterator[Violation]:
     if machine.type in {INSTANCE, LAUNCH_CONFIGURATION}:
-        yield Problem(path="", got=f"an {machine.type.rpartition(':')[2]}")
+        yield Violation(path="", got=f"an {machine.type.rpartition(':')[2]}")
 
 
 NO_PUBLIC_IP = ResourceRule(
     name="node-no-public-ip",
-    title="No machine has a public address, and none stands outside a node pool",
+    title="No instance has a public address, and every instance belongs to a node pool",
     types=(*_TYPES, INSTANCE, LAUNCH_CONFIGURATION),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="A node with a public address is one security group away from the internet.",
-    fix="Leave out the public address, and make machines by a pool of the stack file.",
+    why="A node with a public address is one security group rule away from the internet.",
+    fix="Remove the public address, and create instances with a pool of the stack file.",
     checks={
         "address": Check(
             asks="must be false",
             find=_public_address,
             external_ids=("CKV_AWS_88", "CIS-5.4.3"),
-            bad=(
-                _template("networkInterfaces.0.associatePublicIpAddress", "true"),
-                _class("associatePublicIPAddress", True),
-            ),
         ),
         "pool": Check(
             asks="must belong to a pool",
             find=_bare,
             external_ids=("CKV_AWS_126", "CKV_AWS_135", "CKV2_AWS_41"),
-            bad=(one({}, type=INSTANCE), one({}, type=LAUNCH_CONFIGURATION)),
         ),
     },
-    good=_GOOD,
 )
 
 
@@ -166,74 +121,55 @@ def _volumes(machine: Resource) -> list[Node]:
     return [disk for disk in disks if not disk.missing]
 
 
-def _plain_disk(machine: Resource, _: Context) -> Iterator[Problem]:
-    yield from (problem(ebs["encrypted"]) for ebs in _volumes(machine) if ebs["encrypted"].is_false(default=False))
+def _plain_disk(machine: Resource, _: Context) -> Iterator[Violation]:
+    yield from (violation(ebs["encrypted"]) for ebs in _volumes(machine) if ebs["encrypted"].is_false(default=False))
 
 
-def _no_disk(machine: Resource, _: Context) -> Iterator[Problem]:
-    """Without a mapping the AMI's own is used, which is not encrypted."""
+def _no_disk(machine: Resource, _: Context) -> Iterator[Violation]:
+    """Without a mapping, the AMI's own mapping applies, which is not encrypted."""
     mappings = _body(machine)["blockDeviceMappings"]
     if machine.type != VOLUME and (mappings.missing or (mappings.known and not mappings.items())):
-        yield problem(mappings)
+        yield violation(mappings)
 
 
-def _aws_key(machine: Resource, _: Context) -> Iterator[Problem]:
+def _aws_key(machine: Resource, _: Context) -> Iterator[Violation]:
     key = "kmsKeyID" if machine.type == NODE_CLASS else "kmsKeyId"
-    yield from (problem(ebs[key]) for ebs in _volumes(machine) if ebs[key].missing)
+    yield from (violation(ebs[key]) for ebs in _volumes(machine) if ebs[key].missing)
 
 
-def _old_disk(machine: Resource, _: Context) -> Iterator[Problem]:
+def _old_disk(machine: Resource, _: Context) -> Iterator[Violation]:
     key = "type" if machine.type == VOLUME else "volumeType"
-    yield from (problem(ebs[key]) for ebs in _volumes(machine) if ebs[key].is_not("gp3"))
+    yield from (violation(ebs[key]) for ebs in _volumes(machine) if ebs[key].is_not("gp3"))
 
 
 EBS_ENCRYPTED = ResourceRule(
     name="node-ebs-encrypted-cmk",
-    title="Disks are gp3, encrypted with a key of the stack's own",
+    title="EBS volumes are gp3 and encrypted with a customer managed KMS key",
     types=(*_TYPES, VOLUME),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Images, logs and scratch data of every team are on them, and a key of one's own can be taken away.",
+    why="Volumes hold images, logs and scratch data of every team; access to a customer managed key can be revoked.",
     fix="Set encrypted, a KMS key and volumeType: gp3 for every volume of the template.",
     checks={
         "mapped": Check(
             asks="must describe the root volume",
             find=_no_disk,
-            bad=(_template("blockDeviceMappings"), _template("blockDeviceMappings", []), _class("blockDeviceMappings")),
         ),
         "encrypted": Check(
             asks="must be true",
             find=_plain_disk,
             external_ids=("CKV_AWS_3", "CKV_AWS_8", "CKV2_AWS_2", "AVD-AWS-0026"),
-            bad=(
-                _template("blockDeviceMappings.0.ebs.encrypted", "false"),
-                _template("blockDeviceMappings.0.ebs.encrypted"),
-                _class("blockDeviceMappings.0.ebs.encrypted", False),
-                one(edited(_DISK, "encrypted"), type=VOLUME),
-            ),
         ),
         "key": Check(
             asks="must be a KMS key",
             find=_aws_key,
             external_ids=("CKV_AWS_189", "AVD-AWS-0027"),
-            bad=(
-                _template("blockDeviceMappings.0.ebs.kmsKeyId"),
-                _class("blockDeviceMappings.0.ebs.kmsKeyID"),
-                one(edited(_DISK, "kmsKeyId"), type=VOLUME),
-            ),
         ),
         "type": Check(
             asks="must be 'gp3'",
             find=_old_disk,
-            bad=(
-                _template("blockDeviceMappings.0.ebs.volumeType", "gp2"),
-                _template("blockDeviceMappings.0.ebs.volumeType"),
-                _class("blockDeviceMappings.0.ebs.volumeType", "io1"),
-                one(edited(_DISK, "type", "gp2"), type=VOLUME),
-            ),
         ),
     },
-    good=(*_GOOD, one(_DISK, type=VOLUME)),
 )
 
 RULES = (IMDSV2, HOP_LIMIT, NO_PUBLIC_IP, EBS_ENCRYPTED)

@@ -1,52 +1,49 @@
-"""How a managed node group changes: names, sizes and updates that don't get in each other's way."""
+"""Managed node groups: updates, names and sizes; Auto Scaling groups."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import texts, unknowns
-from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import AUTO_SCALING_GROUP, NODE_GROUP
 
-_ROLLING: Final[dict[str, Any]] = {"updateConfig": {"maxUnavailablePercentage": 33}, "forceUpdateVersion": False}
 
-
-def _unbounded(group: Resource, _: Context) -> Iterator[Problem]:
+def _unbounded(group: Resource, _: Context) -> Iterator[Violation]:
     update = group["updateConfig"]
     if update["maxUnavailable"].missing and update["maxUnavailablePercentage"].missing:
-        yield problem(update)
+        yield violation(update)
 
 
-def _too_many(group: Resource, context: Context) -> Iterator[Problem]:
+def _too_many(group: Resource, context: Context) -> Iterator[Violation]:
     share = group["updateConfig"]["maxUnavailablePercentage"]
     percent = share.number()
     if percent is not None and percent > context.settings["maximumPercent"]:
-        yield problem(share)
+        yield violation(share)
 
 
-def _forced(group: Resource, context: Context) -> Iterator[Problem]:
+def _forced(group: Resource, context: Context) -> Iterator[Violation]:
     if group["forceUpdateVersion"].is_true(default=False) and not context.settings["allowForce"]:
-        yield problem(group["forceUpdateVersion"])
+        yield violation(group["forceUpdateVersion"])
 
 
 SAFE_UPDATE = ResourceRule(
     name="nodegroup-safe-update",
-    title="An update takes a few nodes at a time and waits for their pods",
+    title="Updates replace a few nodes at a time and respect PodDisruptionBudgets",
     types=(NODE_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A forced update kills pods that a PodDisruptionBudget protects; one of all nodes at once kills the service.",
+    why="A forced update ends pods that a PodDisruptionBudget protects; an update of all nodes at once is an outage.",
     fix="Set update.maxUnavailablePercentage and update.force of the pool.",
     settings={
         "maximumPercent": Setting(
-            asks="percent of a group's nodes that may be gone at once",
+            asks="percent of a group's nodes that may be unavailable at once",
             schema={"type": "integer", "minimum": 1, "maximum": 100},
             values={"dev": 100, "staging": 50, "prod": 34},
         ),
@@ -60,127 +57,94 @@ SAFE_UPDATE = ResourceRule(
         "bound": Check(
             asks="must have maxUnavailable or maxUnavailablePercentage",
             find=_unbounded,
-            bad=(one(edited(_ROLLING, "updateConfig")), one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage"))),
         ),
         "share": Check(
             asks="must be at most the environment's maximum",
             find=_too_many,
-            bad=(one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage", 35)),),
         ),
-        "force": Check(asks="must be false", find=_forced, bad=(one(edited(_ROLLING, "forceUpdateVersion", True)),)),
+        "force": Check(
+            asks="must be false",
+            find=_forced,
+        ),
     },
-    good=(
-        one(_ROLLING),
-        one(edited(_ROLLING, "updateConfig", {"maxUnavailable": 1})),
-        one(edited(_ROLLING, "updateConfig.maxUnavailablePercentage", 34)),
-        one(edited(_ROLLING, "forceUpdateVersion")),
-    ),
 )
 
 
-def _fixed_name(group: Resource, _: Context) -> Iterator[Problem]:
-    """The engine shows inputs after the provider's check, which has then put in the name that it made: the logical
-    name, perhaps with project and stack before it, and random hexadecimal digits behind it."""
+def _fixed_name(group: Resource, _: Context) -> Iterator[Violation]:
+    """The engine passes inputs after the provider's check, which sets an auto-generated name: the logical name,
+    optionally prefixed with project and stack, and a suffix of random hexadecimal digits."""
     name = group["nodeGroupName"].text()
-    made = rf"([a-z0-9-]+-)?{re.escape(group.name)}-[0-9a-f]{{7,}}"
-    if name is not None and not re.fullmatch(made, name) and not group.delete_before_replace:
-        yield problem(group["nodeGroupName"])
+    generated = rf"([a-z0-9-]+-)?{re.escape(group.name)}-[0-9a-f]{{7,}}"
+    if name is not None and not re.fullmatch(generated, name) and not group.delete_before_replace:
+        yield violation(group["nodeGroupName"])
 
 
 AUTONAME = ResourceRule(
     name="nodegroup-autoname",
-    title="A node group can be replaced beside the one that it replaces",
+    title="A node group's replacement can be created before the old group is deleted",
     types=(NODE_GROUP,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="With a fixed name every replacement fails with ResourceInUseException (pulumi/pulumi-eks#294, #491).",
-    fix="Leave nodeGroupName out, or set delete_before_replace.",
+    fix="Omit nodeGroupName, or set delete_before_replace.",
     checks={
         "name": Check(
             asks="must be left to auto-naming",
             find=_fixed_name,
-            bad=(
-                one({"nodeGroupName": "gpu"}),
-                one({"nodeGroupName": "it"}, delete_before_replace=False),
-                one({"nodeGroupName": "gpu-afbc734"}),
-            ),
         )
     },
-    good=(
-        one({}),
-        one({"nodeGroupName": "gpu"}, delete_before_replace=True),
-        one({"nodeGroupName": "it-afbc734"}),
-        one({"nodeGroupName": "slipway-prod-it-afbc734"}),
-    ),
 )
 _IGNORED: Final = {"scalingConfig.desiredSize", "scalingConfig"}
 
 
-def _overwritten(group: Resource, _: Context) -> Iterator[Problem]:
+def _desired_size_reset(group: Resource, _: Context) -> Iterator[Violation]:
     scaling = group["scalingConfig"]
     low, high = scaling["minSize"].number(), scaling["maxSize"].number()
     if low is not None and high is not None and low < high and not _IGNORED.intersection(group.ignore_changes):
-        yield Problem(path="ignoreChanges", got=f"{list(group.ignore_changes)} for {low:g} to {high:g} nodes")
+        yield Violation(path="ignoreChanges", got=f"{list(group.ignore_changes)} for {low:g} to {high:g} nodes")
 
-
-_SCALED: Final = {"scalingConfig": {"minSize": 0, "maxSize": 4, "desiredSize": 0}}
-_FIXED: Final = {"scalingConfig": {"minSize": 4, "maxSize": 4, "desiredSize": 4}}
 
 DESIRED_IGNORED = ResourceRule(
     name="nodegroup-desired-ignored",
-    title="An update leaves the size that the autoscaler has chosen alone",
+    title="An update keeps the size that the autoscaler has set",
     types=(NODE_GROUP,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="Every `up` would otherwise scale a busy group back to its first size and kill what runs there.",
+    why="Otherwise every `up` scales a busy group back to its initial size and ends what runs there.",
     fix="Add scalingConfig.desiredSize to ignore_changes of a group whose minimum is below its maximum.",
     checks={
         "desired": Check(
-            asks="must hold scalingConfig.desiredSize",
-            find=_overwritten,
-            bad=(one(_SCALED), one(_SCALED, ignore_changes=("version",))),
+            asks="must contain scalingConfig.desiredSize",
+            find=_desired_size_reset,
         )
     },
-    good=(
-        one(_SCALED, ignore_changes=("scalingConfig.desiredSize",)),
-        one(_SCALED, ignore_changes=("scalingConfig",)),
-        one(_FIXED),
-    ),
 )
 
 
-def _configured(group: Resource, _: Context) -> Iterator[Problem]:
+def _configured(group: Resource, _: Context) -> Iterator[Violation]:
     if group["launchTemplate"].missing and group["mixedInstancesPolicy"].missing:
-        yield problem(group["launchTemplate"])
+        yield violation(group["launchTemplate"])
 
 
-def _untagged(group: Resource, context: Context) -> Iterator[Problem]:
+def _untagged(group: Resource, context: Context) -> Iterator[Violation]:
     tags = group["tags"]
-    spread = [tag["key"] for tag in tags.items() if not tag["propagateAtLaunch"].is_false(default=False)]
-    missing = [key for key in context.settings["tags"] if key not in texts(spread)]
-    if len(missing) > unknowns(spread) and not tags.unknown:
-        yield problem(tags, f"without {', '.join(missing)}")
+    propagated = [tag["key"] for tag in tags.items() if not tag["propagateAtLaunch"].is_false(default=False)]
+    missing = [key for key in context.settings["tags"] if key not in texts(propagated)]
+    if len(missing) > unknowns(propagated) and not tags.unknown:
+        yield violation(tags, f"without {', '.join(missing)}")
 
-
-_TAGGED: Final[dict[str, Any]] = {
-    "launchTemplate": {"id": "lt-1"},
-    "tags": [
-        {"key": "owner", "value": "ml-platform", "propagateAtLaunch": True},
-        {"key": "environment", "value": "prod", "propagateAtLaunch": True},
-    ],
-}
 
 ASG_TAGS = ResourceRule(
     name="asg-launch-template-tags",
-    title="An Auto Scaling group of one's own has a launch template, and its machines bear its tags",
+    title="A self-managed Auto Scaling group has a launch template and propagates its tags",
     types=(AUTO_SCALING_GROUP,),
     severity=Severity.LOW,
     levels=Levels("A/A/M"),
-    why="Launch configurations can't ask for IMDSv2 as a default, and untagged machines are on nobody's bill.",
-    fix="Use a managed node group; or give the group launchTemplate, and tags with propagateAtLaunch.",
+    why="Launch configurations can't require IMDSv2 by default, and the cost of untagged instances can't be allocated.",
+    fix="Use a managed node group, or set launchTemplate and tags with propagateAtLaunch.",
     settings={
         "tags": Setting(
-            asks="tags that its machines must bear",
+            asks="tags that its instances must have",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(["owner", "environment"]),
         )
@@ -190,20 +154,13 @@ ASG_TAGS = ResourceRule(
             asks="must be set",
             find=_configured,
             external_ids=("CKV_AWS_315",),
-            bad=(one(edited(_TAGGED, "launchTemplate")),),
         ),
         "tags": Check(
             asks="must propagate owner and environment",
             find=_untagged,
             external_ids=("CKV_AWS_153",),
-            bad=(
-                one(edited(_TAGGED, "tags")),
-                one(edited(_TAGGED, "tags.0.propagateAtLaunch", False)),
-                one(edited(_TAGGED, "tags.0.propagateAtLaunch")),
-            ),
         ),
     },
-    good=(one(_TAGGED), one({**edited(_TAGGED, "launchTemplate"), "mixedInstancesPolicy": {"launchTemplate": {}}})),
 )
 
 RULES = (SAFE_UPDATE, AUTONAME, DESIRED_IGNORED, ASG_TAGS)

@@ -1,22 +1,19 @@
-"""Buckets: nobody from outside, nobody by an old list, nobody without TLS."""
+"""Access to S3 buckets: public access block, policies, ACLs and TLS."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.documents import refuses_plain_transport, statements
-from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
 from policies.questions import companions, each, has_companion, is_in, true
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, StackRule, problem
+from policies.rule import Check, Context, StackRule, Violation, violation
 from policies.tokens import BUCKET, BUCKET_ACL, BUCKET_BLOCK, BUCKET_OWNERSHIP, BUCKET_POLICY, S3_ACCESS_POINT
 
-_OF_BUCKET: Final = {"bucket": ("bucket",)}
 _FLAGS: Final = {
     "blockPublicAcls": True,
     "blockPublicPolicy": True,
@@ -24,22 +21,14 @@ _FLAGS: Final = {
     "restrictPublicBuckets": True,
 }
 _NARROW: Final = ("aws:sourcearn", "aws:sourceaccount", "aws:principalorgid", "aws:principalarn", "aws:sourcevpce")
-_ARN: Final = "arn:aws:s3:::slipway-models"
 
 
-def _open_point(point: Resource, _: Context) -> Iterator[Problem]:
-    """AWS closes an access point where nothing is said (S3 User Guide, "Managing public access to access points")."""
+def _open_point(point: Resource, _: Context) -> Iterator[Violation]:
+    """AWS blocks public access by default (S3 User Guide, "Managing public access to access points")."""
     for flag in _FLAGS:
         node = point["publicAccessBlockConfiguration"][flag]
         if node.is_false(default=True):
-            yield problem(node, at=point)
-
-
-_BLOCKED: Final[Fixture] = {
-    "bucket": FixtureResource(type=BUCKET, props={"bucket": "slipway-models"}),
-    "block": FixtureResource(type=BUCKET_BLOCK, props=_FLAGS, takes=_OF_BUCKET),
-    "point": FixtureResource(type=S3_ACCESS_POINT, props={"publicAccessBlockConfiguration": _FLAGS}),
-}
+            yield violation(node, at=point)
 
 
 def _flag(name: str, *external_ids: str) -> Check[Stack]:
@@ -47,24 +36,22 @@ def _flag(name: str, *external_ids: str) -> Check[Stack]:
         asks="must be true",
         find=each(BUCKET_BLOCK, true(name)),
         external_ids=external_ids,
-        bad=(with_(_BLOCKED, "block", name, False), with_(_BLOCKED, "block", name)),
     )
 
 
 PUBLIC_BLOCK = StackRule(
     name="s3-public-block",
-    title="No bucket can be made public, whatever is written in a policy or a list",
+    title="S3 Block Public Access is enabled for every bucket and access point",
     types=(BUCKET, BUCKET_BLOCK, S3_ACCESS_POINT),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="The block is what holds when a policy is wrong.",
+    why="The block applies even when a policy or an ACL is wrong.",
     fix="Declare an aws.s3.BucketPublicAccessBlock for the bucket with all four flags.",
     checks={
         "block": Check(
             asks="must have a public access block",
             find=has_companion(BUCKET_BLOCK, "bucket", BUCKET, "without one"),
             external_ids=("CKV2_AWS_6", "AVD-AWS-0094"),
-            bad=(without(_BLOCKED, "block"),),
         ),
         "acls": _flag("blockPublicAcls", "CKV_AWS_53", "AVD-AWS-0086"),
         "policy": _flag("blockPublicPolicy", "CKV_AWS_54", "AVD-AWS-0087"),
@@ -74,159 +61,85 @@ PUBLIC_BLOCK = StackRule(
             asks="must not be false",
             find=each(S3_ACCESS_POINT, _open_point),
             external_ids=("CKV_AWS_392",),
-            bad=(with_(_BLOCKED, "point", "publicAccessBlockConfiguration.blockPublicPolicy", False),),
         ),
     },
-    good=(
-        _BLOCKED,
-        with_(_BLOCKED, "point", "publicAccessBlockConfiguration"),
-        # A name that is written out is one as well, and one of an imported bucket is of no concern here.
-        {**_BLOCKED, "block": FixtureResource(type=BUCKET_BLOCK, props={**_FLAGS, "bucket": "slipway-models"})},
-    ),
 )
 
 
-def _granted(acl: Resource, _: Context) -> Iterator[Problem]:
+def _public_acl(acl: Resource, _: Context) -> Iterator[Violation]:
     canned = acl["acl"]
     if canned.known and canned.raw not in ("private", "log-delivery-write"):
-        yield problem(canned, at=acl)
+        yield violation(canned, at=acl)
     for grant in acl["accessControlPolicy"]["grants"].items():
         uri = grant["grantee"]["uri"]
         if str(uri.raw).endswith(("/AllUsers", "/AuthenticatedUsers")):
-            yield problem(uri, at=acl)
+            yield violation(uri, at=acl)
 
 
-def _anybody(policy: Resource, _: Context) -> Iterator[Problem]:
+def _any_principal(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         public = any(who.raw == "*" for who in statement.principals("AWS"))
         condition = statement.node["Condition"]
         narrow = condition.unknown or any(key in statement.conditions for key in _NARROW)
         if statement.allows and public and not narrow:
-            yield problem(policy["policy"], "for the principal '*' without a condition on who that is", policy)
+            yield violation(policy["policy"], "for the principal '*' without a condition that limits it", policy)
 
 
-def _locks_out(policy: Resource, _: Context) -> Iterator[Problem]:
+def _locks_out(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         everybody = any(who.raw == "*" for who in statement.principals("AWS"))
         everything = bool({"*", "s3:*"}.intersection(statement.actions))
         denies = statement.node["Effect"].raw == "Deny"
         if denies and everybody and everything and statement.node["Condition"].missing:
-            yield problem(policy["policy"], "denying everybody everything", policy)
+            yield violation(policy["policy"], "denying all actions to all principals", policy)
 
 
-def _plain(stack: Stack, _: Context) -> Iterator[Problem]:
+def _plain(stack: Stack, _: Context) -> Iterator[Violation]:
     for bucket in stack.of(BUCKET):
-        policies = [found["policy"] for found in companions(stack, bucket, BUCKET_POLICY, "bucket")]
+        policies = [companion["policy"] for companion in companions(stack, bucket, BUCKET_POLICY, "bucket")]
         if not any(policy.unknown or refuses_plain_transport(policy) for policy in policies):
-            yield Problem(path="", got="open to requests without TLS: no policy denies them", at=bucket)
+            yield Violation(path="", got="open to requests without TLS: no policy denies them", at=bucket)
 
-
-_TLS: Final[dict[str, Any]] = {
-    "Effect": "Deny",
-    "Principal": {"AWS": ["*"]},
-    "Action": "s3:*",
-    "Resource": _ARN,
-    "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-}
-_READ: Final[dict[str, Any]] = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": _ARN}
-_BY_TLS: Final = {"Bool": {"aws:SecureTransport": "true"}}
-_ACCOUNT: Final = {"AWS": "111122223333"}
-_FROM_HERE: Final = {"StringEquals": {"aws:SourceVpce": "vpce-0a1b"}}
-
-
-def _document(*statements: dict[str, Any]) -> str:
-    return json.dumps({"Statement": list(statements)})
-
-
-_CLOSED: Final[Fixture] = {
-    "bucket": FixtureResource(type=BUCKET, props={}),
-    "policy": FixtureResource(type=BUCKET_POLICY, props={"policy": _document(_TLS)}, takes=_OF_BUCKET),
-    "owner": FixtureResource(
-        type=BUCKET_OWNERSHIP, props={"rule": {"objectOwnership": "BucketOwnerEnforced"}}, takes=_OF_BUCKET
-    ),
-}
-
-
-def _with_acl(**props: Any) -> Fixture:
-    return {**_CLOSED, "acl": FixtureResource(type=BUCKET_ACL, props=props)}
-
-
-def _saying(*statements: dict[str, Any]) -> Fixture:
-    return with_(_CLOSED, "policy", "policy", _document(*statements))
-
-
-_GROUP: Final = "http://acs.amazonaws.com/groups/global/"
 
 NO_GRANTS = StackRule(
     name="s3-no-public-grants",
-    title="Rights in a bucket are given by policies, to somebody, over TLS",
+    title="Access to buckets is granted by policies to named principals, over TLS",
     types=(BUCKET, BUCKET_ACL, BUCKET_POLICY, BUCKET_OWNERSHIP),
     severity=Severity.CRITICAL,
     levels=Levels("M/M/M"),
-    why="Access lists are the older, second way to rights that nobody looks at, and '*' is everybody on the internet.",
+    why="ACLs are a second, legacy way to grant access that reviews miss, and '*' is everyone on the internet.",
     fix="Set object ownership BucketOwnerEnforced, name principals, and deny aws:SecureTransport false.",
     checks={
         "acl": Check(
             asks="must be private",
-            find=each(BUCKET_ACL, _granted),
+            find=each(BUCKET_ACL, _public_acl),
             external_ids=("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092"),
-            bad=(
-                _with_acl(acl="public-read"),
-                _with_acl(acl="authenticated-read"),
-                _with_acl(accessControlPolicy={"grants": [{"grantee": {"uri": f"{_GROUP}AuthenticatedUsers"}}]}),
-            ),
         ),
         "principal": Check(
-            asks="must name who is allowed",
-            find=each(BUCKET_POLICY, _anybody),
+            asks="must name its principals",
+            find=each(BUCKET_POLICY, _any_principal),
             external_ids=("CKV_AWS_70",),
-            bad=(
-                _saying(_TLS, _READ),
-                _saying(_TLS, {**_READ, "Condition": {"Bool": {"aws:SecureTransport": "true"}}}),
-            ),
         ),
         "lockout": Check(
-            asks="must leave somebody in",
+            asks="must not deny all actions to all principals",
             find=each(BUCKET_POLICY, _locks_out),
             external_ids=("CKV_AWS_93",),
-            bad=(_saying(_TLS, {"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": _ARN}),),
         ),
         "transport": Check(
-            asks="must refuse requests without TLS",
+            asks="must deny requests without TLS",
             find=_plain,
             external_ids=("CKV_AWS_379",),
-            bad=(
-                without(_CLOSED, "policy"),
-                _saying({**_TLS, "Effect": "Allow", "Principal": {"AWS": "111122223333"}}),
-            ),
         ),
         "ownership": Check(
             asks="must have ownership controls",
-            find=has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so that access lists count"),
+            find=has_companion(BUCKET_OWNERSHIP, "bucket", BUCKET, "without them, so ACLs apply"),
             external_ids=("CKV2_AWS_65",),
-            bad=(without(_CLOSED, "owner"),),
         ),
         "lists": Check(
             asks="must be BucketOwnerEnforced",
             find=each(BUCKET_OWNERSHIP, is_in("rule.objectOwnership", "BucketOwnerEnforced")),
-            bad=(with_(_CLOSED, "owner", "rule.objectOwnership", "ObjectWriter"), with_(_CLOSED, "owner", "rule")),
         ),
     },
-    good=(
-        _CLOSED,
-        _with_acl(acl="private"),
-        _with_acl(
-            accessControlPolicy={"grants": [{"grantee": {"uri": "http://acs.amazonaws.com/groups/s3/LogDelivery"}}]}
-        ),
-        _saying(_TLS, {**_READ, "Condition": _FROM_HERE}),
-        _saying(_TLS, {**_READ, "Principal": {"AWS": "arn:aws:iam::111122223333:role/reader"}}),
-        _saying(_TLS, {**_TLS, "Principal": {"AWS": "arn:aws:iam::111122223333:role/former"}, "Action": "s3:*"}),
-        _saying(_TLS, {"Effect": "Deny", "Principal": "*", "Action": "s3:PutObject", "Resource": _ARN}),
-        _saying(
-            _TLS,
-            {"Effect": "Deny", "Principal": {"AWS": "arn:aws:iam::111122223333:role/former"}, "Action": "*"},
-        ),
-    ),
 )
 
 RULES = (PUBLIC_BLOCK, NO_GRANTS)

@@ -1,4 +1,4 @@
-"""Secrets where they belong: under a key of the stack's own, and changed from time to time."""
+"""Secrets Manager and Parameter Store: encryption and rotation."""
 
 from __future__ import annotations
 
@@ -7,99 +7,79 @@ from typing import Final
 
 from pulumi_policy import Severity
 
-from policies.fixtures import Fixture, FixtureResource, with_, without
 from policies.levels import Levels
-from policies.questions import each, given, has_companion
+from policies.questions import each, has_companion, present
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, Setting, StackRule, everywhere, problem
+from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import PARAMETER, SECRET_ROTATION, STORED_SECRET
 
-_KEY: Final = "arn:aws:kms:us-east-1:111122223333:key/0a1b2c3d"
 _WORDS: Final = ("password", "secret", "token", "apikey", "api-key", "api_key", "credential")
 
 
-def _named_so(parameter: Resource) -> bool:
+def _named_like_a_secret(parameter: Resource) -> bool:
     return any(word in (parameter["name"].text() or parameter.name).lower() for word in _WORDS)
 
 
-def _open(parameter: Resource, _: Context) -> Iterator[Problem]:
-    if _named_so(parameter) and parameter["type"].is_not("SecureString"):
-        yield problem(parameter["type"], at=parameter)
+def _plain_type(parameter: Resource, _: Context) -> Iterator[Violation]:
+    if _named_like_a_secret(parameter) and parameter["type"].is_not("SecureString"):
+        yield violation(parameter["type"], at=parameter)
 
 
-def _aws_key(parameter: Resource, _: Context) -> Iterator[Problem]:
+def _aws_key(parameter: Resource, _: Context) -> Iterator[Violation]:
     if parameter["type"].raw == "SecureString" and parameter["keyId"].missing:
-        yield problem(parameter["keyId"], at=parameter)
+        yield violation(parameter["keyId"], at=parameter)
 
 
-def _seldom(rotation: Resource, context: Context) -> Iterator[Problem]:
+def _rare_rotation(rotation: Resource, context: Context) -> Iterator[Violation]:
     days = rotation["rotationRules"]["automaticallyAfterDays"]
     number = days.number()
     if number is not None and number > context.settings["days"]:
-        yield problem(days, at=rotation)
+        yield violation(days, at=rotation)
 
-
-_STORES: Final[Fixture] = {
-    "secret": FixtureResource(type=STORED_SECRET, props={"kmsKeyId": _KEY}),
-    "rotation": FixtureResource(
-        type=SECRET_ROTATION,
-        props={"rotationRules": {"automaticallyAfterDays": 90}},
-        takes={"secretId": ("secret",)},
-    ),
-    "parameter": FixtureResource(
-        type=PARAMETER, props={"name": "/slipway/api-token", "type": "SecureString", "keyId": _KEY}
-    ),
-    "region": FixtureResource(type=PARAMETER, props={"name": "/slipway/region", "type": "String"}),
-}
 
 SECRET_STORES = StackRule(
     name="secret-stores-encrypted",
-    title="Stored secrets are encrypted with a key of the stack's own, and changed every quarter",
+    title="Stored secrets use a customer managed KMS key and are rotated every 90 days",
     types=(STORED_SECRET, SECRET_ROTATION, PARAMETER),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A secret that never changes is known to everybody who ever worked here.",
-    fix="Give the secret kmsKeyId and an aws.secretsmanager.SecretRotation; a parameter, type SecureString and keyId.",
+    why="A secret that is never rotated stays known to everyone who ever had access to it.",
+    fix="Set kmsKeyId of the secret and add an aws.secretsmanager.SecretRotation; set type SecureString and keyId "
+    "of a parameter.",
     settings={
         "days": Setting(
-            asks="days after which a secret must be changed at the latest",
+            asks="maximum days between rotations of a secret",
             schema={"type": "integer", "minimum": 1},
             values=everywhere(90),
         )
     },
     checks={
         "key": Check(
-            asks="must be a key of the stack's own",
-            find=each(STORED_SECRET, given("kmsKeyId")),
+            asks="must be a customer managed KMS key",
+            find=each(STORED_SECRET, present("kmsKeyId")),
             external_ids=("CKV_AWS_149", "AVD-AWS-0098"),
-            bad=(with_(_STORES, "secret", "kmsKeyId"),),
         ),
         "rotated": Check(
             asks="must be rotated",
-            find=has_companion(SECRET_ROTATION, "secretId", STORED_SECRET, "never changed"),
+            find=has_companion(SECRET_ROTATION, "secretId", STORED_SECRET, "never rotated"),
             external_ids=("CKV2_AWS_57",),
-            bad=(without(_STORES, "rotation"),),
         ),
         "days": Check(
-            asks="must be a quarter at the most",
-            find=each(SECRET_ROTATION, _seldom),
+            asks="must be at most the rule's setting",
+            find=each(SECRET_ROTATION, _rare_rotation),
             external_ids=("CKV_AWS_304",),
-            bad=(with_(_STORES, "rotation", "rotationRules.automaticallyAfterDays", 91),),
         ),
         "parameter": Check(
             asks="must be SecureString",
-            find=each(PARAMETER, _open),
+            find=each(PARAMETER, _plain_type),
             external_ids=("CKV2_AWS_34",),
-            bad=(with_(_STORES, "parameter", "type", "String"), with_(_STORES, "parameter", "type")),
         ),
         "parameter-key": Check(
-            asks="must be a key of the stack's own",
+            asks="must be a customer managed KMS key",
             find=each(PARAMETER, _aws_key),
             external_ids=("CKV_AWS_337",),
-            bad=(with_(_STORES, "parameter", "keyId"),),
         ),
     },
-    good=(_STORES, with_(_STORES, "rotation", "rotationRules", {"scheduleExpression": "rate(30 days)"})),
 )
 
 RULES = (SECRET_STORES,)

@@ -1,4 +1,4 @@
-"""What answers users: always there, found alive, bounded, and by nobody else's credentials."""
+"""Serving: disruption budgets, replicas, probes, autoscaling limits and KServe models."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, edited, one, with_, without
 from policies.levels import Levels
 from policies.pods import Pod, of_pod, pods
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, StackRule, everywhere, problem
-from policies.tokens import BUDGET_OF_PODS, DEPLOYMENT, INFERENCE_SERVICE, STATEFUL_SET
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
+from policies.tokens import DEPLOYMENT, INFERENCE_SERVICE, POD_DISRUPTION_BUDGET, STATEFUL_SET
 
 _SERVERS: Final = (DEPLOYMENT, STATEFUL_SET)
 
@@ -23,149 +22,98 @@ def _labels(resource: Resource) -> Node:
     return resource["spec"].at("template", "metadata", "labels")
 
 
-def _agree(one_: Node, other: Node) -> bool:
+def _agree(first: Node, other: Node) -> bool:
     """Whether two values are, or may be, the same."""
-    return one_.unknown or other.unknown or one_.raw == other.raw
+    return first.unknown or other.unknown or first.raw == other.raw
 
 
 def _covers(budget: Resource, server: Resource) -> bool:
     wanted, labels = budget["spec"]["selector"]["matchLabels"].fields(), _labels(server)
-    homes = budget["metadata"]["namespace"], server["metadata"]["namespace"]
-    return _agree(*homes) and all(_agree(labels[key], node) for key, node in wanted.items())
+    namespaces = budget["metadata"]["namespace"], server["metadata"]["namespace"]
+    return _agree(*namespaces) and all(_agree(labels[key], node) for key, node in wanted.items())
 
 
-def _uncovered(stack: Stack, _: Context) -> Iterator[Problem]:
-    budgets = stack.of(BUDGET_OF_PODS)
+def _uncovered(stack: Stack, _: Context) -> Iterator[Violation]:
+    budgets = stack.of(POD_DISRUPTION_BUDGET)
     for server in stack.of(*_SERVERS):
         replicas = server["spec"]["replicas"].number()
         if replicas is not None and replicas > 1 and not any(_covers(budget, server) for budget in budgets):
-            yield Problem(path="", got="without one", at=server)
+            yield Violation(path="", got="without one", at=server)
 
 
-def _blocking(stack: Stack, _: Context) -> Iterator[Problem]:
-    for budget in stack.of(BUDGET_OF_PODS):
+def _blocking(stack: Stack, _: Context) -> Iterator[Violation]:
+    for budget in stack.of(POD_DISRUPTION_BUDGET):
         maximum = budget["spec"]["maxUnavailable"]
         if maximum.raw in (0, "0", "0%") or budget["spec"]["minAvailable"].raw == "100%":
-            yield problem(maximum, at=budget)
+            yield violation(maximum, at=budget)
 
-
-_SERVER: Final[dict[str, Any]] = {
-    "metadata": {"namespace": "vision"},
-    "spec": {
-        "replicas": 2,
-        "template": {
-            "metadata": {"labels": {"app": "detector"}},
-            "spec": {
-                "topologySpreadConstraints": [{"topologyKey": "topology.kubernetes.io/zone"}],
-                "containers": [{"name": "main", "readinessProbe": {}, "livenessProbe": {}}],
-            },
-        },
-    },
-}
-_SERVED: Final[Fixture] = {
-    "server": FixtureResource(type=DEPLOYMENT, props=_SERVER),
-    "budget": FixtureResource(
-        type=BUDGET_OF_PODS,
-        props={
-            "metadata": {"namespace": "vision"},
-            "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "detector"}}},
-        },
-    ),
-}
 
 SERVING_PDB = StackRule(
     name="serving-pdb",
-    title="What has several replicas keeps some of them while nodes are replaced",
-    types=(*_SERVERS, BUDGET_OF_PODS),
+    title="Replicated workloads have a PodDisruptionBudget, and it allows an eviction",
+    types=(*_SERVERS, POD_DISRUPTION_BUDGET),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="An upgrade drains nodes one after another, and without a budget both replicas at once; with one that permits "
-    "nothing it never ends.",
+    why="Without a budget, an upgrade can drain all replicas at once; with one that allows no eviction, the drain "
+    "never ends.",
     fix="Declare a PodDisruptionBudget with maxUnavailable 1 for its labels.",
     checks={
         "budget": Check(
             asks="must have a PodDisruptionBudget",
             find=_uncovered,
-            bad=(
-                without(_SERVED, "budget"),
-                with_(_SERVED, "budget", "spec.selector.matchLabels.app", "other"),
-                with_(_SERVED, "budget", "metadata.namespace", "language"),
-            ),
         ),
         "blocking": Check(
-            asks="must permit one",
+            asks="must allow at least one",
             find=_blocking,
-            bad=(
-                with_(_SERVED, "budget", "spec.maxUnavailable", 0),
-                with_(with_(_SERVED, "budget", "spec.maxUnavailable"), "budget", "spec.minAvailable", "100%"),
-            ),
         ),
     },
-    good=(_SERVED, with_(without(_SERVED, "budget"), "server", "spec.replicas", 1)),
 )
 
 
 def _served(resource: Resource) -> bool:
-    """A Deployment whose pods serve, by having a port."""
+    """Whether the pods of a Deployment serve requests: they declare a port."""
     return any(container["ports"].known for pod in pods(resource) for container in pod.main)
 
 
-def _single(server: Resource, context: Context) -> Iterator[Problem]:
+def _single(server: Resource, context: Context) -> Iterator[Violation]:
     replicas = server["spec"]["replicas"]
     number = 1 if replicas.missing else replicas.number()
     if _served(server) and number is not None and 0 < number < context.settings["replicas"]:
-        yield problem(replicas)
+        yield violation(replicas)
 
 
-def _together(server: Resource, context: Context) -> Iterator[Problem]:
+def _not_spread(server: Resource, context: Context) -> Iterator[Violation]:
     for pod in pods(server) if _served(server) and context.settings["replicas"] > 1 else ():
         spread = pod.spec["topologySpreadConstraints"]
         if spread.missing and pod.spec["affinity"]["podAntiAffinity"].missing:
-            yield problem(spread)
+            yield violation(spread)
 
-
-_PORT: Final = edited(_SERVER, "spec.template.spec.containers.0.ports", [{"containerPort": 8080}])
 
 SERVING_HA = ResourceRule(
     name="serving-ha",
-    title="What serves in production stands on several nodes",
+    title="Production servers have several replicas, spread over zones",
     types=(DEPLOYMENT,),
     severity=Severity.MEDIUM,
     levels=Levels("-/A/M"),
-    why="One replica is an outage at every node that is replaced.",
+    why="With one replica, every replacement of its node is an outage.",
     fix="Set two replicas or more, and topologySpreadConstraints over zones.",
     settings={
         "replicas": Setting(
-            asks="replicas that a server must have",
+            asks="minimum replicas of a server",
             schema={"type": "integer", "minimum": 1},
             values={"dev": 1, "staging": 2, "prod": 2},
         )
     },
     checks={
         "replicas": Check(
-            asks="must be enough",
+            asks="must be at least the environment's minimum",
             find=_single,
-            bad=(one(edited(_PORT, "spec.replicas", 1)), one(edited(_PORT, "spec.replicas"))),
         ),
         "spread": Check(
             asks="must be set",
-            find=_together,
-            bad=(one(edited(_PORT, "spec.template.spec.topologySpreadConstraints")),),
+            find=_not_spread,
         ),
     },
-    good=(
-        one(_PORT),
-        one(edited(_PORT, "spec.replicas", 0)),
-        one(edited(_SERVER, "spec.replicas", 1)),
-        one(
-            edited(
-                edited(_PORT, "spec.template.spec.topologySpreadConstraints"),
-                "spec.template.spec.affinity",
-                {"podAntiAffinity": {"required": []}},
-            )
-        ),
-        one(edited(_SERVER, "spec.template.spec.topologySpreadConstraints")),
-    ),
 )
 
 
@@ -179,121 +127,105 @@ def _probe(key: str) -> Any:
 
 SERVING_PROBES = ResourceRule(
     name="serving-probes",
-    title="A server says when it is ready, and when it hangs",
+    title="Servers have readiness and liveness probes",
     types=_SERVERS,
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A model takes minutes to load; without a probe requests arrive before it.",
-    fix="Give its container readinessProbe, livenessProbe, and startupProbe while a model loads.",
+    why="A model takes minutes to load; without a readiness probe, requests arrive before it is loaded.",
+    fix="Set readinessProbe and livenessProbe of the container, and startupProbe where a model takes time to load.",
     checks={
         "ready": Check(
             asks="must be set",
             find=_probe("readinessProbe"),
             external_ids=("CKV_K8S_9",),
-            bad=(one(edited(_PORT, "spec.template.spec.containers.0.readinessProbe")),),
         ),
         "alive": Check(
             asks="must be set",
             find=_probe("livenessProbe"),
             external_ids=("CKV_K8S_8",),
-            bad=(one(edited(_PORT, "spec.template.spec.containers.0.livenessProbe")),),
         ),
     },
-    good=(one(_PORT), one(edited(_SERVER, "spec.template.spec.containers.0.livenessProbe"))),
 )
 
 
-def _unbounded(service: Resource, _: Context) -> Iterator[Problem]:
+def _unbounded(service: Resource, _: Context) -> Iterator[Violation]:
     maximum = service["spec"]["predictor"]["maxReplicas"]
     if maximum.missing:
-        yield problem(maximum)
+        yield violation(maximum)
 
 
-def _cold(service: Resource, context: Context) -> Iterator[Problem]:
+def _too_few(service: Resource, context: Context) -> Iterator[Violation]:
     minimum = service["spec"]["predictor"]["minReplicas"]
     number = 1 if minimum.missing else minimum.number()
     if number is not None and number < context.settings["minimum"]:
-        yield problem(minimum)
+        yield violation(minimum)
 
 
-def _foreign(service: Resource, context: Context) -> Iterator[Problem]:
+def _other_location(service: Resource, context: Context) -> Iterator[Violation]:
     uri = service["spec"]["predictor"]["model"]["storageUri"]
     text = uri.text()
     if text is not None and not any(fnmatchcase(text, pattern) for pattern in context.settings["models"]):
-        yield problem(uri)
+        yield violation(uri)
 
 
-def _anonymous(service: Resource, _: Context) -> Iterator[Problem]:
+def _default_account(service: Resource, _: Context) -> Iterator[Violation]:
     account = service["spec"]["predictor"]["serviceAccountName"]
     if account.missing or account.raw == "default":
-        yield problem(account)
+        yield violation(account)
 
-
-_MODEL: Final[dict[str, Any]] = {
-    "spec": {
-        "predictor": {
-            "minReplicas": 1,
-            "maxReplicas": 4,
-            "serviceAccountName": "workload",
-            "model": {"storageUri": "s3://slipway-models/vision/detector"},
-        }
-    }
-}
-_IN: Final = "spec.predictor"
 
 SCALE_BOUNDS = ResourceRule(
     name="serving-scale-bounds",
-    title="A model has an end to its replicas, and in production one that is warm",
+    title="Models have a maximum number of replicas, and in production a minimum",
     types=(INFERENCE_SERVICE,),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="An autoscaler without an end follows every flood of requests with GPUs.",
+    why="An autoscaler without a maximum adds GPUs for every burst of requests.",
     fix="Set maxReplicas of the predictor, and minReplicas 1 in production.",
     settings={
         "minimum": Setting(
-            asks="replicas that a model keeps while nobody asks",
+            asks="minimum replicas of an idle model",
             schema={"type": "integer", "minimum": 0},
             values={"dev": 0, "staging": 0, "prod": 1},
         )
     },
     checks={
-        "maximum": Check(asks="must be set", find=_unbounded, bad=(one(edited(_MODEL, f"{_IN}.maxReplicas")),)),
-        "minimum": Check(asks="must be enough", find=_cold, bad=(one(edited(_MODEL, f"{_IN}.minReplicas", 0)),)),
+        "maximum": Check(
+            asks="must be set",
+            find=_unbounded,
+        ),
+        "minimum": Check(
+            asks="must be at least the environment's minimum",
+            find=_too_few,
+        ),
     },
-    good=(one(_MODEL), one(edited(_MODEL, f"{_IN}.minReplicas"))),
 )
 
 KSERVE_HARDENED = ResourceRule(
     name="kserve-hardened",
-    title="A model comes from a bucket of ours, and reads it as its team",
+    title="Models come from allowed locations and are read with a service account of the team",
     types=(INFERENCE_SERVICE,),
     severity=Severity.HIGH,
     levels=Levels("A/M/M"),
-    why="A model is code: what is loaded from anywhere runs with the rights of the pod (kserve/kserve#1982).",
-    fix="Put the model into the team's place of the models bucket, and set serviceAccountName: workload.",
+    why="A model is code: it runs with the permissions of the pod (kserve/kserve#1982).",
+    fix="Put the model into the team's folder of the models bucket, and set serviceAccountName: workload.",
     settings={
         "models": Setting(
-            asks="globs of places from which models may come",
+            asks="globs of allowed model locations",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(["s3://*", "pvc://*"]),
         )
     },
     checks={
         "place": Check(
-            asks="must be a place of the setting",
-            find=_foreign,
-            bad=(one(edited(_MODEL, f"{_IN}.model.storageUri", "https://example.com/model")),),
+            asks="must match a pattern of the setting models",
+            find=_other_location,
         ),
         "account": Check(
-            asks="must be a service account of the team's",
-            find=_anonymous,
-            bad=(
-                one(edited(_MODEL, f"{_IN}.serviceAccountName")),
-                one(edited(_MODEL, f"{_IN}.serviceAccountName", "default")),
-            ),
+            asks="must be a service account of the team",
+            find=_default_account,
         ),
     },
-    good=(one(_MODEL), one(edited(_MODEL, f"{_IN}.model.storageUri", "pvc://models/x"))),
 )
 
 RULES = (SERVING_PDB, SERVING_HA, SERVING_PROBES, SCALE_BOUNDS, KSERVE_HARDENED)

@@ -1,4 +1,4 @@
-"""Who pays: tags on what AWS bills, labels on what a cluster runs."""
+"""Cost allocation: tags of billed AWS resources, labels of namespaces."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from pulumi_policy import Severity
 
 from policies.access import Node, plain
 from policies.documents import parsed
-from policies.fixtures import edited, one
 from policies.levels import Levels
 from policies.resource import Resource
-from policies.rule import Check, Context, Problem, ResourceRule, Setting, everywhere, problem
-from policies.rules.namespaces import TEAM
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import (
     BUCKET,
     CLUSTER,
@@ -28,38 +26,39 @@ from policies.tokens import (
     OPEN_ZFS,
     VOLUME,
 )
+from spec.teams.labels import COST_CENTER, PROJECT, TEAM
 
 _BILLED: Final = (CLUSTER, NODE_GROUP, NAT_GATEWAY, BUCKET, EFS, LUSTRE, OPEN_ZFS, DATABASE, VOLUME)
-_MADE: Final = ("instance", "volume")
-"""What EC2 makes from a template, and bills; default tags of the provider don't reach it."""
+_LAUNCHED: Final = ("instance", "volume")
+"""Resources that EC2 creates from a template and bills; the provider's default tags don't apply to them."""
 
 
 def _defaults(resource: Resource) -> Node:
-    """Tags that the provider puts on everything; arguments of a provider travel as JSON."""
+    """The provider's default tags; arguments of a provider are encoded as JSON."""
     provider: Mapping[str, Any] = resource.provider
-    given = provider["defaultTags"] if "defaultTags" in list(provider) else None
-    return parsed(Node("defaultTags", plain(given)))["tags"]
+    default_tags = provider["defaultTags"] if "defaultTags" in list(provider) else None
+    return parsed(Node("defaultTags", plain(default_tags)))["tags"]
 
 
 def _lacking(tags: Node, defaults: Node, keys: list[str]) -> list[str]:
     return [key for key in keys if tags[key].missing and defaults[key].missing]
 
 
-def _untagged(resource: Resource, context: Context) -> Iterator[Problem]:
+def _untagged(resource: Resource, context: Context) -> Iterator[Violation]:
     if resource.type in _BILLED:
         missing = _lacking(resource["tags"], _defaults(resource), context.settings["keys"])
         if missing:
-            yield problem(resource["tags"], f"without {', '.join(missing)}")
+            yield violation(resource["tags"], f"without {', '.join(missing)}")
 
 
-def _untagged_machines(template: Resource, context: Context) -> Iterator[Problem]:
-    given = template["tagSpecifications"]
-    entries = given.items()
-    for kind in _MADE if template.type == LAUNCH_TEMPLATE and not given.unknown else ():
+def _untagged_machines(template: Resource, context: Context) -> Iterator[Violation]:
+    specifications = template["tagSpecifications"]
+    entries = specifications.items()
+    for kind in _LAUNCHED if template.type == LAUNCH_TEMPLATE and not specifications.unknown else ():
         tags = [entry["tags"] for entry in entries if entry["resourceType"].raw in (kind, *_unknown(entry))]
-        nothing = Node(f"{given.path}[{kind}]", None)
-        if all(_lacking(found, nothing, context.settings["keys"]) for found in tags):
-            yield problem(given, f"without {', '.join(context.settings['keys'])} for {kind}")
+        nothing = Node(f"{specifications.path}[{kind}]", None)
+        if all(_lacking(node, nothing, context.settings["keys"]) for node in tags):
+            yield violation(specifications, f"without {', '.join(context.settings['keys'])} for {kind}")
 
 
 def _unknown(entry: Node) -> tuple[Any, ...]:
@@ -67,96 +66,73 @@ def _unknown(entry: Node) -> tuple[Any, ...]:
     return (kind.raw,) if kind.unknown else ()
 
 
-def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Problem]:
+def _untagged_nodes(node_class: Resource, context: Context) -> Iterator[Violation]:
     tags = node_class["spec"]["tags"]
     missing = _lacking(tags, Node("", None), context.settings["keys"]) if node_class.type == NODE_CLASS else []
     if missing:
-        yield problem(tags, f"without {', '.join(missing)}")
+        yield violation(tags, f"without {', '.join(missing)}")
 
-
-_TAGS: Final = {"owner": "ml-platform", "cost-center": "ml", "environment": "prod"}
-_TEMPLATE: Final = {
-    "tagSpecifications": [{"resourceType": "instance", "tags": _TAGS}, {"resourceType": "volume", "tags": _TAGS}]
-}
-_PROVIDER: Final = {"defaultTags": '{"tags": {"owner": "ml-platform", "cost-center": "ml", "environment": "prod"}}'}
 
 COST_TAGS = ResourceRule(
     name="cost-tags-complete",
-    title="Whatever AWS bills says whose it is and who pays",
+    title="Billed AWS resources have cost allocation tags",
     types=(*_BILLED, LAUNCH_TEMPLATE, NODE_CLASS),
     severity=Severity.MEDIUM,
     levels=Levels("M/M/M"),
-    why="A line of the bill without an owner is paid by all, and cleaned up by nobody.",
-    fix="Leave the provider's default tags in place, and pass them on to launch templates and node classes.",
+    why="The cost of untagged resources can't be allocated, and resources without an owner are not cleaned up.",
+    fix="Keep the provider's default tags, and pass them on to launch templates and node classes.",
     settings={
         "keys": Setting(
-            asks="keys of tags that must be there",
+            asks="required tag keys",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(["owner", "cost-center", "environment"]),
         )
     },
     checks={
         "tags": Check(
-            asks="must name owner and payer",
+            asks="must have the required tag keys",
             find=_untagged,
-            bad=(one({"tags": {"owner": "ml"}}, type=BUCKET), one({}, type=CLUSTER)),
         ),
         "machines": Check(
-            asks="must be for machines and their volumes",
+            asks="must have the required tag keys for instances and volumes",
             find=_untagged_machines,
-            bad=(
-                one(edited(_TEMPLATE, "tagSpecifications.1.tags", {"owner": "ml"}), type=LAUNCH_TEMPLATE),
-                one(edited(_TEMPLATE, "tagSpecifications.0.resourceType", "network-interface"), type=LAUNCH_TEMPLATE),
-                one({}, type=LAUNCH_TEMPLATE, provider=_PROVIDER),
-            ),
         ),
         "nodes": Check(
-            asks="must name owner and payer",
+            asks="must have the required tag keys",
             find=_untagged_nodes,
-            bad=(one({"spec": {"tags": {"owner": "ml"}}}, type=NODE_CLASS), one({"spec": {}}, type=NODE_CLASS)),
         ),
     },
-    good=(
-        one({"tags": _TAGS}, type=BUCKET),
-        one({"tags": {"Name": "x"}}, type=EFS, provider=_PROVIDER),
-        one(_TEMPLATE, type=LAUNCH_TEMPLATE),
-        one({"spec": {"tags": _TAGS}}, type=NODE_CLASS),
-    ),
 )
 
 
-def _unlabelled(space: Resource, context: Context) -> Iterator[Problem]:
+def _unlabelled(space: Resource, context: Context) -> Iterator[Violation]:
     labels = space["metadata"]["labels"]
     missing = [key for key in context.settings["labels"] if labels[key].missing]
     if labels[TEAM].known and missing:
-        yield problem(labels, f"without {', '.join(missing)}")
+        yield violation(labels, f"without {', '.join(missing)}")
 
-
-_LABELS: Final = {TEAM: "vision", "platform.slipway/project": "perception", "platform.slipway/cost-center": "ml"}
 
 WORKLOAD_LABELS = ResourceRule(
     name="workload-cost-labels",
-    title="A team's namespace says what its work is for, and who pays",
+    title="Team namespaces have cost allocation labels",
     types=(NAMESPACE,),
     severity=Severity.LOW,
     levels=Levels("A/M/M"),
-    why="Nodes are shared: the cost tool on the cluster splits their bill by these labels.",
+    why="Nodes are shared: the cost tool in the cluster allocates their cost by these labels.",
     fix="Set project and costCenter of the team in the stack file.",
     settings={
         "labels": Setting(
             asks="labels that a team's namespace must have",
             schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(sorted(set(_LABELS) - {TEAM})),
+            values=everywhere([COST_CENTER, PROJECT]),
         )
     },
     checks={
         "labels": Check(
-            asks="must name project and payer",
+            asks="must name the project and the cost center",
             find=_unlabelled,
-            bad=(one({"metadata": {"labels": {TEAM: "vision"}}}),),
         )
     },
-    good=(one({"metadata": {"labels": _LABELS}}), one({"metadata": {"labels": {"app": "kserve"}}}), one({})),
 )
 
 RULES = (COST_TAGS, WORKLOAD_LABELS)

@@ -1,24 +1,22 @@
-"""The parts of a VPC: none of them open by AWS's default, and none forgotten."""
+"""Parts of a VPC: insecure defaults, flow logs and unused resources."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from pulumi_policy import Severity
 
 from policies.access import Node
-from policies.fixtures import Fixture, FixtureResource, one, with_, without
 from policies.levels import Levels
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Problem, ResourceRule, StackRule, problem
+from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 from policies.tokens import (
     DEFAULT_NETWORK_ACL,
     DEFAULT_SECURITY_GROUP,
     DEFAULT_VPC,
     EIP,
     FLOW_LOG,
-    NAT_GATEWAY,
     NETWORK_ACL,
     NETWORK_ACL_RULE,
     ROUTE,
@@ -30,27 +28,27 @@ from policies.tokens import (
 _ACLS: Final = (NETWORK_ACL, DEFAULT_NETWORK_ACL)
 
 
-def _aws_default(resource: Resource, _: Context) -> Iterator[Problem]:
+def _aws_default(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == DEFAULT_VPC:
-        yield Problem(path="", got="the account's default VPC")
+        yield Violation(path="", got="the account's default VPC")
 
 
-def _public_by_itself(resource: Resource, _: Context) -> Iterator[Problem]:
+def _public_by_default(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == SUBNET and (flag := resource["mapPublicIpOnLaunch"]).is_true(default=False):
-        yield problem(flag)
+        yield violation(flag)
 
 
-def _default_rules(resource: Resource, _: Context) -> Iterator[Problem]:
+def _default_rules(resource: Resource, _: Context) -> Iterator[Violation]:
     if resource.type == DEFAULT_SECURITY_GROUP:
         for key in ("ingress", "egress"):
             if resource[key].items():
-                yield problem(resource[key], f"open by {len(resource[key].items())} rules")
+                yield violation(resource[key], f"open, with {len(resource[key].items())} rules")
 
 
-def _by_a_machine(resource: Resource, _: Context) -> Iterator[Problem]:
+def _to_an_instance(resource: Resource, _: Context) -> Iterator[Violation]:
     default = resource.type == ROUTE and resource["destinationCidrBlock"].raw == "0.0.0.0/0"
     if default and resource["networkInterfaceId"].known:
-        yield problem(resource["networkInterfaceId"])
+        yield violation(resource["networkInterfaceId"])
 
 
 def _entries(resource: Resource) -> list[Node]:
@@ -59,13 +57,13 @@ def _entries(resource: Resource) -> list[Node]:
     return resource["ingress"].items() if resource.type in _ACLS else []
 
 
-def _open_acl(resource: Resource, _: Context) -> Iterator[Problem]:
-    """Every port to everybody, or a port of administration or of plain file transfer; anything else is for groups."""
+def _open_acl(resource: Resource, _: Context) -> Iterator[Violation]:
+    """All ports, or a port of SSH, RDP or FTP, open to all addresses; security groups restrict the rest."""
     for entry in _entries(resource):
         allowed = (entry["action"] if "action" in entry.fields() else entry["ruleAction"]).raw == "allow"
         world = entry["cidrBlock"].raw == "0.0.0.0/0" or entry["ipv6CidrBlock"].raw == "::/0"
         if allowed and world and _reaches(entry):
-            yield problem(entry, "open to everybody")
+            yield violation(entry, "open to all addresses")
 
 
 def _reaches(entry: Node) -> bool:
@@ -77,51 +75,37 @@ def _reaches(entry: Node) -> bool:
     return any(low <= port <= high for port in (20, 21, 22, 3389))
 
 
-def _acl(**entry: Any) -> Fixture:
-    rule = {"action": "allow", "cidrBlock": "0.0.0.0/0", "protocol": "tcp", "fromPort": 443, "toPort": 443, **entry}
-    return one({"ingress": [rule]}, type=NETWORK_ACL)
-
-
-_ACL_RULE: Final[dict[str, Any]] = {"ruleAction": "allow", "cidrBlock": "0.0.0.0/0", "protocol": "-1"}
-
 PARTS_CLOSED = ResourceRule(
     name="vpc-parts-closed",
-    title="No part of a VPC is open because AWS makes it so",
+    title="Insecure AWS defaults of VPCs are not used",
     types=(SUBNET, DEFAULT_VPC, DEFAULT_SECURITY_GROUP, *_ACLS, NETWORK_ACL_RULE, ROUTE),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Default VPCs, default groups and public addresses by default open what nobody meant to open.",
-    fix="Use the network component, whose subnets give out no public address and whose default group is empty.",
+    why="Default VPCs, default security groups and automatic public addresses expose resources unintentionally.",
+    fix="Use the network component: its subnets assign no public addresses, and its default security group is empty.",
     checks={
         "default-vpc": Check(
             asks="must not be used",
             find=_aws_default,
             external_ids=("CKV_AWS_148", "AVD-AWS-0101"),
-            bad=(one({}, type=DEFAULT_VPC),),
         ),
         "public-address": Check(
             asks="must be false",
-            find=_public_by_itself,
+            find=_public_by_default,
             external_ids=("CKV_AWS_130", "AVD-AWS-0164"),
-            bad=(one({"mapPublicIpOnLaunch": True}),),
         ),
         "default-group": Check(
             asks="must be empty",
             find=_default_rules,
             external_ids=("AVD-AWS-0173",),
-            bad=(
-                one({"ingress": [{"protocol": "-1"}], "egress": []}, type=DEFAULT_SECURITY_GROUP),
-                one({"egress": [{"protocol": "-1"}]}, type=DEFAULT_SECURITY_GROUP),
-            ),
         ),
         "default-route": Check(
-            asks="must be a gateway's, not a machine's",
-            find=_by_a_machine,
+            asks="must not be set on a default route; use a gateway",
+            find=_to_an_instance,
             external_ids=("CKV2_AWS_35",),
-            bad=(one({"destinationCidrBlock": "0.0.0.0/0", "networkInterfaceId": "eni-1"}, type=ROUTE),),
         ),
         "acl": Check(
-            asks="must name networks or ports",
+            asks="must limit networks or ports",
             find=_open_acl,
             external_ids=(
                 "CKV_AWS_229",
@@ -132,120 +116,81 @@ PARTS_CLOSED = ResourceRule(
                 "AVD-AWS-0102",
                 "AVD-AWS-0105",
             ),
-            bad=(
-                _acl(protocol="-1", fromPort=0, toPort=0),
-                _acl(fromPort=0, toPort=65535),
-                _acl(fromPort=22, toPort=22),
-                _acl(fromPort=3000, toPort=4000),
-                _acl(cidrBlock=None, ipv6CidrBlock="::/0", fromPort=20, toPort=21),
-                one(_ACL_RULE, type=NETWORK_ACL_RULE),
-                one({"ingress": [_ACL_RULE | {"action": "allow"}]}, type=DEFAULT_NETWORK_ACL),
-            ),
         ),
     },
-    good=(
-        one({"mapPublicIpOnLaunch": False}),
-        one({"destinationCidrBlock": "0.0.0.0/0", "natGatewayId": "nat-1"}, type=ROUTE),
-        one({"destinationCidrBlock": "10.0.0.0/8", "networkInterfaceId": "eni-1"}, type=ROUTE),
-        one({}),
-        one({"ingress": [], "egress": []}, type=DEFAULT_SECURITY_GROUP),
-        _acl(),
-        _acl(action="deny", protocol="-1"),
-        _acl(cidrBlock="10.0.0.0/8", protocol="-1"),
-        _acl(fromPort=23, toPort=1024),
-        _acl(fromPort=None),
-        one({**_ACL_RULE, "egress": True}, type=NETWORK_ACL_RULE),
-    ),
 )
 
 
-def _unwatched(stack: Stack, _: Context) -> Iterator[Problem]:
+def _without_flow_logs(stack: Stack, _: Context) -> Iterator[Violation]:
     for vpc in stack.of(VPC):
         if not any(log.takes_from(vpc) for log in stack.of(FLOW_LOG)):
-            yield Problem(path="", got="without flow logs", at=vpc)
+            yield Violation(path="", got="without flow logs", at=vpc)
 
 
-def _left_open(stack: Stack, _: Context) -> Iterator[Problem]:
+def _default_group_unmanaged(stack: Stack, _: Context) -> Iterator[Violation]:
     for vpc in stack.of(VPC):
         if not any(group.takes_from(vpc) for group in stack.of(DEFAULT_SECURITY_GROUP)):
-            yield Problem(path="", got="with AWS's default security group, whose members talk freely", at=vpc)
+            yield Violation(
+                path="", got="with AWS's default security group, which allows all traffic between its members", at=vpc
+            )
 
 
-def _idle_address(stack: Stack, _: Context) -> Iterator[Problem]:
+def _idle_address(stack: Stack, _: Context) -> Iterator[Violation]:
     for address in stack.of(EIP):
         used = not address["instance"].missing or not address["networkInterface"].missing
         if not used and not any(other.takes_from(address) for other in stack.resources):
-            yield Problem(path="", got="used by nothing, and billed", at=address)
+            yield Violation(path="", got="unused, and billed", at=address)
 
 
-def _unattached_acl(stack: Stack, _: Context) -> Iterator[Problem]:
+def _unattached_acl(stack: Stack, _: Context) -> Iterator[Violation]:
     for acl in stack.of(NETWORK_ACL):
         subnets = acl["subnetIds"]
         if subnets.missing or (subnets.known and not subnets.items()):
-            yield problem(subnets, at=acl)
+            yield violation(subnets, at=acl)
 
 
-def _peer_everything(stack: Stack, _: Context) -> Iterator[Problem]:
+def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
     for route in stack.of(ROUTE):
         if route.source("vpcPeeringConnectionId", VPC_PEERING) and route["destinationCidrBlock"].raw == "0.0.0.0/0":
-            yield problem(route["destinationCidrBlock"], at=route)
+            yield violation(route["destinationCidrBlock"], at=route)
 
-
-_VPC: Final[Fixture] = {
-    "vpc": FixtureResource(type=VPC),
-    "log": FixtureResource(type=FLOW_LOG, takes={"vpcId": ("vpc",)}),
-    "default": FixtureResource(type=DEFAULT_SECURITY_GROUP, takes={"vpcId": ("vpc",)}),
-    "address": FixtureResource(type=EIP),
-    "nat": FixtureResource(type=NAT_GATEWAY, takes={"allocationId": ("address",)}),
-    "other-address": FixtureResource(type=EIP, props={"networkInterface": "eni-1"}),
-    "acl": FixtureResource(type=NETWORK_ACL, props={"subnetIds": ["subnet-a"]}),
-    "peering": FixtureResource(type=VPC_PEERING),
-    "to-peer": FixtureResource(
-        type=ROUTE,
-        props={"destinationCidrBlock": "10.0.0.0/12"},
-        takes={"vpcPeeringConnectionId": ("peering",)},
-    ),
-    "out": FixtureResource(type=ROUTE, props={"destinationCidrBlock": "0.0.0.0/0"}, takes={"natGatewayId": ("nat",)}),
-}
 
 VPC_BASELINE = StackRule(
     name="vpc-baseline",
-    title="A VPC is watched, its default group is empty, and nothing in it is left over",
+    title="VPCs have flow logs, a managed default security group and no unused resources",
     types=(VPC, FLOW_LOG, DEFAULT_SECURITY_GROUP, EIP, NETWORK_ACL, ROUTE, VPC_PEERING),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="Flow logs tell afterwards who talked to whom; what is left over is paid for, or used by somebody else.",
+    why="Flow logs show past connections to an investigation; unused resources cost money or are reused "
+    "unintentionally.",
     fix="Use the network component with flowLogs.enabled.",
     checks={
         "flow-logs": Check(
             asks="must have flow logs",
-            find=_unwatched,
+            find=_without_flow_logs,
             external_ids=("CKV2_AWS_11", "AVD-AWS-0178"),
-            bad=(without(_VPC, "log"),),
         ),
         "default-group": Check(
-            asks="must have its default group taken over",
-            find=_left_open,
+            asks="must have its default security group managed by the stack",
+            find=_default_group_unmanaged,
             external_ids=("CKV2_AWS_12",),
-            bad=(without(_VPC, "default"),),
         ),
         "address": Check(
-            asks="must be attached", find=_idle_address, external_ids=("CKV2_AWS_19",), bad=(without(_VPC, "nat"),)
+            asks="must be attached",
+            find=_idle_address,
+            external_ids=("CKV2_AWS_19",),
         ),
         "acl": Check(
             asks="must name its subnets",
             find=_unattached_acl,
             external_ids=("CKV2_AWS_1",),
-            bad=(with_(_VPC, "acl", "subnetIds", []), with_(_VPC, "acl", "subnetIds")),
         ),
         "peering": Check(
-            asks="must be the peer's networks alone",
-            find=_peer_everything,
+            asks="must be the networks of the peer only",
+            find=_all_traffic_to_peer,
             external_ids=("CKV2_AWS_44",),
-            bad=(with_(_VPC, "to-peer", "destinationCidrBlock", "0.0.0.0/0"),),
         ),
     },
-    good=(_VPC, {"address": FixtureResource(type=EIP, props={"instance": "i-1"})}),
 )
 
 RULES = (PARTS_CLOSED, VPC_BASELINE)

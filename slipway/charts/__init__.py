@@ -1,6 +1,6 @@
-"""Charts and the values that the platform gives them: which charts, which keys, and whether the charts know them.
+"""Helm charts and the values that the platform sets: which charts, which keys, and whether the charts support them.
 
-Helm takes a key that a chart does not know without a word, so a typo in a value changes nothing and nobody notices.
-Here every key is held against the chart (`slipway charts check`), and what was found is written down
-(`slipway/charts/verified.yaml`), so that a test finds a typo without any chart.
+Helm silently accepts a key that a chart does not have, so a typo in a value has no effect and no error. Here,
+`slipway charts check` verifies every key against its chart and records the verified keys
+(`slipway/charts/verified.yaml`), so that a test finds a typo without the charts.
 """

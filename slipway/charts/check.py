@@ -1,4 +1,4 @@
-"""Values of releases against the charts at hand."""
+"""Checks the values of releases against the downloaded charts."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ _PLAIN: Final = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What came of one chart.
+    """The result for one chart.
 
     Attributes:
         chart: Its name.
-        version: Version that releases ask for.
-        at_hand: Version at hand; None where the chart is not.
-        problems: What is wrong with values, one line each, with the release.
-        known: Keys of ours that the chart knows.
+        version: Version that the releases request.
+        available: Downloaded version; None if the chart is not downloaded.
+        problems: Problems of the values, one line each, with the release.
+        known: The platform's keys that the chart supports.
     """
 
     chart: str
     version: str
-    at_hand: str | None
+    available: str | None
     problems: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
 
     @property
     def verified(self) -> bool:
-        """Whether every key was found, in the version that is asked for."""
-        return self.at_hand is not None and not self.problems and same(self.at_hand, self.version)
+        """Whether the chart supports every key, in the requested version."""
+        return self.available is not None and not self.problems and same(self.available, self.version)
 
 
 def check(charts: Mapping[str, Iterable[Use]], directory: Path) -> list[Finding]:
-    """Findings by chart, for uses by chart."""
-    at_hand = Charts(directory)
-    return [_check(name, tuple(uses), at_hand) for name, uses in charts.items()]
+    """A finding per chart, for releases grouped by chart."""
+    available = Charts(directory)
+    return [_check(name, tuple(uses), available) for name, uses in charts.items()]
 
 
 def record(findings: Iterable[Finding]) -> dict[str, Verified]:
-    """What may be written down: charts whose every key was found, in the version that is asked for."""
+    """The entries to record: charts that support every key, in the requested version."""
     return {each.chart: Verified(version=each.version, keys=each.known) for each in findings if each.verified}
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two versions are one: to Helm, v26.7.0 is 26.7.0."""
+    """Whether two versions are equal: to Helm, v26.7.0 is 26.7.0."""
     return one.lstrip("v") == other.lstrip("v")
 
 
@@ -62,17 +62,17 @@ def _check(name: str, uses: tuple[Use, ...], charts: Charts) -> Finding:
     version = uses[0].version
     chart = charts.find(name, version)
     if chart is None:
-        return Finding(chart=name, version=version, at_hand=None)
+        return Finding(chart=name, version=version, available=None)
     problems = tuple(dict.fromkeys(line for use in uses for line in _problems(chart, use)))
     known = (
         frozenset(path for use in uses for path in keys.verified(chart, use.values)) if not problems else frozenset()
     )
-    return Finding(chart=name, version=version, at_hand=chart.version, problems=problems, known=known)
+    return Finding(chart=name, version=version, available=chart.version, problems=problems, known=known)
 
 
 def _problems(chart: Chart, use: Use) -> Iterator[str]:
-    given = _without_unknowns(use.values)
-    for line in (*values.problems(chart, given), *schema.problems(chart, given)):
+    known = _without_unknowns(use.values)
+    for line in (*values.problems(chart, known), *schema.problems(chart, known)):
         yield f"{use.release}: {line}"
 
 

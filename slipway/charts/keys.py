@@ -1,4 +1,4 @@
-"""Keys of values as paths: `controller.resources.limits.memory`."""
+"""Keys of values as paths, such as `controller/resources`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from slipway.sandbox.kubernetes.helm.chart import Chart
 
 Path: TypeAlias = tuple[str, ...]
 SEPARATOR = "/"
-"""Between the parts of a path as text: dots and slashes both occur in keys, but a slash only in those of labels, which
-are keys of a map that takes any."""
+"""Separates the parts of a path as text. Keys may contain dots and slashes, but slashes only occur in label keys, and
+labels are maps that accept any key."""
 
 
 def leaves(values: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
@@ -25,20 +25,20 @@ def leaves(values: Mapping[str, Any], path: Path = ()) -> Iterator[Path]:
 
 
 def verified(chart: Chart, values: Mapping[str, Any]) -> frozenset[str]:
-    """What of the values the chart knows: each path down to where the chart takes any key.
+    """Paths of the values that the chart supports, shortened where the chart accepts any key.
 
-    Only for values in which `slipway.sandbox.kubernetes.helm.values.problems` finds nothing.
+    Only for values without `slipway.sandbox.kubernetes.helm.values.problems`.
     """
     return frozenset(text(_known(chart.defaults, path)) for path in leaves(values))
 
 
 def unverified(values: Mapping[str, Any], known: Collection[str]) -> tuple[str, ...]:
-    """Paths of the values that neither stand in `known` nor below one that does, sorted."""
+    """Sorted paths of the values that are neither in `known` nor below a path in it."""
     return tuple(sorted(text(path) for path in leaves(values) if not _covered(path, known)))
 
 
 def text(path: Path) -> str:
-    """A path as it is written down."""
+    """A path as it is recorded."""
     return SEPARATOR.join(path)
 
 
@@ -47,7 +47,7 @@ def _covered(path: Path, known: Collection[str]) -> bool:
 
 
 def _known(defaults: Any, path: Path) -> Path:
-    """The path, cut where the chart's own default is a map that takes any key: an empty one, or one by its name."""
+    """The path, shortened where the chart's default is a map that accepts any key: empty, or open by its name."""
     at = defaults
     for length, part in enumerate(path, start=1):
         if not isinstance(at, Mapping) or part not in at:

@@ -1,4 +1,4 @@
-"""Getting charts from where they are published, for users with a network: `helm pull`, one folder a chart."""
+"""Downloads published charts with `helm pull`, one folder per chart; needs network access."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from spec.catalog import charts
 from spec.catalog.charts import ChartRef
 
 SECONDS: Final = 120
-"""The largest chart, kube-prometheus-stack, has 1 MB packed; a mirror may be slow."""
+"""Timeout of a download. The largest chart, kube-prometheus-stack, has 1 MB packed; a mirror may be slow."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pulled:
-    """What became of one chart; `problem` is empty where it is at hand now."""
+    """The result for one chart; `problem` is empty if the download succeeded."""
 
     chart: ChartRef
     folder: Path
@@ -28,19 +28,19 @@ class Pulled:
 
 
 def pinned() -> tuple[ChartRef, ...]:
-    """Every pin of the platform, by name."""
-    found = {each.name: each for each in vars(charts).values() if isinstance(each, ChartRef)}
-    return tuple(found[name] for name in sorted(found))
+    """Every pinned chart of the platform, by name."""
+    by_name = {each.name: each for each in vars(charts).values() if isinstance(each, ChartRef)}
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
 def pull(helm: Path, charts: Iterable[ChartRef], directory: Path) -> list[Pulled]:
-    """Get charts, each into a folder of its name that is replaced as a whole; one that fails leaves the old one."""
+    """Download charts, each into a folder of its name, which is replaced; a failed download keeps the old folder."""
     directory.mkdir(parents=True, exist_ok=True)
     return [_pull(helm, chart, directory) for chart in charts]
 
 
 def arguments(chart: ChartRef, into: Path) -> list[str]:
-    """What helm is asked."""
+    """The arguments of `helm pull`."""
     place = ["--repo", chart.repository] if chart.repository else []
     return ["pull", chart.chart, *place, "--version", chart.version, "--untar", "--untardir", str(into)]
 
@@ -51,7 +51,7 @@ def _pull(helm: Path, chart: ChartRef, directory: Path) -> Pulled:
         problem = _run([str(helm), *arguments(chart, Path(place))])
         fresh = Path(place) / chart.name
         if not problem and not (fresh / "Chart.yaml").is_file():
-            problem = f"helm left no folder {chart.name} with a Chart.yaml"
+            problem = f"helm wrote no {chart.name}/Chart.yaml"
         if not problem:
             (fresh / SOURCE_FILE).write_text(
                 f"chart_location: {chart.repository or chart.chart}\nchart_version: {chart.version}\n", encoding="utf-8"
@@ -62,12 +62,12 @@ def _pull(helm: Path, chart: ChartRef, directory: Path) -> Pulled:
 
 
 def _run(argv: list[str]) -> str:
-    """Empty where it went well, else the last line of what was said."""
+    """The last line of helm's error output; empty if it succeeded."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=SECONDS)
     except subprocess.TimeoutExpired:
-        return f"no answer within {SECONDS} s"
+        return f"no response within {SECONDS} s"
     if done.returncode == 0:
         return ""
     lines = [line for line in done.stderr.strip().splitlines() if line]
-    return lines[-1] if lines else f"helm ended with {done.returncode}"
+    return lines[-1] if lines else f"helm exited with code {done.returncode}"

@@ -1,4 +1,4 @@
-"""Which charts a platform uses, and with what values."""
+"""The charts that a platform uses, with their values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Use:
 
     Attributes:
         release: Logical name.
-        chart: Name of the chart, without the place where it is.
-        version: Version that is asked for.
-        values: Values that are given to it; what only a cloud knows is marked as unknown.
+        chart: Name of the chart, without its repository or path.
+        version: Requested version.
+        values: Values of the release; values known only after an update are marked as unknown.
     """
 
     release: str
@@ -30,18 +30,18 @@ class Use:
 
 
 def of_platform(platform: Platform, stack: str) -> list[Use]:
-    """Every release of a platform, by logical name. Raises whatever its program raises."""
+    """Every release of a platform, by logical name. Errors of the program are raised unchanged."""
     recording = record_platform(platform, stack=stack)
-    found = [_use(each.name, each.inputs.plain) for each in recording.resources.values() if each.type == RELEASE]
-    return sorted(found, key=lambda use: use.release)
+    releases = [_use(each.name, each.inputs.plain) for each in recording.resources.values() if each.type == RELEASE]
+    return sorted(releases, key=lambda use: use.release)
 
 
-def together(uses: Iterable[Use]) -> dict[str, list[Use]]:
-    """Uses by chart."""
-    found: dict[str, list[Use]] = {}
+def by_chart(uses: Iterable[Use]) -> dict[str, list[Use]]:
+    """Releases grouped by chart."""
+    groups: dict[str, list[Use]] = {}
     for use in uses:
-        found.setdefault(use.chart, []).append(use)
-    return dict(sorted(found.items()))
+        groups.setdefault(use.chart, []).append(use)
+    return dict(sorted(groups.items()))
 
 
 def _use(name: str, inputs: Mapping[str, Any]) -> Use:

@@ -1,8 +1,8 @@
-"""A platform with other settings of its add-ons, so that values are seen that no stack file asks for.
+"""Variants of a platform with other add-on settings, to cover values that no stack file produces.
 
-For every field all that it may be is listed as far as it is finite: both of a switch, each of a choice, the least and
-the most of a number, none and some. The first variant takes the first of every field, the second the second, and so on,
-until each was taken once. Add-ons that exclude one another come in different variants.
+For every field, the possible values are listed as far as they are finite: both values of a switch, each of a choice,
+the minimum and maximum of a number, none and some. The first variant takes the first value of every field, the second
+variant the second, and so on, until each was used once. Add-ons that exclude one another are in different variants.
 """
 
 from __future__ import annotations
@@ -21,65 +21,65 @@ from spec.settings.addons import Addons, AddonSettings
 
 
 def variants(platform: Platform) -> Iterator[Platform]:
-    """Platforms with every add-on there is, in as many variants as the field with the most choices has."""
-    for crew in crews(kinds()):
-        models = {name: _choices_of(kind) for name, kind in crew.items()}
+    """Platforms that together enable every add-on, in as many variants as the field with the most values needs."""
+    for group in groups(kinds()):
+        models = {name: _choices_of(kind) for name, kind in group.items()}
         for turn in range(max(map(len, models.values()), default=0)):
             chosen = {name: choices[turn % len(choices)] for name, choices in models.items()}
-            # What the stack file names is kept: it may need settings that have no default.
-            given = {name: getattr(platform.addons, name) or chosen[name] for name in crew} if turn == 0 else chosen
-            yield platform.model_copy(update={"addons": Addons.model_construct(**given)})
+            # The first variant keeps the stack file's settings: some have no default.
+            addons = {name: getattr(platform.addons, name) or chosen[name] for name in group} if turn == 0 else chosen
+            yield platform.model_copy(update={"addons": Addons.model_construct(**addons)})
 
 
 def kinds() -> dict[str, type[AddonSettings]]:
-    """Settings classes by their field."""
-    found: dict[str, type[AddonSettings]] = {}
+    """Settings classes of the add-ons, by field."""
+    classes: dict[str, type[AddonSettings]] = {}
     for name, field in Addons.model_fields.items():
         for kind in (field.annotation, *get_args(field.annotation)):
             if isinstance(kind, type) and issubclass(kind, AddonSettings):
-                found[name] = kind
-    return found
+                classes[name] = kind
+    return classes
 
 
-def crews(all_kinds: dict[str, type[AddonSettings]]) -> list[dict[str, type[AddonSettings]]]:
-    """Add-ons that can stand together, every add-on in at least one crew, each with what it requires."""
-    found: list[dict[str, type[AddonSettings]]] = []
+def groups(all_kinds: dict[str, type[AddonSettings]]) -> list[dict[str, type[AddonSettings]]]:
+    """Groups of compatible add-ons, each with its requirements; every add-on is in at least one group."""
+    result: list[dict[str, type[AddonSettings]]] = []
     for name, kind in all_kinds.items():
-        wanted = _with_required(name, kind, all_kinds)
-        for crew in found:
-            if not _conflict({**crew, **wanted}):
-                crew.update(wanted)
+        required = _with_required(name, kind, all_kinds)
+        for group in result:
+            if not _conflict({**group, **required}):
+                group.update(required)
                 break
         else:
-            found.append(wanted)
-    return found
+            result.append(required)
+    return result
 
 
 def _with_required(
     name: str, kind: type[AddonSettings], all_kinds: dict[str, type[AddonSettings]]
 ) -> dict[str, type[AddonSettings]]:
     names = {each: key for key, each in all_kinds.items()}
-    found = {name: kind}
+    required = {name: kind}
     for other in kind.requires:
-        found |= _with_required(names[other], other, all_kinds)
-    return found
+        required |= _with_required(names[other], other, all_kinds)
+    return required
 
 
-def _conflict(crew: dict[str, type[AddonSettings]]) -> bool:
-    present = set(crew.values())
+def _conflict(group: dict[str, type[AddonSettings]]) -> bool:
+    present = set(group.values())
     return any(other in present for kind in present for other in kind.excludes)
 
 
 def _choices_of(model: type[BaseModel]) -> list[Any]:
-    """Instances of a model, the first with its defaults."""
+    """Instances of a model, the first one with its defaults."""
     fields = {name: _choices(field) for name, field in model.model_fields.items()}
     turns = max(map(len, fields.values()), default=1)
-    made = [model.model_construct(**_defaults(model))]
+    instances = [model.model_construct(**_defaults(model))]
     for turn in range(turns):
-        made.append(
+        instances.append(
             model.model_construct(**{name: choices[turn % len(choices)] for name, choices in fields.items() if choices})
         )
-    return made
+    return instances
 
 
 def _defaults(model: type[BaseModel]) -> dict[str, Any]:
@@ -88,10 +88,10 @@ def _defaults(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _choices(field: FieldInfo) -> list[Any]:
-    """What a field may be, its default first."""
-    found = [] if field.is_required() else [field.get_default(call_default_factory=True)]
-    found += [each for each in _of_type(field.annotation, field.metadata) if each not in found]
-    return found
+    """Possible values of a field, its default first."""
+    values = [] if field.is_required() else [field.get_default(call_default_factory=True)]
+    values += [each for each in _of_type(field.annotation, field.metadata) if each not in values]
+    return values
 
 
 def _of_type(kind: Any, metadata: Sequence[Any]) -> list[Any]:
@@ -119,9 +119,9 @@ def _flat(item: Any) -> list[Any]:
 
 
 def _bounds(metadata: Sequence[Any]) -> list[int]:
-    found = []
+    bounds = []
     for item in metadata:
         for kind, attribute, shift in ((Ge, "ge", 0), (Gt, "gt", 1), (Le, "le", 0), (Lt, "lt", -1)):
             if isinstance(item, kind):
-                found.append(int(getattr(item, attribute)) + shift)
-    return sorted(found)
+                bounds.append(int(getattr(item, attribute)) + shift)
+    return sorted(bounds)

@@ -1,4 +1,5 @@
-"""The command line: `slipway up dev --sandbox` and the rest. One file a command group, heavy imports late."""
+"""The command line: `slipway up dev --sandbox` and the other commands. One file per command group; heavy imports are
+late."""
 
 from __future__ import annotations
 
@@ -13,9 +14,9 @@ from spec.errors import EXIT_FAILURE, EXIT_INTERRUPTED, SlipwayError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code. A failure is one message on stderr, never a traceback (but with --debug)."""
+    """Run one command; the exit code. A failure prints one message to stderr, and a traceback only with --debug."""
     options = parse(sys.argv[1:] if arguments is None else arguments)
-    # In a shell of `slipway sandbox env`, the first `pulumi` on PATH is ours and not the engine.
+    # In a shell of `slipway sandbox env`, the first `pulumi` on PATH is Slipway's shim, not the engine.
     os.environ["PATH"] = off_path(os.environ.get("PATH", os.defpath))
     try:
         code: int = options.run(options)
@@ -24,10 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("slipway: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has enough (`slipway doctor | head`); Python would complain again at its own end.
+        # The reader closed the pipe (`slipway doctor | head`); without this, Python reports the error again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILURE
-    except Exception as error:  # the last line of defence between a bug and a user
+    except Exception as error:  # an unexpected error is a message too, not a traceback
         return _report(error, debug=options.debug)
     return code
 

@@ -1,4 +1,4 @@
-"""`slipway charts pull|check`: the charts of the platform, and whether they know the values that it gives them."""
+"""`slipway charts pull|check`: download the platform's Helm charts, and check its values against them."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ if TYPE_CHECKING:
     from slipway.cli.commands import Commands
 
 VARIABLE: Final = "SLIPWAY_CHARTS"
-"""Names the folder of charts, here and to the sandbox."""
+"""Environment variable with the folder of charts, for this command and for the sandbox."""
 
 
 def add(commands: Commands) -> None:
     """Add the two commands to the parser."""
-    group = commands.add_parser("charts", help="get the charts of the add-ons, and check values against them")
+    group = commands.add_parser("charts", help="download the add-ons' Helm charts, and check values against them")
     actions = group.add_subparsers(dest="action", required=True, metavar="ACTION")
-    pulling = actions.add_parser("pull", help="get every pinned chart from its repository; needs a network")
-    pulling.add_argument("charts", nargs="*", metavar="CHART", help="names of charts; all of them where none is given")
+    pulling = actions.add_parser("pull", help="download every pinned chart from its repository; needs network access")
+    pulling.add_argument("charts", nargs="*", metavar="CHART", help="chart to download (default: all of them)")
     pulling.set_defaults(run=run_pull)
-    checking = actions.add_parser("check", help="tell which values of the stacks a chart does not know")
-    checking.add_argument("stacks", nargs="*", metavar="STACK", help="names of stacks; all of them where none is given")
+    checking = actions.add_parser("check", help="list the values of the stacks that their charts don't support")
+    checking.add_argument("stacks", nargs="*", metavar="STACK", help="stack to check (default: all of them)")
     checking.add_argument(
-        "--record", action="store_true", help="also over other settings, and write down what was found"
+        "--record", action="store_true", help="also check variants of the settings, and record the verified keys"
     )
     checking.set_defaults(run=run_check)
     for parser in (pulling, checking):
-        parser.add_argument("--dir", type=Path, metavar="DIR", help=f"folder of charts; ${VARIABLE} where not given")
+        parser.add_argument("--dir", type=Path, metavar="DIR", help=f"folder of charts (default: ${VARIABLE})")
 
 
 def run_pull(options: argparse.Namespace) -> int:
-    """Get charts; 1 if one of them could not be got."""
+    """Download charts; 1 if a download failed."""
     from slipway import toolchain  # noqa: PLC0415 - `slipway --help` needs none of it
     from slipway.charts.pull import pinned, pull  # noqa: PLC0415
 
     directory = _directory(options.dir)
     helm = toolchain.find("helm")
     if helm is None:
-        msg = "helm is not installed: `python -m slipway.toolchain ensure helm` gets it, or put one on PATH"
+        msg = "helm is not installed: run `python -m slipway.toolchain ensure helm`, or put helm on PATH"
         raise SlipwayError(msg)
     known = {chart.name: chart for chart in pinned()}
     unknown = sorted(set(options.charts) - set(known))
     if unknown:
-        msg = f"{unknown[0]} is no chart of the platform; there are {', '.join(known)}"
+        msg = f"{unknown[0]} is not a chart of the platform. Choose from {', '.join(known)}"
         raise SlipwayError(msg)
     pulled = pull(helm, [known[name] for name in options.charts or known], directory)
     print(describe_pulled(pulled, directory))
@@ -60,41 +60,43 @@ def run_pull(options: argparse.Namespace) -> int:
 
 
 def run_check(options: argparse.Namespace) -> int:
-    """Check values; 1 if a chart does not know one of them."""
+    """Check values; 1 if a chart does not support one of them."""
     directory = _directory(options.dir)
     if not directory.is_dir():
-        msg = f"{directory} is no folder: `slipway charts pull --dir {directory}` makes it, where there is a network"
+        msg = (
+            f"{directory} is not a folder: `slipway charts pull --dir {directory}` creates it, and needs network access"
+        )
         raise SlipwayError(msg)
     project = find(Path.cwd())
     from slipway.charts import check, uses, verified  # noqa: PLC0415 - imports the SDK
 
-    found = _uses(project, options.stacks or project.stack_names, varied=options.record)
-    findings = check.check(uses.together(found), directory)
+    releases = _uses(project, options.stacks or project.stack_names, varied=options.record)
+    findings = check.check(uses.by_chart(releases), directory)
     print(describe_findings(findings))
     if options.record:
         kept = {**verified.load(), **check.record(findings)}
         used = {finding.chart for finding in findings}
         verified.save({chart: entry for chart, entry in kept.items() if chart in used})
-        print(f"written: {verified.FILE}")
+        print(f"wrote {verified.FILE}")
     return 1 if any(finding.problems for finding in findings) else 0
 
 
 def describe_pulled(pulled: Sequence[Pulled], directory: Path) -> str:
-    """What is at hand now, and what could not be got and why."""
-    got = [each for each in pulled if not each.problem]
+    """The charts that were downloaded, and those that failed with the reason."""
+    downloaded = [each for each in pulled if not each.problem]
     failed = [each for each in pulled if each.problem]
-    lines = [f"{len(got)} of {len(pulled)} charts in {directory}"]
-    lines += [f"  {each.chart.name} {each.chart.version}" for each in got]
+    lines = [f"downloaded {len(downloaded)} of {len(pulled)} charts to {directory}"]
+    lines += [f"  {each.chart.name} {each.chart.version}" for each in downloaded]
     for each in failed:
         place = each.chart.repository or each.chart.chart
-        lines.append(f"not got: {each.chart.name} {each.chart.version} from {place}: {each.problem}")
+        lines.append(f"failed: {each.chart.name} {each.chart.version} from {place}: {each.problem}")
     if failed:
         lines.append(
-            "Whether a repository is reachable, `helm` says best itself; behind a proxy, set HTTPS_PROXY. What was at "
-            "hand before is still there."
+            "Check that the repositories are reachable; behind a proxy, set HTTPS_PROXY. Charts downloaded earlier are "
+            "unchanged."
         )
     else:
-        lines.append(f"The sandbox uses them where {VARIABLE}={directory} is set when it starts.")
+        lines.append(f"To use them in the sandbox, set {VARIABLE}={directory} before it starts.")
     return "\n".join(lines)
 
 
@@ -102,38 +104,38 @@ def describe_findings(findings: Sequence[Finding]) -> str:
     """A line for each chart, then every problem."""
     rows = [(finding.chart, finding.version, _verdict(finding)) for finding in findings]
     problems = [f"  {line}" for finding in findings for line in finding.problems]
-    return "\n".join([table(rows), *(["", "Values that no chart takes:", *problems] if problems else [])])
+    return "\n".join([table(rows), *(["", "Unsupported values:", *problems] if problems else [])])
 
 
 def _verdict(finding: Finding) -> str:
-    if finding.at_hand is None:
-        return "not at hand: nothing was checked"
+    if finding.available is None:
+        return "chart not available: nothing was checked"
     if finding.problems:
         count = len(finding.problems)
-        return f"{count} value{'s' if count != 1 else ''} that it does not take"
-    other = "" if finding.verified else f", in {finding.at_hand}, which is another version"
-    return f"knows every value{other}"
+        return f"{count} unsupported value{'s' if count != 1 else ''}"
+    other = "" if finding.verified else f", checked in version {finding.available}"
+    return f"supports every value{other}"
 
 
 def _uses(project: Project, stacks: Sequence[str], *, varied: bool) -> list[Use]:
     from slipway.charts import uses, variants  # noqa: PLC0415 - imports the SDK
     from slipway.cli.settings import checked  # noqa: PLC0415
 
-    found: list[Use] = []
+    releases: list[Use] = []
     for stack in stacks:
         platform = checked(project, stack).platform
-        found += uses.of_platform(platform, stack)
+        releases += uses.of_platform(platform, stack)
         if varied and stack == stacks[0]:
             for other in variants.variants(platform):
-                found += uses.of_platform(other, stack)
-    return found
+                releases += uses.of_platform(other, stack)
+    return releases
 
 
-def _directory(given: Path | None) -> Path:
-    if given is not None:
-        return given.absolute()
-    named = os.environ.get(VARIABLE)
-    if not named:
-        msg = f"which folder of charts? Give --dir DIR, or set {VARIABLE}"
+def _directory(option: Path | None) -> Path:
+    if option is not None:
+        return option.absolute()
+    default = os.environ.get(VARIABLE)
+    if not default:
+        msg = f"no folder of charts: give --dir DIR, or set {VARIABLE}"
         raise SlipwayError(msg)
-    return Path(named).absolute()
+    return Path(default).absolute()

@@ -1,4 +1,4 @@
-"""`slipway check STACK...`: the settings alone, without the engine."""
+"""`slipway check STACK...`: check the settings, without the engine."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("check", help="check the settings of stacks, without the engine")
     parser.add_argument("stacks", nargs="+", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-    parser.add_argument("--strict", action="store_true", help="take warnings for errors")
+    parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check every stack that is named; the first one that is refused ends it."""
+    """Check each stack in turn; stop at the first one that is refused."""
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
 
     project = find(Path.cwd())
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def describe(stack: str, loaded: Loaded) -> str:
-    """One line on a stack whose settings are valid."""
+    """One line about a stack with valid settings."""
     platform = loaded.platform
     pools = ", ".join(platform.pools)
     warnings = f", {len(loaded.warnings)} warning(s)" if loaded.warnings else ""

@@ -12,13 +12,13 @@ from spec.settings import ConfigurationError, load, read_stack
 
 
 class Level(Enum):
-    """How a finding bears on `slipway up STACK --sandbox`."""
+    """What a finding means for `slipway up STACK --sandbox`."""
 
     OK = "ok"
     NOTE = "note"
-    """Worth knowing; nothing fails for it."""
+    """Worth knowing; nothing fails because of it."""
     FAILED = "FAILED"
-    """The sandbox can't be used until it is mended."""
+    """The sandbox can't be used until this is fixed."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Finding:
 
     level: Level
     what: str
-    found: str
+    state: str
     fix: str = ""
 
 
@@ -35,7 +35,7 @@ def stack_files(project: Project) -> list[Finding]:
     """Whether each stack file of the checkout is accepted."""
     names = project.stack_names
     if not names:
-        return [Finding(Level.FAILED, "stacks", f"none in {project.stacks}", "add a stack file, see stacks/README.md")]
+        return [Finding(Level.FAILED, "stacks", f"no file in {project.stacks}", "add one, see stacks/README.md")]
     return [_stack_file(project, name) for name in names]
 
 
@@ -45,8 +45,8 @@ def _stack_file(project: Project, stack: str) -> Finding:
         loaded = load(read_stack(stack, project.stacks), stack=stack)
     except ConfigurationError as error:
         count = len(error.problems)
-        found = f"{count} problem{'s' if count != 1 else ''}"
-        return Finding(Level.FAILED, what, found, f"`slipway check {stack}` names each and how to mend it")
+        problems = f"{count} problem{'s' if count != 1 else ''}"
+        return Finding(Level.FAILED, what, problems, f"run `slipway check {stack}`, which lists each with its fix")
     if loaded.warnings:
         count = len(loaded.warnings)
         return Finding(Level.NOTE, what, f"valid, {count} warning{'s' if count != 1 else ''} (slipway check {stack})")
@@ -54,7 +54,7 @@ def _stack_file(project: Project, stack: str) -> Finding:
 
 
 def sandbox(status: Status) -> Finding:
-    """How the sandbox is. One that does not run is no trouble: the next command starts it."""
+    """The state of the sandbox. A stopped one is fine: the next command starts it."""
     level = {Condition.DAMAGED: Level.FAILED, Condition.STALE: Level.NOTE}.get(status.condition, Level.OK)
     memory = f", {status.memory >> 20} MiB" if status.healthy else ""
     return Finding(level, "sandbox", f"{status.condition}{memory}, in {status.home}", status.fix)
@@ -63,5 +63,5 @@ def sandbox(status: Status) -> Finding:
 def aws_variables(environment: Mapping[str, str]) -> Finding:
     """Which AWS variables a run on AWS would see; the sandbox sees none of them."""
     names = sorted(name for name in environment if name.startswith("AWS_"))
-    found = f"set: {', '.join(names)} (never given to the sandbox)" if names else "none set (the sandbox needs none)"
-    return Finding(Level.OK, "AWS_* variables", found)
+    state = f"set: {', '.join(names)} (not passed to the sandbox)" if names else "none set (the sandbox needs none)"
+    return Finding(Level.OK, "AWS_* variables", state)

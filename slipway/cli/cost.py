@@ -1,4 +1,4 @@
-"""`slipway cost STACK`: what the stack costs, at its least, as expected, at its most; and what a change of it costs."""
+"""`slipway cost STACK`: floor, expected cost and ceiling of a stack, and what a change of its settings costs."""
 
 from __future__ import annotations
 
@@ -19,38 +19,42 @@ if TYPE_CHECKING:
     from spec.settings import Platform
 
 EPILOG: Final = """\
-  slipway cost prod                       every line, and sums by service, pool and team
-  slipway cost prod --against main        what this checkout's settings add to those of main, line by line
-  slipway cost dev --deployed --sandbox   against the settings that the stack was last brought up with
+  slipway cost prod                       every line, and totals by service, pool and team
+  slipway cost prod --against main        the cost difference between this checkout's settings and those of main
+  slipway cost dev --deployed --sandbox   the cost difference from the last update of the stack in the sandbox
 
-docs/guides/cost.md has what is counted, how, and from where the prices are.
+docs/guides/cost.md explains what is counted, how, and where the prices come from.
 """
-_NO_PULUMI: Final = "no `pulumi` on PATH to ask what is deployed: install it, or add --sandbox"
+_NO_PULUMI: Final = "`pulumi` is not on PATH, so the deployed settings can't be read: install it, or add --sandbox"
 
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "cost",
-        help="what a stack costs, at its least, as expected and at its most",
+        help="estimate what a stack costs: floor, expected, ceiling",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
     baseline = parser.add_mutually_exclusive_group()
     baseline.add_argument(
-        "--against", metavar="REF", help="what differs from the stack file of a commit, branch or tag"
+        "--against", metavar="REF", help="show the difference from the stack file of a commit, branch or tag"
     )
-    baseline.add_argument("--deployed", action="store_true", help="what differs from the last update of the stack")
-    parser.add_argument("--sandbox", action="store_true", help="with --deployed: the stack of the sandbox")
-    parser.add_argument("--verify", action="store_true", help="run the program too, and hold its resources against it")
-    parser.add_argument("--json", action="store_true", help="for programs")
-    parser.add_argument("--strict", action="store_true", help="take warnings about the settings for errors")
+    baseline.add_argument(
+        "--deployed", action="store_true", help="show the difference from the last update of the stack"
+    )
+    parser.add_argument("--sandbox", action="store_true", help="with --deployed: the stack in the sandbox")
+    parser.add_argument(
+        "--verify", action="store_true", help="also run the program, and check the estimate against its resources"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Price the settings, and what they are compared with."""
+    """Estimate the cost of the settings, and of the baseline they are compared with."""
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
 
     project = find(Path.cwd())
@@ -81,13 +85,13 @@ def _compare(options: argparse.Namespace, project: Project, priced: Estimate) ->
         name, before = options.against, baseline.at_commit(project, options.stack, options.against)
     else:
         name, before = "what is deployed", _deployed(project, options.stack, sandbox=options.sandbox)
-    found = difference(_empty(priced) if before is None else estimate(before), _comparable(priced))
+    result = difference(_empty(priced) if before is None else estimate(before), _comparable(priced))
     if options.json:
-        print(json.dumps(document.of_difference(found, name), indent=2))
+        print(json.dumps(document.of_difference(result, name), indent=2))
         return
     if before is None:
-        print(f"There is no {options.stack} in {name}: all of it is new.\n")
-    print(changes.changes(found, name), end="")
+        print(f"{name} has no stack {options.stack}, so everything is new.\n")
+    print(changes.changes(result, name), end="")
 
 
 def _empty(priced: Estimate) -> Estimate:
@@ -95,13 +99,13 @@ def _empty(priced: Estimate) -> Estimate:
 
 
 def _comparable(priced: Estimate) -> Estimate:
-    """Without what only the program's resources told: the other side was priced from settings alone."""
-    told = tuple(item for item in priced.unpriced if not item.what.startswith("aws:"))
-    return type(priced)(region=priced.region, lines=priced.lines, unpriced=told)
+    """Without the unpriced resource types: the baseline was priced from its settings alone, so it has none."""
+    unpriced = tuple(item for item in priced.unpriced if not item.what.startswith("aws:"))
+    return type(priced)(region=priced.region, lines=priced.lines, unpriced=unpriced)
 
 
 def _against_program(priced: Estimate, platform: Platform, stack: str) -> Estimate:
-    """Run the program, and say where its resources and the lines do not agree."""
+    """Run the program, and warn where its resources disagree with the lines; unpriced types are added."""
     from slipway.cost import reconciliation  # noqa: PLC0415
     from slipway.render.program import record_platform  # noqa: PLC0415 - imports the SDK, 1 s
 
@@ -116,27 +120,27 @@ def _deployed(project: Project, stack: str, *, sandbox: bool) -> Platform | None
     from slipway.cost import baseline  # noqa: PLC0415
     from slipway.engine import history  # noqa: PLC0415
 
-    found = history.settings(history_in_sandbox(stack) if sandbox else history_on_aws(project, stack))
-    if found is None:
+    last = history.settings(history_in_sandbox(stack) if sandbox else history_on_aws(project, stack))
+    if last is None:
         return None
-    if not found.settled:
-        print(f"warning: the last update of {stack} failed: only a part of it stands", file=sys.stderr)
-    return baseline.as_deployed(found.settings, stack)
+    if not last.settled:
+        print(f"warning: the last update of {stack} failed, so only part of it is deployed", file=sys.stderr)
+    return baseline.as_deployed(last.settings, stack)
 
 
 def history_in_sandbox(stack: str) -> str:
-    """What the engine remembers of a stack of the sandbox, as JSON."""
+    """The update history of a stack in the sandbox, as JSON."""
     from slipway.cli import offline  # noqa: PLC0415 - imports processes and certificates
 
     running = offline.find_running()
     if running is None:
-        msg = "no sandbox is running, so nothing is deployed in it: `slipway up STACK --sandbox` first"
+        msg = "the sandbox is not running, so nothing is deployed in it: run `slipway up STACK --sandbox` first"
         raise SlipwayError(msg)
     return running.engine(os.environ).history(stack)
 
 
 def history_on_aws(project: Project, stack: str) -> str:
-    """What the engine remembers of a stack on your backend, as JSON."""
+    """The update history of a stack in your Pulumi backend, as JSON."""
     from slipway.engine import history, process  # noqa: PLC0415
     from slipway.engine.invocation import Invocation  # noqa: PLC0415
 

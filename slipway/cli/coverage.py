@@ -1,4 +1,4 @@
-"""What of a stack was done as AWS and Kubernetes would, and what was only written down: said after every run."""
+"""Which resources the sandbox emulated and which it only recorded: reported after every run."""
 
 from __future__ import annotations
 
@@ -14,58 +14,58 @@ if TYPE_CHECKING:
 
 WIDTH: Final = 110
 _TOGETHER: Final = "\xa0"
-"""A space at which `textwrap` does not break."""
+"""A no-break space, at which `textwrap` does not wrap."""
 _RELEASES: Final = ("rendered", "checked", "recorded")
-"""Values of `NoteKind` that are about a Helm release, the most that can be done first."""
+"""Values of `NoteKind` for Helm releases, the most thorough first."""
 TEXTS_SHOWN: Final = 5
-"""Remarks of a kind that are shown in full."""
+"""Notes of a kind that are shown in full."""
 
 
 def of_aws(state: StackState, in_moto: Collection[str]) -> str:
-    """Types of pulumi_aws in the state, by whether moto has them or they are records."""
-    found = Counter((resource.type in in_moto, resource.kind) for resource in state.existing if _is_aws(resource))
-    if not found:
+    """Counts of the AWS types in the state, split into those in moto and those that are only recorded."""
+    counts = Counter((resource.type in in_moto, resource.kind) for resource in state.existing if _is_aws(resource))
+    if not counts:
         return ""
-    by_world = {"in moto": _kinds(found, moto=True), "recorded": _kinds(found, moto=False)}
-    lines = [_line(label, kinds) for label, kinds in by_world.items() if kinds]
-    head = "AWS resources (in moto: references and drift are real; recorded: checked against the SDK's schema alone):"
+    groups = {"in moto": _kinds(counts, moto=True), "recorded": _kinds(counts, moto=False)}
+    lines = [_line(label, kinds) for label, kinds in groups.items() if kinds]
+    head = "AWS resources (in moto: references and drift are checked; recorded: only the SDK's schema is checked):"
     return "\n".join([head, *lines])
 
 
 def of_charts(state: StackState, notes: Iterable[Note]) -> str:
-    """Helm releases of this stack by how far they were rehearsed; nothing where there is none."""
-    found = _by_kind(state, notes)
-    if not any(found[kind] for kind in _RELEASES):
+    """Helm releases of this stack by how much of them was checked; empty if the stack has none."""
+    by_kind = _by_kind(state, notes)
+    if not any(by_kind[kind] for kind in _RELEASES):
         return ""
     head = (
-        "Helm releases (rendered: applied as Helm would, without hooks; checked: values held against the chart, its "
-        "CRDs applied; recorded: the chart is not at hand):"
+        "Helm releases (rendered: applied as Helm would, without hooks; checked: values checked against the chart, its "
+        "CRDs applied; recorded: the chart is not available):"
     )
     names = {
-        kind: [note.urn.rpartition("::")[2].removesuffix("-release") for note in found[kind]] for kind in _RELEASES
+        kind: [note.urn.rpartition("::")[2].removesuffix("-release") for note in by_kind[kind]] for kind in _RELEASES
     }
     return "\n".join([head, *(_list(f"{kind} {len(names[kind])}", names[kind]) for kind in _RELEASES)])
 
 
 def of_kubernetes(state: StackState, notes: Iterable[Note]) -> str:
-    """The other remarks of the sandbox on this stack: CRDs that were made up, manifests that nobody validated."""
-    by_kind = {kind: found for kind, found in _by_kind(state, notes).items() if kind not in _RELEASES}
+    """The sandbox's other notes on this stack: generated stand-in CRDs, manifests that were not validated."""
+    by_kind = {kind: group for kind, group in _by_kind(state, notes).items() if kind not in _RELEASES}
     lines = []
-    for kind, found in sorted(by_kind.items()):
-        lines.append(f"  {kind}: {len(found)}")
-        lines += [f"    {note.urn.rpartition('::')[2]}: {note.text}" for note in found[:TEXTS_SHOWN]]
-        if len(found) > TEXTS_SHOWN:
-            lines.append(f"    and {len(found) - TEXTS_SHOWN} more")
-    return "\n".join(["Kubernetes, where it is not as in a real cluster:", *lines]) if lines else ""
+    for kind, group in sorted(by_kind.items()):
+        lines.append(f"  {kind}: {len(group)}")
+        lines += [f"    {note.urn.rpartition('::')[2]}: {note.text}" for note in group[:TEXTS_SHOWN]]
+        if len(group) > TEXTS_SHOWN:
+            lines.append(f"    and {len(group) - TEXTS_SHOWN} more")
+    return "\n".join(["Differences from a real cluster:", *lines]) if lines else ""
 
 
 def _by_kind(state: StackState, notes: Iterable[Note]) -> defaultdict[str, list[Note]]:
-    ours = {resource.urn for resource in state.resources}
-    found: defaultdict[str, list[Note]] = defaultdict(list)
+    urns = {resource.urn for resource in state.resources}
+    by_kind: defaultdict[str, list[Note]] = defaultdict(list)
     for note in notes:
-        if note.urn in ours:
-            found[note.kind.value].append(note)
-    return found
+        if note.urn in urns:
+            by_kind[note.kind.value].append(note)
+    return by_kind
 
 
 def _list(label: str, names: Iterable[str]) -> str:
@@ -84,5 +84,5 @@ def _is_aws(resource: StackResource) -> bool:
     return resource.type.startswith("aws:")
 
 
-def _kinds(found: Counter[tuple[bool, str]], *, moto: bool) -> dict[str, int]:
-    return {kind: count for (in_moto, kind), count in found.items() if in_moto is moto}
+def _kinds(counts: Counter[tuple[bool, str]], *, moto: bool) -> dict[str, int]:
+    return {kind: count for (in_moto, kind), count in counts.items() if in_moto is moto}

@@ -1,4 +1,4 @@
-"""`slipway doctor`: what is missing on this machine, and how to mend it."""
+"""`slipway doctor`: show what is missing on this machine, and how to fix it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("doctor", help="what is missing on this machine, and how to mend it")
+    parser = commands.add_parser("doctor", help="show what is missing on this machine, and how to fix it")
     parser.set_defaults(run=run)
 
 
 def run(_options: argparse.Namespace) -> int:
-    """Print every finding; 1 if one of them keeps `slipway up STACK --sandbox` from working."""
+    """Print every finding; 1 if one of them prevents `slipway up STACK --sandbox`."""
     from slipway.cli import checks, machine, offline  # noqa: PLC0415 - `slipway --help` needs none of it
 
     findings = [
@@ -39,8 +39,8 @@ def run(_options: argparse.Namespace) -> int:
 
 
 def report(findings: list[checks.Finding]) -> str:
-    """The table, and below it what to do."""
-    rows = [(finding.level.value, finding.what, finding.found) for finding in findings]
+    """The table of findings, followed by the fixes."""
+    rows = [(finding.level.value, finding.what, finding.state) for finding in findings]
     fixes = [f"{finding.what}: {finding.fix}" for finding in findings if finding.fix]
     text = table(rows)
     return text if not fixes else "\n".join([text, "", "To do:", *(f"  - {fix}" for fix in fixes)])

@@ -1,4 +1,4 @@
-"""`slipway fit`: what memory a model takes, and the cheapest GPUs that hold it."""
+"""`slipway fit`: the GPU memory of a model, and the cheapest GPUs that hold it."""
 
 from __future__ import annotations
 
@@ -17,43 +17,57 @@ EPILOG = """\
   slipway fit --model llama-3.1-8b --mode serve --batch 8 --seq 8192 --stack prod
   slipway fit --params 7e9 --mode train --seq 4096 --checkpointing full --zero 3 --stack dev
 
-docs/guides/fit.md has the formulas, and how far they are from published figures.
+docs/guides/fit.md has the formulas, and their errors against published figures.
 """
+_SIZES = {
+    "layers": "transformer layers",
+    "hidden": "hidden size",
+    "heads": "attention heads",
+    "kv-heads": "key-value heads (default: as many as --heads)",
+    "ffn": "width of the feed-forward layer (default: 4 x --hidden)",
+    "vocab": "vocabulary size",
+}
 
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "fit",
-        help="what GPU memory a model takes, and the cheapest GPUs that hold it",
+        help="estimate a model's GPU memory, and find the cheapest GPUs for it",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    model = parser.add_argument_group("the model", "by name, by its shape, or by its parameters alone")
+    model = parser.add_argument_group("model", "give a name, a shape, or the number of parameters")
     model.add_argument("--model", metavar="NAME", help="a published model: llama-3.1-8b, qwen2.5-7b, ...")
-    model.add_argument("--params", metavar="N", help="parameters: 7e9, 7B")
-    for name in ("layers", "hidden", "heads", "kv-heads", "ffn", "vocab"):
-        model.add_argument(f"--{name}", type=int, metavar="N")
-    model.add_argument("--gated", action="store_true", help="the feed-forward layer has a gate (SwiGLU)")
-    model.add_argument("--tied", action="store_true", help="the output layer is the embedding")
-    work = parser.add_argument_group("the work")
+    model.add_argument("--params", metavar="N", help="number of parameters: 7e9, 7B")
+    for name, text in _SIZES.items():
+        model.add_argument(f"--{name}", type=int, metavar="N", help=text)
+    model.add_argument("--gated", action="store_true", help="the feed-forward layer is gated (SwiGLU)")
+    model.add_argument("--tied", action="store_true", help="the output layer shares the embedding's weights")
+    work = parser.add_argument_group("workload")
     work.add_argument("--mode", required=True, metavar="MODE", help="train or serve")
     work.add_argument("--precision", default="bf16", metavar="P", help="bf16 (default), fp32, pure-bf16, int4, ...")
-    work.add_argument("--batch", type=int, default=1, metavar="N", help="sequences: of a GPU in training, else of all")
-    work.add_argument("--seq", type=int, required=True, metavar="N", help="tokens of a sequence, prompt and answer")
+    work.add_argument(
+        "--batch", type=int, default=1, metavar="N", help="sequences per GPU (train), or in total (serve)"
+    )
+    work.add_argument("--seq", type=int, required=True, metavar="N", help="tokens per sequence, including the answer")
     work.add_argument("--optimizer", default="adamw", metavar="O", help="adamw (default), adamw8bit, adafactor, sgd")
     work.add_argument("--checkpointing", default="none", metavar="C", help="none (default), selective, full")
-    work.add_argument("--zero", type=int, default=0, metavar="STAGE", help="sharding over GPUs, 0 to 3 (3 is FSDP)")
-    work.add_argument("--lora", type=int, default=0, metavar="RANK", help="train adapters on frozen weights")
+    work.add_argument("--zero", type=int, default=0, metavar="STAGE", help="ZeRO sharding stage, 0 to 3 (3 is FSDP)")
+    work.add_argument(
+        "--lora", type=int, default=0, metavar="RANK", help="train LoRA adapters of this rank on frozen weights"
+    )
     work.add_argument("--loss", default="whole", metavar="L", help="whole (default) or chunked logits")
-    work.add_argument("--classes", type=int, default=0, metavar="N", help="outputs of a classifier")
-    parser.add_argument("--stack", metavar="STACK", help="places of this stack; every priced GPU type where not given")
-    parser.add_argument("--json", action="store_true", help="for programs")
+    work.add_argument("--classes", type=int, default=0, metavar="N", help="number of outputs of a classifier")
+    parser.add_argument(
+        "--stack", metavar="STACK", help="search the pools of this stack (default: every GPU type with a price)"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the memory and the places; 1 where none holds it."""
+    """Print the memory, and the placements that hold it; 1 if none does."""
     from slipway.fit import choose, fixes, places, request, table  # noqa: PLC0415 - `slipway --help` needs none of it
 
     shape = request.Shape(**{name: getattr(options, name) for name in request.Shape.__dataclass_fields__})

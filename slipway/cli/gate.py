@@ -1,4 +1,4 @@
-"""The gate around the engine's commands: a preview is judged when it is done, an `up` before it begins."""
+"""The gate around the engine's commands: it evaluates the plan after a `preview`, and before an `up`."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from spec.errors import EXIT_REFUSED, EXIT_STATEFUL, SlipwayError
 
 _OF_UP_ALONE: Final = frozenset({"--yes", "-y", "--skip-preview", "-f", "--continue-on-error", "--strict"})
 _WITH_VALUE: Final = "--secrets-provider"
-"""Flags that `pulumi up` has and `pulumi preview` has not (v3.258.0)."""
+"""Flags of `pulumi up` that `pulumi preview` doesn't have (v3.258.0)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """How to run an operation on a stack, and what of it may be lost.
+    """How to run an operation on a stack, and which stateful resources it may remove.
 
     Attributes:
-        call: Gives the engine's command line for a request.
-        state: Reads what stands.
+        call: Builds the engine's command line for a request.
+        state: Reads the state of the stack.
         allowed: URNs that may be replaced or deleted.
-        ask: Asks whether to go on after a preview.
+        ask: Asks the user whether to continue after a preview.
     """
 
     call: Callable[[Request], Invocation]
@@ -36,7 +36,7 @@ class Gate:
     ask: Callable[[str], bool]
 
     def run(self, request: Request) -> int:
-        """Run it; the exit code, `EXIT_STATEFUL` where the plan would lose state that nobody named."""
+        """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed."""
         if request.operation is Operation.PREVIEW:
             return self._preview(request)
         if request.operation is not Operation.UP:
@@ -45,39 +45,39 @@ class Gate:
             return self._rehearse(request)
         if self._may_lose():
             return self._update(request)
-        # Nothing stands that could be lost: the engine previews and asks by itself.
+        # The stack has no stateful resource: the engine previews and asks by itself.
         return process.run(self.call(request))
 
     def _may_lose(self) -> bool:
         try:
             return stateful.among(resource.type for resource in self.state().resources)
         except SlipwayError:
-            return True  # a state that can't be read may hold anything; the preview says what is wrong with it
+            return True  # an unreadable state may hold anything; the preview reports what is wrong with it
 
     def _preview(self, request: Request) -> int:
         code, removals = self._watched(request)
         verdict = gate.evaluate(removals, self.allowed)
         for name in verdict.unused:
-            _say(f"note: --allow-replace {name} fits nothing that this plan would replace or delete")
+            _say(f"note: unused --allow-replace {name}: this plan neither replaces nor deletes it")
         if verdict.refused:
             _say(gate.refusal(request.stack, verdict.refused))
             return code or EXIT_STATEFUL
         return code
 
     def _update(self, request: Request) -> int:
-        """One preview, judged; then the update of what was shown, without a second one."""
-        looked = replace(request, operation=Operation.PREVIEW, extra=without_up(request.extra))
-        code = self._preview(looked)
+        """Preview once and evaluate the plan; then apply it, without a second preview."""
+        preview = replace(request, operation=Operation.PREVIEW, extra=without_up(request.extra))
+        code = self._preview(preview)
         if code:
             return code
-        agreed = request.yes or bool({"--yes", "-y"}.intersection(request.extra))
-        if not agreed and not self.ask(f"Update stack {request.stack} as shown?"):
+        confirmed = request.yes or bool({"--yes", "-y"}.intersection(request.extra))
+        if not confirmed and not self.ask(f"Update stack {request.stack} as shown?"):
             _say("nothing was changed")
             return EXIT_REFUSED
         return process.run(self.call(replace(request, yes=True, skip_preview=True)))
 
     def _rehearse(self, request: Request) -> int:
-        """A rehearsal has nothing to lose, so it goes on; what AWS would have been spared is told afterwards."""
+        """The sandbox holds no real data, so the update runs; what AWS would have refused is reported afterwards."""
         code, removals = self._watched(request)
         verdict = gate.evaluate(removals, self.allowed)
         if verdict.refused:
@@ -95,14 +95,14 @@ class Gate:
 
 
 def logged(call: Invocation, log: Path) -> Invocation:
-    """The same call, with its events written to a file as well."""
+    """The same call, which also writes its events to a file."""
     return replace(
         call, argv=(*call.argv, "--event-log", str(log)), environment={**call.environment, **plan.ENVIRONMENT}
     )
 
 
 def without_up(extra: Sequence[str]) -> tuple[str, ...]:
-    """The user's arguments as far as `pulumi preview` takes them."""
+    """The user's arguments without those that `pulumi preview` doesn't accept."""
     kept: list[str] = []
     skip = False
     for argument in extra:

@@ -1,4 +1,4 @@
-"""The nodes that a cluster of the sandbox shows, by pool."""
+"""The nodes of a cluster in the sandbox, by pool."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 
 @dataclass(frozen=True)
 class PoolNodes:
-    """The nodes of a pool: those that are there, and whether the one shown only stands for those to come."""
+    """The nodes of a pool and instance type; `placeholder` if a placeholder node represents a pool at zero."""
 
     pool: str
     instance_type: str
@@ -30,7 +30,7 @@ class PoolNodes:
 
 
 def read(kubeconfig: Path, cluster: str) -> list[PoolNodes]:
-    """The nodes of a cluster; none where the cluster does not stand.
+    """The nodes of a cluster; none if the cluster does not exist.
 
     Raises:
         SlipwayError: Its API server does not answer.
@@ -46,15 +46,15 @@ def read(kubeconfig: Path, cluster: str) -> list[PoolNodes]:
 
 
 def by_pool(nodes: Iterable[Mapping[str, Any]]) -> list[PoolNodes]:
-    """Nodes of the API, counted by pool, instance type, and whether they are there."""
-    found: dict[tuple[str, str, bool], int] = {}
+    """Nodes of the API, counted by pool, instance type, and whether they are placeholders."""
+    counts: dict[tuple[str, str, bool], int] = {}
     for node in nodes:
         metadata = node["metadata"]
         labels = metadata.get("labels") or {}
         placeholder = (metadata.get("annotations") or {}).get(PLACEHOLDER_NODE) == "true"
-        key = (labels.get(POOL, "without a pool"), labels.get(INSTANCE_TYPE, "?"), placeholder)
-        found[key] = found.get(key, 0) + 1
-    return [PoolNodes(pool, kind, count, placeholder) for (pool, kind, placeholder), count in sorted(found.items())]
+        key = (labels.get(POOL, "no pool"), labels.get(INSTANCE_TYPE, "?"), placeholder)
+        counts[key] = counts.get(key, 0) + 1
+    return [PoolNodes(pool, kind, count, placeholder) for (pool, kind, placeholder), count in sorted(counts.items())]
 
 
 def _client(kubeconfig: Path, cluster: str) -> KubeClient | None:

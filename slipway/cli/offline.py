@@ -1,4 +1,4 @@
-"""The sandbox as the command sees it: the one place that knows how it is started, asked and ended."""
+"""The sandbox as the CLI uses it: the only module that starts, queries and stops it."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from spec.errors import SlipwayError
 
 Say = Callable[[str], None]
 REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
-"""What nothing works without; without helm, charts are recorded and not rendered, and that is said."""
+"""Binaries the sandbox needs. Without helm, charts are recorded and not rendered, and the summary reports that."""
 _FILE_SCHEME: Final = "file://"
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A sandbox that runs."""
+    """A running sandbox."""
 
     home: Path
     variables: Mapping[str, str]
-    """What the engine must have in its environment to work on it."""
+    """Environment variables with which the engine works on this sandbox."""
     kubeconfig: Path
     in_moto: Collection[str] = ()
-    """Types of pulumi_aws that live in moto; any other is a record."""
+    """AWS types that moto emulates; any other type is only recorded."""
 
     def engine(self, user: Mapping[str, str]) -> SandboxEngine:
-        """The CLI, turned to this sandbox.
+        """The Pulumi CLI, configured for this sandbox.
 
         Raises:
             SlipwayError: No CLI is on the sandbox's PATH.
@@ -45,17 +45,17 @@ class Sandbox:
         environment = sandbox_environment(user, self.variables)
         pulumi = shutil.which("pulumi", path=environment.get("PATH", os.defpath))
         if pulumi is None:
-            msg = "no `pulumi` on the sandbox's PATH: `slipway sandbox stop`, then start it again"
+            msg = "no `pulumi` on the sandbox's PATH: run `slipway sandbox stop`, then start it again"
             raise SlipwayError(msg)
         backend = Path(environment["PULUMI_BACKEND_URL"].removeprefix(_FILE_SCHEME))
         return SandboxEngine(Path(pulumi), environment, backend, Overlay(self.home / "project"))
 
 
 def find_running() -> Sandbox | None:
-    """The sandbox, if it runs and all its processes live.
+    """The sandbox, if it and all its processes are running.
 
     Raises:
-        SlipwayError: It runs, but a part of it has died.
+        SlipwayError: It is running, but one of its processes has died.
     """
     found = lifecycle.status()
     if not found.running or found.state is None:
@@ -67,20 +67,20 @@ def find_running() -> Sandbox | None:
 
 
 def start(say: Say, *, aws_port: int | None = None, account: str | None = None) -> Sandbox:
-    """A running sandbox with everything it needs; what is missing is made first, with progress.
+    """A running sandbox; missing binaries are installed first, with progress messages.
 
     Args:
-        say: Told of what is being done.
-        aws_port: Port of moto, a free one where not given.
-        account: The one account it acts as; whichever each stack names, where not given.
+        say: Called with each progress message.
+        aws_port: Port of moto; by default a free one.
+        account: The only account to act as; by default the account of each stack.
 
     Raises:
-        ToolError: A binary is missing and can't be made.
-        SandboxError: It does not start, or it runs already with another port or account.
+        ToolError: A binary is missing and can't be installed.
+        SandboxError: It does not start, or it is already running with another port or account.
     """
     running = lifecycle.status().running
     for tool in REQUIRED:
-        # `ensure` tells of its own progress where it has work to do, and is silent where it has none.
+        # `ensure` reports its own progress, and prints nothing if the tool is already there.
         toolchain.ensure(tool)
     state = lifecycle.start(say, aws_port=aws_port, account=account)
     if not running:
@@ -90,12 +90,12 @@ def start(say: Say, *, aws_port: int | None = None, account: str | None = None) 
 
 
 def stop(say: Say) -> bool:
-    """End the sandbox; False where there was none."""
+    """Stop the sandbox; False if it was not running."""
     return lifecycle.stop(say)
 
 
 def status() -> Status:
-    """The sandbox as it is now."""
+    """The current status of the sandbox."""
     return _status(lifecycle.status())
 
 

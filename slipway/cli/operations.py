@@ -1,4 +1,4 @@
-"""`slipway up|preview|refresh|destroy STACK`: the engine's commands, after the settings were checked."""
+"""`slipway up|preview|refresh|destroy STACK`: check the settings, then run the engine's command."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from spec.settings import Loaded
 
 _HELP: Final = {
-    Operation.UP: "create or change what a stack describes",
-    Operation.PREVIEW: "show what `up` would do",
-    Operation.REFRESH: "take what really stands into the state, and report drift",
-    Operation.DESTROY: "remove everything of a stack but what is protected",
+    Operation.UP: "create or update the resources of a stack",
+    Operation.PREVIEW: "show what `up` would change",
+    Operation.REFRESH: "update the state from the live resources, and report drift",
+    Operation.DESTROY: "delete the resources of a stack; refused if any is protected",
 }
 _GET_PULUMI: Final = (
     "the Pulumi CLI is not on PATH: install it (https://www.pulumi.com/docs/install/), "
@@ -42,27 +42,29 @@ def add(commands: Commands) -> None:
             str(name), help=text, usage=f"slipway {name} STACK [--sandbox] [options] [-- arguments for pulumi]"
         )
         parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-        parser.add_argument("--sandbox", action="store_true", help="on this machine, without AWS; starts the sandbox")
-        parser.add_argument("--strict", action="store_true", help="take warnings about the settings for errors")
+        parser.add_argument(
+            "--sandbox", action="store_true", help="run in the local sandbox, without AWS; starts it if needed"
+        )
+        parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
         if name.changes:
-            parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
+            parser.add_argument("--yes", "-y", action="store_true", help="don't ask for confirmation")
         if name in (Operation.UP, Operation.PREVIEW):
             parser.add_argument(
                 "--allow-replace", action="append", default=[], metavar="URN",
-                help="let this one resource, which keeps state, be replaced or deleted; may be repeated",
+                help="allow this stateful resource to be replaced or deleted; repeatable",
             )  # fmt: skip
         if name is Operation.UP:
-            parser.add_argument("--preview", action="store_true", help="in the sandbox too, show a preview first")
+            parser.add_argument("--preview", action="store_true", help="show a preview first in the sandbox, too")
         if name is Operation.DESTROY:
             parser.add_argument(
-                "--except-protected", action="store_true", help="leave what is protected, and what it needs"
+                "--except-protected", action="store_true", help="keep the protected resources and those they depend on"
             )
         parser.set_defaults(run=run, takes_extra=True, operation=name)
         parser.set_defaults(yes=False, except_protected=False, preview=False, allow_replace=[])
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check, then run the engine in the world that was asked for; its exit code."""
+    """Check the settings, then run the engine on AWS or in the sandbox; its exit code."""
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
 
     gate.check_names(options.allow_replace)
@@ -72,24 +74,24 @@ def run(options: argparse.Namespace) -> int:
     request = Request(
         operation=options.operation,
         stack=options.stack,
-        # A rehearsal can be repeated at will; only to throw a whole one away is worth a question.
+        # A run in the sandbox can be repeated; only a destroy asks for confirmation.
         yes=options.yes or (sandbox and options.operation is not Operation.DESTROY),
         except_protected=options.except_protected,
         skip_preview=sandbox and not options.preview,
         extra=options.extra,
     )
-    _require_an_answer(request)
+    _require_confirmation(request)
     if sandbox:
         return _in_sandbox(project, request, loaded, options.allow_replace)
     return _on_aws(project, request, options.allow_replace)
 
 
-def _require_an_answer(request: Request) -> None:
-    given = request.yes or any(argument in ("--yes", "-y", "--preview-only") for argument in request.extra)
-    if request.operation.changes and not given and not can_ask():
+def _require_confirmation(request: Request) -> None:
+    confirmed = request.yes or any(argument in ("--yes", "-y", "--preview-only") for argument in request.extra)
+    if request.operation.changes and not confirmed and not can_ask():
         msg = (
-            f"{request.operation} asks before it changes anything, and there is no terminal to ask on: "
-            f"add --yes, or look first with `slipway preview {request.stack}`"
+            f"{request.operation} needs confirmation, and there is no terminal: "
+            f"add --yes, or run `slipway preview {request.stack}` first"
         )
         raise SlipwayError(msg, EXIT_REFUSED)
 
@@ -111,14 +113,14 @@ def _on_aws(project: Project, request: Request, allowed: Sequence[str]) -> int:
 
 
 def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Sequence[str]) -> int:
-    # Imports processes, certificates and boto3's friends; a run on AWS needs none of it.
+    # Imports process control, certificates and botocore, which a run on AWS doesn't need.
     from slipway.cli import offline, summary  # noqa: PLC0415
 
     say = Progress()
     sandbox = offline.find_running() or offline.start(say)
     engine = sandbox.engine(os.environ)
     if request.operation.changes:
-        # A preview takes no lock and minds none (pulumi v3.258.0, pkg/backend/diy/backend.go).
+        # A preview takes no lock and ignores existing ones (pulumi v3.258.0, pkg/backend/diy/backend.go).
         engine.free(request.stack, say)
     settings = engine.prepare(project.stacks, request.stack)
 

@@ -1,4 +1,4 @@
-"""Talking to a person: progress with the time it took, tables, questions that can be asked."""
+"""Terminal output and input: progress messages with timings, tables, yes/no questions."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Sequence
 
 
 class Progress:
-    """Lines on stderr, each with the seconds since the work began."""
+    """Prints progress messages to stderr, each with the seconds since the start."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
 
     def __call__(self, text: str) -> None:
-        """Say what is being done."""
+        """Print a message."""
         print(f"[{time.monotonic() - self._started:5.1f} s] {text}", file=sys.stderr, flush=True)
 
 
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(), indent: str = "") -> str:
-    """Rows in columns as wide as they need; the columns in `right` are aligned to the right (numbers)."""
+    """Rows as aligned columns; the columns in `right` (numbers) are right-aligned."""
     if not rows:
         return ""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -35,14 +35,14 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset(),
 
 
 def can_ask() -> bool:
-    """Whether the engine would ask a question: the rule of its own `Interactive()`, as far as one can see from here."""
+    """Whether the engine would ask for confirmation; approximates its own `Interactive()`."""
     if os.environ.get("TERM", "").lower() == "dumb" or os.environ.get("CI"):
         return False
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask(question: str) -> bool:
-    """A yes or no from the terminal; no where nothing, or anything else, is said."""
+    """Ask a yes/no question on the terminal; any answer but yes counts as no."""
     try:
         return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:

@@ -9,11 +9,11 @@ from slipway import __version__
 from slipway.cli import charts, check, cost, doctor, fit, operations, policies, prices, render, report, sandbox
 
 DESCRIPTION = """\
-Bring the platform up on AWS, or in a sandbox on this machine that needs no account.
+Provision an ML platform on Amazon EKS, or rehearse it in a local sandbox without an AWS account.
 
-  slipway up dev --sandbox      the whole of stack dev, offline
-  slipway check prod            the settings alone, in under a second
-  slipway doctor                what is missing on this machine
+  slipway up dev --sandbox      bring up stack dev in the sandbox
+  slipway check prod            check the settings of stack prod, in under a second
+  slipway doctor                show what is missing on this machine
 """
 GROUPS = (operations, check, policies, render, cost, prices, report, fit, charts, sandbox, doctor)
 
@@ -21,16 +21,16 @@ GROUPS = (operations, check, policies, render, cost, prices, report, fit, charts
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command line, with `run`, the function that does the work.
 
-    What stands after `--` is not looked at; it becomes `extra`, for the commands that hand it on.
+    Arguments after `--` are not parsed; they become `extra`, which some commands pass to the engine.
 
     Raises:
-        SystemExit: The line is wrong (code 2), or it asked for help or the version (code 0).
+        SystemExit: The line is invalid (code 2), or it asks for help or the version (code 0).
     """
     ours, extra = _split(list(arguments))
     parser = make()
     options = parser.parse_args(ours)
     if extra and not getattr(options, "takes_extra", False):
-        parser.error(f"{options.command} hands nothing on to the engine: leave out `-- {' '.join(extra)}`")
+        parser.error(f"{options.command} passes no arguments to the engine: remove `-- {' '.join(extra)}`")
     options.extra = tuple(extra)
     return options
 
@@ -42,7 +42,7 @@ def make() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"slipway {__version__}")
     parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", title="commands")
     for group in GROUPS:
         group.add(commands)
     return parser

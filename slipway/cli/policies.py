@@ -1,4 +1,4 @@
-"""`slipway policies STACK`: the policy pack on the program's own resources, without an engine."""
+"""`slipway policies STACK`: evaluate the policy pack on the program's resources, without the engine."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("policies", help="judge a stack by the policy pack, without an engine")
+    parser = commands.add_parser("policies", help="evaluate a stack against the policy pack, without the engine")
     parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
     parser.add_argument(
         "--manifests", type=Path, action="append", default=[], metavar="DIR",
-        help="judge Kubernetes manifests (YAML or JSON) of a folder as well; may be repeated",
+        help="also evaluate the Kubernetes manifests (YAML or JSON) in a folder; repeatable",
     )  # fmt: skip
-    parser.add_argument("--suppressed", action="store_true", help="show what is excused as well, with the reason")
-    parser.add_argument("--json", action="store_true", help="print findings as JSON")
-    parser.add_argument("--strict", action="store_true", help="take warnings about the settings for errors")
+    parser.add_argument("--suppressed", action="store_true", help="also show suppressed findings, with the reason")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check the settings, run the program, ask every rule; fails where a mandatory one is broken."""
+    """Check the settings, run the program, evaluate every rule; 1 if a mandatory rule is violated."""
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
 
     project = find(Path.cwd())
@@ -44,32 +44,32 @@ def run(options: argparse.Namespace) -> int:
 
     today = pack.today()
     recording = record_platform(loaded.platform, stack=options.stack, preview=True)
-    found = evaluation.check(recording, today)
+    findings = evaluation.check(recording, today)
     for folder in options.manifests:
-        found += manifests.findings_for_manifests(manifests.read(folder), stack=options.stack, today=today)
-    return report(options, found, today, len(recording))
+        findings += manifests.findings_for_manifests(manifests.read(folder), stack=options.stack, today=today)
+    return report(options, findings, today, len(recording))
 
 
-def report(options: argparse.Namespace, found: Sequence[Finding], today: date, resources: int) -> int:
-    """Say what was found; the exit code."""
-    rows = [row(one, options.stack, today) for one in found if options.suppressed or one.counts(today)]
-    broken = sum(one["level"] == "mandatory" for one in rows)
+def report(options: argparse.Namespace, findings: Sequence[Finding], today: date, resources: int) -> int:
+    """Print the findings, and their number to stderr; the exit code."""
+    shown = [as_data(one, options.stack, today) for one in findings if options.suppressed or one.counts(today)]
+    mandatory = sum(one["level"] == "mandatory" for one in shown)
     if options.json:
-        print(json.dumps(rows, indent=2))
-        return EXIT_FAILURE if broken else 0
-    for one in rows:
+        print(json.dumps(shown, indent=2))
+        return EXIT_FAILURE if mandatory else 0
+    for one in shown:
         print(f"{one['level']} {one['rule']} {one['urn']}\n  {one['message']}")
-    suppressed = sum(not one.counts(today) for one in found)
+    suppressed = sum(not one.counts(today) for one in findings)
     print(
-        f"stack {options.stack}: {resources} resources, {broken} mandatory and "
-        f"{sum(one['level'] == 'advisory' for one in rows)} advisory findings, {suppressed} suppressed",
+        f"stack {options.stack}: {resources} resources, {mandatory} mandatory and "
+        f"{sum(one['level'] == 'advisory' for one in shown)} advisory findings, {suppressed} suppressed",
         file=sys.stderr,
     )
-    return EXIT_FAILURE if broken else 0
+    return EXIT_FAILURE if mandatory else 0
 
 
-def row(one: Finding, stack: str, today: date) -> dict[str, Any]:
-    """A finding in plain values, for people and for tools."""
+def as_data(one: Finding, stack: str, today: date) -> dict[str, Any]:
+    """A finding as plain values, for text and JSON output."""
     from policies.levels import environment  # noqa: PLC0415 - as above
     from policies.rules import BY_NAME  # noqa: PLC0415 - as above
 
@@ -80,7 +80,7 @@ def row(one: Finding, stack: str, today: date) -> dict[str, Any]:
         "severity": BY_NAME[one.rule].severity.value,
         "urn": one.urn,
         "path": one.path,
-        "message": one.message if one.counts(today) else f"{one.text} Excused: {suppression and suppression.reason}",
+        "message": one.message if one.counts(today) else f"{one.text} Suppressed: {suppression and suppression.reason}",
     }
     if suppression is not None:
         plain["suppression"] = {

@@ -1,4 +1,4 @@
-"""`slipway render STACK --out DIR`: the whole program as files, without an engine."""
+"""`slipway render STACK --out DIR`: write the program's resources as files, without the engine."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("render", help="write every resource, manifest and Helm value as files")
     parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write; replaced as a whole")
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="DIR", help="folder to write; its contents are replaced"
+    )
     parser.add_argument(
         "--format",
         choices=("pulumi", "terraform"),
         default="pulumi",
-        help="terraform: the AWS resources alone, as main.tf.json, for Checkov, Trivy, Infracost and the like",
+        help="terraform: only the AWS resources, as main.tf.json, for tools such as Checkov, Trivy and Infracost",
     )
-    parser.add_argument("--strict", action="store_true", help="take warnings for errors")
+    parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
     parser.set_defaults(run=run)
 
 

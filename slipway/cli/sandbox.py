@@ -1,4 +1,4 @@
-"""`slipway sandbox start|status|stop|env`: the sandbox itself."""
+"""`slipway sandbox start|status|stop|env`: manage the sandbox."""
 
 from __future__ import annotations
 
@@ -16,33 +16,40 @@ from spec.errors import SlipwayError
 if TYPE_CHECKING:
     from slipway.cli.commands import Commands
 
-NOT_RUNNING = "the sandbox is not running: `slipway sandbox start`, or `slipway up STACK --sandbox`, starts it"
+NOT_RUNNING = "the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`"
 
 
 def add(commands: Commands) -> None:
     """Add the group to the parser."""
-    group = commands.add_parser("sandbox", help="start, look at, stop or enter the sandbox")
+    group = commands.add_parser("sandbox", help="start, inspect, enter or stop the sandbox")
     actions = group.add_subparsers(dest="action", required=True, metavar="ACTION")
-    start = actions.add_parser("start", help="start it, unless it runs")
-    start.add_argument("--aws-port", type=_port, metavar="PORT", help="port of moto; a free one where not given")
+    start = actions.add_parser("start", help="start the sandbox, unless it is running")
+    start.add_argument("--aws-port", type=_port, metavar="PORT", help="port of moto (default: a free one)")
     start.add_argument(
-        "--account", type=_account, metavar="ID", help="act as this account only; else as the one each stack names"
+        "--account", type=_account, metavar="ID", help="act as this account only (default: the account of each stack)"
     )
     start.set_defaults(run=_start)
-    status = actions.add_parser("status", help="what runs, where, and how much memory it takes; exit code 1 if not all")
-    status.add_argument("--json", action="store_true", help="for programs")
+    status = actions.add_parser(
+        "status", help="show processes, addresses and memory; exit code 1 unless all is running"
+    )
+    status.add_argument("--json", action="store_true", help="print JSON")
     status.set_defaults(run=_status)
-    stop = actions.add_parser("stop", help="end it; all that stands in it is gone")
+    stop = actions.add_parser("stop", help="stop the sandbox; everything in it is deleted")
     stop.set_defaults(run=_stop)
-    env = actions.add_parser("env", help='variables for a shell: eval "$(slipway sandbox env)"')
-    env.add_argument("stack", metavar="STACK", nargs="?", help="be this stack's account and region; the first by name")
-    env.add_argument("--json", action="store_true", help="an object, for programs")
+    env = actions.add_parser("env", help='print variables for a shell: eval "$(slipway sandbox env)"')
+    env.add_argument(
+        "stack",
+        metavar="STACK",
+        nargs="?",
+        help="use this stack's account and region (default: the first stack by name)",
+    )
+    env.add_argument("--json", action="store_true", help="print a JSON object")
     env.set_defaults(run=_env)
 
 
 def _account(text: str) -> str:
     if not re.fullmatch(r"[0-9]{12}", text):
-        msg = f"an AWS account is 12 digits (given: {text!r})"
+        msg = f"an AWS account ID has 12 digits (given: {text!r})"
         raise argparse.ArgumentTypeError(msg)
     return text
 
@@ -59,7 +66,7 @@ def _start(options: argparse.Namespace) -> int:
 
     already = offline.find_running() is not None
     sandbox = offline.start(Progress(), aws_port=options.aws_port, account=options.account)
-    print(f"the sandbox runs{' already' if already else ''}, in {sandbox.home}")
+    print(f"the sandbox is {'already ' if already else ''}running, in {sandbox.home}")
     print('enter it with: eval "$(slipway sandbox env)"')
     return 0
 

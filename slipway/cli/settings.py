@@ -1,4 +1,4 @@
-"""Reading and checking a stack's settings before anything else happens."""
+"""Reads and checks a stack's settings; every command does this first."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def checked(project: Project, stack: str, *, strict: bool = False) -> Loaded:
-    """The settings of a stack; warnings go to stderr.
+    """The settings of a stack; warnings are printed to stderr.
 
     Raises:
-        ConfigurationError: The file is refused, with everything that is wrong.
+        ConfigurationError: The file is refused; the error lists every problem.
         SlipwayError: There are warnings, and `strict` makes them errors.
     """
     # Not at the top: pydantic takes 0.2 s, and `slipway --help` or `sandbox status` need none of it.

@@ -1,4 +1,4 @@
-"""What `eval "$(slipway sandbox env)"` makes of a shell: one in which plain `pulumi up -s dev` works on the sandbox."""
+"""`eval "$(slipway sandbox env)"` sets up a shell in which a plain `pulumi up -s dev` works on the sandbox."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ class Variables:
 
     set: Mapping[str, str]
     unset: tuple[str, ...]
-    """Variables of the user that would lead elsewhere, such as AWS_PROFILE."""
+    """The user's variables that point outside the sandbox, such as AWS_PROFILE."""
 
     def script(self) -> str:
-        """The same as lines for sh, bash and zsh, with every value quoted."""
+        """The changes as lines for sh, bash and zsh, with every value quoted."""
         lines = [f"unset {name}" for name in self.unset]
         lines += [f"export {name}={shlex.quote(value)}" for name, value in self.set.items()]
         return "".join(f"{line}\n" for line in lines)
 
 
 def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[str, str]:
-    """Credentials of a stack's account, so that AWS tools see what the stack made.
+    """Credentials of a stack's account, so that AWS tools see the stack's resources.
 
     Args:
-        sandbox: The sandbox, running.
+        sandbox: The running sandbox.
         project: The checkout.
-        stack: Whose account; that of the first stack of the checkout where not given.
+        stack: Stack whose account to use; by default the first stack of the checkout.
 
     Raises:
         SlipwayError: There is no stack file.
@@ -52,7 +52,7 @@ def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[st
 
     names = [stack] if stack else project.stack_names[:1]
     if not names:
-        msg = f"{project.stacks} has no stack file, so there is no account to be: add Pulumi.<stack>.yaml"
+        msg = f"{project.stacks} has no stack file, so there is no account to use: add Pulumi.<stack>.yaml"
         raise SlipwayError(msg)
     owner = checked(project, names[0], strict=False).platform.account
     return credentials(sandbox.variables["AWS_ENDPOINT_URL"], owner.id, owner.region)
@@ -61,12 +61,12 @@ def account(sandbox: Sandbox, project: Project, stack: str | None) -> Mapping[st
 def enter(
     engine: SandboxEngine, sandbox: Sandbox, project: Project, user: Mapping[str, str], session: Mapping[str, str]
 ) -> Variables:
-    """Make the stacks of the checkout in the sandbox's backend, and say what a shell must have to use them.
+    """Create the checkout's stacks in the sandbox's backend; the variables with which a shell uses them.
 
-    A stack whose file can't be copied is left out, with a warning: it must not keep the others from use.
+    A stack whose file can't be copied is skipped with a warning, so that the others remain usable.
 
     Raises:
-        SlipwayError: The engine can't make a stack.
+        SlipwayError: The engine can't create a stack.
     """
     for stack in project.stack_names:
         try:
@@ -78,10 +78,10 @@ def enter(
 
 
 def variables(sandbox: Mapping[str, str], user: Mapping[str, str], directories: list[str]) -> Variables:
-    """The changes that turn a user's environment to the sandbox, `directories` first on PATH."""
+    """The changes that point a user's environment at the sandbox, with `directories` first on PATH."""
     changes = dict(without_proxy(user)) | dict(sandbox)
     path = shim.off_path(changes.get("PATH", user.get("PATH", os.defpath)))
     changes["PATH"] = os.pathsep.join([*directories, path])
     changes[IN_SANDBOX_SHELL] = "1"
-    gone = tuple(sorted(name for name in user if leads_elsewhere(name) and name not in changes))
-    return Variables(dict(sorted(changes.items())), gone)
+    removed = tuple(sorted(name for name in user if leads_elsewhere(name) and name not in changes))
+    return Variables(dict(sorted(changes.items())), removed)

@@ -1,4 +1,4 @@
-"""The state of the sandbox, for a person and for a program."""
+"""The status of the sandbox, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _MIB: Final = 2**20
 
 
 class Condition(StrEnum):
-    """How the sandbox is."""
+    """The condition of the sandbox."""
 
     STOPPED = "stopped"
     RUNNING = "running"
     DAMAGED = "damaged"
-    """A process of it has died; what it kept is lost."""
+    """One of its processes has died; the data of that process is lost."""
     STALE = "stale"
-    """Its state file is there and its processes are not: the machine was restarted, or it was killed."""
+    """Its state file exists but its processes don't: the machine was restarted, or the sandbox was killed."""
 
 
 @dataclass(frozen=True)
 class ProcessStatus:
-    """One process of the sandbox; `memory` in bytes, None where it is gone."""
+    """One process of the sandbox; `memory` in bytes, None if the process has ended."""
 
     name: str
     pid: int
@@ -34,19 +34,19 @@ class ProcessStatus:
 
     @property
     def alive(self) -> bool:
-        """Whether it runs."""
+        """Whether it is running."""
         return self.memory is not None
 
 
 @dataclass(frozen=True)
 class Status:
-    """The sandbox as it is now."""
+    """The current status of the sandbox."""
 
     condition: Condition
     home: Path
     processes: Sequence[ProcessStatus] = ()
     addresses: Mapping[str, str] | None = None
-    """Where its parts listen, by name."""
+    """Listening addresses by name."""
 
     @property
     def healthy(self) -> bool:
@@ -60,21 +60,21 @@ class Status:
 
     @property
     def dead(self) -> list[str]:
-        """Names of the processes that are gone."""
+        """Names of the processes that have ended."""
         return [process.name for process in self.processes if not process.alive]
 
     @property
     def fix(self) -> str:
-        """What to do; nothing where nothing is to be done."""
+        """How to fix it; empty if there is nothing to fix."""
         if self.condition is Condition.DAMAGED:
             dead, logs = ", ".join(self.dead), self.home / "logs"
-            return f"{dead} died (logs in {logs}): `slipway sandbox stop`, then start it again"
+            return f"{dead} died (logs in {logs}): run `slipway sandbox stop`, then start it again"
         if self.condition is Condition.STALE:
-            return "it did not end by itself: `slipway sandbox start` clears up and starts a fresh one"
+            return "it was not stopped cleanly: `slipway sandbox start` cleans up and starts a new one"
         return ""
 
     def text(self) -> str:
-        """For a person."""
+        """The status as text."""
         head = f"sandbox: {self.condition}, in {self.home}"
         if self.condition is Condition.STOPPED:
             return "sandbox: stopped"
@@ -82,17 +82,17 @@ class Status:
             (
                 process.name,
                 str(process.pid),
-                f"{process.memory / _MIB:.0f} MiB" if process.memory is not None else "gone",
+                f"{process.memory / _MIB:.0f} MiB" if process.memory is not None else "ended",
             )
             for process in self.processes
         ]
-        total = f"memory: {self.memory / _MIB:.0f} MiB together"
-        places = [f"{name}: {address}" for name, address in (self.addresses or {}).items()]
-        parts = [head, table(rows, right=frozenset({1, 2}), indent="  "), total, *places, self.fix]
+        total = f"memory: {self.memory / _MIB:.0f} MiB in total"
+        addresses = [f"{name}: {address}" for name, address in (self.addresses or {}).items()]
+        parts = [head, table(rows, right=frozenset({1, 2}), indent="  "), total, *addresses, self.fix]
         return "\n".join(part for part in parts if part)
 
     def as_data(self) -> dict[str, Any]:
-        """For a program."""
+        """The status as plain values, for JSON."""
         return {
             "condition": self.condition.value,
             "home": str(self.home),

@@ -1,4 +1,4 @@
-"""What is said after a run in the sandbox: what stands, what it would cost, what was not done as AWS would."""
+"""The summary after a run in the sandbox: existing resources, estimated cost, and how far they were checked."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from spec.settings import Platform
 
 KINDS_SHOWN: Final = 6
-"""Kinds of a service that are named; `pulumi stack` and `slipway render` have them all."""
+"""Kinds listed per service; `pulumi stack` and `slipway render` list all of them."""
 
 
 def after(request: Request, platform: Platform, state: Callable[[], StackState], sandbox: Sandbox) -> str:
-    """The summary of a run that went well; `state` is what it left, and takes a run of the engine to read."""
+    """The summary of a successful run. `state` reads the resulting state, which takes a run of the engine."""
     if request.operation is Operation.PREVIEW:
         parts = [cost(estimate(platform)), "This was a preview: nothing was changed."]
     else:
-        left = state()
-        parts = [existing(left), open_operations(left, request.stack)]
-        if left.existing and request.operation is not Operation.DESTROY:
-            parts += _in_detail(request, platform, left, sandbox)
+        after_run = state()
+        parts = [existing(after_run), open_operations(after_run, request.stack)]
+        if after_run.existing and request.operation is not Operation.DESTROY:
+            parts += _in_detail(request, platform, after_run, sandbox)
     return "\n" + "\n\n".join(part for part in parts if part)
 
 
@@ -51,26 +51,26 @@ def existing(state: StackState) -> str:
     services = counts(state)
     total = sum(kinds.total() for kinds in services.values())
     if not total:
-        return "Nothing stands."
+        return "No resources exist."
     rows = [(str(kinds.total()), service, _kinds(kinds)) for service, kinds in services.items()]
-    return f"{total} resources stand:\n{table(rows, right=frozenset({0}), indent='  ')}"
+    return f"{total} resources exist:\n{table(rows, right=frozenset({0}), indent='  ')}"
 
 
 def open_operations(state: StackState, stack: str) -> str:
-    """A warning about what a killed run left open; nothing where all is well."""
+    """A warning about pending operations of a killed run; empty if there are none."""
     if not state.pending:
         return ""
     rows = "".join(f"  - {one}\n" for one in state.pending)
     return (
-        f"A run that was killed left {len(state.pending)} operation(s) open:\n{rows}"
-        "What it had begun to make may stand in the sandbox without the state knowing of it. To forget these entries:\n"
+        f"A killed run left {len(state.pending)} pending operation(s):\n{rows}"
+        "Resources that it began to create may exist in the sandbox but not in the state. To clear these entries:\n"
         f"  slipway refresh {stack} --sandbox -- --clear-pending-creates\n"
-        f"To be rid of what they made as well: `slipway sandbox stop`, then `slipway up {stack} --sandbox`."
+        f"To remove such resources as well, run `slipway sandbox stop`, then `slipway up {stack} --sandbox`."
     )
 
 
 def nodes(pools: Sequence[PoolNodes]) -> str:
-    """Nodes by pool; a pool at zero shows what its first node will be."""
+    """Nodes by pool; a pool at zero shows the instance type of its placeholder node."""
     if not pools:
         return ""
     rows = [
@@ -87,18 +87,18 @@ def nodes(pools: Sequence[PoolNodes]) -> str:
 
 
 def cost(priced: Estimate) -> str:
-    """The bill's two ends, what is expected, and how much it leaves out."""
+    """Floor and ceiling an hour, the expected cost a month, and the number of unpriced items."""
     cent, whole = Decimal("0.01"), priced.amounts
     floor, ceiling = (amount.quantize(cent) for amount in (whole.floor, whole.ceiling))
-    out = f" {len(priced.unpriced)} items have no price in it." if priced.unpriced else ""
+    unpriced = f" {len(priced.unpriced)} items are unpriced." if priced.unpriced else ""
     return (
-        f"On AWS this would cost {floor:,} USD an hour with every pool at its least, {ceiling:,} at its most; "
-        f"{whole.month.expected.quantize(cent):,} a month is expected.{out} `slipway cost` has the lines."
+        f"On AWS this would cost {floor:,} USD an hour at the floor, {ceiling:,} at the ceiling; "
+        f"{whole.month.expected.quantize(cent):,} a month is expected.{unpriced} `slipway cost` lists every item."
     )
 
 
 def where(sandbox: Sandbox, cluster: str, stack: str) -> str:
-    """How to look."""
+    """How to access the cluster and the stack."""
     return "\n".join(
         [
             f"kubeconfig: {sandbox.kubeconfig} (context {cluster})",

@@ -1,10 +1,9 @@
-"""What `slipway cost` makes of an estimate: tables, documents, differences, and the estimate held against resources.
+"""Output of `slipway cost`: tables, JSON documents, differences, and the reconciliation with the program's resources.
 
     difference(before: Estimate, after: Estimate) -> Difference
 
 A `Difference` has `before`, `after`, `amounts` (what the change adds), `changes` (`line`, `before`, `after`, `amounts`;
-the greatest first), and what came to be unpriced (`new`) or no longer is (`gone`). Estimates are those of
-`spec.pricing`.
+largest first), and items that became unpriced (`new`) or no longer are (`gone`). Estimates come from `spec.pricing`.
 """
 
 from slipway.cost.difference import Change, Difference, difference

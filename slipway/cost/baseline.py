@@ -1,6 +1,6 @@
-"""The settings that a bill is compared with: those of a commit, or those that a stack was last brought up with.
+"""The settings that a cost estimate is compared with: those of a commit, or those of the last update of a stack.
 
-Both are priced by today's program at today's prices, so that a difference is one of settings alone.
+Both sides are priced with today's program and prices, so that the difference comes from the settings only.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from spec.settings import ConfigurationError, Platform, load, read_stack
 
 
 def at_commit(project: Project, stack: str, ref: str) -> Platform | None:
-    """The settings of a stack at a commit, branch or tag; None where the commit has no such stack.
+    """The settings of a stack at a commit, branch or tag; None if the commit has no such stack.
 
     Raises:
-        SlipwayError: git knows no such commit, or its settings are none for today's program.
+        SlipwayError: git has no such commit, or today's program does not accept its settings.
     """
     with tempfile.TemporaryDirectory(prefix="slipway-cost-") as folder:
-        there = Project(Path(folder))
-        take_out(project, ref, there.root, under=there.stacks.name)
-        if not there.has(stack):
+        past = Project(Path(folder))
+        take_out(project, ref, past.root, under=past.stacks.name)
+        if not past.has(stack):
             return None
         try:
-            return load(read_stack(stack, there.stacks), stack=stack).platform
+            return load(read_stack(stack, past.stacks), stack=stack).platform
         except ConfigurationError as error:
             what = f"the settings of {stack} at {ref}"
             raise _refused(what, error) from error
@@ -36,15 +36,15 @@ def as_deployed(settings: object, stack: str) -> Platform:
     """The settings of an update (`slipway.engine.history`).
 
     Raises:
-        SlipwayError: They are none for today's program.
+        SlipwayError: Today's program does not accept them.
     """
     try:
         return load(settings, stack=stack).platform
     except ConfigurationError as error:
-        what = f"the settings that {stack} was last brought up with"
+        what = f"the settings of the last update of {stack}"
         raise _refused(what, error) from error
 
 
 def _refused(what: str, error: ConfigurationError) -> SlipwayError:
-    msg = f"{what} are none for this version of the program, so they can't be priced by it:\n{error}"
+    msg = f"{what} are not valid for this version of the program, so it can't price them:\n{error}"
     return SlipwayError(msg, EXIT_REFUSED)

@@ -1,4 +1,4 @@
-"""A difference of two bills as text: lines by size, totals, what came to have no price."""
+"""A cost difference as text: changed lines, totals, and items that became unpriced."""
 
 from __future__ import annotations
 
@@ -7,34 +7,34 @@ from decimal import Decimal
 from typing import Final
 
 from slipway.cost.difference import Change, Difference
-from slipway.cost.table import Row, aligned, elsewhere, money, titled
+from slipway.cost.table import Row, aligned, foreign_prices, money, titled
 from spec.pricing.model import Amounts, Line
 
-_HEAD: Final = ("service", "what", "before", "after", "floor USD/month", "expected", "ceiling")
+_HEAD: Final = ("service", "item", "before", "after", "floor USD/month", "expected", "ceiling")
 _TEXT: Final = 2
 _CENT: Final = "0.01"
 
 
-def changes(found: Difference, name: str) -> str:
-    """Every line that differs, for a month, the greatest first; ends with a newline.
+def changes(result: Difference, name: str) -> str:
+    """Every line that differs, in USD a month, largest first; ends with a newline.
 
     Args:
-        found: The difference.
-        name: What it is compared with: `main`, `what is deployed`.
+        result: The difference.
+        name: Name of the baseline: `main`, `what is deployed`.
     """
-    if not found.changes and not found.new and not found.gone:
-        return f"Nothing of the bill differs from {name}.\n"
+    if not result.changes and not result.new and not result.gone:
+        return f"The cost does not differ from {name}.\n"
     totals = (
-        ("before", "", "", "", *_plain(found.before.amounts)),
-        ("after", "", "", "", *_plain(found.after.amounts)),
-        ("difference", "", "", "", *_signed(found.amounts)),
+        ("before", "", "", "", *_plain(result.before.amounts)),
+        ("after", "", "", "", *_plain(result.after.amounts)),
+        ("difference", "", "", "", *_signed(result.amounts)),
     )
     parts = [
-        f"Against {name}, a month (730 h), settings alone: both at today's prices, by today's program.",
-        "\n".join(aligned([_HEAD, *map(_row, found.changes), *totals], _TEXT)),
-        "\n".join(f"now without a price: {item.what} ({item.why})" for item in found.new),
-        "\n".join(f"no longer without a price: {item.what}" for item in found.gone),
-        elsewhere(found.after.region),
+        f"Compared with {name}, a month (730 h). Both settings are priced with today's program and today's prices.",
+        "\n".join(aligned([_HEAD, *map(_row, result.changes), *totals], _TEXT)),
+        "\n".join(f"newly unpriced: {item.what} ({item.why})" for item in result.new),
+        "\n".join(f"no longer unpriced: {item.what}" for item in result.gone),
+        foreign_prices(result.after.region),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -1,4 +1,4 @@
-"""What a change of settings does to the bill, line by line."""
+"""The cost difference of a change of settings, line by line."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from spec.pricing.model import Amounts, Estimate, Line, Unpriced
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """A line before and after; None where there is no such line."""
+    """A line before and after; None if the line does not exist."""
 
     before: Line | None
     after: Line | None
 
     @property
     def line(self) -> Line:
-        """The line as it will be, or as it was where it goes."""
+        """The line after the change, or before it if the line is removed."""
         line = self.after or self.before
         if line is None:
             msg = "a change needs a line"
@@ -25,20 +25,20 @@ class Change:
 
     @property
     def amounts(self) -> Amounts:
-        """What it adds, USD an hour; below zero where it saves."""
+        """What it adds, in USD per hour; negative if it saves."""
         return _amounts(self.after) - _amounts(self.before)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """Two estimates of a stack, held against each other.
+    """The difference of two estimates of a stack.
 
     Attributes:
-        before: What it is compared with.
-        after: The settings as they are now.
-        changes: Lines whose amounts differ, the greatest difference first.
-        new: What has come to have no price here.
-        gone: What no longer lacks one.
+        before: The estimate of the baseline.
+        after: The estimate of the current settings.
+        changes: Lines whose amounts differ, largest difference first.
+        new: Items that became unpriced.
+        gone: Items that are no longer unpriced.
     """
 
     before: Estimate
@@ -49,12 +49,12 @@ class Difference:
 
     @property
     def amounts(self) -> Amounts:
-        """What all of it adds, USD an hour; below zero where it saves."""
+        """What the change adds in total, in USD per hour; negative if it saves."""
         return self.after.amounts - self.before.amounts
 
 
 def difference(before: Estimate, after: Estimate) -> Difference:
-    """Compare two estimates; a line is the same line when service, pool and item are."""
+    """Compare two estimates; lines match by service, pool and item."""
     old, new = ({line.key: line for line in estimate.lines} for estimate in (before, after))
     changes = [Change(before=old.get(key), after=new.get(key)) for key in sorted({*old, *new})]
     return Difference(

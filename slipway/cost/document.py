@@ -1,4 +1,4 @@
-"""Estimates and differences as JSON: amounts are text, so that no binary fraction changes them."""
+"""Estimates and differences as JSON; amounts are text, so that they stay exact decimals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec.pricing.model import Amounts, Estimate, Line, Unpriced
 
 
 def of_estimate(estimate: Estimate) -> dict[str, Any]:
-    """An estimate in plain values; keys in camel case, as in the stack files."""
+    """An estimate as plain values; keys in camel case, as in the stack files."""
     return {
         "region": estimate.region,
         "usdPerHour": amounts(estimate.amounts),
@@ -24,27 +24,27 @@ def of_estimate(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def of_difference(found: Difference, name: str) -> dict[str, Any]:
-    """A difference in plain values."""
+def of_difference(result: Difference, name: str) -> dict[str, Any]:
+    """A difference as plain values; `name` is the name of the baseline."""
     return {
         "against": name,
-        "usdPerMonth": monthly(found.amounts),
-        "before": monthly(found.before.amounts),
-        "after": monthly(found.after.amounts),
-        "changes": [_change(change) for change in found.changes],
-        "nowUnpriced": _unpriced(found.new),
-        "noLongerUnpriced": _unpriced(found.gone),
+        "usdPerMonth": monthly(result.amounts),
+        "before": monthly(result.before.amounts),
+        "after": monthly(result.after.amounts),
+        "changes": [_change(change) for change in result.changes],
+        "nowUnpriced": _unpriced(result.new),
+        "noLongerUnpriced": _unpriced(result.gone),
     }
 
 
 def amounts(of: Amounts, digits: str = "0.000001") -> dict[str, str]:
-    """Three amounts as text, to a millionth of a dollar."""
-    found = {"floor": of.floor, "expected": of.expected, "ceiling": of.ceiling}
-    return {name: money(amount, digits).replace(",", "") for name, amount in found.items()}
+    """Floor, expected cost and ceiling as text, to a millionth of a dollar."""
+    three = {"floor": of.floor, "expected": of.expected, "ceiling": of.ceiling}
+    return {name: money(amount, digits).replace(",", "") for name, amount in three.items()}
 
 
 def monthly(of: Amounts) -> dict[str, str]:
-    """Three amounts of a month, to the cent."""
+    """Floor, expected cost and ceiling of a month, to the cent."""
     return amounts(of.month, "0.01")
 
 

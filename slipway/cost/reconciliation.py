@@ -1,7 +1,7 @@
-"""An estimate held against resources: those that the program asks for, or those that a state holds.
+"""Reconciles an estimate with resources: those that the program declares, or those in a state.
 
-Lines come from settings, because that takes milliseconds and the program itself says its bill. Nothing makes them true
-but this: what can be counted in resources is counted there as well, and what no table of types knows is named.
+Estimates are computed from the settings, which takes milliseconds and needs no program run. This module verifies them:
+whatever can be counted in resources is counted there as well, and resource types without a price are listed.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from spec.pricing.resource_types import unknown
 
 Key = tuple[str, str, str]
 """Service, pool and item of a line (`spec.pricing.model.Line.key`)."""
-Found = Iterator[tuple[Key, int]]
+Counts = Iterator[tuple[Key, int]]
 Resource = tuple[str, Mapping[str, Any]]
-"""Type and inputs, in the provider's spelling."""
+"""Type and inputs, with the provider's property names."""
 
 
 def unpriced_types(resources: Iterable[Resource]) -> tuple[Unpriced, ...]:
-    """Types that nobody has said the price of."""
+    """Resource types that `spec.pricing.resource_types` does not list."""
     return unknown(token for token, _ in resources)
 
 
 def disagreements(estimate: Estimate, resources: Iterable[Resource]) -> tuple[str, ...]:
-    """Lines whose greatest count is not what the resources make; empty where all agree."""
+    """Lines whose maximum count differs from that of the resources; empty if all agree."""
     counted: Counter[Key] = Counter()
     for token, inputs in resources:
         for key, count in _COUNTS.get(token, _nothing)(inputs):
             counted[key] += count
     lines = {line.key: line.maximum for line in estimate.lines if line.key in counted or _countable(line.key)}
-    # A pool whose nodes have no price has no line to agree with, and is named as such.
+    # A pool without a node price has no line to compare; it is among the unpriced items.
     for pool in {key[1] for key in counted if key[1] and key not in lines}:
         if any(item.what.startswith(f"pool {pool}:") for item in estimate.unpriced):
             del counted[services.EC2, pool, "nodes"]
     return tuple(
-        f"{_named(key)}: {_said(lines.get(key, Decimal(0)))} in the estimate, {counted[key]} in the resources"
+        f"{_named(key)}: {_plain(lines.get(key, Decimal(0)))} in the estimate, {counted[key]} in the resources"
         for key in sorted({*counted, *lines})
         if lines.get(key, Decimal(0)) != counted[key]
     )
@@ -54,11 +54,11 @@ def _named(key: Key) -> str:
     return ": ".join(part for part in key if part)
 
 
-def _said(count: Decimal) -> str:
+def _plain(count: Decimal) -> str:
     return f"{count.normalize():f}"
 
 
-def _nothing(_: Mapping[str, Any]) -> Found:
+def _nothing(_: Mapping[str, Any]) -> Counts:
     yield from ()
 
 
@@ -72,36 +72,36 @@ _FIXED: Final = frozenset({_CLUSTER, _NAT, _ADDRESS, _ENDPOINT, _KEY, _LUSTRE})
 _DATABASE: Final = "database "
 
 
-def _one(key: Key) -> Callable[[Mapping[str, Any]], Found]:
-    def count(_: Mapping[str, Any]) -> Found:
+def _one(key: Key) -> Callable[[Mapping[str, Any]], Counts]:
+    def count(_: Mapping[str, Any]) -> Counts:
         yield key, 1
 
     return count
 
 
-def _endpoints(inputs: Mapping[str, Any]) -> Found:
+def _endpoints(inputs: Mapping[str, Any]) -> Counts:
     if inputs.get("vpcEndpointType") == "Interface":
         yield _ENDPOINT, len(inputs["subnetIds"])
 
 
-def _lustre(inputs: Mapping[str, Any]) -> Found:
+def _lustre(inputs: Mapping[str, Any]) -> Counts:
     yield _LUSTRE, int(inputs["storageCapacity"])
 
 
-def _database(inputs: Mapping[str, Any]) -> Found:
+def _database(inputs: Mapping[str, Any]) -> Counts:
     yield (services.RDS, "", f"{_DATABASE}{inputs['dbName']}"), 2 if inputs.get("multiAz") else 1
 
 
-def _node_group(inputs: Mapping[str, Any]) -> Found:
+def _node_group(inputs: Mapping[str, Any]) -> Counts:
     yield (services.EC2, inputs["labels"][keys.POOL], "nodes"), int(inputs["scalingConfig"]["maxSize"])
 
 
-def _node_pool(inputs: Mapping[str, Any]) -> Found:
+def _node_pool(inputs: Mapping[str, Any]) -> Counts:
     spec = inputs["spec"]
     yield (services.EC2, spec["template"]["metadata"]["labels"][keys.POOL], "nodes"), int(spec["limits"]["nodes"])
 
 
-_COUNTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Found]]] = {
+_COUNTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Counts]]] = {
     "aws:eks/cluster:Cluster": _one(_CLUSTER),
     "aws:ec2/natGateway:NatGateway": _one(_NAT),
     "aws:ec2/eip:Eip": _one(_ADDRESS),
@@ -112,4 +112,4 @@ _COUNTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Found]]] = {
     "aws:eks/nodeGroup:NodeGroup": _node_group,
     "kubernetes:karpenter.sh/v1:NodePool": _node_pool,
 }
-"""How each type says how much of a line it is."""
+"""How much each resource type adds to which line."""

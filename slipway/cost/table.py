@@ -1,4 +1,4 @@
-"""An estimate as text for a terminal: lines, totals, sums by service, pool and team, and what is in none of them."""
+"""An estimate as text for a terminal: lines, totals by service, pool and team, and unpriced items."""
 
 from __future__ import annotations
 
@@ -10,43 +10,47 @@ from spec.catalog import prices
 from spec.pricing.model import Amounts, Estimate, Line
 
 Row = Sequence[str]
-_HEAD: Final = ("service", "what", "count", "USD/h each", "price of", "floor USD/h", "expected", "ceiling")
+_HEAD: Final = ("service", "item", "count", "USD/h each", "price date", "floor USD/h", "expected", "ceiling")
 _TEXT: Final = 2
-"""Columns that are words and stand to the left."""
-OWN: Final = "the platform's own"
-"""What no team has a part of."""
+"""Number of left-aligned text columns."""
+OWN: Final = "platform (no team)"
+"""Name of the costs that are attributed to no team."""
 
 
 def table(estimate: Estimate) -> str:
-    """Everything of an estimate; ends with a newline."""
+    """The whole estimate; ends with a newline."""
     rows: list[Row] = [_HEAD, *map(_row, estimate.lines), ("total an hour", "", "", "", "", *_three(estimate.amounts))]
     parts = [
         "\n".join(aligned(rows, _TEXT)),
         sums("service", estimate.by_service(), estimate.amounts),
         sums("pool", _named(estimate.by_pool(), "no pool"), estimate.amounts),
         sums("team", _named(estimate.by_team(), OWN), estimate.amounts) if _shared(estimate) else "",
-        "\n".join(f"not in it: {item.what} ({item.why})" for item in estimate.unpriced),
-        elsewhere(estimate.region),
+        "\n".join(f"unpriced: {item.what} ({item.why})" for item in estimate.unpriced),
+        foreign_prices(estimate.region),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def sums(by: str, groups: Mapping[str, Amounts], total: Amounts) -> str:
-    """Sums of groups and of all, for a month."""
+    """Totals of each group and of all groups, for a month."""
     head = (f"by {by}", "floor USD/month", "expected", "ceiling")
     rows = [(name, *_three(amounts.month, "0.01")) for name, amounts in groups.items()]
     whole = (f"total a month ({prices.HOURS_PER_MONTH} h)", *_three(total.month, "0.01"))
     return "\n".join(aligned([head, *rows, whole], 1))
 
 
-def elsewhere(region: str) -> str:
-    """Says so where a stack is priced with another region's prices."""
+def foreign_prices(region: str) -> str:
+    """A note if a stack is priced with the prices of another region; empty otherwise."""
     used = prices.book(region).region
-    return "" if used == region else f"prices are those of {used}; {region} has its own: slipway prices refresh"
+    return (
+        ""
+        if used == region
+        else f"prices are for {used}; to get those of {region}, run `slipway prices refresh --region {region}`"
+    )
 
 
 def aligned(rows: Sequence[Row], words: int) -> list[str]:
-    """Rows as lines: the first columns to the left, the others to the right."""
+    """Rows as text lines: the first `words` columns left-aligned, the others right-aligned."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return [
         "  ".join(
@@ -58,12 +62,12 @@ def aligned(rows: Sequence[Row], words: int) -> list[str]:
 
 
 def money(amount: Decimal, digits: str = "0.001") -> str:
-    """Tenths of a cent for an hour: a key costs that much, and nothing that costs is shown as nothing."""
+    """An amount, by default to a tenth of a cent: the hourly cost of a KMS key is that low."""
     return f"{amount.quantize(Decimal(digits), ROUND_HALF_UP):,}"
 
 
 def titled(line: Line) -> str:
-    """A line's pool and item, with its note."""
+    """The pool, item and note of a line."""
     what = f"{line.pool}: {line.item}" if line.pool else line.item
     return f"{what} ({line.note})" if line.note else what
 
@@ -93,5 +97,5 @@ def _count(count: Decimal) -> str:
 
 
 def _price(amount: Decimal) -> str:
-    """Four digits that count: prices run from a millionth to 100."""
+    """Four significant digits: prices range from a millionth to 100."""
     return f"{amount:.2f}" if amount >= 1 else f"{amount:.4g}".rstrip(".")

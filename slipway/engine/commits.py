@@ -1,6 +1,6 @@
-"""The tree of another commit, taken out of git.
+"""Checking out the project at another commit, into a folder of its own.
 
-By `git archive`, which writes nothing into the repository, so nothing has to be tidied up after a run that was killed.
+Uses `git archive`, which writes nothing into the repository, so a killed run leaves nothing to clean up.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from slipway.engine.project import Project
 from spec.errors import EXIT_REFUSED, SlipwayError
 
 _SECONDS: Final = 60
-"""A tree of 6 MB takes 0.1 s; what takes longer than this hangs."""
+"""Time-out of one git command. A tree of 6 MB takes 0.1 s."""
 
 
 def take_out(project: Project, ref: str, into: Path, *, under: str = "") -> str:
-    """Write the project as it is at a commit, branch or tag into a folder, and say the commit: `1a2b3c4d5e`.
+    """Write the project's files at a commit, branch or tag into a folder; returns the short commit: `1a2b3c4d5e`.
 
     Args:
-        project: The checkout whose repository is asked.
+        project: The checkout to read from.
         ref: Commit, branch or tag.
-        into: The folder; it has nothing in it.
-        under: Only what is below this folder of the project; all of it where empty.
+        into: An empty folder.
+        under: Only the files below this folder of the project; empty for all files.
 
     Raises:
-        SlipwayError: git knows no such commit here, or can't be run.
+        SlipwayError: The repository has no such commit, or git can't be run.
     """
     commit = _git(project, "rev-parse", "--verify", "--quiet", "--short=10", "--end-of-options", f"{ref}^{{commit}}")
     if commit.returncode:
-        # Quiet about a commit that it does not know, not about a folder that is no repository.
+        # With --quiet, git prints nothing for an unknown commit, but does print an error outside a repository.
         missing = f"git knows no commit {ref!r} here; fetch it (a shallow clone has one commit only)"
-        raise SlipwayError(_said(commit) or missing, EXIT_REFUSED)
+        raise SlipwayError(_last_line(commit) or missing, EXIT_REFUSED)
     known = commit.stdout.decode().strip()
     tree = _git(project, "archive", "--format=tar", known)
     if tree.returncode:
-        raise SlipwayError(_said(tree), EXIT_REFUSED)
+        raise SlipwayError(_last_line(tree), EXIT_REFUSED)
     with tarfile.open(fileobj=io.BytesIO(tree.stdout)) as archive:
         wanted = [member for member in archive if Path(member.name).is_relative_to(under)]
         archive.extractall(into, wanted, filter="data")
@@ -57,7 +57,7 @@ def _git(project: Project, *arguments: str) -> subprocess.CompletedProcess[bytes
         raise SlipwayError(msg) from error
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The last line of what git said; empty where it said nothing."""
+def _last_line(done: subprocess.CompletedProcess[bytes]) -> str:
+    """The last line that git wrote to stderr; empty if it wrote nothing."""
     lines = done.stderr.decode(errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")

@@ -1,7 +1,7 @@
-"""The gate: a plan that would replace or delete what keeps state is refused, unless each such resource is named.
+"""The gate: a plan that replaces or deletes a resource with state is refused, unless the user names the resource.
 
-Policies see what shall be and never what stands, so no rule can see a replacement coming; the engine's plan does.
-`destroy` is not judged here: it says what it removes, and protected resources stand in its way.
+Policies evaluate the desired state, not the live state, so no rule can foresee a replacement; the engine's plan can.
+The gate does not apply to `destroy`: the user asked for the removal, and protected resources block it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from spec.errors import EXIT_REFUSED, SlipwayError
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What the gate says of a plan.
+    """The gate's decision on a plan.
 
     Attributes:
-        refused: Resources that keep state and would be replaced or deleted without anybody having named them.
-        allowed: Those that were named.
-        unused: Names that fit nothing of the plan.
+        refused: Resources that keep state, would be replaced or deleted, and are not named in `--allow-replace`.
+        allowed: Those that are named.
+        unused: Names that match no such resource of the plan.
     """
 
     refused: tuple[Removal, ...]
@@ -30,66 +30,66 @@ class Verdict:
 
 
 def check_names(allowed: Sequence[str]) -> None:
-    """Refuse what can't be a URN before the engine is started.
+    """Refuse values of `--allow-replace` that can't be URNs, before the engine starts.
 
     Raises:
-        SlipwayError: With code 2, naming the first that is none.
+        SlipwayError: With code 2, naming the first invalid value.
     """
     for name in allowed:
         if not name.startswith("urn:pulumi:") or name.count("::") < 3:
             msg = (
-                f"--allow-replace takes the whole URN of one resource, as the refusal prints it; got {name!r}. "
-                "There are no patterns: what is lost is to be named."
+                f"--allow-replace takes the full URN of one resource, as the refusal prints it; got {name!r}. "
+                "Wildcards aren't supported: name each resource."
             )
             raise SlipwayError(msg, EXIT_REFUSED)
 
 
 def evaluate(plan: Iterable[Removal], allowed: Sequence[str] = ()) -> Verdict:
     """The gate's verdict on a plan."""
-    stopped = [one for one in plan if _keeps_state(one)]
+    losses = [removal for removal in plan if _loses_state(removal)]
     return Verdict(
-        refused=tuple(one for one in stopped if one.urn not in allowed),
-        allowed=tuple(one for one in stopped if one.urn in allowed),
-        unused=tuple(name for name in allowed if name not in {one.urn for one in stopped}),
+        refused=tuple(loss for loss in losses if loss.urn not in allowed),
+        allowed=tuple(loss for loss in losses if loss.urn in allowed),
+        unused=tuple(name for name in allowed if name not in {loss.urn for loss in losses}),
     )
 
 
-def _keeps_state(one: Removal) -> bool:
-    row = TABLE.get(one.type)
-    if row is None or (one.operation == "delete" and one.retained):
+def _loses_state(removal: Removal) -> bool:
+    stateful = TABLE.get(removal.type)
+    if stateful is None or (removal.operation == "delete" and removal.retained):
         return False
-    return row.holds is None or row.holds(one.inputs, one.outputs)
+    return stateful.holds is None or stateful.holds(removal.inputs, removal.outputs)
 
 
 def refusal(stack: str, refused: Sequence[Removal], *, done: bool = False) -> str:
-    """Why a plan is not carried out, resource by resource.
+    """Why a plan is refused, resource by resource.
 
     Args:
         stack: Name of the stack.
         refused: Resources that keep state.
-        done: Whether it happened all the same, in a rehearsal.
+        done: Whether the plan was carried out nevertheless, because it was a rehearsal.
     """
     many = f"{len(refused)} resource{'s' if len(refused) != 1 else ''}"
     keep = "keep" if len(refused) != 1 else "keeps"
     head = (
-        f"stack {stack}: on AWS this would have been refused, because {many} that {keep} state went:"
+        f"stack {stack}: on AWS this would have been refused: {many} that {keep} state would be replaced or deleted:"
         if done
         else f"stack {stack}: {many} that {keep} state would be replaced or deleted; nothing was changed:"
     )
     lines = [head]
-    for one in refused:
-        row = TABLE[one.type]
-        lines += [f"  - {one.operation} {one.urn}", f"      loses: {row.loses}"]
-        lines += [f"      because: {reason}" for reason in _because(one)]
-        lines += [f"      mend: {row.fix}"]
-    lines.append("Where the loss is meant, name each of them and run it again:")
-    lines += [f"  --allow-replace '{one.urn}'" for one in refused]
+    for removal in refused:
+        stateful = TABLE[removal.type]
+        lines += [f"  - {removal.operation} {removal.urn}", f"      loses: {stateful.loses}"]
+        lines += [f"      because: {reason}" for reason in _reasons(removal)]
+        lines += [f"      fix: {stateful.fix}"]
+    lines.append("If you accept the loss, name each resource and run the command again:")
+    lines += [f"  --allow-replace '{removal.urn}'" for removal in refused]
     return "\n".join(lines)
 
 
-def _because(one: Removal) -> list[str]:
-    if one.operation == "delete":
+def _reasons(removal: Removal) -> list[str]:
+    if removal.operation == "delete":
         return ["the program no longer declares it (it was removed, renamed or switched off)"]
-    if not one.forced:
-        return ["the engine names no property: its provider changed, or --replace asked for it"]
-    return [f"{found.path} can't be changed in place: {found.old} -> {found.new}" for found in one.forced]
+    if not removal.forced:
+        return ["the engine names no property: the resource's provider changed, or --replace named it"]
+    return [f"{forced.path} can't be changed in place: {forced.old} -> {forced.new}" for forced in removal.forced]

@@ -1,7 +1,7 @@
-"""What a stack was last brought up with: the settings that the engine remembers of every update.
+"""The settings of a stack's last update, from the history that the engine keeps.
 
-The source is `pulumi stack history --json`, which every backend keeps (pulumi v3.258.0, pkg/cmd/pulumi/stack/
-stack_history.go). A state has resources and no settings; its history has the settings that made them.
+The source is `pulumi stack history --json`, which every backend supports (pulumi v3.258.0, pkg/cmd/pulumi/stack/
+stack_history.go). The state has resources without settings; the history has the settings of each update.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from slipway.engine.stackfiles import PROJECT
 from spec.errors import SlipwayError
 
 ARGUMENTS: Final = ("stack", "history", "--json", "--page-size", "50")
-"""What the CLI is asked; the newest updates come first."""
+"""Arguments of the CLI; it prints the newest updates first."""
 _KEY: Final = f"{PROJECT}:platform"
 
 
@@ -25,7 +25,8 @@ class Remembered:
 
     Attributes:
         settings: The value of `slipway:platform`.
-        settled: Whether the newest update ended well. Otherwise what stands is between these settings and others.
+        settled: Whether the newest update succeeded. Otherwise the live resources are between these settings and newer
+            ones.
     """
 
     settings: object
@@ -33,28 +34,28 @@ class Remembered:
 
 
 def settings(document: str) -> Remembered | None:
-    """The settings of the last update that ended well, or of the last that was tried where none ever did; None where
-    nothing was brought up, or everything was destroyed since.
+    """The settings of the last successful update, or of the last attempt if none succeeded; None if the stack was never
+    updated, or was destroyed since.
 
     Raises:
-        SlipwayError: The document is not one of `pulumi stack history --json`.
+        SlipwayError: The document is not output of `pulumi stack history --json`.
     """
     tried: object | None = None
     settled = True
     try:
         updates: Iterable[Mapping[str, Any]] = json.loads(document) or ()
         for update in updates:
-            well = update["result"] == "succeeded"
-            if update["kind"] == "destroy" and well:
+            succeeded = update["result"] == "succeeded"
+            if update["kind"] == "destroy" and succeeded:
                 break
             if update["kind"] != "update" or _KEY not in update["config"]:
                 continue
             value = update["config"][_KEY]["value"]
-            found: object = json.loads(value) if isinstance(value, str) else value
-            if well:
-                return Remembered(found, settled)
-            tried, settled = (found if tried is None else tried), False
+            platform: object = json.loads(value) if isinstance(value, str) else value
+            if succeeded:
+                return Remembered(platform, settled)
+            tried, settled = (platform if tried is None else tried), False
     except (ValueError, KeyError, TypeError) as error:
-        msg = f"`pulumi stack history` gave something that is not a history ({type(error).__name__}: {error})"
+        msg = f"the output of `pulumi stack history` is not a history ({type(error).__name__}: {error})"
         raise SlipwayError(msg) from error
     return None if tried is None else Remembered(tried, settled)

@@ -1,4 +1,4 @@
-"""How the Pulumi CLI is called, as data: arguments and environment. Nothing here runs anything."""
+"""Arguments and environment of a Pulumi CLI run, as data. Nothing here starts a process."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Final
 from spec.errors import EXIT_REFUSED, SlipwayError
 
 CREDENTIAL_PREFIXES: Final = ("AWS_", "PULUMI_")
-"""What could lead a run, or a tool beside it, to a real account or another backend."""
+"""Variables that could direct a run, or a tool beside it, to a real account or another backend."""
 HARMLESS: Final = frozenset({"PULUMI_DEBUG_GRPC", "PULUMI_PARALLEL", "PULUMI_SKIP_CHECKPOINTS"})
-"""Settings of the engine's speed and log that a user may well want in the sandbox; they lead nowhere."""
+"""Variables for the engine's speed and log that a user may want in the sandbox; they select no account or backend."""
 PROXY_EXCEPTIONS: Final = ("127.0.0.1", "localhost")
-"""gRPC takes `http_proxy` to heart even for loopback."""
+"""gRPC obeys `http_proxy` even for loopback."""
 _OURS: Final = ("-s", "--stack", "-C", "--cwd", "--config-file")
 
 
 class Operation(StrEnum):
-    """What the engine is asked to do."""
+    """A command of the engine."""
 
     UP = "up"
     PREVIEW = "preview"
@@ -42,14 +42,14 @@ class Request:
     yes: bool = False
     except_protected: bool = False
     skip_preview: bool = False
-    """Change at once: for a rehearsal, where nobody would read the preview and there is nothing to lose."""
+    """Update without a preview: for a rehearsal, where no user reads it and nothing can be lost."""
     config_file: Path | None = None
-    """Settings of the stack, where they are not those of the checkout."""
+    """The stack file, if not the one of the checkout."""
     extra: tuple[str, ...] = ()
-    """Arguments of the user's own, handed on as they are."""
+    """The user's own arguments, passed on unchanged."""
 
     def with_settings(self, path: Path) -> Request:
-        """The same with another settings file."""
+        """The same request with another stack file."""
         return replace(self, config_file=path)
 
 
@@ -63,21 +63,20 @@ class Invocation:
 
 
 def operation(pulumi: Path, request: Request, *, directory: Path, environment: Mapping[str, str]) -> Invocation:
-    """The call for an operation.
+    """The command line of an operation.
 
     Raises:
-        SlipwayError: An extra argument would turn the run to another stack, project or file than was checked.
+        SlipwayError: An extra argument selects another stack, project or file than the one that was checked.
     """
     _refuse_ours(request.extra)
     argv = [str(pulumi), str(request.operation), "--stack", request.stack]
     if request.config_file is not None:
         argv += ["--config-file", str(request.config_file)]
-    # The CLI takes one of the two: who only looks has nothing to agree to (v3.258.0).
+    # The CLI refuses --yes together with --preview-only (v3.258.0).
     if request.yes and request.operation.changes and "--preview-only" not in request.extra:
         argv.append("--yes")
     if request.operation in (Operation.PREVIEW, Operation.UP) and not _names_refresh(request.extra):
-        # A plan against a state that no longer holds misses what was changed by hand, and `up` must do what `preview`
-        # has shown.
+        # Without a refresh the plan misses changes made by hand, and `up` must do what `preview` showed.
         argv.append("--refresh")
     if request.skip_preview and request.operation is Operation.UP:
         argv.append("--skip-preview")
@@ -87,22 +86,22 @@ def operation(pulumi: Path, request: Request, *, directory: Path, environment: M
 
 
 def sandbox_environment(user: Mapping[str, str], sandbox: Mapping[str, str]) -> dict[str, str]:
-    """The user's environment with everything of AWS and Pulumi taken out and the sandbox's own put in."""
+    """The user's environment without its AWS and Pulumi variables, plus those of the sandbox."""
     kept = {name: value for name, value in user.items() if not leads_elsewhere(name)}
     return kept | without_proxy(user) | dict(sandbox)
 
 
 def leads_elsewhere(name: str) -> bool:
-    """Whether a variable could turn a run in the sandbox to a real account or another backend."""
+    """Whether a variable could direct a run in the sandbox to a real account or another backend."""
     return name.startswith(CREDENTIAL_PREFIXES) and name not in HARMLESS
 
 
 def without_proxy(user: Mapping[str, str]) -> dict[str, str]:
-    """`no_proxy` with loopback in it, in both spellings, where a proxy is set; else nothing."""
+    """`no_proxy` and `NO_PROXY` with loopback added, if a proxy is set; otherwise nothing."""
     if not any(name.lower().endswith("_proxy") and value for name, value in user.items()):
         return {}
-    given = (user.get("no_proxy") or user.get("NO_PROXY") or "").split(",")
-    hosts = ",".join(dict.fromkeys([*(host.strip() for host in given if host.strip()), *PROXY_EXCEPTIONS]))
+    exceptions = (user.get("no_proxy") or user.get("NO_PROXY") or "").split(",")
+    hosts = ",".join(dict.fromkeys([*(host.strip() for host in exceptions if host.strip()), *PROXY_EXCEPTIONS]))
     return {"no_proxy": hosts, "NO_PROXY": hosts}
 
 
@@ -114,7 +113,7 @@ def _refuse_ours(extra: Sequence[str]) -> None:
     for argument in extra:
         if argument.partition("=")[0] in _OURS:
             msg = (
-                f"`{argument}` after `--` would turn the run to something else than the stack file that was checked: "
-                "name the stack as the argument of this command"
+                f"`{argument}` after `--` would select another stack, project or file than the one that was checked: "
+                "pass the stack as the argument of this command"
             )
             raise SlipwayError(msg, EXIT_REFUSED)

@@ -1,7 +1,7 @@
-"""Whose lock is on a stack of the sandbox's backend, and whether that process is still there.
+"""Which process holds the lock of a stack in the sandbox's backend, and whether it is still running.
 
-A CLI that is killed leaves its lock, and every later run is refused. The lock is a small JSON file with the pid, host
-and time of its owner (pulumi v3.258.0, pkg/backend/diy/lock.go), so a dead owner can be told from a live one.
+A killed CLI leaves its lock behind, and every later run is refused. The lock is a small JSON file with its owner's pid
+and host and the time (pulumi v3.258.0, pkg/backend/diy/lock.go), enough to see whether the owner is alive.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from typing import Final
 import psutil
 
 CLOCK_TOLERANCE_SECONDS: Final = 2.0
-"""A process cannot have written a lock before it was created; its creation time is known to a clock tick."""
+"""A process created later than this after the lock was written can't be its owner. The kernel reports creation times
+in clock ticks."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Lock:
 
     @property
     def owner_lives(self) -> bool:
-        """Whether the process that took the lock still runs. One on another host is taken for alive."""
+        """Whether the process that took the lock is still running. A process on another host counts as running."""
         if self.host != socket.gethostname():
             return True
         try:
@@ -39,7 +40,7 @@ class Lock:
             zombie = process.status() == psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return False
-        # The kernel may have given the pid to another process since.
+        # The kernel may have reused the pid since.
         return not zombie and created <= self.taken.timestamp() + CLOCK_TOLERANCE_SECONDS
 
     def __str__(self) -> str:
@@ -49,8 +50,8 @@ class Lock:
 def locks(backend: Path, project: str, stack: str) -> tuple[Lock, ...]:
     """The locks on a stack in a backend directory, oldest first. A file that can't be read counts as no lock."""
     directory = backend / ".pulumi" / "locks" / "organization" / project / stack
-    found = (_read(path) for path in directory.glob("*.json"))
-    return tuple(sorted((lock for lock in found if lock), key=lambda lock: lock.taken))
+    candidates = (_read(path) for path in directory.glob("*.json"))
+    return tuple(sorted((lock for lock in candidates if lock), key=lambda lock: lock.taken))
 
 
 def _read(path: Path) -> Lock | None:

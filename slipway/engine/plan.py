@@ -1,8 +1,8 @@
-"""What the engine is about to take away, read from its own event log.
+"""What a run of the engine would replace or delete, read from the engine's event log.
 
-`--event-log FILE` writes an `apitype.EngineEvent` a line (pulumi v3.258.0, sdk/go/common/apitype/events.go); it is one
-of the engine's debugging flags, so `ENVIRONMENT` must be set, and the Automation API of all languages lives by it. It
-is read instead of `--json`, because the user then still sees the engine's own display of the same run.
+`--event-log FILE` writes one `apitype.EngineEvent` per line (pulumi v3.258.0, sdk/go/common/apitype/events.go). It is a
+debugging flag, so `ENVIRONMENT` must be set; the Automation API of every language depends on it. It is used instead of
+`--json`, because the user then still sees the engine's own display of the same run.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _TAKES: Final = {
     "discard-replaced": "replace",
     "import-replacement": "replace",
 }
-"""Operations after which a resource is not what it was, as the engine names its steps, and as people do. A replacement
-is three steps, in an order that `deleteBeforeReplace` decides."""
+"""The engine's steps that replace or delete a resource, and the operation that each belongs to. A replacement is three
+steps, in an order that depends on `deleteBeforeReplace`."""
 _UNKNOWN: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""How the engine writes a value that it can't know yet (sdk/go/common/resource/plugin/rpc.go, UnknownStringValue)."""
+"""The engine's text for a value that is not known yet (sdk/go/common/resource/plugin/rpc.go, UnknownStringValue)."""
 _PART: Final = re.compile(r"\[\"(?P<quoted>[^\"]*)\"\]|\[(?P<index>\d+)\]|(?P<name>[^.\[]+)")
 _LONGEST: Final = 100
 
@@ -37,9 +37,9 @@ class Forced:
     """A property that makes a change a replacement.
 
     Attributes:
-        path: Where it is: `vpcConfig.subnetIds[0]`.
-        old: What stands, as text.
-        new: What is asked for, as text.
+        path: Property path: `vpcConfig.subnetIds[0]`.
+        old: The current value, as text.
+        new: The desired value, as text.
     """
 
     path: str
@@ -56,9 +56,9 @@ class Removal:
         type: Its type token.
         operation: `replace` or `delete`.
         forced: Properties that force a replacement.
-        retained: Whether the thing itself stays when it leaves the state.
-        inputs: Inputs of what stands.
-        outputs: Outputs of what stands.
+        retained: Whether the object itself stays when it leaves the state (`retainOnDelete`).
+        inputs: Its current inputs.
+        outputs: Its current outputs.
     """
 
     urn: str
@@ -71,19 +71,19 @@ class Removal:
 
 
 def removals(log: Iterable[str]) -> tuple[Removal, ...]:
-    """Resources that the run of an event log would replace or delete, each once, in the order of their URNs.
+    """Resources that the run of an event log would replace or delete, each once, sorted by URN.
 
     Raises:
-        SlipwayError: A line is not an event: an engine that writes another log can't be judged.
+        SlipwayError: A line is not an event, so the plan can't be evaluated.
     """
-    found: dict[str, Removal] = {}
+    by_urn: dict[str, Removal] = {}
     for step in _steps(log):
-        one = _removal(step)
-        before = found.get(one.urn)
+        removal = _removal(step)
+        before = by_urn.get(removal.urn)
         # Of the steps of one replacement, the first that names its reasons is kept.
-        if before is None or (one.operation, bool(one.forced)) > (before.operation, bool(before.forced)):
-            found[one.urn] = one
-    return tuple(found[urn] for urn in sorted(found))
+        if before is None or (removal.operation, bool(removal.forced)) > (before.operation, bool(before.forced)):
+            by_urn[removal.urn] = removal
+    return tuple(by_urn[urn] for urn in sorted(by_urn))
 
 
 def _steps(log: Iterable[str]) -> Iterator[Mapping[str, Any]]:
@@ -96,7 +96,7 @@ def _steps(log: Iterable[str]) -> Iterator[Mapping[str, Any]]:
             if step and step["op"] in _TAKES:
                 yield step
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            msg = f"the engine's event log has a line that is no event ({error}): the plan can't be judged"
+            msg = f"the engine's event log has a line that is not an event ({error}): the plan can't be evaluated"
             raise SlipwayError(msg) from error
 
 
@@ -118,9 +118,9 @@ def _removal(step: Mapping[str, Any]) -> Removal:
 
 
 def _reasons(step: Mapping[str, Any]) -> list[str]:
-    """Paths that force a replacement: in detail where the provider told, else the properties that the engine names."""
+    """Paths that force a replacement: from the provider's detailed diff, else the properties that the engine names."""
     detailed = step.get("detailedDiff") or {}
-    exact = [path for path, found in detailed.items() if str(found.get("diffKind", "")).endswith("-replace")]
+    exact = [path for path, change in detailed.items() if str(change.get("diffKind", "")).endswith("-replace")]
     return sorted(exact) or sorted(step.get("keys") or ())
 
 

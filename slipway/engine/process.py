@@ -1,7 +1,7 @@
-"""Running the Pulumi CLI as a child: its output goes straight through, an interrupt reaches it once.
+"""Running the Pulumi CLI as a child process: its output is passed straight through, and each interrupt reaches it once.
 
-The first Ctrl-C makes the engine cancel: steps under way end, the state is written, the lock is released. The second
-makes it terminate at once (its own behaviour); a CLI that is still there `GRACE_SECONDS` after that is killed.
+On the first Ctrl-C the engine cancels: running steps end, the state is written, the lock is released. On the second it
+terminates at once (Pulumi's own behaviour). A CLI that still runs `GRACE_SECONDS` after that is killed.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from slipway.engine.invocation import Invocation
 from spec.errors import SlipwayError
 
 GRACE_SECONDS: Final = 10.0
-"""An engine that was told to terminate needs about 1 s to write the state of 400 resources; ten times that."""
+"""A terminating engine needs about 1 s to write the state of 400 resources; ten times that."""
 _SIGNAL_EXIT: Final = 128
 _FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(invocation: Invocation, *, grace_seconds: float = GRACE_SECONDS) -> int:
-    """Run to the end with this process's own input and output; the exit code, 128 + n where signal n ended it.
+    """Run to the end with this process's own input and output; returns the exit code, 128 + n after signal n.
 
     Raises:
         SlipwayError: The program can't be started.
     """
-    # With a terminal, the child stays in the foreground group, because only that may read the keyboard; Ctrl-C then
-    # reaches it from the terminal itself. Without one, a group of its own keeps a signal for our whole group (from
-    # `timeout`, a CI runner) from arriving twice.
+    # With a terminal, the child stays in the foreground process group, the only one that may read the keyboard, and
+    # Ctrl-C reaches it from the terminal. Without one, the child gets its own group; otherwise a signal for our whole
+    # group (from `timeout` or a CI runner) would reach it twice.
     foreground = sys.stdin is not None and sys.stdin.isatty()
     relay = _Relay(foreground, grace_seconds)
     with relay.listening():
@@ -44,10 +44,10 @@ def run(invocation: Invocation, *, grace_seconds: float = GRACE_SECONDS) -> int:
 
 
 def capture(invocation: Invocation, *, timeout_seconds: float = 120.0) -> str:
-    """What a short run prints.
+    """The output of a short run.
 
     Raises:
-        SlipwayError: It can't be started, fails or takes too long; the text has its last lines.
+        SlipwayError: It can't be started, fails or takes too long; the text ends with its last lines.
     """
     command = " ".join(["pulumi", *invocation.argv[1:]])
     try:
@@ -58,17 +58,17 @@ def capture(invocation: Invocation, *, timeout_seconds: float = 120.0) -> str:
     except OSError as error:
         raise _not_started(invocation, error) from error
     except subprocess.TimeoutExpired as error:
-        msg = f"`{command}` gave no answer within {timeout_seconds:.0f} s"
+        msg = f"`{command}` did not end within {timeout_seconds:.0f} s"
         raise SlipwayError(msg) from error
     if done.returncode:
-        said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
-        msg = f"`{command}` ended with code {done.returncode}: {said}"
+        last_lines = "\n".join((done.stderr or done.stdout).strip().splitlines()[-8:])
+        msg = f"`{command}` ended with code {done.returncode}: {last_lines}"
         raise SlipwayError(msg)
     return done.stdout
 
 
 class _Relay:
-    """Hands signals on to the child, and sees to it that a second one ends it."""
+    """Forwards signals to the child, and kills it if it outlives a second one."""
 
     def __init__(self, foreground: bool, grace_seconds: float) -> None:
         self._foreground = foreground
@@ -92,24 +92,24 @@ class _Relay:
     def attach(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         for number in self._early:
-            self._hand_on(process, number)
+            self._forward(process, number)
 
     def _receive(self, number: int, _frame: FrameType | None) -> None:
         self._received += 1
         if self._process is None:
             self._early.append(number)
             return
-        self._hand_on(self._process, number)
+        self._forward(self._process, number)
         if self._received > 1 and self._killer is None:
             self._killer = threading.Timer(self._grace, _kill, [self._process])
             self._killer.daemon = True
             self._killer.start()
 
-    def _hand_on(self, process: subprocess.Popen[bytes], number: int) -> None:
+    def _forward(self, process: subprocess.Popen[bytes], number: int) -> None:
         if number == signal.SIGINT and self._foreground:
             return
         with contextlib.suppress(ProcessLookupError):
-            # SIGHUP would end the CLI without a word to the engine; SIGINT and SIGTERM both cancel.
+            # SIGHUP would end the CLI without cancelling the engine; SIGINT and SIGTERM both cancel.
             os.kill(process.pid, signal.SIGTERM if number == signal.SIGHUP else number)
 
 

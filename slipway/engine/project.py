@@ -37,10 +37,10 @@ class Project:
 
 
 def find(start: Path) -> Project:
-    """The checkout around a directory; the one this package was installed from, where there is none around it.
+    """The checkout that contains a directory, else the checkout that this package is installed from.
 
     Raises:
-        SlipwayError: Neither is there.
+        SlipwayError: Neither exists.
     """
     for directory in _candidates(start):
         if is_ours(directory / "Pulumi.yaml"):

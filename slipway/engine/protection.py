@@ -1,4 +1,4 @@
-"""Refusing a destroy that protected resources stand in the way of, with all of them named, before the engine starts."""
+"""Refusing to destroy a stack with protected resources, all of them named, before the engine starts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from slipway.engine.state import StackResource, StackState
 from spec.errors import EXIT_PROTECTED, SlipwayError
 
 _PARTIAL: Final = ("--ignore-protect", "--exclude-protected", "-t", "--target", "-x", "--exclude", "--preview-only")
-"""Arguments by which the user has said which part is meant: the engine then knows better than we do."""
+"""Arguments that select a part of the stack: the engine alone knows which resources that is."""
 
 
 def refuse_protected(request: Request, state: Callable[[], StackState]) -> None:
     """Refuse to destroy a stack with protected resources, before anything is destroyed.
 
     Raises:
-        SlipwayError: With code 3 and the list of what is protected.
+        SlipwayError: With code 3 and the list of protected resources.
     """
     if request.operation is not Operation.DESTROY or request.except_protected:
         return
@@ -29,14 +29,14 @@ def refuse_protected(request: Request, state: Callable[[], StackState]) -> None:
 
 
 def _refusal(stack: str, protected: Sequence[StackResource]) -> str:
-    rows = sorted(f"{resource.kind} {resource.name}" for resource in protected)
-    count = f"{len(rows)} protected resource{'s' if len(rows) != 1 else ''}"
+    names = sorted(f"{resource.kind} {resource.name}" for resource in protected)
+    count = f"{len(names)} protected resource{'s' if len(names) != 1 else ''}"
     return "\n".join(
         [
             f"stack {stack} has {count}; nothing was destroyed:",
-            *(f"  - {row}" for row in rows),
-            "To remove everything else: add --except-protected (what the protected ones need stays too).",
-            f"To remove these as well: in stacks/Pulumi.{stack}.yaml set `environment.protect: false`",
-            "(and `cluster.deletionProtection: false`), then `up`, then `destroy`.",
+            *(f"  - {name}" for name in names),
+            "To remove everything else, add --except-protected (the protected resources and their dependencies stay).",
+            f"To remove these as well, set `environment.protect: false` in stacks/Pulumi.{stack}.yaml",
+            "(and `cluster.deletionProtection: false`), then run `up`, then `destroy`.",
         ]
     )

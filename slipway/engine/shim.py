@@ -1,7 +1,7 @@
-"""The `pulumi` that `slipway sandbox env` puts on PATH: the real one, told to use the sandbox's copy of a stack file.
+"""The `pulumi` that `slipway sandbox env` puts on PATH: runs the real CLI with the sandbox's copy of a stack file.
 
-It exists so that plain `pulumi up -s dev` needs no `pulumi stack init` and leaves the committed files alone (see
-`stackfiles`). Whatever is not one of the commands that would write there goes to the CLI as it is.
+With it, plain `pulumi up -s dev` needs no `pulumi stack init` and leaves the committed files unchanged (see
+`stackfiles`). Commands that would not write to a stack file go to the CLI unchanged.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from slipway.engine.stacks import SandboxEngine
 from spec.errors import SlipwayError
 
 DIRECTORY: Final = "plain-pulumi"
-"""Name of the shim's directory, by which it is recognised on a PATH."""
+"""Name of the shim's directory; identifies it on a PATH."""
 COMMANDS: Final = frozenset({"up", "update", "preview", "pre", "refresh", "destroy", "down", "dn", "import", "watch"})
-"""Commands that take `--config-file` and would write a salt into the stack file, with their aliases."""
+"""Commands that accept `--config-file` and would write a salt into the stack file, with their aliases."""
 _WITH_VALUE: Final = frozenset(
     {"-C", "--cwd", "--color", "--memprofilerate", "--otel-traces", "--profiling", "--tracing", "-v", "--verbose"}
 )
-_LEFT_ALONE: Final = ("-C", "--cwd", "--config-file", "-h", "--help")
+_PASSED_ON: Final = ("-C", "--cwd", "--config-file", "-h", "--help")
 
 
 def install(overlay: Overlay, pulumi: Path) -> Path:
@@ -41,13 +41,13 @@ def install(overlay: Overlay, pulumi: Path) -> Path:
 
 
 def off_path(path: str) -> str:
-    """A PATH without shims, for looking up the real CLI."""
+    """The PATH without shims, for looking up the real CLI."""
     return os.pathsep.join(entry for entry in path.split(os.pathsep) if Path(entry).name != DIRECTORY)
 
 
 def concerns(arguments: Sequence[str]) -> bool:
-    """Whether a command line runs a stack with its settings, and says nothing of where they are."""
-    if any(argument.partition("=")[0] in _LEFT_ALONE for argument in arguments):
+    """Whether a command line runs a stack with its settings, and does not say where its stack file is."""
+    if any(argument.partition("=")[0] in _PASSED_ON for argument in arguments):
         return False
     words = iter(arguments)
     for word in words:
@@ -68,10 +68,10 @@ def named_stack(arguments: Sequence[str], environment: Mapping[str, str]) -> str
 
 
 def rewritten(engine: SandboxEngine, arguments: Sequence[str], directory: Path) -> list[str]:
-    """The command line with the copy of the stack's file in it, the stack being there.
+    """The command line with `--config-file` and the copy of the stack's file; the stack is created if needed.
 
     Raises:
-        SlipwayError: The stack file can't be copied, or the stack can't be made.
+        SlipwayError: The stack file can't be copied, or the stack can't be created.
     """
     try:
         project = find(directory)
@@ -92,12 +92,12 @@ def _selected(engine: SandboxEngine, directory: Path) -> str | None:
 
 
 def main() -> None:
-    """`python -m slipway.engine.shim PULUMI OVERLAY ARGUMENT...`: becomes the real CLI."""
+    """`python -m slipway.engine.shim PULUMI OVERLAY ARGUMENT...`: replaces itself with the real CLI."""
     pulumi, root, *arguments = sys.argv[1:]
     if shutil.which(pulumi) is None:
         sys.exit(
-            f"slipway: {pulumi} is gone, the sandbox was stopped. `slipway sandbox start` and "
-            '`eval "$(slipway sandbox env)"`, or a new shell to leave it'
+            f"slipway: {pulumi} no longer exists: the sandbox was stopped. Run `slipway sandbox start` and "
+            '`eval "$(slipway sandbox env)"` again, or open a new shell to leave the sandbox'
         )
     if concerns(arguments):
         backend = Path(os.environ.get("PULUMI_BACKEND_URL", "").removeprefix("file://"))
@@ -107,7 +107,7 @@ def main() -> None:
         except SlipwayError as error:
             sys.stderr.write(f"slipway: {error}\n")
             sys.exit(error.exit_code)
-    os.execv(pulumi, [pulumi, *arguments])  # noqa: S606 - the point of it: this process becomes the CLI
+    os.execv(pulumi, [pulumi, *arguments])  # noqa: S606 - on purpose: this process becomes the CLI
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """The sandbox's copies of the stack files.
 
-Without a secrets provider of its own, the CLI makes a salt for a stack and writes it into the stack's file as
-`encryptionsalt`, and does so again on every preview (v3.258.0, pkg/cmd/pulumi/stack/secrets.go; the salt in the state
-is not looked at). The committed files are for a real backend and must not change, so the sandbox has a directory of
-its own with copies, and every run is told `--config-file COPY`:
+For a stack without a secrets provider, the CLI generates a salt and writes it into the stack file as `encryptionsalt`,
+and does so again on every preview (v3.258.0, pkg/cmd/pulumi/stack/secrets.go; the salt in the state is not read). The
+committed files are for a real backend and must not change, so the sandbox keeps copies in a directory of its own, and
+every run gets `--config-file COPY`:
 
-    <home>/project/Pulumi.yaml                    the same project name, so that stacks are found under it
+    <home>/project/Pulumi.yaml                    the same project name, so that the CLI finds its stacks
     <home>/project/stacks/Pulumi.<stack>.yaml     text of the committed file, with the sandbox's salt
     <home>/project/bin/pulumi                     for plain `pulumi` in a shell (see `shim`)
 """
@@ -25,18 +25,18 @@ from spec.errors import EXIT_REFUSED, SlipwayError
 PROJECT: Final = "slipway"
 STACKS: Final = "stacks"
 _SECRETS: Final = re.compile(r"^(encryptionsalt|encryptedkey|secretsprovider)\s*:.*\n?", re.MULTILINE)
-"""How the file's secrets are kept on the real backend: nothing that the sandbox could open."""
+"""Keys for secrets on the real backend, which the sandbox can't use."""
 _SALT: Final = re.compile(r"^encryptionsalt\s*:.*$", re.MULTILINE)
 
 
 def stack_file(directory: Path, stack: str) -> Path:
-    """The settings of a stack in a stacks folder."""
+    """The path of a stack file in a stacks folder."""
     return directory / f"Pulumi.{stack}.yaml"
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """The sandbox's side of a checkout: `root` is `<home>/project`."""
+    """The sandbox's copies for a checkout; `root` is `<home>/project`."""
 
     root: Path
 
@@ -46,16 +46,16 @@ class Overlay:
         return self.root / STACKS
 
     def make(self) -> None:
-        """The directory and its project file; both may be there already."""
+        """Create the directory and its project file, if they don't exist."""
         self.stacks.mkdir(parents=True, exist_ok=True)
         text = f"name: {PROJECT}\nruntime: python\nstackConfigDir: {STACKS}\n"
         write_if_changed(self.root / "Pulumi.yaml", text)
 
     def copy(self, committed: Path) -> Path:
-        """The up-to-date copy of a stack file, with the salt it had.
+        """Update the copy of a stack file, keeping the copy's salt; returns its path.
 
         Raises:
-            SlipwayError: The file can't be read, or is not laid out as lines of a block map.
+            SlipwayError: The file can't be read, or is not a YAML block mapping.
         """
         copy = self.stacks / committed.name
         try:
@@ -71,7 +71,7 @@ class Overlay:
 
 
 def write_if_changed(path: Path, text: str, mode: int = 0o600) -> None:
-    """Replace a file as a whole; leave an equal one alone."""
+    """Replace a file in one step; leave it untouched if the text is the same."""
     if not (path.is_file() and path.read_text(encoding="utf-8") == text):
         write_atomically(path, text, mode)
 
@@ -83,5 +83,7 @@ def _require_block_map(text: str, path: Path) -> None:
     except (yaml.YAMLError, AttributeError):
         keys = []
     if not keys or keys[-1] != "encryptionsalt":
-        msg = f"{path}: a stack file is a block map (`config:` on a line of its own), so that the engine can add to it"
+        msg = (
+            f"{path}: write the stack file as a block mapping (`config:` on its own line), so that Pulumi can add keys"
+        )
         raise SlipwayError(msg, EXIT_REFUSED)

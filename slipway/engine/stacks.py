@@ -1,4 +1,4 @@
-"""The stacks of the sandbox's backend: making one, reading its state, freeing one that a killed run left locked."""
+"""The stacks of the sandbox's backend: creating one, reading its state, and unlocking it after a killed run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class SandboxEngine:
-    """The CLI with the sandbox's environment, its backend directory, and its copies of the stack files."""
+    """The CLI with the sandbox's environment, backend directory and copies of the stack files."""
 
     pulumi: Path
     environment: Mapping[str, str]
@@ -29,10 +29,10 @@ class SandboxEngine:
         return any((directory / f"{stack}.json{suffix}").is_file() for suffix in ("", ".gz", ".zst"))
 
     def prepare(self, committed: Path, stack: str) -> Path:
-        """The settings file for a run on the stack, which is made if the backend lacks it.
+        """The stack file for a run; the stack is created if the backend lacks it.
 
         Raises:
-            SlipwayError: The stack file can't be copied, or the engine can't make the stack.
+            SlipwayError: The stack file can't be copied, or the engine can't create the stack.
         """
         self.backend.mkdir(parents=True, exist_ok=True)
         self.overlay.make()
@@ -42,7 +42,7 @@ class SandboxEngine:
         return copy
 
     def state(self, stack: str) -> state.StackState:
-        """What the stack's last run left. A stack that is not there is an empty one.
+        """The state after the stack's last run; empty for a stack that does not exist.
 
         Raises:
             SlipwayError: The engine can't read it.
@@ -52,7 +52,7 @@ class SandboxEngine:
         return state.parse(process.capture(self._call("stack", "export", "--stack", stack)))
 
     def history(self, stack: str) -> str:
-        """What `pulumi stack history` says of the stack, as JSON; of one that is not there, nothing.
+        """The output of `pulumi stack history` as JSON; an empty list for a stack that does not exist.
 
         Raises:
             SlipwayError: The engine can't read it.
@@ -60,10 +60,10 @@ class SandboxEngine:
         return process.capture(self._call(*history.ARGUMENTS, "--stack", stack)) if self.has(stack) else "[]"
 
     def free(self, stack: str, say: Say) -> None:
-        """Take away a lock whose owner is dead, saying so.
+        """Remove locks whose owner is dead, and report each with `say`.
 
         Raises:
-            SlipwayError: A run that is alive holds the stack.
+            SlipwayError: A running process holds the stack.
         """
         held = locks.locks(self.backend, PROJECT, stack)
         for lock in held:

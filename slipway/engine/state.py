@@ -1,6 +1,6 @@
-"""What the state of a stack says: the resources that stand, which are protected, and what was under way.
+"""The state of a stack: its resources, which of them are protected, and pending operations.
 
-The source is the document of `pulumi stack export` (deployment version 3).
+The source is the output of `pulumi stack export` (deployment version 3).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class StackResource:
     type: str
     protected: bool = False
     custom: bool = True
-    """A resource of a provider; components are not."""
+    """Whether a provider manages it; false for components."""
     inputs: Mapping[str, Any] = field(default_factory=dict)
     outputs: Mapping[str, Any] = field(default_factory=dict)
     retained: bool = False
@@ -32,12 +32,12 @@ class StackResource:
 
     @property
     def name(self) -> str:
-        """Logical name: the last part of the URN."""
+        """The logical name: the last part of the URN."""
         return self.urn.rpartition("::")[2]
 
     @property
     def kind(self) -> str:
-        """Type for people: `ec2 Vpc`, `kubernetes Namespace`, `provider aws`."""
+        """A short form of the type: `ec2 Vpc`, `kubernetes Namespace`, `provider aws`."""
         package, module, kind = (*self.type.split(":"), "", "")[:3]
         if package == "pulumi" and module == "providers":
             return f"provider {kind}"
@@ -46,42 +46,42 @@ class StackResource:
 
 @dataclass(frozen=True)
 class StackState:
-    """A stack as its last run left it."""
+    """A stack after its last run."""
 
     resources: tuple[StackResource, ...] = ()
     pending: tuple[str, ...] = ()
-    """Operations that a killed run left open, such as `creating urn:…`."""
+    """Operations that a killed run did not complete, such as `creating urn:…`."""
 
     @property
     def protected(self) -> tuple[StackResource, ...]:
-        """Resources that a destroy refuses to remove."""
+        """Resources that the engine refuses to destroy."""
         return tuple(resource for resource in self.resources if resource.protected)
 
     @property
     def existing(self) -> tuple[StackResource, ...]:
-        """Resources of providers, without the providers: what one would look for in AWS or in the cluster."""
+        """Resources that exist in AWS or in a cluster: without components and providers."""
         return tuple(r for r in self.resources if r.custom and not r.type.startswith("pulumi:"))
 
 
 def parse(document: str) -> StackState:
-    """The state in an export.
+    """The state in the output of `pulumi stack export`.
 
     Raises:
-        SlipwayError: The document is not one of `pulumi stack export`.
+        SlipwayError: The document can't be read.
     """
     try:
         deployment = json.loads(document)["deployment"] or {}
         return StackState(
-            tuple(_resource(row) for row in deployment.get("resources") or ()),
-            tuple(f"{row['type']} {row['resource']['urn']}" for row in deployment.get("pending_operations") or ()),
+            tuple(_resource(entry) for entry in deployment.get("resources") or ()),
+            tuple(f"{each['type']} {each['resource']['urn']}" for each in deployment.get("pending_operations") or ()),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        msg = f"`pulumi stack export` gave something that is not a stack's state ({type(error).__name__}: {error})"
+        msg = f"the output of `pulumi stack export` is not a stack's state ({type(error).__name__}: {error})"
         raise SlipwayError(msg) from error
 
 
 def counts(state: StackState) -> dict[str, Counter[str]]:
-    """Resources that stand, by service and kind: `{"ec2": {"Subnet": 6}, "kubernetes": {"Namespace": 2}}`."""
+    """Numbers of existing resources by service and kind: `{"ec2": {"Subnet": 6}, "kubernetes": {"Namespace": 2}}`."""
     result: dict[str, Counter[str]] = {}
     for resource in state.existing:
         service, _, kind = resource.kind.partition(" ")
@@ -89,13 +89,13 @@ def counts(state: StackState) -> dict[str, Counter[str]]:
     return dict(sorted(result.items(), key=lambda item: (-item[1].total(), item[0])))
 
 
-def _resource(row: Mapping[str, Any]) -> StackResource:
+def _resource(entry: Mapping[str, Any]) -> StackResource:
     return StackResource(
-        urn=row["urn"],
-        type=row["type"],
-        protected=bool(row.get("protect")),
-        custom=bool(row.get("custom")),
-        inputs=row.get("inputs") or {},
-        outputs=row.get("outputs") or {},
-        retained=bool(row.get("retainOnDelete")),
+        urn=entry["urn"],
+        type=entry["type"],
+        protected=bool(entry.get("protect")),
+        custom=bool(entry.get("custom")),
+        inputs=entry.get("inputs") or {},
+        outputs=entry.get("outputs") or {},
+        retained=bool(entry.get("retainOnDelete")),
     )

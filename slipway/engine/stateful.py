@@ -1,7 +1,7 @@
-"""What keeps state: types whose replacement or deletion loses something that no later update brings back.
+"""Resource types that keep state: their replacement or deletion loses something that no later update restores.
 
-One table for the gate, each type with what is lost and what to do instead. A type that is not here is rebuilt from the
-program alone, so its replacement costs time and nothing else.
+The gate reads this table; each type has what is lost and what to do instead. A type that is not listed is rebuilt from
+the program alone, so its replacement costs only time.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 ROLE: Final = "platform.slipway/role"
-"""Label that says what a pool is for (`spec.pools.keys`)."""
-_KEEP: Final = "put the former value back"
+"""Label with the role of a pool (`spec.pools.keys`)."""
+_RESTORE: Final = "restore the previous value"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stateful:
-    """Why a type is in the table.
+    """A type that keeps state.
 
     Attributes:
-        loses: What is gone afterwards.
+        loses: What its replacement or deletion loses.
         fix: What to do instead.
-        holds: Whether one that stands so holds anything now, by its inputs and outputs; all do where not given.
+        holds: Whether a resource with these inputs and outputs holds anything at present; None means always.
     """
 
     loses: str
-    fix: str = f"{_KEEP}; to move, make a second one beside it, copy, and remove the first in a later change"
+    fix: str = f"{_RESTORE}; to migrate, add a second one, copy the data, and remove the first in a later change"
     holds: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] | None = None
 
 
 def _nodes(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
-    """A node group with machines, of a pool that runs jobs: controllers of a system pool move without a loss."""
+    """A node group with nodes, of a pool that runs jobs; controllers on a system pool are rescheduled without loss."""
     if (inputs.get("labels") or {}).get(ROLE) == "system":
         return False
     scaling = outputs.get("scalingConfig") or inputs.get("scalingConfig") or {}
@@ -39,19 +39,19 @@ def _nodes(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
 
 
 def _machines(_: Mapping[str, Any], outputs: Mapping[str, Any]) -> bool:
-    """A NodePool with machines, as its status tells; one that was never looked at has none to speak of."""
+    """A NodePool with nodes according to its status; without a status it counts as empty."""
     resources = (outputs.get("status") or {}).get("resources") or {}
     return str(resources.get("nodes", "0")) != "0"
 
 
 _FILES: Final = Stateful(loses="every file on it: data sets, checkpoints, models")
-_ROWS: Final = Stateful(loses="every row of it; snapshots stay where they were configured")
-_POOL: Final = "drain the pool first (its nodes go with it), or make the new pool beside it under another name"
+_ROWS: Final = Stateful(loses="every row in it; snapshots remain if they were configured")
+_POOL: Final = "drain the pool first (its nodes are deleted with it), or add the new pool under another name"
 
 TABLE: Final[Mapping[str, Stateful]] = {
     "aws:eks/cluster:Cluster": Stateful(
         loses="every object in the cluster, its identity provider and its endpoint",
-        fix=f"{_KEEP}; a cluster with another one is a second stack, to which work is moved",
+        fix=f"{_RESTORE}; for a cluster with another value, create a second stack and move the workloads to it",
     ),
     "aws:eks/nodeGroup:NodeGroup": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_nodes),
     "kubernetes:karpenter.sh/v1:NodePool": Stateful(loses="the jobs on its nodes", fix=_POOL, holds=_machines),
@@ -61,27 +61,27 @@ TABLE: Final[Mapping[str, Stateful]] = {
     "aws:fsx/openZfsVolume:OpenZfsVolume": _FILES,
     "aws:fsx/ontapFileSystem:OntapFileSystem": _FILES,
     "aws:fsx/ontapVolume:OntapVolume": _FILES,
-    "aws:fsx/fileCache:FileCache": Stateful(loses="what was not yet written back to the data repository"),
+    "aws:fsx/fileCache:FileCache": Stateful(loses="data that is not yet written back to the data repository"),
     "aws:ebs/volume:Volume": _FILES,
-    "aws:s3/bucket:Bucket": Stateful(loses="every object in it and its name, which somebody else may then take"),
+    "aws:s3/bucket:Bucket": Stateful(loses="every object in it, and its name, which another account may then take"),
     "aws:s3/directoryBucket:DirectoryBucket": Stateful(loses="every object in it"),
     "aws:kms/key:Key": Stateful(
-        loses="all that it encrypts, for ever: neither AWS nor a backup can read it without the key",
-        fix=f"{_KEEP}; a key that is given up stays until nothing that it encrypted is left",
+        loses="everything that it encrypts, permanently: neither AWS nor a backup can read it without the key",
+        fix=f"{_RESTORE}; keep an unused key until nothing that it encrypted is left",
     ),
-    "aws:kms/replicaKey:ReplicaKey": Stateful(loses="what it encrypts in its Region"),
+    "aws:kms/replicaKey:ReplicaKey": Stateful(loses="everything that it encrypts in its Region"),
     "aws:rds/instance:Instance": _ROWS,
     "aws:rds/cluster:Cluster": _ROWS,
     "aws:dynamodb/table:Table": _ROWS,
-    "aws:ecr/repository:Repository": Stateful(loses="every image in it, those of running pods among them"),
+    "aws:ecr/repository:Repository": Stateful(loses="every image in it, including those of running pods"),
     "aws:secretsmanager/secret:Secret": Stateful(loses="its value, and its name for 7 to 30 days"),
     "aws:backup/vault:Vault": Stateful(loses="every recovery point in it"),
-    "aws:cloudwatch/logGroup:LogGroup": Stateful(loses="the logs in it, audit logs among them"),
-    "kubernetes:core/v1:PersistentVolume": Stateful(loses="the volume, where its reclaim policy is Delete"),
-    "kubernetes:core/v1:PersistentVolumeClaim": Stateful(loses="the claim, and its volume where that is made for it"),
+    "aws:cloudwatch/logGroup:LogGroup": Stateful(loses="the logs in it, including audit logs"),
+    "kubernetes:core/v1:PersistentVolume": Stateful(loses="the volume, if its reclaim policy is Delete"),
+    "kubernetes:core/v1:PersistentVolumeClaim": Stateful(loses="the claim, and a dynamically provisioned volume"),
     "kubernetes:core/v1:Namespace": Stateful(
         loses="everything in it: jobs, services, claims, secrets",
-        fix=f"{_KEEP}; a team that leaves takes its data out first",
+        fix=f"{_RESTORE}; before a team is removed, copy its data elsewhere",
     ),
     "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition": Stateful(
         loses="every object of its kind, in all namespaces"
@@ -91,5 +91,5 @@ TABLE: Final[Mapping[str, Stateful]] = {
 
 
 def among(types: Iterable[str]) -> bool:
-    """Whether any of some types keeps state."""
+    """Whether any of these types keeps state."""
     return any(kind in TABLE for kind in types)

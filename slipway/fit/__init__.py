@@ -1,4 +1,4 @@
-"""What GPU memory a model takes, and which GPUs of a stack hold it: pure arithmetic, each formula with its source."""
+"""Estimates a model's GPU memory, and which GPUs of a stack hold it: pure arithmetic, each formula with its source."""
 
 from slipway.fit.architectures import Architecture, architectures
 from slipway.fit.choose import Answer, Choice, choose, fixes

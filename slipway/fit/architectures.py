@@ -1,4 +1,4 @@
-"""Shapes of transformer models: what of a model decides how much memory it takes."""
+"""Shapes of transformer models: the sizes that determine how much memory a model takes."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class Architecture:
     """The shape of a decoder or encoder whose layers are all alike.
 
     Attributes:
-        name: Name of the catalog, or `given` for a shape of the command line.
-        params: Parameters, as published.
+        name: Name in the catalog, or a description for a shape from the command line.
+        params: Number of parameters, as published.
         layers: Transformer layers.
         hidden: Width of the residual stream.
         heads: Query heads.
         kv_heads: Key and value heads: fewer than `heads` with grouped-query attention.
         ffn: Width of the feed-forward layer.
-        gated: Whether the feed-forward layer has a gate beside it (SwiGLU: three matrices instead of two).
-        vocab: Size of the vocabulary, with its padding.
-        context: Longest sequence in tokens; 0 where nothing is known of it.
-        tied: Whether the output layer is the embedding.
-        dropout: Whether it is trained with dropout, whose masks are kept.
-        source: Where the shape is from.
+        gated: Whether the feed-forward layer is gated (SwiGLU: three matrices instead of two).
+        vocab: Size of the vocabulary, including padding.
+        context: Maximum sequence length in tokens; 0 if unknown.
+        tied: Whether the output layer shares the embedding's weights.
+        dropout: Whether it is trained with dropout, whose masks are kept in memory.
+        source: Source of the shape.
     """
 
     name: str
@@ -66,12 +66,12 @@ class Architecture:
 
     @property
     def layer_params(self) -> int:
-        """Parameters of the matrices of one layer; norms and biases are below one in a thousand."""
+        """Parameters of the matrices of one layer; norms and biases are less than 0.1 %."""
         return sum(rows * columns for rows, columns in self.matrices)
 
     @property
     def embedding_params(self) -> int:
-        """Parameters of the embedding and of the output layer, which quantisation leaves as they are."""
+        """Parameters of the embedding and the output layer, which quantisation does not change."""
         return self.vocab * self.hidden * (1 if self.tied else 2)
 
     @property
@@ -83,29 +83,29 @@ class Architecture:
 @cache
 def architectures() -> Mapping[str, Architecture]:
     """The published models of the catalog by name."""
-    rows = load(FILE)["architectures"]
-    return MappingProxyType({name: _architecture(name, row) for name, row in sorted(rows.items())})
+    entries = load(FILE)["architectures"]
+    return MappingProxyType({name: _architecture(name, entry) for name, entry in sorted(entries.items())})
 
 
 def nearest(params: float) -> Architecture:
-    """The published model whose number of parameters is nearest, by ratio."""
+    """The published model with the nearest number of parameters, by ratio."""
     return min(architectures().values(), key=lambda one: (max(one.params / params, params / one.params), one.name))
 
 
-def _architecture(name: str, row: Mapping[str, Any]) -> Architecture:
+def _architecture(name: str, entry: Mapping[str, Any]) -> Architecture:
     return Architecture(
         name=name,
         # YAML 1.1 reads `7e9` as text: its floats need a point and a sign.
-        params=float(row["params"]),
-        layers=row["layers"],
-        hidden=row["hidden"],
-        heads=row["heads"],
-        kv_heads=row.get("kv", row["heads"]),
-        ffn=row["ffn"],
-        gated=row.get("gated", False),
-        vocab=row["vocab"],
-        context=row["context"],
-        tied=row.get("tied", False),
-        dropout=row.get("dropout", False),
-        source=f"{row['at']}, {row['released']}",
+        params=float(entry["params"]),
+        layers=entry["layers"],
+        hidden=entry["hidden"],
+        heads=entry["heads"],
+        kv_heads=entry.get("kv", entry["heads"]),
+        ffn=entry["ffn"],
+        gated=entry.get("gated", False),
+        vocab=entry["vocab"],
+        context=entry["context"],
+        tied=entry.get("tied", False),
+        dropout=entry.get("dropout", False),
+        source=f"{entry['at']}, {entry['released']}",
     )

@@ -1,4 +1,4 @@
-"""Which places hold a workload, the cheapest first, and why the others do not."""
+"""Which places hold a workload, the cheapest first, and why others do not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slipway.fit.workload import Workload, problems
 
 @dataclass(frozen=True)
 class Choice:
-    """A place that holds the workload on so many units, each with this memory."""
+    """A place that holds the workload on `units` units, each using `memory`."""
 
     place: Place
     units: int
@@ -22,18 +22,18 @@ class Choice:
 
     @property
     def price(self) -> tuple[Decimal, Decimal] | None:
-        """USD an hour, lowest and highest."""
+        """USD per hour, lowest and highest."""
         return self.place.price(self.units)
 
     @property
     def nodes(self) -> int:
-        """Nodes that it takes at least."""
+        """Minimum number of nodes."""
         return -(-self.units // self.place.per_node)
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """A place that does not hold it, and why."""
+    """A place that does not hold the workload, and why."""
 
     place: Place
     why: str
@@ -41,7 +41,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Answer:
-    """All places, those that hold the workload by price."""
+    """Places that hold the workload, sorted by price, and those that do not."""
 
     choices: tuple[Choice, ...]
     refusals: tuple[Refusal, ...]
@@ -61,34 +61,34 @@ _SERVE_FIXES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("--precision int4", {"precision": "int4"}),
     ("--batch 1", {"batch": 1}),
 )
-"""What lessens memory, the mildest first."""
+"""Options that reduce memory, the mildest first."""
 
 
 def choose(work: Workload, places: Iterable[Place]) -> Answer:
-    """Try every place with as few units as hold the workload."""
-    found = [_try(work, place) for place in places]
-    choices = sorted((one for one in found if isinstance(one, Choice)), key=_by_price)
-    return Answer(tuple(choices), tuple(one for one in found if isinstance(one, Refusal)))
+    """Try every place with the fewest units that hold the workload."""
+    results = [_try(work, place) for place in places]
+    choices = sorted((one for one in results if isinstance(one, Choice)), key=_by_price)
+    return Answer(tuple(choices), tuple(one for one in results if isinstance(one, Refusal)))
 
 
 def fixes(work: Workload, places: Iterable[Place]) -> tuple[str, ...]:
-    """Options that would make it fit: each that does alone; else as many of them as are needed together."""
-    known = tuple(places)
+    """Options that make it fit: every option that is enough alone, else the shortest combination, mildest first."""
+    candidates = tuple(places)
     steps = _TRAIN_FIXES if work.mode == "train" else _SERVE_FIXES
-    alone = tuple(text for text, change in steps if _holds(replace(work, **change), known))
+    alone = tuple(text for text, change in steps if _holds(replace(work, **change), candidates))
     if alone:
         return alone
-    changed, said = work, dict[str, str]()
+    changed, options = work, dict[str, str]()
     for text, change in steps:
         changed = replace(changed, **change)
-        said[next(iter(change))] = text
-        if _holds(changed, known):
-            return (" ".join(said.values()),)
+        options[next(iter(change))] = text
+        if _holds(changed, candidates):
+            return (" ".join(options.values()),)
     return ()
 
 
 def counts(work: Workload, place: Place) -> Iterator[int]:
-    """Numbers of units that can share a workload on a place, from one on."""
+    """Possible numbers of units that share a workload on a place, in ascending order."""
     yield 1
     if place.alone or (work.mode == "train" and not work.zero):
         return
@@ -98,22 +98,22 @@ def counts(work: Workload, place: Place) -> Iterator[int]:
             yield units
         units *= 2
     if work.mode == "train":
-        # Whole nodes: all that a node has takes part in the sharding.
+        # Beyond one node, only whole nodes take part in the sharding.
         yield from (nodes * place.per_node for nodes in range(2, place.nodes + 1))
 
 
 def _try(work: Workload, place: Place) -> Choice | Refusal:
     needs = work.numbers.needs
     if needs and place.gpu.architecture not in needs:
-        return Refusal(place, f"{place.gpu.name} ({place.gpu.architecture}) does not compute in {work.precision}")
+        return Refusal(place, f"{place.gpu.name} ({place.gpu.architecture}) does not support {work.precision}")
     held = memory(work)
     units = 1
     for units in counts(work, place):
         held = memory(work, units)
         if held.total <= place.usable_bytes:
             return Choice(place, units, held)
-    many = f"each of {units}" if units > 1 else "one"
-    why = f"{many} would need {held.total / GIB:.1f} GiB and can fill {place.usable_bytes / GIB:.1f}"
+    many = f"each of {units} units" if units > 1 else "one unit"
+    why = f"{many} needs {held.total / GIB:.1f} GiB, but only {place.usable_bytes / GIB:.1f} GiB are usable"
     return Refusal(place, why)
 
 

@@ -1,4 +1,4 @@
-"""Bytes of a parameter, its gradient and its optimizer state: number formats and optimizers, each with its source.
+"""Bytes per parameter, gradient and optimizer state: number formats and optimizers, each with its source.
 
 ZeRO: Rajbhandari et al., arXiv:1910.02054v3, 2020-05-13, section 3.1. Transformers: "Model training anatomy",
 huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy, 2024-04-18. QLoRA: Dettmers et al., arXiv:2305.14314,
@@ -17,18 +17,18 @@ Mode = Literal["train", "serve"]
 
 @dataclass(frozen=True, kw_only=True)
 class Precision:
-    """How numbers are kept.
+    """A number format of a model.
 
     Attributes:
-        weight: Bytes of a weight that computes.
-        embedding: Bytes of a weight of the embedding or the output layer: quantisation leaves these in 16 bits.
-        gradient: Bytes of a gradient.
-        master: Bytes of the 32-bit copy that the optimizer updates.
-        moment: Bytes of one number of the optimizer's state, in optimizers that keep it unquantised.
-        activation: Bytes of one number of an activation, a key or a value.
-        modes: What it is for; a base that is only frozen (LoRA) counts as `serve`.
-        needs: GPU architectures that compute in it; empty for all.
-        what: For a reader.
+        weight: Bytes per weight of the linear layers.
+        embedding: Bytes per weight of the embedding and the output layer: quantisation leaves these at 16 bits.
+        gradient: Bytes per gradient.
+        master: Bytes per weight of the 32-bit copy that the optimizer updates.
+        moment: Bytes per number of the optimizer's state, for optimizers that don't quantise it.
+        activation: Bytes per number of an activation, a key or a value.
+        modes: Modes it supports; frozen base weights (LoRA) count as `serve`.
+        needs: GPU architectures that support it; empty for all.
+        what: Description for readers.
     """
 
     weight: float
@@ -43,27 +43,27 @@ class Precision:
 
 
 _BF16_FROM: Final = frozenset({"ampere", "ada", "hopper", "blackwell"})
-"""bfloat16 is of compute capability 8.0 and up (CUDA C Programming Guide 12.9, "Compute Capabilities", 2025-05)."""
+"""bfloat16 needs compute capability 8.0 or higher (CUDA C Programming Guide 12.9, "Compute Capabilities", 2025-05)."""
 _FP8_FROM: Final = frozenset({"ada", "hopper", "blackwell"})
-"""8-bit floating point is of compute capability 8.9 and up (same table)."""
+"""8-bit floating point needs compute capability 8.9 or higher (same table)."""
 _NF4: Final = (4 + 0.127) / 8
-"""NF4 with double quantisation: 4 bits and 0.127 bits of constants a parameter (QLoRA, section 3)."""
+"""NF4 with double quantisation: 4 bits, and 0.127 bits of constants, per parameter (QLoRA, section 3)."""
 
 
 def _mixed(what: str, needs: frozenset[str] = frozenset()) -> Precision:
-    """ZeRO, section 3.1: 2 bytes of weight and of gradient, and 12 of the optimizer (4 master, 8 Adam)."""
+    """ZeRO, section 3.1: 2 bytes for the weight, 2 for the gradient, 12 for the optimizer (4 master, 8 Adam)."""
     return Precision(weight=2, embedding=2, gradient=2, master=4, moment=4, activation=2, needs=needs, what=what)
 
 
 def _autocast(what: str, needs: frozenset[str] = frozenset()) -> Precision:
-    """Transformers: 6 bytes of weight (one of 32 and one of 16 bits), 4 of gradient, 8 of AdamW."""
+    """Transformers: 6 bytes for the weight (a 32-bit and a 16-bit copy), 4 for the gradient, 8 for AdamW."""
     return Precision(
         weight=6, embedding=6, gradient=4, master=0, moment=4, activation=2, modes=("train",), needs=needs, what=what
     )
 
 
 def _quantised(weight: float, what: str, needs: frozenset[str] = frozenset()) -> Precision:
-    """Frozen weights of few bits; what is trained beside them is kept as in `_mixed`."""
+    """Frozen quantised weights; adapters trained on them are kept as in `_mixed`."""
     return Precision(
         weight=weight,
         embedding=2,
@@ -103,7 +103,7 @@ PRECISIONS: Final[Mapping[str, Precision]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Optimizer:
-    """What an optimizer keeps for a trained parameter: `moments` numbers of the precision's size, and `bytes` more."""
+    """State of an optimizer per trained parameter: `moments` numbers of the precision's size, plus `bytes` bytes."""
 
     moments: int
     bytes: int
@@ -112,7 +112,7 @@ class Optimizer:
 
 OPTIMIZERS: Final[Mapping[str, Optimizer]] = MappingProxyType(
     {
-        # Two moments of 4 bytes; with 8-bit states 2 bytes together; SGD with momentum one of 4 (Transformers).
+        # Two moments of 4 bytes; with 8-bit states 2 bytes in total; SGD with momentum one of 4 bytes (Transformers).
         "adamw": Optimizer(2, 0),
         "adamw8bit": Optimizer(0, 2),
         # Row and column sums in 32 bits instead of the second moment, no first one (Shazeer and Stern,

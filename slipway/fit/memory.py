@@ -1,4 +1,4 @@
-"""Memory of one GPU, part by part."""
+"""Memory of one GPU by component."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from slipway.fit.workload import Workload
 
 GIB: Final = 2**30
 CONTEXT_BYTES: Final = 1343 * 2**20
-"""What a process takes before its first tensor: CUDA's context and kernels ("The kernels alone take up 1.3GB",
+"""Memory of a process before its first tensor: CUDA's context and kernels ("The kernels alone take up 1.3GB",
 huggingface.co/docs/transformers/v4.40.0/model_memory_anatomy, 2024-04-18, on a V100)."""
 COMMUNICATION_BYTES: Final = 1.79 * GIB
-"""What NCCL and its buffers take beside that where a process works with others: vLLM measured 1.79 GiB outside PyTorch
-on one H100, and 3.58 GiB on each of two (vllm-project/vllm#10511, 2024-12-14)."""
+"""Additional memory of NCCL and its buffers when several GPUs work together: vLLM measured 1.79 GiB outside PyTorch on
+one H100, and 3.58 GiB on each of two (vllm-project/vllm#10511, 2024-12-14)."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What one GPU holds, in bytes: `weights`, `gradients`, `optimizer`, `activations`, `kv cache`, `context`."""
+    """Memory of one GPU in bytes: `weights`, `gradients`, `optimizer`, `activations`, `kv cache`, `context`."""
 
     parts: Mapping[str, float]
 
     @property
     def total(self) -> float:
-        """Bytes altogether."""
+        """Total bytes."""
         return sum(self.parts.values())
 
     def of(self, *names: str) -> float:
-        """Bytes of some parts."""
+        """Total bytes of some parts."""
         return sum(self.parts[name] for name in names)
 
 
 def memory(work: Workload, gpus: int = 1) -> Memory:
     """Memory of each of the GPUs that share a workload.
 
-    Training shards by the stage of ZeRO and every GPU has a batch of its own; serving shards by tensor parallelism, and
-    all GPUs have the batch together.
+    Training shards by ZeRO stage, and every GPU has its own batch; serving shards by tensor parallelism, and all GPUs
+    share the batch.
 
     Args:
         work: A workload without `problems`.
@@ -52,21 +52,21 @@ def memory(work: Workload, gpus: int = 1) -> Memory:
 
 
 def trained_params(work: Workload) -> float:
-    """Parameters that get gradients: all of them, or the adapters' r(m + n) of a matrix of m inputs and n outputs."""
+    """Parameters with gradients: all of them, or with LoRA r(m + n) for each matrix of m inputs and n outputs."""
     if work.lora:
         return work.lora * work.model.layers * _sides(work)
     return work.model.params
 
 
 def weight_bytes(work: Workload) -> float:
-    """Bytes of the whole model's weights, embeddings in their own format."""
+    """Bytes of the model's weights, with the embeddings in their own format."""
     embedding = min(work.model.embedding_params, work.model.params)
     numbers = work.numbers
     return (work.model.params - embedding) * numbers.weight + embedding * numbers.embedding
 
 
 def kv_bytes(work: Workload, gpus: int = 1) -> float:
-    """Bytes of keys and values on one GPU: a key head is not divided, so more GPUs than key heads keep copies."""
+    """Bytes of the KV cache on one GPU. Heads are not divided: more GPUs than key-value heads keep copies."""
     heads = ceil(work.model.kv_heads / gpus)
     return 2 * work.model.layers * heads * work.model.head_width * work.numbers.activation * work.tokens
 
@@ -99,12 +99,12 @@ def _serving(work: Workload, gpus: int) -> dict[str, float]:
 
 
 def _gathered(work: Workload) -> float:
-    """The layer that stage 3 has gathered whole, weights and gradients: `4 * largest_layer_params` of DeepSpeed
-    (deepspeed.readthedocs.io, "Memory Requirements", 2026), with a transformer layer for the unit as in FSDP."""
+    """The layer that ZeRO stage 3 has gathered, weights and gradients: `4 * largest_layer_params` of DeepSpeed
+    (deepspeed.readthedocs.io, "Memory Requirements", 2026), with a transformer layer as the unit, as in FSDP."""
     gradient = 0 if work.lora else work.numbers.gradient
     return work.model.layer_params * (work.numbers.weight + gradient)
 
 
 def _sides(work: Workload) -> int:
-    """Inputs and outputs of all matrices of a layer."""
+    """Inputs plus outputs of all matrices of a layer."""
     return sum(rows + columns for rows, columns in work.model.matrices)

@@ -17,8 +17,8 @@ from spec.pricing.pools import machines
 
 MIB: Final = 2**20
 USABLE: Final = Fraction(9, 10)
-"""Share of a GPU's memory that an estimate may fill: the rest is the driver's, the allocator's fragments, and what a
-formula does not know. It is vLLM's own bound: `gpu_memory_utilization`, 0.9 by default for years, 0.92 in 2026
+"""Share of a GPU's memory that an estimate may fill. The rest is reserved for the driver, fragmentation, and memory
+that the formulas don't cover. It follows vLLM's `gpu_memory_utilization`: 0.9 by default for years, 0.92 in 2026
 (vllm/config/cache.py)."""
 
 
@@ -28,19 +28,19 @@ class Place:
 
     Attributes:
         pool: Name of the pool, or of the instance type.
-        unit: What a pod gets, for a reader: `A100-40GB`, `1g.5gb of A100-40GB`.
-        resource: What a pod asks for.
+        unit: Name of a unit for readers: `A100-40GB`, `1g.5gb of A100-40GB`.
+        resource: Extended resource that a pod requests.
         gpu: Model of the GPU.
         memory_bytes: Memory of a unit.
-        per_node: Units of a node.
-        nodes: Nodes at most.
-        fabric: Whether nodes have Elastic Fabric Adapters between them.
-        share: Part of a node's price that falls on a unit.
-        alone: Whether units can't work together: instances of MIG have no path to each other (NVIDIA MIG User Guide,
-            "Limitations": no GPU to GPU P2P), and shared GPUs are no more than one GPU.
-        market: How the machine is bought.
-        low: Lowest price of a node for an hour, USD; None where there is no dated one.
-        high: Highest price of a node for an hour, USD.
+        per_node: Units per node.
+        nodes: Maximum number of nodes.
+        fabric: Whether the nodes have Elastic Fabric Adapters.
+        share: Part of a node's price that is attributed to a unit.
+        alone: Whether units can't work together: MIG instances have no path to each other (NVIDIA MIG User Guide,
+            "Limitations": no GPU to GPU P2P), and shares of a GPU are one GPU.
+        market: Capacity type of the nodes.
+        low: Lowest price of a node, USD per hour; None without a dated price.
+        high: Highest price of a node, USD per hour.
     """
 
     pool: str
@@ -59,11 +59,11 @@ class Place:
 
     @property
     def usable_bytes(self) -> int:
-        """What an estimate may fill."""
+        """Bytes of a unit that an estimate may fill."""
         return int(self.memory_bytes * USABLE)
 
     def price(self, units: int) -> tuple[Decimal, Decimal] | None:
-        """USD an hour for that many units, lowest and highest; of whole nodes where they take more than one."""
+        """USD per hour for that many units, lowest and highest; beyond one node, whole nodes are counted."""
         if self.low is None or self.high is None:
             return None
         part = self.share * units if units <= self.per_node else Fraction(-(-units // self.per_node))
@@ -72,12 +72,12 @@ class Place:
 
 
 def of_stack(specs: Mapping[str, PoolSpec]) -> tuple[Place, ...]:
-    """Every place of a stack's GPU pools, by pool."""
+    """Every place in a stack's GPU pools, by pool."""
     return tuple(place for _, spec in sorted(specs.items()) if spec.gpu for place in _of_pool(spec, spec.gpu))
 
 
 def of_catalog() -> tuple[Place, ...]:
-    """Whole GPUs of every type of the catalog that has a price, a node of each."""
+    """One node of every GPU instance type of the catalog that has a price, with whole GPUs."""
     return tuple(
         Place(
             pool=kind.name,
@@ -102,7 +102,7 @@ def of_catalog() -> tuple[Place, ...]:
 def _of_pool(spec: PoolSpec, gpu: GpuModel) -> Iterator[Place]:
     line = next((found for found in machines(spec) if isinstance(found, Line)), None)
     layout = spec.mig.profiles if spec.mig else {}
-    # In turns or at the same time, pods on one GPU have its memory together.
+    # Pods that share a GPU, by time-slicing or MPS, share its memory.
     pods = spec.sharing.replicas if spec.sharing else 1
     for unit, resource, part, count in _units(gpu, layout):
         yield Place(
@@ -124,17 +124,17 @@ def _of_pool(spec: PoolSpec, gpu: GpuModel) -> Iterator[Place]:
 
 @dataclass(frozen=True)
 class _Part:
-    """What a unit is of a GPU."""
+    """A unit's fraction of its GPU's memory and price."""
 
     memory: Fraction
     price: Fraction
 
 
 def _units(gpu: GpuModel, layout: Mapping[str, int]) -> Iterator[tuple[str, str, _Part, int]]:
-    """Kinds of units on one GPU: name, resource, part of the GPU, how many.
+    """Kinds of units on one GPU: name, resource, fraction of the GPU, number of units.
 
-    An instance of MIG has its eighths of the memory (`nvidia-smi mig -lgip` shows 4.75 of 5 GiB for 1g.5gb: within what
-    `USABLE` leaves); the GPU's price falls on the instances of the layout by their memory.
+    A MIG instance has its eighths of the memory (`nvidia-smi mig -lgip` shows 4.75 of 5 GiB for 1g.5gb, a difference
+    that `USABLE` covers). The GPU's price is split among the instances of the layout by memory.
     """
     if not layout:
         yield gpu.name, keys.GPU, _Part(Fraction(1), Fraction(1)), 1

@@ -1,4 +1,4 @@
-"""A workload from the words of a command line, with everything that is wrong in one report."""
+"""Builds a workload from command-line options; every problem is reported at once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from spec.settings.problems import ConfigurationError, Problem
 
 SOURCE: Final = "slipway fit"
 NEAR: Final = 1.2
-"""How many times more or fewer parameters the nearest published model may have, to lend its shape."""
+"""Maximum ratio between the given number of parameters and that of the nearest model, to use its shape."""
 _SUFFIXES: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _AMOUNT: Final = re.compile(r"(?P<number>-?[0-9_]*\.?[0-9]+(e[+-]?[0-9]+)?)(?P<suffix>[KMBT]?)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What was said of the model; None where nothing was."""
+    """The model options of the command line; None if not given."""
 
     model: str | None = None
     params: str | None = None
@@ -42,49 +42,49 @@ class Shape:
 
 
 def workload(shape: Shape, **options: Any) -> Workload:
-    """The workload that was asked for.
+    """The workload that the options describe.
 
     Args:
-        shape: What was said of the model.
-        options: Everything else of a `Workload`.
+        shape: The options that describe the model.
+        options: All other fields of a `Workload`.
 
     Raises:
-        ConfigurationError: With everything that is wrong.
+        ConfigurationError: The options are invalid; the error lists every problem.
     """
-    wrong = list(_shape_problems(shape))
-    if wrong:
-        raise ConfigurationError(wrong, SOURCE)
+    invalid = list(_shape_problems(shape))
+    if invalid:
+        raise ConfigurationError(invalid, SOURCE)
     work = Workload(model=_architecture(shape), **options)
-    wrong = list(problems(work))
-    if wrong:
-        raise ConfigurationError(wrong, SOURCE)
+    invalid = list(problems(work))
+    if invalid:
+        raise ConfigurationError(invalid, SOURCE)
     return work
 
 
 def amount(text: str) -> float | None:
-    """A number of parameters: `7e9`, `7B`, `6_738_415_616`; None for what is none."""
-    found = _AMOUNT.fullmatch(text.strip())
-    if found is None:
+    """A number of parameters: `7e9`, `7B`, `6_738_415_616`; None if it is not a number."""
+    match = _AMOUNT.fullmatch(text.strip())
+    if match is None:
         return None
-    return float(found["number"].replace("_", "")) * _SUFFIXES[found["suffix"].upper()]
+    return float(match["number"].replace("_", "")) * _SUFFIXES[match["suffix"].upper()]
 
 
 def _shape_problems(shape: Shape) -> Iterator[Problem]:
     params = None if shape.params is None else amount(shape.params)
     if shape.params is not None and params is None:
-        yield Problem("--params", "is a number", shape.params, "Write 7e9, 7B or 6738415616")
+        yield Problem("--params", "must be a number", shape.params, "Use a form such as 7e9, 7B or 6738415616")
     elif params is not None and params <= 0:
-        yield Problem("--params", "is above zero", shape.params, "Write 7e9 or 7B for 7 billion")
+        yield Problem("--params", "must be above zero", shape.params, "Use 7e9 or 7B for 7 billion")
     elif shape.model is not None:
         yield from _named_problems(shape)
     elif shape.sizes or shape.gated or shape.tied:
         yield from _sized_problems(shape)
     elif params is None:
-        yield Problem("--params", "or --model says what runs", None, f"Models: {', '.join(architectures())}")
+        yield Problem("--params", "or --model is required", None, f"Models: {', '.join(architectures())}")
     else:
         near = nearest(params)
         if max(near.params / params, params / near.params) > NEAR:
-            rule = f"is near a published model, the nearest has {near.params:.3g} ({near.name})"
+            rule = f"must be near a published model; the nearest is {near.name} with {near.params:.3g} parameters"
             fix = "Give the shape: --layers, --hidden, --heads, --vocab (and --kv-heads, --ffn, --gated, --tied)"
             yield Problem("--params", rule, shape.params, fix)
 
@@ -93,17 +93,17 @@ def _named_problems(shape: Shape) -> Iterator[Problem]:
     name = shape.model or ""
     if name not in architectures():
         close = get_close_matches(name.lower(), architectures(), n=1)
-        fix = f"Did you mean {close[0]}?" if close else f"It has {', '.join(architectures())}"
-        yield Problem("--model", "is in the catalog", name, fix)
+        fix = f"Did you mean {close[0]}?" if close else f"Choose from {', '.join(architectures())}"
+        yield Problem("--model", "must be a model of the catalog", name, fix)
     for option in shape.sizes:
-        fix = "Leave it out, or leave --model out and give the whole shape"
-        yield Problem(_flag(option), "is said by --model", shape.sizes[option], fix)
+        fix = "Omit it, or omit --model and give the whole shape"
+        yield Problem(_flag(option), "can't be combined with --model", shape.sizes[option], fix)
 
 
 def _sized_problems(shape: Shape) -> Iterator[Problem]:
     for option in ("layers", "hidden", "heads", "vocab"):
         if option not in shape.sizes:
-            yield Problem(_flag(option), "is given where the shape is", None, "Give what the model's config.json has")
+            yield Problem(_flag(option), "is required for a shape", None, "Use the value in the model's config.json")
 
 
 def _architecture(shape: Shape) -> Architecture:
@@ -115,8 +115,8 @@ def _architecture(shape: Shape) -> Architecture:
         near = nearest(params or 0)
         return replace(near, name=f"a model like {near.name}", params=params or near.params)
     sizes = shape.sizes
-    given = Architecture(
-        name="the model given",
+    model = Architecture(
+        name="the given model",
         params=params or 0,
         layers=sizes["layers"],
         hidden=sizes["hidden"],
@@ -127,7 +127,7 @@ def _architecture(shape: Shape) -> Architecture:
         vocab=sizes["vocab"],
         tied=shape.tied,
     )
-    return given if params is not None else replace(given, params=float(given.counted))
+    return model if params is not None else replace(model, params=float(model.counted))
 
 
 def _flag(option: str) -> str:

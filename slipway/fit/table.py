@@ -16,23 +16,27 @@ TENTHS = Decimal("0.001")
 
 
 def text(work: Workload, answer: Answer, hints: Sequence[str] = ()) -> str:
-    """The memory, the places that hold it, and why others don't; ends with a newline."""
+    """The memory, the places that hold it, and why the others don't; ends with a newline."""
     lines = [describe(work)]
     if answer.choices:
         best = answer.choices[0]
-        lines += ["", f"On {_units(best)} of {best.place.pool}, each:", *_parts(best.memory)]
+        lines += ["", f"Memory per unit on {_units(best)} of {best.place.pool}:", *_parts(best.memory)]
         lines += ["", *_aligned([_HEAD, *map(_row, answer.choices)])]
         if any(choice.place.market == "spot" for choice in answer.choices):
             lines.append(
-                f"spot is {SPOT.low:.0%} to {SPOT.high:.0%} below on-demand ({SPOT.source.day}), and reclaimable"
+                f"spot is {SPOT.low:.0%} to {SPOT.high:.0%} below on-demand ({SPOT.source.day}), and AWS can reclaim it"
             )
         if any(choice.nodes > 1 and not choice.place.fabric for choice in answer.choices):
-            lines.append("on several nodes without EFA it fits, but the network sets the pace")
+            lines.append("on several nodes without EFA, the network limits the training speed")
     else:
-        lines += ["", "No place holds it."]
-        lines += [f"It would with {' or with '.join(hints)}."] if hints else ["Nor would it with less precision."]
+        lines += ["", "It fits nowhere."]
+        lines += (
+            [f"It would fit with {' or with '.join(hints)}."]
+            if hints
+            else ["No option that saves memory changes that."]
+        )
     lines += _refusals(answer)
-    lines.append(f"prices are those of {REGION}; a part of a node is priced at its part")
+    lines.append(f"prices are for {REGION}; part of a node is priced pro rata")
     return "\n".join(lines) + "\n"
 
 
@@ -56,8 +60,8 @@ def data(work: Workload, answer: Answer, hints: Sequence[str] = ()) -> dict[str,
 def describe(work: Workload) -> str:
     """The workload in a line."""
     model = work.model
-    shape = f"{model.layers} layers of {model.hidden}, {model.heads} heads"
-    grouped = f" on {model.kv_heads} key heads" if model.kv_heads != model.heads else ""
+    shape = f"{model.layers} layers of width {model.hidden}, {model.heads} heads"
+    grouped = f" with {model.kv_heads} key-value heads" if model.kv_heads != model.heads else ""
     head = f"{model.name}: {model.params / 1e9:.3g} billion parameters, {shape}{grouped}"
     how = f"{work.mode} in {work.precision}, {work.batch} x {work.seq} tokens"
     if work.mode == "serve":
@@ -68,12 +72,12 @@ def describe(work: Workload) -> str:
     return f"{head}; {how}, {', '.join(options)}"
 
 
-_HEAD = ("pool", "units", "of", "GiB of usable", "market", "USD/h", "nodes", "node USD/h")
+_HEAD = ("pool", "units", "unit", "GiB used / usable", "market", "USD/h", "nodes", "node USD/h")
 
 
 def _row(choice: Choice) -> tuple[str, ...]:
     place = choice.place
-    filled = f"{choice.memory.total / GIB:.1f} of {place.usable_bytes / GIB:.1f}"
+    filled = f"{choice.memory.total / GIB:.1f} / {place.usable_bytes / GIB:.1f}"
     node = None if place.low is None or place.high is None else (place.low, place.high)
     return (
         place.pool,
@@ -88,16 +92,16 @@ def _row(choice: Choice) -> tuple[str, ...]:
 
 
 def _refusals(answer: Answer) -> list[str]:
-    """A line for each reason, with all pools or types that it holds for."""
+    """One line per reason, with all pools or instance types it applies to."""
     pools: dict[tuple[str, str], list[str]] = {}
     for one in answer.refusals:
         pools.setdefault((one.place.unit, one.why), []).append(one.place.pool)
-    return [f"not on {unit} of {', '.join(names)}: {why}" for (unit, why), names in pools.items()]
+    return [f"does not fit on {unit} of {', '.join(names)}: {why}" for (unit, why), names in pools.items()]
 
 
 def _parts(memory: Memory) -> list[str]:
-    rows = [(name, f"{size / GIB:.2f} GiB") for name, size in memory.parts.items() if size]
-    return ["  " + line for line in _aligned([*rows, ("altogether", f"{memory.total / GIB:.2f} GiB")], right={1})]
+    parts = [(name, f"{size / GIB:.2f} GiB") for name, size in memory.parts.items() if size]
+    return ["  " + line for line in _aligned([*parts, ("total", f"{memory.total / GIB:.2f} GiB")], right={1})]
 
 
 def _units(choice: Choice) -> str:

@@ -1,1 +1,1 @@
-"""The catalog's prices from AWS's own price list, for those who have credentials (`slipway prices refresh`)."""
+"""Updates the catalog's prices from AWS's price list (`slipway prices refresh`); needs AWS credentials."""

@@ -1,4 +1,4 @@
-"""Reading of AWS's price list through its API (pricing:GetProducts), product by product."""
+"""Reads AWS's price list through its API (pricing:GetProducts)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slipway.prices.queries import Query
 
 
 class Pricing(Protocol):
-    """The part of boto3's `pricing` client that is used."""
+    """The methods used of boto3's `pricing` client."""
 
     def get_products(self, **arguments: Any) -> Mapping[str, Any]:
         """One page of products."""
@@ -21,7 +21,7 @@ class Pricing(Protocol):
 
 @dataclass(frozen=True)
 class Found:
-    """A price of the list, for one unit of the catalog."""
+    """A price from the list, per unit of the catalog."""
 
     usd: Decimal
     source: str
@@ -29,20 +29,20 @@ class Found:
 
 
 def find(client: Pricing, query: Query, region: str) -> Found | str:
-    """The one price of a query, or why there is none.
+    """The unique price for a query, or the reason why there is none.
 
-    The first tier that costs anything is taken: free tiers are an account's and not a stack's.
+    The price is that of the first tier that is not free: free tiers apply per account, not per stack.
     """
-    rows = [row for row in _products(client, query, region) if query.matches(row["product"]["attributes"])]
-    found = {price: row for row in rows if (price := _price(row)) is not None}
-    if not found:
+    products = [one for one in _products(client, query, region) if query.matches(one["product"]["attributes"])]
+    by_price = {price: one for one in products if (price := _price(one)) is not None}
+    if not by_price:
         return f"AWS's price list has no {query.usage} in {region}"
-    if len(found) > 1:
-        return f"AWS's price list has {len(found)} prices of {query.usage} in {region}"
-    (price, row), *_ = found.items()
-    usage = row["product"]["attributes"]["usagetype"]
-    source = f"AWS price list {query.service}, {region}, {usage}, version {row['version']}"
-    return Found(price / query.per, source, date.fromisoformat(row["publicationDate"][:10]))
+    if len(by_price) > 1:
+        return f"AWS's price list has {len(by_price)} prices for {query.usage} in {region}"
+    (price, product), *_ = by_price.items()
+    usage = product["product"]["attributes"]["usagetype"]
+    source = f"AWS price list {query.service}, {region}, {usage}, version {product['version']}"
+    return Found(price / query.per, source, date.fromisoformat(product["publicationDate"][:10]))
 
 
 def _products(client: Pricing, query: Query, region: str) -> Iterator[Mapping[str, Any]]:
@@ -60,11 +60,11 @@ def _products(client: Pricing, query: Query, region: str) -> Iterator[Mapping[st
         arguments["NextToken"] = page["NextToken"]
 
 
-def _price(row: Mapping[str, Any]) -> Decimal | None:
+def _price(product: Mapping[str, Any]) -> Decimal | None:
     """On-demand price of the first tier that is not free."""
     tiers = [
         (Decimal(dimension.get("beginRange", "0")), Decimal(dimension["pricePerUnit"]["USD"]))
-        for term in row["terms"].get("OnDemand", {}).values()
+        for term in product["terms"].get("OnDemand", {}).values()
         for dimension in term["priceDimensions"].values()
         if "USD" in dimension["pricePerUnit"]
     ]

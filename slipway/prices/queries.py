@@ -1,6 +1,6 @@
-"""Where each price of the catalog stands in AWS's price list: service, usage type, and what else tells it apart.
+"""How each price of the catalog is found in AWS's price list: by service, usage type and other attributes.
 
-Usage types are those of the AWS Cost and Usage Report; outside us-east-1 they begin with the region's code (`EUC1-`).
+Usage types are those of the AWS Cost and Usage Report; outside us-east-1 they start with a region code (`EUC1-`).
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import Any, Final
 
 _POSTGRES: Final = {"databaseEngine": "PostgreSQL", "deploymentOption": "Single-AZ"}
 _PREFIX: Final = r"(?:[A-Z]{2,4}[0-9]?-|[a-z]{2}(?:-[a-z]+)+-[0-9]-)?"
-"""The region's code, or its name, as KMS has it."""
+"""The region code; KMS uses the region's name instead."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """One price.
+    """A query for one price.
 
     Attributes:
         service: Service code of the price list.
-        usage: Usage type without the region's code.
+        usage: Usage type without the region code.
         unit: Unit of the catalog.
         where: Attributes that the product must have.
-        per: Units of the catalog in one unit of the list: a GiB/s is 1024 MiB/s.
+        per: Catalog units per unit of the list: a GiB/s is 1024 MiB/s.
     """
 
     service: str
@@ -35,12 +35,12 @@ class Query:
     per: int = 1
 
     def filters(self, region: str) -> list[dict[str, str]]:
-        """Filters of GetProducts; the usage type's prefix is not known beforehand, so that is left to `matches`."""
-        wanted = {"regionCode": region, **self.where}
-        return [{"Type": "TERM_MATCH", "Field": key, "Value": value} for key, value in sorted(wanted.items())]
+        """Filters of GetProducts, without the usage type: its prefix is not known, so `matches` checks it."""
+        fields = {"regionCode": region, **self.where}
+        return [{"Type": "TERM_MATCH", "Field": key, "Value": value} for key, value in sorted(fields.items())]
 
     def matches(self, attributes: Mapping[str, Any]) -> bool:
-        """Whether a product of the list is the one."""
+        """Whether a product of the list matches this query."""
         usage = str(attributes.get("usagetype", ""))
         return re.fullmatch(_PREFIX + re.escape(self.usage), usage) is not None and all(
             attributes.get(key) == value for key, value in self.where.items()
@@ -112,13 +112,13 @@ QUERIES: Final[Mapping[str, Query]] = MappingProxyType(
         "sns-request": Query(service="AmazonSNS", usage="Requests-Tier1", unit="request"),
     }
 )
-"""Queries by the names of prices in the catalog."""
+"""Queries by price name in the catalog."""
 
 DATABASE: Final = "rds-postgres-"
 
 
 def query(name: str) -> Query | None:
-    """The query of a price; None where the list has no one place for it."""
+    """The query for a price; None if no single product of the list has it."""
     if name.startswith(DATABASE):
         kind = name.removeprefix(DATABASE)
         return Query(service="AmazonRDS", usage=f"InstanceUsage:{kind}", unit="hour", where=_POSTGRES)
@@ -126,7 +126,7 @@ def query(name: str) -> Query | None:
 
 
 def machine(kind: str) -> Query:
-    """The query of an EC2 type: Linux, shared tenancy, nothing preinstalled, on demand."""
+    """The query for an EC2 instance type: Linux, shared tenancy, no preinstalled software, on-demand."""
     where = {
         "instanceType": kind,
         "operatingSystem": "Linux",

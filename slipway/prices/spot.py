@@ -1,4 +1,4 @@
-"""What Spot saves now, from EC2's own history of its prices (ec2:DescribeSpotPriceHistory)."""
+"""Current Spot savings, from EC2's Spot price history (ec2:DescribeSpotPriceHistory)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from decimal import Decimal
 from typing import Any, Final, Protocol
 
 DAYS: Final = 7
-"""Days that are looked back: a price moves within a week, and the range is to hold that."""
+"""Days of history: prices change within a week, and the range must cover that."""
 _DIGITS: Final = Decimal("0.01")
 
 
 class Ec2(Protocol):
-    """The part of boto3's `ec2` client that is used."""
+    """The methods used of boto3's `ec2` client."""
 
     def describe_spot_price_history(self, **arguments: Any) -> Mapping[str, Any]:
         """One page of prices."""
 
 
 def savings(client: Ec2, on_demand: Mapping[str, Decimal], now: datetime) -> dict[str, Decimal]:
-    """Average share of the on-demand price that Spot saved on each type; a type without a Spot price is left out."""
+    """Average Spot savings per type, as a share of the on-demand price; types without a Spot price are omitted."""
     seen: dict[str, list[Decimal]] = defaultdict(list)
     for row in _history(client, sorted(on_demand), now):
         seen[row["InstanceType"]].append(Decimal(row["SpotPrice"]))

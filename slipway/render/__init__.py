@@ -1,4 +1,4 @@
-"""The whole program without an engine: what it would ask of the engine, as files a reviewer can read and compare."""
+"""Runs the program without the engine, and writes its resources as files that reviewers can read and compare."""
 
 from slipway.render.writer import Rendering, render
 

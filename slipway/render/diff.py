@@ -1,4 +1,4 @@
-"""What differs between two recordings: which resources a change of settings or code would touch."""
+"""Compares two recordings: the resources that a change of settings or code affects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slipway.render.recording import Recording
 
 @dataclass(frozen=True)
 class Changes:
-    """URNs by what happened to them, each sorted."""
+    """Sorted URNs by kind of change."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -21,15 +21,15 @@ class Changes:
 
     @property
     def urns(self) -> tuple[str, ...]:
-        """All of them, sorted."""
+        """All changed URNs, sorted."""
         return tuple(sorted((*self.added, *self.removed, *self.changed)))
 
 
 def changes(before: Recording, after: Recording) -> Changes:
     """Compare inputs and options of every resource, as `resources.json` has them.
 
-    A resource under another URN counts as removed and added, even where an alias joins the two: that is what a reader
-    has to look at.
+    A resource whose URN changed counts as removed and added, even if an alias connects the two, because a reviewer must
+    check it.
     """
     old = {resource.urn: as_data(resource) for resource in before}
     new = {resource.urn: as_data(resource) for resource in after}

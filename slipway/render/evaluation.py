@@ -1,6 +1,6 @@
-"""The pack on a program that was run without an engine (`slipway.render`): for tests, reports, and pull requests.
+"""Evaluates the policy pack on a recording of the program, without the engine: for tests, reports and pull requests.
 
-What the engine would ask at a preview or an update is asked here of a recording, by the same rules.
+The rules are those that the engine evaluates in a preview or an update.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions, load
 from slipway.render.recording import RecordedResource, Recording
-from slipway.render.values import UNKNOWN as MARK
+from slipway.render.values import UNKNOWN as UNKNOWN_TEXT
 
 
 def check(recording: Recording, today: date, suppressions: Suppressions | None = None) -> list[Finding]:
-    """What the pack finds, suppressed findings among them, by the rules and settings of the stack's environment."""
+    """The findings, including suppressed ones, with the levels and rule settings of the stack's environment."""
     stage = environment(recording.stack)
     suppressions = suppressions if suppressions is not None else load(identities())
     inputs, stack = resources(recording, outputs=False), Stack(tuple(resources(recording, outputs=True).values()))
-    found = []
+    result = []
     for rule in RULES:
         if rule.levels.of(stage) is EnforcementLevel.DISABLED:
             continue
         context = Context(settings=rule.defaults(stage), today=today)
         subjects = list(inputs.values()) if isinstance(rule, ResourceRule) else [stack]
         for subject in subjects:
-            found += findings(rule, subject, context, suppressions)
-    return found
+            result += findings(rule, subject, context, suppressions)
+    return result
 
 
 def resources(recording: Recording, *, outputs: bool) -> dict[str, Resource]:
-    """Resources by URN: with inputs for rules of one resource, with outputs over them for rules of a stack."""
-    found = {one.urn: _resource(recording, one, outputs=outputs) for one in recording}
+    """Resources by URN: with inputs only for resource rules; with outputs merged over the inputs for stack rules."""
+    by_urn = {one.urn: _resource(recording, one, outputs=outputs) for one in recording}
     for one in recording:
         for key, urns in one.options.property_dependencies.items():
-            found[one.urn].sources[key] = tuple(found[urn] for urn in urns)
-    return found
+            by_urn[one.urn].sources[key] = tuple(by_urn[urn] for urn in urns)
+    return by_urn
 
 
 def _resource(recording: Recording, one: RecordedResource, *, outputs: bool) -> Resource:
@@ -64,7 +64,7 @@ def _resource(recording: Recording, one: RecordedResource, *, outputs: bool) -> 
 
 
 def _known(value: Any) -> Any:
-    if value == MARK:
+    if value == UNKNOWN_TEXT:
         return UNKNOWN
     if isinstance(value, Mapping):
         return {key: _known(item) for key, item in value.items()}

@@ -1,4 +1,4 @@
-"""Puts a rendering in a folder: the whole of it or nothing, and never over what is not a rendering."""
+"""Writes a rendering to a folder, all or nothing, and never over other files."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import Final
 from slipway.errors import RenderError
 
 MARKER: Final = ".slipway-render"
-"""File by which a rendering is known: only a folder that has it is replaced."""
+"""File that marks a rendering: only a folder with it is replaced."""
 _MARKER_TEXT: Final = "Made by `slipway render`, which replaces this folder as a whole: keep nothing of yours here.\n"
 
 
 def replace(out: Path, files: Mapping[str, str]) -> None:
-    """Make `out` a folder of exactly these files.
+    """Replace `out` by a folder with exactly these files.
 
-    They are written beside it first, so a full disk or an interrupt leaves the former rendering whole.
+    They are written beside it first, so that a full disk or an interrupt leaves the previous rendering intact.
 
     Raises:
-        RenderError: `out` is something else than an empty folder or a former rendering, or it can't be written.
+        RenderError: `out` is neither an empty folder nor a previous rendering, or it can't be written.
     """
     check(out)
     target = out.resolve()
@@ -39,25 +39,25 @@ def replace(out: Path, files: Mapping[str, str]) -> None:
 
 
 def check(out: Path) -> None:
-    """Refuse a path whose content is somebody else's.
+    """Refuse a path with other content.
 
     Raises:
-        RenderError: `out` is something else than an empty folder or a former rendering.
+        RenderError: `out` is neither an empty folder nor a previous rendering.
     """
     target = out.resolve()
     if not target.exists():
         return
     if not target.is_dir():
-        msg = f"{out}: a rendering is a folder, and this is a file. Choose another path."
+        msg = f"{out}: a rendering is written to a folder, but this is a file. Choose another path."
         raise RenderError(msg)
-    found = sorted(path.name for path in target.iterdir())
-    if found and MARKER not in found:
-        msg = f"{out}: a rendering replaces its folder, and this one holds something else ({found[0]}). Choose another."
+    names = sorted(path.name for path in target.iterdir())
+    if names and MARKER not in names:
+        msg = f"{out}: a rendering replaces its folder, but this one has other files ({names[0]}). Choose another."
         raise RenderError(msg)
 
 
 def _write(root: Path, files: Mapping[str, str]) -> None:
-    # mkdtemp makes folders for the owner alone; a rendering is as readable as any other output.
+    # mkdtemp creates folders that only the owner can read; a rendering is readable like any other output.
     root.chmod(0o755)
     for name, text in files.items():
         path = root / name
@@ -66,16 +66,16 @@ def _write(root: Path, files: Mapping[str, str]) -> None:
 
 
 def _swap(fresh: Path, target: Path) -> None:
-    """Two renames: no path of the standard library exchanges two folders at once."""
+    """Swap by two renames: the standard library has no atomic exchange of folders."""
     if not target.exists():
         fresh.rename(target)
         return
-    baseline = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent)) / "former"
-    target.rename(baseline)
+    previous = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent)) / "previous"
+    target.rename(previous)
     try:
         fresh.rename(target)
     except OSError:
-        baseline.rename(target)
+        previous.rename(target)
         raise
     finally:
-        shutil.rmtree(baseline.parent, ignore_errors=True)
+        shutil.rmtree(previous.parent, ignore_errors=True)

@@ -15,7 +15,7 @@ from slipway.render.recording import RecordedResource, Recording
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 CLUSTER_SCOPE: Final = "_cluster"
-"""Folder of objects without a namespace; no namespace can have this name, which is no RFC 1123 label."""
+"""Folder of cluster-scoped objects; no namespace can have this name, because it is not an RFC 1123 label."""
 
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]|^\.")
 
@@ -23,9 +23,9 @@ Named = tuple[RecordedResource, str]
 
 
 class _Dumper(yaml.SafeDumper):
-    """YAML as people write it: no anchors, and several lines as a block."""
+    """YAML as people write it: no anchors, and multi-line strings as blocks."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the name of the base class
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - name given by the base class
         return True
 
 
@@ -39,19 +39,19 @@ _Dumper.add_representer(str, _text)
 def files_of(recording: Recording) -> dict[str, str]:
     """Text of every file by its path.
 
-    `resources.json` has every resource, `exports.json` what the stack exports, `manifests/` every Kubernetes object
-    that is not a Helm release, `values/` the values of every Helm release.
+    `resources.json` has every resource, `exports.json` the stack's outputs, `manifests/` every Kubernetes object other
+    than Helm releases, `values/` the values of every Helm release.
 
     Raises:
-        RenderError: Two resources are the same object of a cluster, so each would undo the other.
+        RenderError: Two resources are the same object of a cluster, so that each would overwrite the other.
     """
     files = {
         "resources.json": _json([as_data(resource) for resource in recording]),
         "exports.json": _json(recording.exports.plain),
     }
-    kubernetes = [found for found in recording if found.custom and found.type.startswith("kubernetes:")]
-    releases = [found for found in kubernetes if found.type == RELEASE]
-    objects = [found for found in kubernetes if found.type != RELEASE]
+    kubernetes = [one for one in recording if one.custom and one.type.startswith("kubernetes:")]
+    releases = [one for one in kubernetes if one.type == RELEASE]
+    objects = [one for one in kubernetes if one.type != RELEASE]
     for resource, path in _distinct(objects, (_path, _path_with_group)):
         files[path] = _yaml(resource.inputs.plain)
     for resource, path in _distinct(releases, (_values_path, _values_path_with_namespace)):
@@ -60,7 +60,7 @@ def files_of(recording: Recording) -> dict[str, str]:
 
 
 def as_data(resource: RecordedResource) -> dict[str, Any]:
-    """One resource as `resources.json` has it."""
+    """One entry of `resources.json`."""
     options = resource.options
     return {
         "urn": resource.urn,
@@ -85,20 +85,22 @@ def as_data(resource: RecordedResource) -> dict[str, Any]:
 def _distinct(
     resources: Sequence[RecordedResource], spellings: Sequence[Callable[[RecordedResource], str]]
 ) -> list[Named]:
-    """A path for each resource: the first spelling, or for those that share one the next."""
+    """A unique path for each resource: the first spelling, or the next one for those that share it."""
     first, *rest = spellings
     by_path: defaultdict[str, list[RecordedResource]] = defaultdict(list)
     for resource in resources:
         by_path[first(resource)].append(resource)
     named: list[Named] = []
-    for path, found in by_path.items():
-        if len(found) == 1:
-            named.append((found[0], path))
+    for path, group in by_path.items():
+        if len(group) == 1:
+            named.append((group[0], path))
         elif rest:
-            named += _distinct(found, rest)
+            named += _distinct(group, rest)
         else:
-            urns = " and ".join(resource.urn for resource in found)
-            msg = f"{path}: {urns} are one object of the cluster, and each would undo the other: remove one of them"
+            urns = " and ".join(resource.urn for resource in group)
+            msg = (
+                f"{path}: {urns} are the same object of the cluster and would overwrite each other: remove one of them"
+            )
             raise RenderError(msg)
     return named
 
@@ -143,7 +145,7 @@ def _values(resource: RecordedResource) -> str:
 
 
 def _safe(name: object) -> str:
-    """A name as a part of a path: no separator, no leading dot, nothing that a file system refuses."""
+    """A name as a path component: no separator, no leading dot, no character that a file system refuses."""
     return _UNSAFE.sub("_", str(name))
 
 

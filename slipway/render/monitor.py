@@ -1,7 +1,7 @@
-"""The engine's side of a run: takes registrations and answers each at once, without providers or state.
+"""The engine's side of a run: answers each registration immediately, without providers or state.
 
-It does what the engine does to a registration before a provider sees it (pulumi v3.258.0,
-pkg/resource/deploy/source_eval.go): URNs, no URN twice, and what a child inherits from its parent.
+It processes a registration as the engine does before calling a provider (pulumi v3.258.0,
+pkg/resource/deploy/source_eval.go): it builds the URN, refuses duplicates, and applies inherited options.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _FEATURES: Final = (
     resource_pb2.RESOURCE_MONITOR_FEATURE_ALIAS_SPECS,
     resource_pb2.RESOURCE_MONITOR_FEATURE_DELETED_WITH,
 )
-"""Transforms and hooks would need a callback server, so the SDK refuses them; references travel as ids."""
+"""Transforms and hooks need a callback server, so the SDK refuses them; resource references are sent as ids."""
 
 _LEVELS: Final = {engine_pb2.INFO: "info", engine_pb2.WARNING: "warning", engine_pb2.ERROR: "error"}
 
 
 class Monitor:
-    """Records what the SDK sends. Method names are those of the engine's gRPC services."""
+    """Records the SDK's requests. Method names are those of the engine's gRPC services."""
 
     def __init__(self, project: str, stack: str, *, preview: bool) -> None:
         self.resources: dict[str, RecordedResource] = {}
@@ -52,9 +52,12 @@ class Monitor:
         """Record one registration and answer it."""
         urn = make_urn(self.stack, self.project, request.parent or None, request.type, request.name)
         if request.remote:
-            _refuse(urn, "a component of a provider's plugin can't be rendered: nobody here would build its children")
+            _refuse(
+                urn,
+                "a remote component can't be rendered: a plugin creates its children. Use a local component",
+            )
         if urn in self.resources:
-            _refuse(urn, "two resources have the same type, parent and name: give one of them another name")
+            _refuse(urn, "two resources have the same type, parent and name: rename one of them")
         parent = self.resources.get(request.parent)
         resource = RecordedResource(
             urn=urn,
@@ -74,7 +77,7 @@ class Monitor:
     def RegisterResourceOutputs(  # noqa: N802
         self, request: resource_pb2.RegisterResourceOutputsRequest
     ) -> empty_pb2.Empty:
-        """Keep what a component says of itself; what the stack says are the exports."""
+        """Keep the outputs that a component registers; those of the stack are the exports."""
         values = _read(request.urn, request.outputs)
         resource = self.resources[request.urn]
         self.resources[request.urn] = _with_outputs(resource, values)
@@ -83,19 +86,23 @@ class Monitor:
         return empty_pb2.Empty()
 
     def Invoke(self, request: resource_pb2.ResourceInvokeRequest) -> NoReturn:  # noqa: N802
-        """Refuse: an invoke asks a cloud."""
-        _refuse(request.tok, "a rendering asks no cloud: take the value from the settings or from spec.catalog")
+        """Refuse: an invoke queries a cloud."""
+        _refuse(
+            request.tok, "a rendering can't invoke a cloud API: take the value from the settings or from spec.catalog"
+        )
 
     def Call(self, request: resource_pb2.ResourceCallRequest) -> NoReturn:  # noqa: N802
         """Refuse: a method of a resource runs in its provider."""
-        _refuse(request.tok, "a rendering has no provider that could run a resource's method")
+        _refuse(request.tok, "a rendering has no provider to run a resource's method: compute the value in the program")
 
     def ReadResource(self, request: resource_pb2.ReadResourceRequest) -> NoReturn:  # noqa: N802
-        """Refuse: what exists already, only a cloud knows."""
-        _refuse(f"{request.type} {request.name}", "a rendering can't read what exists: take its id from the settings")
+        """Refuse: only a cloud can read existing resources."""
+        _refuse(
+            f"{request.type} {request.name}", "a rendering can't read existing resources: take the id from the settings"
+        )
 
     def GetDeploymentInfo(self, _: empty_pb2.Empty) -> resource_pb2.DeploymentInfo:  # noqa: N802
-        """What the SDK may use."""
+        """The features that the SDK may use."""
         return resource_pb2.DeploymentInfo(supportedFeatures=_FEATURES)
 
     def SignalAndWaitForShutdown(self, _: empty_pb2.Empty) -> empty_pb2.Empty:  # noqa: N802
@@ -103,7 +110,7 @@ class Monitor:
         return empty_pb2.Empty()
 
     def Log(self, request: engine_pb2.LogRequest) -> None:  # noqa: N802
-        """Keep messages of the program; the SDK's own debug messages are not its."""
+        """Keep the program's messages; the SDK's own debug messages are dropped."""
         if request.severity in _LEVELS:
             self.messages.append((_LEVELS[request.severity], request.message))
 
@@ -146,7 +153,7 @@ def _read(where: str, struct: struct_pb2.Struct) -> Values:
 
 
 def _overlay(under: struct_pb2.Struct, over: Mapping[str, Any]) -> None:
-    """Put computed outputs over the inputs, maps by key; a secret input stays as it is."""
+    """Merge computed outputs over the inputs, maps by key; secret inputs are kept unchanged."""
     for key, value in wire.encode(over).fields.items():
         below = under.fields.get(key)
         if below is None or below.WhichOneof("kind") != "struct_value":

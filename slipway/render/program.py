@@ -1,4 +1,4 @@
-"""The platform's program, run on settings without an engine."""
+"""Runs the platform's program on settings, without the engine."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def record_platform(platform: Platform, *, stack: str, preview: bool = False) ->
     """Run `infra.program.build` and record it.
 
     Raises:
-        RenderError: As `record`, and where a resource would use a default provider: `Pulumi.yaml` forbids those, so the
-            engine would refuse it.
+        RenderError: As for `record`, and if a resource would use a default provider: `Pulumi.yaml` disables those, so
+            the engine would refuse it.
     """
 
     def program() -> None:
@@ -27,8 +27,8 @@ def record_platform(platform: Platform, *, stack: str, preview: bool = False) ->
     users = recording.default_provider_users
     if users:
         msg = (
-            f"{users[0]}: every resource must name its provider, and {len(users)} would use a default one, made of "
-            "whatever credentials are around. Give its component `providers=`, and its children `parent=self`."
+            f"{users[0]}: every resource must have an explicit provider, and {len(users)} would use a default one with "
+            "ambient credentials. Pass `providers=` to its component, and `parent=self` to the children."
         )
         raise RenderError(msg)
     return recording

@@ -1,8 +1,8 @@
-"""Runs a Pulumi program without an engine and gives back what it asked for.
+"""Runs a Pulumi program without the engine and records the resources that it registers.
 
-The program can't tell: it is run by the SDK's own `run_in_stack`, as a language host does. Each run has a thread, an
-event loop and a context of its own, because the SDK keeps its settings in context variables: nothing is left behind in
-the caller's thread, so runs may follow each other and tests may use mocks of the SDK between them.
+The program can't detect this: it is run by the SDK's own `run_in_stack`, as a language host does. Each run has its own
+thread, event loop and context, because the SDK keeps its settings in context variables. Nothing remains in the caller's
+thread, so runs may follow one another, and tests may use the SDK's mocks between them.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ def record(
     """Run a program and record its resources, exports and messages.
 
     Args:
-        program: Makes resources and exports, as the body of a `__main__.py` does.
+        program: Creates resources and exports, like the body of a `__main__.py`.
         project: Name of the Pulumi project.
         stack: Name of the stack.
-        config: Configuration by full key (`slipway:platform`); what is not text is given as JSON, as the engine does.
+        config: Configuration by full key (`slipway:platform`); other values than text are passed as JSON, as the engine
+            does.
         preview: Leave ids and computed outputs unknown, as in the first preview of a stack.
 
     Raises:
-        RenderError: The program asks for what only a cloud or an engine knows: an invoke, an existing resource, a
-            remote component, an asset; or it makes two resources of one URN.
-        Exception: Whatever the program raises, as it is.
+        RenderError: The program uses something that needs a cloud or the engine: an invoke, an existing resource, a
+            remote component, an asset; or it registers two resources with the same URN.
+        Exception: Errors of the program, unchanged.
     """
     monitor = Monitor(project, stack, preview=preview)
     with (
@@ -67,10 +68,10 @@ def record(
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Collect no garbage for the seconds of a run.
+    """Disable garbage collection during a run.
 
-    The SDK keeps some thousand futures for each hundred resources, and the collector walks them again and again: 1,600
-    resources took 4.1 s of processor time with it and 2.7 s without (2026-11, Python 3.11).
+    The SDK keeps some thousand futures per hundred resources, which the collector traverses repeatedly: 1,600 resources
+    took 4.1 s of processor time with garbage collection and 2.7 s without (2026-11, Python 3.11).
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -83,13 +84,13 @@ def _no_collection() -> Iterator[None]:
 
 @contextmanager
 def _no_stack_traces() -> Iterator[None]:
-    """Describe no call stack for each resource: the SDK does so for the engine, a fifth of a run's time (2026-11)."""
-    described = resource._get_stack_trace
+    """Skip the call stack that the SDK sends with each resource: a fifth of a run's time (2026-11)."""
+    original = resource._get_stack_trace
     resource._get_stack_trace = source_pb2.StackTrace
     try:
         yield
     finally:
-        resource._get_stack_trace = described
+        resource._get_stack_trace = original
 
 
 def _run(program: Callable[[], None], monitor: Monitor, config: Mapping[str, Any], preview: bool) -> None:
@@ -98,9 +99,9 @@ def _run(program: Callable[[], None], monitor: Monitor, config: Mapping[str, Any
     set_all_config({key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}, [])
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
-        # A program that fails leaves outputs behind that nobody awaits: the failure itself is raised, once.
+        # A failed program leaves outputs that are never awaited; the failure itself is raised once.
         loop.set_exception_handler(lambda _, __: None)
-        # One thread answers: registrations are taken one at a time and need no lock.
+        # One thread answers registrations one at a time, so they need no lock.
         loop.set_default_executor(ThreadPoolExecutor(max_workers=1, thread_name_prefix="monitor"))
         runner.run(run_in_stack(lambda: _whole(program)), context=contextvars.copy_context())
 

@@ -1,4 +1,4 @@
-"""What a program asked of the engine: resources with their options, exports, messages."""
+"""A recorded run of a program: resources with their options, exports, messages."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ PROVIDER_PREFIX = "pulumi:providers:"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options of a resource as the engine applies them, so with what it inherits from its parent.
+    """Options of a resource as the engine applies them, including those inherited from its parent.
 
     Attributes:
-        provider: URN of the provider; `None` for components, providers, and where the default one would be used.
+        provider: URN of the provider; `None` for components, providers, and resources that use the default one.
         dependencies: URNs that the engine waits for, by `depends_on` or through a property.
         property_dependencies: URNs by the property whose value comes from them.
-        aliases: Former identities: a URN, or the parts that differ from the present one.
-        delete_before_replace: `None` where the program leaves it to the provider.
+        aliases: Previous identities: a URN, or the parts that differ from the current one.
+        delete_before_replace: `None` if the provider decides.
     """
 
     protect: bool = False
@@ -37,19 +37,19 @@ class Options:
 
     @property
     def depends_on(self) -> tuple[str, ...]:
-        """Dependencies that no property explains: those that `depends_on` alone makes."""
-        explained = {urn for urns in self.property_dependencies.values() for urn in urns}
-        return tuple(urn for urn in self.dependencies if urn not in explained)
+        """Dependencies from `depends_on` only, without those through a property."""
+        by_property = {urn for urns in self.property_dependencies.values() for urn in urns}
+        return tuple(urn for urn in self.dependencies if urn not in by_property)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecordedResource:
-    """One registration.
+    """One registered resource.
 
     Attributes:
         parent: URN of the parent; `None` for the stack itself.
-        inputs: Inputs in the provider's spelling, secrets and unknowns marked.
-        outputs: Outputs given back by `samples`; of a component, what it registered.
+        inputs: Inputs with the provider's property names; secrets and unknowns are marked.
+        outputs: Outputs from `samples`; for a component, those it registered.
         id: Its id from `samples`; empty for a component and in a preview.
     """
 
@@ -65,13 +65,13 @@ class RecordedResource:
 
     @property
     def uses_default_provider(self) -> bool:
-        """Whether the engine would fall back to a provider made of the credentials that happen to be around."""
+        """Whether the engine would fall back to a default provider with ambient credentials."""
         return self.custom and not self.type.startswith(PROVIDER_PREFIX) and self.options.provider is None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recording:
-    """A whole run. Resources are keyed and sorted by URN, so two runs of one program are equal.
+    """A recorded run. Resources are keyed and sorted by URN, so that two runs of a program are equal.
 
     Attributes:
         messages: What the program logged at level info or above, as (level, text).
@@ -90,21 +90,21 @@ class Recording:
         return len(self.resources)
 
     def of_type(self, token: str) -> list[RecordedResource]:
-        """Resources of one type, in the order of their URNs."""
+        """Resources of one type, sorted by URN."""
         return [resource for resource in self if resource.type == token]
 
     def named(self, name: str) -> RecordedResource:
-        """The one resource of a logical name.
+        """The resource with a logical name.
 
         Raises:
             KeyError: No resource has the name, or several of different types have it.
         """
-        found = [resource for resource in self if resource.name == name]
-        if len(found) != 1:
-            types = ", ".join(resource.type for resource in found) or "none"
-            msg = f"one resource must be named {name!r}; there are: {types}"
+        matches = [resource for resource in self if resource.name == name]
+        if len(matches) != 1:
+            types = ", ".join(resource.type for resource in matches) or "none"
+            msg = f"exactly one resource must be named {name!r}; there are: {types}"
             raise KeyError(msg)
-        return found[0]
+        return matches[0]
 
     @property
     def default_provider_users(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Options out of a registration, with what the engine lets a child inherit."""
+"""Reads the options of a registration, including those inherited from the parent."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from slipway.render.urns import resource_type
 
 
 def options_of(request: resource_pb2.RegisterResourceRequest, parent: Options) -> Options:
-    """Options of a registration below a parent.
+    """Options of a registration with a parent.
 
-    `protect`, `retainOnDelete` and `deletedWith` are inherited; so is the provider, where it is of the resource's
+    `protect`, `retainOnDelete` and `deletedWith` are inherited; so is the provider, if it has the resource's
     package (pulumi v3.258.0, pkg/resource/deploy/source_eval.go, inheritFromParent).
     """
     timeouts = {field.name: text for field, text in request.customTimeouts.ListFields()}
-    by_property = {key: _sorted(found.urns) for key, found in sorted(request.propertyDependencies.items())}
+    by_property = {key: _sorted(one.urns) for key, one in sorted(request.propertyDependencies.items())}
     return Options(
         protect=request.protect if request.HasField("protect") else parent.protect,
         retain_on_delete=request.retainOnDelete if request.HasField("retainOnDelete") else parent.retain_on_delete,
@@ -38,11 +38,11 @@ def options_of(request: resource_pb2.RegisterResourceRequest, parent: Options) -
 def _provider(request: resource_pb2.RegisterResourceRequest, parent: Options) -> str | None:
     if not request.custom or request.type.startswith(PROVIDER_PREFIX):
         return None
-    given = request.provider.rpartition("::")[0] or None
-    if given is None and parent.provider is not None:
+    explicit = request.provider.rpartition("::")[0] or None
+    if explicit is None and parent.provider is not None:
         package = request.type.partition(":")[0]
         return parent.provider if resource_type(parent.provider) == PROVIDER_PREFIX + package else None
-    return given
+    return explicit
 
 
 def _alias(alias: alias_pb2.Alias) -> str | dict[str, Any]:

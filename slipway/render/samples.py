@@ -1,7 +1,7 @@
-"""Ids and computed outputs that stand in for a cloud's answers: realistic in form, derived from names alone.
+"""Sample ids and computed outputs instead of a cloud's: realistic in form, derived from names only.
 
-One row a type. Texts are templates of `Facts`; nested values are templates throughout. A type without a row gets its
-name as id and its inputs back, and every other output of it is unknown: a rendering shows a gap, never an invention.
+One sample per type. Strings are templates of `Facts`, also in nested values. A type without a sample gets its name as
+id and its inputs as outputs; every other output is unknown, so that a rendering shows a gap, not an invented value.
 Forms of ids and ARNs: AWS Service Authorization Reference, "Resource types" of each service.
 """
 
@@ -16,8 +16,8 @@ _ARN: Final = "arn:{partition}"
 
 
 @dataclass(frozen=True)
-class Row:
-    """The answer for one type: templates of its id and of outputs that it adds to the inputs."""
+class Sample:
+    """Templates for one type: of its id, and of the outputs added to its inputs."""
 
     id: str
     outputs: Mapping[str, Any] = field(default_factory=dict)
@@ -25,9 +25,9 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What templates may name, beside the `name` and the hexadecimal digests `h7`, `h8`, `h17`, `h32` of the URN.
+    """Names available in templates, beside `name` and the hexadecimal digests `h7`, `h8`, `h17`, `h32` of the URN.
 
-    `name` is the physical name: the one given in `name_key`, or the logical name in the form of auto-naming.
+    `name` is the physical name: the one in the inputs, or an auto-generated one from the logical name.
     """
 
     urn: str
@@ -51,14 +51,14 @@ _EC2: Final = _ARN + ":ec2:{region}:{account}"
 _IAM: Final = _ARN + ":iam::{account}"
 _OIDC: Final = "oidc.eks.{region}.amazonaws.com/id/{H32}"
 _CERTIFICATE: Final = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSQotLS0tLUVORCBDRVJUSUZJQ0FURS0tLS0tCg=="
-"""Base64 of a PEM frame around nothing: it has the form that EKS gives and fits no key."""
+"""Base64 of an empty PEM certificate: it has the form that EKS returns and matches no key."""
 
 
-def _ec2(prefix: str, kind: str, **outputs: Any) -> Row:
-    return Row(prefix + "-{h17}", {"arn": f"{_EC2}:{kind}/{{id}}", "ownerId": "{account}", **outputs})
+def _ec2(prefix: str, kind: str, **outputs: Any) -> Sample:
+    return Sample(prefix + "-{h17}", {"arn": f"{_EC2}:{kind}/{{id}}", "ownerId": "{account}", **outputs})
 
 
-ROWS: Final[Mapping[str, Row]] = {
+SAMPLES: Final[Mapping[str, Sample]] = {
     "aws:ec2/vpc:Vpc": _ec2(
         "vpc",
         "vpc",
@@ -68,30 +68,30 @@ ROWS: Final[Mapping[str, Row]] = {
         defaultNetworkAclId="acl-{h17}",
         dhcpOptionsId="dopt-{h17}",
     ),
-    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": Row("vpc-cidr-assoc-{h17}"),
+    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": Sample("vpc-cidr-assoc-{h17}"),
     "aws:ec2/subnet:Subnet": _ec2("subnet", "subnet"),
     "aws:ec2/internetGateway:InternetGateway": _ec2("igw", "internet-gateway"),
-    "aws:ec2/eip:Eip": Row(
+    "aws:ec2/eip:Eip": Sample(
         "eipalloc-{h17}", {"allocationId": "{id}", "publicIp": "192.0.2.1", "arn": _EC2 + ":elastic-ip/{id}"}
     ),
-    "aws:ec2/natGateway:NatGateway": Row("nat-{h17}", {"publicIp": "192.0.2.1", "privateIp": "198.51.100.1"}),
+    "aws:ec2/natGateway:NatGateway": Sample("nat-{h17}", {"publicIp": "192.0.2.1", "privateIp": "198.51.100.1"}),
     "aws:ec2/routeTable:RouteTable": _ec2("rtb", "route-table"),
-    "aws:ec2/route:Route": Row("r-{h17}", {"state": "active", "origin": "CreateRoute"}),
-    "aws:ec2/routeTableAssociation:RouteTableAssociation": Row("rtbassoc-{h17}"),
+    "aws:ec2/route:Route": Sample("r-{h17}", {"state": "active", "origin": "CreateRoute"}),
+    "aws:ec2/routeTableAssociation:RouteTableAssociation": Sample("rtbassoc-{h17}"),
     "aws:ec2/securityGroup:SecurityGroup": _ec2("sg", "security-group", name="{name}"),
-    "aws:ec2/securityGroupRule:SecurityGroupRule": Row("sgrule-{h8}", {"securityGroupRuleId": "sgr-{h17}"}),
-    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": Row("sgr-{h17}", {"securityGroupRuleId": "{id}"}),
-    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": Row("sgr-{h17}", {"securityGroupRuleId": "{id}"}),
+    "aws:ec2/securityGroupRule:SecurityGroupRule": Sample("sgrule-{h8}", {"securityGroupRuleId": "sgr-{h17}"}),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": Sample("sgr-{h17}", {"securityGroupRuleId": "{id}"}),
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": Sample("sgr-{h17}", {"securityGroupRuleId": "{id}"}),
     "aws:ec2/vpcEndpoint:VpcEndpoint": _ec2("vpce", "vpc-endpoint", prefixListId="pl-{h8}", state="available"),
-    "aws:ec2/flowLog:FlowLog": Row("fl-{h17}", {"arn": _EC2 + ":vpc-flow-log/{id}"}),
-    "aws:ec2/placementGroup:PlacementGroup": Row(
+    "aws:ec2/flowLog:FlowLog": Sample("fl-{h17}", {"arn": _EC2 + ":vpc-flow-log/{id}"}),
+    "aws:ec2/placementGroup:PlacementGroup": Sample(
         "{name}", {"name": "{name}", "placementGroupId": "pg-{h17}", "arn": _EC2 + ":placement-group/{name}"}
     ),
-    "aws:ec2/launchTemplate:LaunchTemplate": Row(
+    "aws:ec2/launchTemplate:LaunchTemplate": Sample(
         "lt-{h17}",
         {"name": "{name}", "latestVersion": 1, "defaultVersion": 1, "arn": _EC2 + ":launch-template/{id}"},
     ),
-    "aws:eks/cluster:Cluster": Row(
+    "aws:eks/cluster:Cluster": Sample(
         "{name}",
         {
             "name": "{name}",
@@ -104,7 +104,7 @@ ROWS: Final[Mapping[str, Row]] = {
             "status": "ACTIVE",
         },
     ),
-    "aws:eks/nodeGroup:NodeGroup": Row(
+    "aws:eks/nodeGroup:NodeGroup": Sample(
         "{in[clusterName]}:{name}",
         {
             "nodeGroupName": "{name}",
@@ -113,51 +113,51 @@ ROWS: Final[Mapping[str, Row]] = {
             "status": "ACTIVE",
         },
     ),
-    "aws:eks/addon:Addon": Row(
+    "aws:eks/addon:Addon": Sample(
         "{in[clusterName]}:{in[addonName]}",
         {"arn": _EKS + ":addon/{in[clusterName]}/{in[addonName]}/{h32}"},
     ),
-    "aws:eks/accessEntry:AccessEntry": Row(
+    "aws:eks/accessEntry:AccessEntry": Sample(
         "{in[clusterName]}:{in[principalArn]}",
         {"accessEntryArn": _EKS + ":access-entry/{in[clusterName]}/role/{account}/{logical_name}/{h32}"},
     ),
-    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": Row(
+    "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": Sample(
         "{in[clusterName]}#{in[principalArn]}#{in[policyArn]}"
     ),
-    "aws:eks/podIdentityAssociation:PodIdentityAssociation": Row(
+    "aws:eks/podIdentityAssociation:PodIdentityAssociation": Sample(
         "a-{h17}",
         {"associationId": "{id}", "associationArn": _EKS + ":podidentityassociation/{in[clusterName]}/{id}"},
     ),
-    "aws:iam/role:Role": Row(
+    "aws:iam/role:Role": Sample(
         "{name}", {"name": "{name}", "arn": _IAM + ":role/{name}", "uniqueId": "AROA{H17}", "path": "/"}
     ),
-    "aws:iam/policy:Policy": Row(_IAM + ":policy/{name}", {"name": "{name}", "arn": "{id}", "path": "/"}),
-    "aws:iam/rolePolicy:RolePolicy": Row("{in[role]}:{name}", {"name": "{name}"}),
-    "aws:iam/rolePolicyAttachment:RolePolicyAttachment": Row("{in[role]}/{in[policyArn]}"),
-    "aws:iam/instanceProfile:InstanceProfile": Row(
+    "aws:iam/policy:Policy": Sample(_IAM + ":policy/{name}", {"name": "{name}", "arn": "{id}", "path": "/"}),
+    "aws:iam/rolePolicy:RolePolicy": Sample("{in[role]}:{name}", {"name": "{name}"}),
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment": Sample("{in[role]}/{in[policyArn]}"),
+    "aws:iam/instanceProfile:InstanceProfile": Sample(
         "{name}", {"name": "{name}", "arn": _IAM + ":instance-profile/{name}"}
     ),
-    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": Row(
+    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": Sample(
         _IAM + ":oidc-provider/" + _OIDC,
         {"arn": "{id}", "thumbprintLists": ["0000000000000000000000000000000000000000"]},
     ),
-    "aws:kms/key:Key": Row("{uuid}", {"keyId": "{id}", "arn": _ARN + ":kms:{region}:{account}:key/{id}"}),
-    "aws:kms/alias:Alias": Row(
+    "aws:kms/key:Key": Sample("{uuid}", {"keyId": "{id}", "arn": _ARN + ":kms:{region}:{account}:key/{id}"}),
+    "aws:kms/alias:Alias": Sample(
         "alias/{name}", {"name": "alias/{name}", "arn": _ARN + ":kms:{region}:{account}:alias/{name}"}
     ),
-    "aws:cloudwatch/logGroup:LogGroup": Row(
+    "aws:cloudwatch/logGroup:LogGroup": Sample(
         "{name}", {"name": "{name}", "arn": _ARN + ":logs:{region}:{account}:log-group:{name}"}
     ),
-    "aws:cloudwatch/eventRule:EventRule": Row(
+    "aws:cloudwatch/eventRule:EventRule": Sample(
         "{name}", {"name": "{name}", "arn": _ARN + ":events:{region}:{account}:rule/{name}"}
     ),
-    "aws:cloudwatch/eventTarget:EventTarget": Row("{in[rule]}-{name}", {"targetId": "{name}"}),
-    "aws:sqs/queue:Queue": Row(
+    "aws:cloudwatch/eventTarget:EventTarget": Sample("{in[rule]}-{name}", {"targetId": "{name}"}),
+    "aws:sqs/queue:Queue": Sample(
         "https://sqs.{region}.amazonaws.com/{account}/{name}",
         {"name": "{name}", "url": "{id}", "arn": _ARN + ":sqs:{region}:{account}:{name}"},
     ),
-    "aws:sns/topic:Topic": Row(_ARN + ":sns:{region}:{account}:{name}", {"name": "{name}", "arn": "{id}"}),
-    "aws:s3/bucket:Bucket": Row(
+    "aws:sns/topic:Topic": Sample(_ARN + ":sns:{region}:{account}:{name}", {"name": "{name}", "arn": "{id}"}),
+    "aws:s3/bucket:Bucket": Sample(
         "{name}",
         {
             "bucket": "{name}",
@@ -165,7 +165,7 @@ ROWS: Final[Mapping[str, Row]] = {
             "bucketRegionalDomainName": "{name}.s3.{region}.amazonaws.com",
         },
     ),
-    "aws:ecr/repository:Repository": Row(
+    "aws:ecr/repository:Repository": Sample(
         "{name}",
         {
             "name": "{name}",
@@ -174,18 +174,18 @@ ROWS: Final[Mapping[str, Row]] = {
             "registryId": "{account}",
         },
     ),
-    "aws:efs/fileSystem:FileSystem": Row(
+    "aws:efs/fileSystem:FileSystem": Sample(
         "fs-{h17}",
         {
             "arn": _ARN + ":elasticfilesystem:{region}:{account}:file-system/{id}",
             "dnsName": "{id}.efs.{region}.amazonaws.com",
         },
     ),
-    "aws:efs/mountTarget:MountTarget": Row("fsmt-{h17}", {"ipAddress": "198.51.100.1"}),
-    "aws:efs/accessPoint:AccessPoint": Row(
+    "aws:efs/mountTarget:MountTarget": Sample("fsmt-{h17}", {"ipAddress": "198.51.100.1"}),
+    "aws:efs/accessPoint:AccessPoint": Sample(
         "fsap-{h17}", {"arn": _ARN + ":elasticfilesystem:{region}:{account}:access-point/{id}"}
     ),
-    "aws:fsx/lustreFileSystem:LustreFileSystem": Row(
+    "aws:fsx/lustreFileSystem:LustreFileSystem": Sample(
         "fs-{h17}",
         {
             "arn": _ARN + ":fsx:{region}:{account}:file-system/{id}",
@@ -193,7 +193,7 @@ ROWS: Final[Mapping[str, Row]] = {
             "mountName": "{h8}",
         },
     ),
-    "aws:rds/instance:Instance": Row(
+    "aws:rds/instance:Instance": Sample(
         "db-{H17}",
         {
             "address": "{in[identifier]}.{h8}.{region}.rds.amazonaws.com",
@@ -201,15 +201,15 @@ ROWS: Final[Mapping[str, Row]] = {
             "masterUserSecrets": [{"secretArn": _ARN + ":secretsmanager:{region}:{account}:secret:rds!db-{uuid}-{h7}"}],
         },
     ),
-    "aws:rds/subnetGroup:SubnetGroup": Row("{name}", {"name": "{name}"}),
-    "aws:rds/parameterGroup:ParameterGroup": Row("{name}", {"name": "{name}"}),
-    "aws:costexplorer/anomalyMonitor:AnomalyMonitor": Row(
+    "aws:rds/subnetGroup:SubnetGroup": Sample("{name}", {"name": "{name}"}),
+    "aws:rds/parameterGroup:ParameterGroup": Sample("{name}", {"name": "{name}"}),
+    "aws:costexplorer/anomalyMonitor:AnomalyMonitor": Sample(
         _ARN + ":ce::{account}:anomalymonitor/{uuid}", {"arn": "{id}"}
     ),
-    "aws:ssm/parameter:Parameter": Row(
+    "aws:ssm/parameter:Parameter": Sample(
         "{name}", {"name": "{name}", "arn": _ARN + ":ssm:{region}:{account}:parameter/{name}"}
     ),
-    "kubernetes:helm.sh/v3:Release": Row(
+    "kubernetes:helm.sh/v3:Release": Sample(
         "{in[namespace]}/{name}",
         {"name": "{name}", "status": {"name": "{name}", "namespace": "{in[namespace]}", "status": "deployed"}},
     ),
@@ -221,26 +221,26 @@ _NAME_KEYS: Final = ("name", "nodeGroupName", "bucket", "targetId")
 
 def answer(facts: Facts) -> tuple[str, dict[str, Any]]:
     """Id and computed outputs of a custom resource."""
-    if facts.type.startswith("kubernetes:") and facts.type not in ROWS:
+    if facts.type.startswith("kubernetes:") and facts.type not in SAMPLES:
         return _kubernetes(facts)
-    row = ROWS.get(facts.type, Row("{name}"))
+    sample = SAMPLES.get(facts.type, Sample("{name}"))
     words = _words(facts)
-    words["id"] = row.id.format_map(words)
-    return words["id"], _fill(row.outputs, words)
+    words["id"] = sample.id.format_map(words)
+    return words["id"], _fill(sample.outputs, words)
 
 
 def physical_name(facts: Facts) -> str:
-    """The name given, without a prefix that the row adds itself, else one in the form of auto-naming."""
-    given = next((facts.inputs[key] for key in _NAME_KEYS if isinstance(facts.inputs.get(key), str)), None)
-    if given is not None:
-        return str(given).removeprefix("alias/")
+    """The name in the inputs, without a prefix that the sample adds itself; else an auto-generated one."""
+    explicit = next((facts.inputs[key] for key in _NAME_KEYS if isinstance(facts.inputs.get(key), str)), None)
+    if explicit is not None:
+        return str(explicit).removeprefix("alias/")
     return f"{facts.project}-{facts.stack}-{facts.logical_name}-{_digest(facts)[:7]}"
 
 
 def _kubernetes(facts: Facts) -> tuple[str, dict[str, Any]]:
     metadata = facts.inputs.get("metadata")
     metadata = metadata if isinstance(metadata, Mapping) else {}
-    # The provider names what has no name after the resource: "logical name-8 characters" (pulumi-kubernetes).
+    # The provider generates missing names from the resource: "logical name-8 characters" (pulumi-kubernetes).
     name = metadata.get("name") or f"{facts.logical_name}-{_digest(facts)[:8]}"
     namespace = metadata.get("namespace")
     return f"{namespace}/{name}" if namespace else str(name), {"metadata": {"name": name}}
@@ -269,7 +269,7 @@ def _words(facts: Facts) -> dict[str, Any]:
 
 
 class _Inputs(dict[str, Any]):
-    """Inputs by name in a template; one that is not given is an empty text, as in an AWS id made of optional parts."""
+    """Inputs by name in a template; a missing input is an empty string, as in an AWS id with optional parts."""
 
     def __missing__(self, key: str) -> str:
         return ""

@@ -1,4 +1,4 @@
-"""URNs as the engine spells them (pulumi v3.258.0, pkg/resource/deploy/deployment.go, generateURN)."""
+"""URNs in the engine's format (pulumi v3.258.0, pkg/resource/deploy/deployment.go, generateURN)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def resource_type(urn: str) -> str:
 
 
 def make_urn(stack: str, project: str, parent: str | None, type_: str, name: str) -> str:
-    """The URN of a resource below `parent`; the stack's own type is left out of the chain."""
+    """The URN of a resource with a parent; the chain omits the stack's own type."""
     above = qualified_type(parent) if parent else STACK_TYPE
     chain = type_ if above == STACK_TYPE else f"{above}${type_}"
     return f"urn:pulumi:{stack}::{project}::{chain}::{name}"

@@ -1,4 +1,4 @@
-"""`slipway render`: a stack's whole program as files, in seconds and without engine, cloud or credentials."""
+"""`slipway render`: writes a stack's program as files, in seconds and without engine, cloud or credentials."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 Format = Literal["pulumi", "terraform"]
-"""What a rendering is written as: all of the program, or its AWS resources for tools that read Terraform."""
+"""Format of a rendering: the whole program, or its AWS resources for tools that read Terraform."""
 FORMATS: tuple[Format, ...] = get_args(Format)
 
 
 @dataclass(frozen=True)
 class Rendering:
-    """What was rendered, and what the settings' checks would have a reader know."""
+    """A rendering: the recording, and warnings about the settings."""
 
     recording: Recording
     warnings: tuple[Problem, ...]
@@ -32,17 +32,17 @@ def render(stack: str, out: Path, *, stacks: Path = Path("stacks"), written_as: 
 
     Args:
         stack: Name of the stack: `prod` for `Pulumi.prod.yaml`.
-        out: Folder that becomes the rendering; it is empty, absent or a former rendering.
+        out: Folder to write; it must be empty, missing, or a previous rendering.
         stacks: Folder of the stack files.
-        written_as: `terraform` for `main.tf.json` alone.
+        written_as: `terraform` writes only `main.tf.json`.
 
     Raises:
-        ConfigurationError: The stack file is wrong.
+        ConfigurationError: The stack file is invalid.
         RenderError: The program can't be rendered, or the folder can't be replaced.
     """
     loaded = load(read_stack(stack, stacks), stack=stack)
     folder.check(out)
-    # Imported here: the SDKs take seconds, and a wrong stack file or folder is refused before.
+    # Imported here: the SDKs take seconds to import, and an invalid stack file or folder is refused first.
     from slipway.render.layout import files_of  # noqa: PLC0415
     from slipway.render.program import record_platform  # noqa: PLC0415
     from slipway.render.terraform import document  # noqa: PLC0415

@@ -1,1 +1,1 @@
-"""A stack on one page, and in one comment: what will change, what it costs, what is wrong with it."""
+"""A report on a stack, as an HTML page and as a pull request comment: changes, cost, policy findings."""

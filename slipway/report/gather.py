@@ -1,4 +1,4 @@
-"""Puts a report together from what was found out: pure, so a test can make one of anything."""
+"""Builds a report from its inputs. It is pure, so that tests can build reports from any input."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from spec.settings import Loaded
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
-    """All that a report is made from.
+class Inputs:
+    """The inputs of a report.
 
     Attributes:
         stack: Name of the stack.
         loaded: Its settings.
-        recording: Its program, run without an engine.
-        estimate: What it costs.
-        violations: What the policy pack found, suppressed or not.
-        today: Day on which suppressions are findings.
-        plan: What a change does to it.
-        before: What it cost at the commit that it is compared with; None where that is not known.
-        before_problem: Why it is not known, where it was asked for.
-        commit: Commit of the program, for a reader; empty where there is none.
+        recording: The recorded run of its program.
+        estimate: Its cost estimate.
+        violations: Findings of the policy pack, including suppressed ones.
+        today: Date at which the expiry of suppressions is evaluated.
+        plan: The changes of its resources.
+        before: Cost estimate of the baseline; None if there is none.
+        before_problem: Why the baseline has no cost estimate, if one was requested.
+        commit: Commit of the program, for readers; empty if unknown.
     """
 
     stack: str
@@ -46,20 +46,20 @@ class Findings:
     commit: str = ""
 
 
-def report(found: Findings) -> Report:
+def report(inputs: Inputs) -> Report:
     """The report."""
-    platform, recording, cost = found.loaded.platform, found.recording, found.estimate
+    platform, recording, cost = inputs.loaded.platform, inputs.recording, inputs.estimate
     specs = resolve_all(platform)
-    change = None if found.before is None else difference(found.before, cost)
+    change = None if inputs.before is None else difference(inputs.before, cost)
     return Report(
-        stack=found.stack,
+        stack=inputs.stack,
         cluster=platform.cluster_name,
         account=platform.account.id,
         region=platform.account.region,
         kubernetes=platform.cluster.version,
         owner=platform.environment.owner,
         protected=platform.environment.protect,
-        commit=found.commit,
+        commit=inputs.commit,
         resources=sum(one.custom for one in recording),
         pools=pools.pools(specs.values(), cost),
         quotas=teams.quotas(platform, specs),
@@ -68,8 +68,8 @@ def report(found: Findings) -> Report:
         stores=storage.stores(platform, recording),
         software=software.releases(recording),
         addons=software.addons(recording),
-        bill=bill.bill(platform, cost, change, found.before_problem),
-        evaluation=findings.evaluation(found.violations, found.stack, found.today),
-        plan=found.plan,
-        caveats=caveats.caveats(recording, cost, found.plan, found.loaded.warnings),
+        bill=bill.bill(platform, cost, change, inputs.before_problem),
+        evaluation=findings.evaluation(inputs.violations, inputs.stack, inputs.today),
+        plan=inputs.plan,
+        caveats=caveats.caveats(recording, cost, inputs.plan, inputs.loaded.warnings),
     )

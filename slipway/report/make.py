@@ -1,4 +1,5 @@
-"""Makes the report of a stack: runs the program, prices it, judges it, compares it, and writes the two files."""
+"""Generates the report on a stack: runs the program, estimates its cost, evaluates the policies, compares it with a
+baseline, and writes the two files."""
 
 from __future__ import annotations
 
@@ -29,13 +30,13 @@ COMMENT: Final = "report.md"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class Request:
     """What to report on.
 
     Attributes:
         stack: Name of the stack.
-        against: Commit, branch or tag to compare with; None for none.
-        plan: File of the engine's plan; None for none. It says what changes, `against` what it costs.
+        against: Commit, branch or tag to compare with, if any.
+        plan: File with the engine's plan, if any. The changes come from it, the cost difference from `against`.
     """
 
     stack: str
@@ -43,22 +44,22 @@ class Wanted:
     plan: Path | None = None
 
 
-def make(project: Project, loaded: Loaded, wanted: Wanted) -> Report:
+def make(project: Project, loaded: Loaded, request: Request) -> Report:
     """The report of valid settings.
 
     Raises:
-        RenderError: The program does not run.
-        SlipwayError: The plan's file is none.
+        RenderError: The program fails.
+        SlipwayError: The file of the plan is not valid.
     """
-    plan = NOTHING if wanted.plan is None else engine.read(wanted.plan)
-    recording = record_platform(loaded.platform, stack=wanted.stack)
+    plan = NOTHING if request.plan is None else engine.read(request.plan)
+    recording = record_platform(loaded.platform, stack=request.stack)
     today = pack.today()
     before, problem = None, ""
-    if wanted.against is not None:
-        compared, before, problem = _against(project, wanted.stack, wanted.against, recording)
-        plan = plan if wanted.plan is not None else compared
-    found = gather.Findings(
-        stack=wanted.stack,
+    if request.against is not None:
+        compared, before, problem = _against(project, request.stack, request.against, recording)
+        plan = plan if request.plan is not None else compared
+    inputs = gather.Inputs(
+        stack=request.stack,
         loaded=loaded,
         recording=recording,
         estimate=estimate(loaded.platform, today),
@@ -69,42 +70,42 @@ def make(project: Project, loaded: Loaded, wanted: Wanted) -> Report:
         before_problem=problem,
         commit=_commit(project),
     )
-    return gather.report(found)
+    return gather.report(inputs)
 
 
 def write(report: Report, out: Path) -> None:
-    """Write the page and the comment to a folder, which is made where it is not there; its other files stay."""
+    """Write the page and the comment to a folder, which is created if needed; its other files are kept."""
     out.mkdir(parents=True, exist_ok=True)
     for name, text in ((PAGE, page(report)), (COMMENT, markdown(report))):
         (out / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def needs_of(recording: Recording) -> dict[str, Mapping[str, Sequence[str]]]:
-    """What each resource takes from which others."""
+    """Property dependencies by URN: the URNs that each property of a resource comes from."""
     return {one.urn: one.options.property_dependencies for one in recording}
 
 
 def _against(project: Project, stack: str, ref: str, recording: Recording) -> tuple[Plan, Estimate | None, str]:
-    """The plan, what it cost there, and why that is not known."""
-    there = baseline(project, stack, ref)
-    if there.problem:
-        plan = Plan(against=there.name, problem=there.problem)
+    """The plan, the cost estimate of the baseline, and why there is none."""
+    base = baseline(project, stack, ref)
+    if base.problem:
+        plan = Plan(against=base.name, problem=base.problem)
     else:
-        plan = compare(there.resources, map(as_data, recording), needs_of(recording), against=there.name)
-    return plan, there.estimate, "" if there.estimate else _why(there)
+        plan = compare(base.resources, map(as_data, recording), needs_of(recording), against=base.name)
+    return plan, base.estimate, "" if base.estimate else _why(base)
 
 
-def _why(there: Baseline) -> str:
-    """Why it is not known what the stack cost at a commit."""
-    if there.new:
-        return "the stack is not there yet"
-    if there.problem:
-        return f"{there.name} can't be compared"
-    return f"its settings at {there.name} can't be priced by this program"
+def _why(base: Baseline) -> str:
+    """Why the baseline has no cost estimate."""
+    if base.new:
+        return "the stack is new"
+    if base.problem:
+        return f"{base.name} can't be compared"
+    return f"this program can't price the settings at {base.name}"
 
 
 def _commit(project: Project) -> str:
-    """The commit of the checkout, and whether files differ from it; empty where git knows none."""
+    """The commit of the checkout, marked if files differ from it; empty if git knows none."""
     try:
         done = subprocess.run(
             ["git", "-C", str(project.root), "describe", "--always", "--dirty", "--exclude=*"],

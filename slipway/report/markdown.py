@@ -1,6 +1,6 @@
-"""The report as a comment on a pull request: what changes, what it costs, what is wrong with it.
+"""The report as a pull request comment: changes, cost, policy findings.
 
-GitHub takes 65,536 characters in a comment; every list here ends after a few, and the page has the rest.
+GitHub limits a comment to 65,536 characters, so every list is cut off after a few entries; the page has all of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slipway.report.plan import Plan, ResourceChange, Verb, kind
 from spec.pricing import Amounts
 
 KINDS: Final = 12
-TAKEN: Final = 10
+REMOVALS: Final = 10
 FINDINGS: Final = 8
 _LONGEST: Final = 400
 _SPECIAL: Final = re.compile(r"([\\`*_\[\]|~])")
@@ -25,7 +25,7 @@ _COLUMNS: Final = (Verb.CREATE, Verb.UPDATE, Verb.MAYBE, Verb.REPLACE, Verb.DELE
 
 
 def marker(stack: str) -> str:
-    """What a comment begins with, so that the next run finds it and updates it in place."""
+    """The first line of a comment, by which the next run finds and updates it."""
     return f"<!-- slipway-report:{stack} -->"
 
 
@@ -44,17 +44,17 @@ def _plan(plan: Plan) -> Iterator[str]:
         return
     parts = [f"{count} to {verb}" for verb, count in _counts(plan)]
     if not parts:
-        yield f"**No resource changes** against {prose(plan.against)}; {plan.unchanged} stay as they are."
+        yield f"**No resource changes** compared with {prose(plan.against)}; {plan.unchanged} unchanged."
         return
-    yield f"**{', '.join(parts)}** against {prose(plan.against)}; {plan.unchanged} stay as they are."
-    taken = [change for verb in Verb for change in plan.own(verb) if change.takes]
-    if taken:
-        more = [f"- and {len(taken) - TAKEN} more, on the page"] if len(taken) > TAKEN else []
+    yield f"**{', '.join(parts)}** compared with {prose(plan.against)}; {plan.unchanged} unchanged."
+    removals = [change for verb in Verb for change in plan.own(verb) if change.removes]
+    if removals:
+        more = [f"- {len(removals) - REMOVALS} more on the page"] if len(removals) > REMOVALS else []
         more += [
-            f"- {counted(len(ones), 'resource')} that name {code(name)} may be replaced with it"
-            for name, ones in plan.followers().items()
+            f"- {counted(len(ones), 'resource')} that reference {code(name)} may be replaced with it"
+            for name, ones in plan.dependents().items()
         ]
-        yield "\n".join([*map(_taken, taken[:TAKEN]), *more])
+        yield "\n".join([*map(_removal, removals[:REMOVALS]), *more])
     yield "\n".join(_table(plan))
 
 
@@ -62,16 +62,16 @@ def _counts(plan: Plan) -> list[tuple[Verb, int]]:
     return [(verb, plan.counts[verb]) for verb in _COLUMNS if plan.counts[verb]]
 
 
-def _taken(change: ResourceChange) -> str:
+def _removal(change: ResourceChange) -> str:
     what = f"{change.verb} {kind(change.type)} {code(change.name)}"
     reasons = [one for one in change.properties if one.forces is not False]
     why = "".join(f"; {code(one.path)}: {code(one.before)} → {code(one.after)}" for one in reasons[:2])
-    if change.because:
-        why = f", which follows from {code(change.because)}"
-    if change.stays:
-        why += ", which leaves the stack and stays in AWS"
+    if change.cause:
+        why = f", caused by {code(change.cause)}"
+    if change.retained:
+        why += ", which is removed from the stack and retained in AWS"
     if change.dangerous:
-        return f"- **{what}**{why}. **Loses {prose(change.loses)}.** Mend: {prose(change.fix)}."
+        return f"- **{what}**{why}. **Loses {prose(change.loses)}.** Fix: {prose(change.fix)}."
     return f"- {what}{why}"
 
 
@@ -79,25 +79,25 @@ def _table(plan: Plan) -> Iterator[str]:
     verbs = [verb for verb, _ in _counts(plan)]
     yield f"| Kind | {' | '.join(verbs)} |"
     yield f"|---|{'--:|' * len(verbs)}"
-    rows = list(plan.by_kind().items())
-    for name, counts in rows[:KINDS]:
+    kinds = list(plan.by_kind().items())
+    for name, counts in kinds[:KINDS]:
         yield f"| {prose(name)} | {' | '.join(str(counts[verb] or '') for verb in verbs)} |"
-    if len(rows) > KINDS:
-        rest = [sum(counts[verb] for _, counts in rows[KINDS:]) for verb in verbs]
-        yield f"| {len(rows) - KINDS} more kinds | {' | '.join(map(str, rest))} |"
+    if len(kinds) > KINDS:
+        rest = [sum(counts[verb] for _, counts in kinds[KINDS:]) for verb in verbs]
+        yield f"| {len(kinds) - KINDS} more kinds | {' | '.join(map(str, rest))} |"
 
 
 def _cost(report: Report) -> Iterator[str]:
     bill = report.bill
-    rows = ["| Cost a month | floor | expected | ceiling |", "|---|--:|--:|--:|"]
-    rows.append(f"| this change | {_cells(bill.total)} |")
+    lines = ["| Cost per month | floor | expected | ceiling |", "|---|--:|--:|--:|"]
+    lines.append(f"| stack {prose(report.stack)} | {_cells(bill.total)} |")
     if bill.delta is not None:
         delta = bill.delta
-        rows.append(f"| **difference** | **{'** | **'.join(map(signed, _three(delta)))}** |")
-    rows += [f"| {prose(bar.name)} | {' | '.join(map(signed, _three(bar.amounts)))} |" for bar in bill.movers]
-    yield "\n".join(rows)
+        lines.append(f"| **difference** | **{'** | **'.join(map(signed, _three(delta)))}** |")
+    lines += [f"| {prose(bar.name)} | {' | '.join(map(signed, _three(bar.amounts)))} |" for bar in bill.movers]
+    yield "\n".join(lines)
     if bill.delta_problem:
-        yield f"No difference in cost: {prose(bill.delta_problem)}"
+        yield f"No cost difference: {prose(bill.delta_problem)}"
 
 
 def _three(amounts: Amounts) -> tuple[Decimal, Decimal, Decimal]:
@@ -109,13 +109,13 @@ def _cells(amounts: Amounts) -> str:
 
 
 def _findings(report: Report) -> Iterator[str]:
-    found = report.evaluation
-    broken, advice = found.count("mandatory"), found.count("advisory")
-    head = f"{broken} mandatory and {counted(advice, 'advisory finding')}, {found.suppressed} suppressed"
-    yield f"**Policies: {head}**" if broken else f"Policies: {head}"
-    if found.findings:
-        more = [f"- and {len(found.findings) - FINDINGS} more, on the page"] if len(found.findings) > FINDINGS else []
-        yield "\n".join([*map(_finding, found.findings[:FINDINGS]), *more])
+    result = report.evaluation
+    mandatory, advisory = result.count("mandatory"), result.count("advisory")
+    head = f"{mandatory} mandatory and {counted(advisory, 'advisory finding')}, {result.suppressed} suppressed"
+    yield f"**Policies: {head}**" if mandatory else f"Policies: {head}"
+    if result.findings:
+        more = [f"- {len(result.findings) - FINDINGS} more on the page"] if len(result.findings) > FINDINGS else []
+        yield "\n".join([*map(_finding, result.findings[:FINDINGS]), *more])
 
 
 def _finding(one: FindingView) -> str:
@@ -128,20 +128,20 @@ def _finding(one: FindingView) -> str:
 def _end(report: Report) -> str:
     caveats = ", ".join(caveat.what[0].lower() + caveat.what[1:] for caveat in report.caveats)
     at = f" of {code(report.commit)}" if report.commit else ""
-    return f"<sub>Report{at}, without credentials. Not proven here: {prose(caveats)}. The page tells more.</sub>"
+    return f"<sub>Report{at}, generated without credentials. Limitations: {prose(caveats)}. The page has details.</sub>"
 
 
 def prose(text: str) -> str:
-    """Text that is shown as it is: no markup, no mention, no reference to an issue; cut where it is long."""
+    """Text shown literally: without markup, mentions and issue references; truncated if it is long."""
     short = " ".join(text.split())
     short = short if len(short) <= _LONGEST else f"{short[: _LONGEST - 1]}…"
     safe = short.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    # A space of no width ends a mention without being seen.
+    # A zero-width space breaks a mention invisibly.
     return _REFERENCE.sub("\\1\u200b", _SPECIAL.sub(r"\\\1", safe))
 
 
 def code(text: str) -> str:
-    """Text as code, inside a table as well; a dash for nothing."""
+    """Text as inline code, safe in tables; a dash if it is empty."""
     short = " ".join(text.split()).replace("`", "'")
     short = short if len(short) <= _LONGEST else f"{short[: _LONGEST - 1]}…"
     return f"`{short.replace('|', '¦')}`" if short else "\N{EM DASH}"

@@ -1,6 +1,6 @@
-"""What a report says, as data: made once from the program and its settings, and drawn by the page and the comment.
+"""The content of a report as data: built once from the program and its settings, rendered by the page and the comment.
 
-Money is USD: for a node by the hour, elsewhere by the month of 730 hours.
+Amounts are in USD: per hour for a node, otherwise per month of 730 hours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spec.pricing import Amounts
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """One MIG instance of a GPU: its profile, and its compute slices of the seven that a GPU has."""
+    """One MIG instance of a GPU: its profile and its number of compute slices (a GPU has seven)."""
 
     profile: str
     compute: int
@@ -23,20 +23,20 @@ class Slice:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolView:
-    """A pool as it is drawn.
+    """A node pool.
 
     Attributes:
         market: `on-demand`, `spot` or `reserved`.
-        minimum: Nodes that are always there.
-        maximum: Nodes at most.
-        gpus: GPUs of one node.
+        minimum: Minimum number of nodes.
+        maximum: Maximum number of nodes.
+        gpus: GPUs per node.
         gpu: Model of the GPUs; empty for a CPU pool.
-        slices: MIG instances of one GPU; empty where GPUs are whole.
-        slack: Compute slices of a cut GPU that no instance has.
-        shared: How pods share a GPU, as text; empty where each has its own.
-        facts: What else a reader may want to know, as (name, text).
-        low: Price of a node an hour, the lowest; None where there is none.
-        high: The highest.
+        slices: MIG instances of one GPU; empty if GPUs are not partitioned.
+        unused_slices: Compute slices of a partitioned GPU that no instance uses.
+        shared: How pods share a GPU, as text; empty if GPUs are not shared.
+        facts: Other facts, as (name, text).
+        low: Lowest price of a node, USD per hour; None without a price.
+        high: Highest price of a node, USD per hour; None without a price.
     """
 
     name: str
@@ -50,7 +50,7 @@ class PoolView:
     gpus: int
     gpu: str
     slices: tuple[Slice, ...]
-    slack: int
+    unused_slices: int
     shared: str
     taints: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
@@ -59,28 +59,31 @@ class PoolView:
 
     @property
     def gpus_max(self) -> int:
-        """GPUs of the pool at its largest."""
+        """Maximum number of GPUs in the pool."""
         return self.gpus * self.maximum
 
     @property
     def gpus_min(self) -> int:
-        """GPUs that are always there."""
+        """Minimum number of GPUs in the pool."""
         return self.gpus * self.minimum
 
     @property
     def slices_max(self) -> int:
-        """MIG instances of the pool at its largest."""
+        """Maximum number of MIG instances in the pool."""
         return len(self.slices) * self.gpus_max
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A team's share of a pool, in the pool's unit.
+    """A team's quota in a pool, in the pool's unit.
 
     Attributes:
-        tone: Place of the team among all teams, by which it has its shade in every pool.
-        start: Where it begins, of 100 parts of the pool's size.
-        width: How wide it is, of the same.
+        tone: Index of the team among all teams, which selects its color in every pool.
+        nominal: Nominal quota.
+        borrow: Borrowing limit.
+        lend: Quota that others may borrow.
+        start: Start of its bar, in percent of the pool's size.
+        width: Width of its bar, in percent of the pool's size.
     """
 
     team: str
@@ -94,7 +97,7 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """How a pool is shared out: its size at its largest, what each team has, and what no team has."""
+    """The quotas of a pool: its maximum size, and the part of each team."""
 
     pool: str
     unit: str
@@ -103,13 +106,13 @@ class Quota:
 
     @property
     def free(self) -> int:
-        """What no team has by right; below zero where more is promised than there is."""
+        """Quota that is not assigned to a team; negative if the nominal quotas exceed the pool."""
         return self.size - sum(part.nominal for part in self.parts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TeamView:
-    """A team. `budget` is USD a month, None where there is none."""
+    """A team; `budget` is None if the team has no budget."""
 
     name: str
     project: str
@@ -124,7 +127,7 @@ class TeamView:
 
 @dataclass(frozen=True, kw_only=True)
 class ZoneView:
-    """A zone with its subnets as (kind, range); `nat` where it has a gateway of its own."""
+    """An availability zone with its subnets as (kind, CIDR); `nat` if it has a NAT gateway."""
 
     name: str
     subnets: tuple[tuple[str, str], ...]
@@ -133,7 +136,7 @@ class ZoneView:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkView:
-    """The VPC. `out` says in a sentence how private subnets reach the internet."""
+    """The VPC; `out` describes how private subnets reach the internet."""
 
     cidr: str
     pod_cidr: str
@@ -146,7 +149,7 @@ class NetworkView:
 
 @dataclass(frozen=True, kw_only=True)
 class StoreView:
-    """Something that keeps data: what it is, how it is kept, who uses it, and what is said where nobody does."""
+    """A data store: its kind, facts about it, the teams and software that use it; `idle` is shown if none does."""
 
     kind: str
     name: str
@@ -169,7 +172,7 @@ class SoftwareView:
 
 @dataclass(frozen=True, kw_only=True)
 class Bar:
-    """A row of the bill."""
+    """One bar of a cost chart."""
 
     name: str
     amounts: Amounts
@@ -177,15 +180,15 @@ class Bar:
 
 @dataclass(frozen=True, kw_only=True)
 class Bill:
-    """What the stack costs a month.
+    """The monthly cost of the stack.
 
     Attributes:
-        by: Rows by what they are grouped by: pool, team, service.
-        bounds: Bounds that were set, as (name, USD a month).
-        delta: What the change adds; None where there is nothing to compare with.
-        movers: The lines that the change adds most to, with what it adds.
-        delta_problem: Why there is no difference, where one was asked for.
-        dates: Days of the prices, oldest and newest.
+        by: Costs by grouping: pool, team, service.
+        bounds: Configured budgets and limits, as (name, USD per month).
+        delta: Cost difference from the baseline; None without a comparison.
+        movers: Lines with the largest cost difference, with that difference.
+        delta_problem: Why there is no cost difference, if one was requested.
+        dates: Dates of the oldest and the newest price.
     """
 
     total: Amounts
@@ -195,17 +198,16 @@ class Bill:
     movers: tuple[Bar, ...]
     delta_problem: str
     dates: tuple[str, ...]
-    region: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class FindingView:
-    """A question that was answered badly, with all resources that do so.
+    """A violated check, with all resources that violate it.
 
     Attributes:
         level: `mandatory` or `advisory`.
-        cases: Resources that are wrong, each with what is wrong and how to mend it.
-        external_ids: Ids of the same question elsewhere.
+        cases: Violating resources, each with a message and fix.
+        external_ids: IDs of the equivalent checks of other tools.
     """
 
     level: str
@@ -218,7 +220,7 @@ class FindingView:
 
 @dataclass(frozen=True, kw_only=True)
 class SuppressedFinding:
-    """A suppression in use, with what it excuses."""
+    """A suppression in use, with the resources whose findings it suppresses."""
 
     rule: str
     reason: str
@@ -229,25 +231,25 @@ class SuppressedFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """What the policy pack says: findings, the worst first, and suppressions in use."""
+    """The result of the policy pack: findings, most severe first, and suppressions in use."""
 
     rules: int
     findings: tuple[FindingView, ...]
     suppressions: tuple[SuppressedFinding, ...]
 
     def count(self, level: str) -> int:
-        """Violations of a level."""
+        """Number of violations of a level."""
         return sum(len(finding.cases) for finding in self.findings if finding.level == level)
 
     @property
     def suppressed(self) -> int:
-        """Violations that a suppression excuses."""
+        """Number of suppressed violations."""
         return sum(len(suppression.resources) for suppression in self.suppressions)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Caveat:
-    """Something that a report can't vouch for: what, why, and each case of it."""
+    """A limitation of the report: what it is, why, and the items it applies to."""
 
     what: str
     why: str
@@ -256,7 +258,7 @@ class Caveat:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """All of it."""
+    """The content of a report."""
 
     stack: str
     cluster: str
@@ -281,10 +283,10 @@ class Report:
 
     @property
     def gpus_max(self) -> int:
-        """GPUs of the stack at its largest."""
+        """Maximum number of GPUs in the stack."""
         return sum(pool.gpus_max for pool in self.pools)
 
     @property
     def gpus_min(self) -> int:
-        """GPUs that are always there."""
+        """Minimum number of GPUs in the stack."""
         return sum(pool.gpus_min for pool in self.pools)

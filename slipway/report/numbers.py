@@ -1,4 +1,4 @@
-"""Numbers as people read them: the same in the page and in the comment."""
+"""Formats numbers for readers, in the page and in the comment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DASH: Final = "\N{EN DASH}"
 
 
 def usd(amount: Decimal) -> str:
-    """Whole dollars, so that columns line up: `$1,234`; `<$1` for what costs and is less."""
+    """In whole dollars, so that columns line up: `$1,234`; `<$1` for smaller amounts above zero."""
     if 0 < amount < 1:
         return "<$1"
     return _dollars(amount.quantize(_WHOLE, ROUND_HALF_UP))
@@ -24,18 +24,18 @@ def cents(amount: Decimal) -> str:
 
 
 def signed(amount: Decimal) -> str:
-    """A difference to the cent, with its sign: `+$1,234.56`; `$0.00` where there is none."""
+    """A difference to the cent, with its sign: `+$1,234.56`; `$0.00` if there is none."""
     rounded = amount.quantize(_CENT, ROUND_HALF_UP)
     return f"+{_dollars(rounded)}" if rounded > 0 else _dollars(abs(rounded) if rounded == 0 else rounded)
 
 
 def span(low: int, high: int) -> str:
-    """From a least to a most; one number where they are the same."""
+    """A range; one number if both ends are equal."""
     return f"{low:,}" if low == high else f"{low:,}{_DASH}{high:,}"
 
 
 def usd_span(low: Decimal | None, high: Decimal | None) -> str:
-    """From a least to a most price; empty where there is none."""
+    """A price range; empty without a price."""
     if low is None or high is None:
         return ""
     return cents(low) if low == high else f"{cents(low)}{_DASH}{cents(high).removeprefix('$')}"

@@ -1,6 +1,6 @@
-"""The report as a page: one file, with its style and script inside, that asks the network for nothing.
+"""The report as an HTML page: one self-contained file that makes no network requests.
 
-Jinja's templates escape whatever they are given; a policy in the page's head lets no other script run than its own.
+The Jinja templates escape all values, and a content security policy in the page allows only its own script.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SECTIONS: Final = {
     "network": "Network",
     "storage": "Storage",
     "software": "Software",
-    "caveats": "Not proven",
+    "caveats": "Limitations",
 }
-"""Titles of the sections by their id; each has a template of its name."""
+"""Section titles by id; each section has a template named after its id."""
 DRAWN: Final = 64
-"""Nodes of a pool that are drawn one by one; a larger pool is drawn by one of its nodes, with how many there are."""
+"""Maximum number of nodes drawn individually; a larger pool is drawn as one node with a count."""
 
 
 def page(report: Report) -> str:
@@ -40,7 +40,7 @@ def page(report: Report) -> str:
 
 
 def sections(report: Report) -> dict[str, str]:
-    """Titles of the sections in the order in which they stand: changes first, where there is anything to tell of."""
+    """Section titles in display order; changes come first if there is a comparison."""
     if report.plan.asked:
         return dict(SECTIONS)
     late = ("changes", "caveats")
@@ -48,7 +48,7 @@ def sections(report: Report) -> dict[str, str]:
 
 
 def nodes(pool: PoolView) -> list[tuple[str, int]]:
-    """What is drawn of a pool: (`always` or `elastic`, how many nodes it stands for)."""
+    """The nodes to draw for a pool: (`always` or `elastic`, number of nodes represented)."""
     groups = [("always", pool.minimum), ("elastic", pool.maximum - pool.minimum)]
     if pool.maximum <= DRAWN:
         return [(state, 1) for state, count in groups for _ in range(count)]
@@ -56,12 +56,12 @@ def nodes(pool: PoolView) -> list[tuple[str, int]]:
 
 
 def percent(amount: Decimal, whole: Decimal) -> str:
-    """A part of a whole as a CSS length."""
+    """A fraction as a CSS percentage."""
     return f"{float(100 * amount / whole) if whole else 0:.2f}%"
 
 
 def largest(amounts: list[Amounts]) -> Decimal:
-    """The largest of all amounts: the scale of their bars."""
+    """The largest of all amounts, which scales their bars."""
     return max((max(one.floor, one.expected, one.ceiling) for one in amounts), default=Decimal(0))
 
 

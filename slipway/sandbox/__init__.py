@@ -3,4 +3,4 @@
 from typing import Final
 
 IN_SANDBOX_SHELL: Final = "SLIPWAY_SANDBOX_SHELL"
-"""Set in a shell of `slipway sandbox env`: every run there is one in the sandbox."""
+"""Set by `slipway sandbox env`: every run in that shell uses the sandbox."""

@@ -1,4 +1,4 @@
-"""What the daemon consists of: AWS, etcd, API servers on demand, nodes, and the two providers in front of them."""
+"""The parts of the daemon: AWS, etcd, API servers on demand, nodes, and the two providers in front of them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 
-from slipway.sandbox.aws import moto_server
 from slipway.sandbox.aws.client import Clients
 from slipway.sandbox.aws.configuration import World
-from slipway.sandbox.aws.in_process import send_to
 from slipway.sandbox.aws.mappings import MAPPINGS
-from slipway.sandbox.aws.moto_server import MotoServer
+from slipway.sandbox.aws.moto.in_process import send_to
+from slipway.sandbox.aws.moto.server import MotoServer
+from slipway.sandbox.aws.moto.server import start as start_moto
 from slipway.sandbox.aws.provider import AwsProvider
 from slipway.sandbox.aws.warm import warm
 from slipway.sandbox.cluster import binaries
@@ -45,12 +45,12 @@ from slipway.sandbox.state import SandboxState, save, save_children
 
 LOG = logging.getLogger(__name__)
 ANY_REGION = "us-east-1"
-"""What moto loads is the same for all regions."""
+"""Used to load moto in advance; what it loads is the same in every region."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a sandbox is to be started."""
+    """Settings of a sandbox."""
 
     home: Path
     aws_port: int = 0
@@ -59,7 +59,7 @@ class Settings:
 
 
 class Sandbox:
-    """Everything that runs. Made by `Sandbox.start`, ended by `stop`."""
+    """All running parts. Created by `Sandbox.start`, ended by `stop`."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -75,7 +75,7 @@ class Sandbox:
 
     @classmethod
     def start(cls, settings: Settings) -> Sandbox:
-        """Start all; what was started is ended again when a part fails."""
+        """Start all parts; if one fails, those already started are stopped."""
         sandbox = cls(settings)
         try:
             sandbox._start()
@@ -85,13 +85,13 @@ class Sandbox:
         return sandbox
 
     def warm(self) -> None:
-        """Begin to load what the first stack needs, while its engine and its program still start."""
+        """Begin to load what the first stack needs, while its engine and program are still starting."""
         if self._clients is not None:
             named = (os.environ.get(name) for name in ("AWS_REGION", "AWS_DEFAULT_REGION"))
             warm(self._clients, next(filter(None, named), ANY_REGION))
 
     def stop(self) -> None:
-        """End everything, the last started first."""
+        """Stop all parts, in reverse order."""
         for name, stop in reversed(self._stops):
             try:
                 stop()
@@ -102,8 +102,8 @@ class Sandbox:
     def _start(self) -> None:
         home = self._settings.home
         with ThreadPoolExecutor(1, thread_name_prefix="start-aws") as beside:
-            # moto's import takes longer than everything else together.
-            starting = beside.submit(moto_server.start, self._settings.aws_port)
+            # Importing moto takes longer than everything else together.
+            starting = beside.submit(start_moto, self._settings.aws_port)
             self._pki = create_pki(home / "pki")
             etcd = start_etcd(binaries.require("etcd"), home / "etcd", home / "logs" / "etcd.log", self._supervisor)
             self._start_clusters(etcd)
@@ -140,7 +140,7 @@ class Sandbox:
         return served
 
     def _publish(self, moto: MotoServer, aws: Served, kubernetes: Served) -> None:
-        """Everything answers: tell the world."""
+        """Everything is ready: write the state file."""
         settings = self._settings
         self._state = SandboxState(
             home=settings.home,
@@ -166,7 +166,7 @@ class Sandbox:
         return self.targets.used(server)
 
     def _clusters_changed(self) -> None:
-        """A cluster came or went: whoever looks at the files must find the present ones."""
+        """A cluster was added or removed: update the files that list the clusters."""
         with self._publishing:
             existing = {name: server.endpoint for name, server in self.pool.existing().items()}
             self.targets.forget_stopped()

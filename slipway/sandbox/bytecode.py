@@ -1,9 +1,8 @@
-"""Where compiled modules go when the user wants none beside the sources.
+"""Where compiled modules go if PYTHONDONTWRITEBYTECODE is set.
 
-With PYTHONDONTWRITEBYTECODE, which images of containers set, each process would compile anew what it imports:
-`pulumi_aws` is 5 s of 11 that the program of stack dev takes, moto 2 s of 4 that the daemon's start takes (2 cores,
-2026-11). What is wanted is that no `__pycache__` appears in a checkout or an environment, so ours go into the cache of
-this tool.
+With that variable, which many container images set, each process compiles all its imports again: `pulumi_aws` takes 5
+of the 11 s of the program of stack dev, moto 2 of the 4 s of the daemon's start (2 cores, 2026-11). The variable keeps
+`__pycache__` out of a checkout or an environment, so compiled modules go into Slipway's cache instead.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ PREFIX = "PYTHONPYCACHEPREFIX"
 
 
 def variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """What to set for a process of ours; nothing where Python may write, or where the user names a place."""
+    """The variables for a child process; empty if Python may write bytecode or the user chose a directory."""
     if not environment.get(UNWANTED) or environment.get(PREFIX):
         return {}
-    # Empty is as good as unset.
+    # Python treats an empty value as unset.
     return {UNWANTED: "", PREFIX: str(cache.root() / "bytecode")}
 
 
 def shell_lines() -> str:
-    """The same for a script of sh, whose environment is known only when it runs."""
+    """The same for a shell script, whose environment is known only when it runs."""
     place = shlex.quote(str(cache.root() / "bytecode"))
     return f'if [ -n "${UNWANTED}" ] && [ -z "${PREFIX}" ]; then\n  export {UNWANTED}= {PREFIX}={place}\nfi\n'

@@ -21,7 +21,7 @@ EXIT_NOT_STARTED = 1
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGTERM or SIGINT. The exit code is 1 when it did not start; the reason is the last line of the log."""
+    """Run until SIGTERM or SIGINT. The exit code is 1 if it can't start; the reason is the last line of the log."""
     settings = _settings(arguments)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(name)s %(message)s")
     stopping = threading.Event()
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
     sandbox.warm()
     stopping.wait()
     LOG.info("stopping")
-    # First, so that nobody attaches to what is about to end.
+    # First, so that no command attaches to a daemon that is stopping.
     (settings.home / STATE_FILE).unlink(missing_ok=True)
     sandbox.stop()
     (settings.home / CHILDREN_FILE).unlink(missing_ok=True)
@@ -49,13 +49,13 @@ def _settings(arguments: list[str] | None) -> Settings:
     parser.add_argument("--home", type=Path, default=default_home())
     parser.add_argument("--aws-port", type=int, default=0)
     parser.add_argument("--account")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     charts = os.environ.get("SLIPWAY_CHARTS")
-    return Settings(given.home, given.aws_port, given.account, Path(charts) if charts else None)
+    return Settings(options.home, options.aws_port, options.account, Path(charts) if charts else None)
 
 
 if __name__ == "__main__":
     code = main()
     logging.shutdown()
-    # All that must end has ended. An orderly exit would take apart all that moto holds, for 2 s (2026-11).
+    # Everything that must stop has stopped. A normal exit would spend 2 s on freeing moto's objects (2026-11).
     os._exit(code)

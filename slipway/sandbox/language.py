@@ -1,10 +1,10 @@
-"""The language host: what the Pulumi CLI starts to run a Python program or policy pack.
+"""The language host, which the Pulumi CLI starts to run a Python program or policy pack.
 
-The CLI looks for `pulumi-language-python` on PATH. The official one ships with official releases of the CLI and is not
-published as a Go module, so a CLI built from source lacks it. This one serves the same protocol, and `install_shims`
-puts it on PATH where the official one is missing. It runs everything with the interpreter of this project's own
-environment: the options of `runtime` in Pulumi.yaml have no effect, and there is no debugger, no `pulumi new` and no
-code generation.
+The CLI looks for `pulumi-language-python` on PATH. The official host ships with official releases of the CLI and is not
+published as a Go module, so a CLI built from source lacks it. This host serves the same protocol, and `install_shims`
+puts it on PATH if the official one is missing. It runs everything with the interpreter of this project's environment:
+the options of `runtime` in Pulumi.yaml have no effect, and there is no debugger, no `pulumi new` and no code
+generation.
 """
 
 import os
@@ -48,7 +48,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def Handshake(
         self, request: language_pb2.LanguageHandshakeRequest, context: grpc.ServicerContext
     ) -> language_pb2.LanguageHandshakeResponse:
-        """Learns the engine's address."""
+        """Receives the engine's address."""
         self._engine = request.engine_address or self._engine
         return language_pb2.LanguageHandshakeResponse()
 
@@ -63,13 +63,13 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def GetRequiredPackages(
         self, request: language_pb2.GetRequiredPackagesRequest, context: grpc.ServicerContext
     ) -> language_pb2.GetRequiredPackagesResponse:
-        """None: the SDK names provider and version with every resource, and the engine fetches what it then lacks."""
+        """None: the SDK names provider and version with every resource, and the engine loads plugins on demand."""
         return language_pb2.GetRequiredPackagesResponse()
 
     def InstallDependencies(
         self, request: language_pb2.InstallDependenciesRequest, context: grpc.ServicerContext
     ) -> Iterator[language_pb2.InstallDependenciesResponse]:
-        """Nothing to do: `make setup` makes the environment from the lock file."""
+        """Nothing to do: `make setup` installs the environment from the lock file."""
         return iter(())
 
     def GetProgramDependencies(
@@ -81,7 +81,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
         return language_pb2.GetProgramDependenciesResponse(dependencies=packages)
 
     def Run(self, request: language_pb2.RunRequest, context: grpc.ServicerContext) -> language_pb2.RunResponse:
-        """Runs the program to its end, in a process of its own; what it prints goes where the host's output goes."""
+        """Runs the program to its end, in its own process; its output goes where the host's output goes."""
         task = language_program.program_task(self._engine, request, debug=wants_debug(_engine_arguments()))
         with self._child(context, task) as child:
             code = child.wait()
@@ -92,7 +92,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
     def RunPlugin(
         self, request: language_pb2.RunPluginRequest, context: grpc.ServicerContext
     ) -> Iterator[language_pb2.RunPluginResponse]:
-        """Runs a policy pack, and passes on what it prints: the engine reads the port of its server from there."""
+        """Runs a policy pack and passes on its output, from which the engine reads the port of its server."""
         if request.kind != "analyzer":
             context.abort(grpc.StatusCode.UNIMPLEMENTED, f"only policy packs run as plugins here, not a {request.kind}")
         program = Path(request.info.program_directory, request.info.entry_point or ".")
@@ -102,7 +102,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
             yield from _relay(child)
 
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
-        """Ends whatever runs."""
+        """Ends all running programs."""
         self.stop()
         return empty_pb2.Empty()
 
@@ -115,7 +115,7 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
 
     @contextmanager
     def _child(self, context: grpc.ServicerContext, task: Task, *, captured: bool = False) -> Iterator[Child]:
-        """A child that does a task, ended when the engine gives the call up or the block is left."""
+        """A child that runs a task; it is ended when the engine cancels the call or the block is left."""
         with self._ready.take(captured=captured) as child:
             with self._lock:
                 self._children.add(child)
@@ -132,12 +132,12 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
 
 
 def wants_debug(arguments: Sequence[str]) -> bool:
-    """Whether a command line of the CLI asks for debug messages, which the engine tells no language host."""
+    """Whether a command line of the CLI asks for debug messages; the protocol does not pass that on."""
     return any(one in ("-d", "--debug", "--debug=true") for one in arguments)
 
 
 def _engine_arguments() -> list[str]:
-    """Of the process that started this one."""
+    """The command line of the process that started this one."""
     try:
         return psutil.Process(os.getppid()).cmdline()
     except psutil.Error:
@@ -145,7 +145,7 @@ def _engine_arguments() -> list[str]:
 
 
 def _relay(child: Child) -> Iterator[language_pb2.RunPluginResponse]:
-    """What the child prints, line by line from both streams as it comes, and at the end its exit code."""
+    """The child's output, line by line from both streams as it arrives, and finally its exit code."""
     messages: queue.Queue[language_pb2.RunPluginResponse | None] = queue.Queue()
 
     def read(stream: IO[bytes] | None, message: Callable[[bytes], language_pb2.RunPluginResponse]) -> None:
@@ -165,18 +165,18 @@ def _relay(child: Child) -> Iterator[language_pb2.RunPluginResponse]:
 
 
 def serve(engine: str) -> None:
-    """Serves on a free loopback port, which it prints, until the engine sends SIGINT or is no longer there."""
+    """Serves on a free loopback port, which it prints, until the engine sends SIGINT or ends."""
     parent = os.getppid()
-    # Before the server, which starts threads.
+    # Before the server, which starts threads: forking is safe only without them.
     host = LanguageHost(engine, Children.prepared())
     server = grpc.server(ThreadPoolExecutor(), options=_MESSAGE_OPTIONS)
     language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     try:
-        # Inside, because the engine may send its signal as soon as it has read the port.
+        # Inside the block: the engine may send SIGINT as soon as it has read the port.
         print(port, flush=True)  # noqa: T201 - the engine reads it
-        # A killed engine sends no signal; its children then get another parent.
+        # A killed engine sends no signal; this process then gets another parent.
         while os.getppid() == parent:
             time.sleep(_PARENT_CHECK_SECONDS)
     except KeyboardInterrupt:
@@ -189,7 +189,7 @@ def main() -> None:
     """Started by the engine with its own address as the last argument."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     serve(sys.argv[-1] if len(sys.argv) > 1 else "")
-    # Not an orderly exit, which would wait for a call whose child does not end. That child follows this process.
+    # A normal exit would wait for a call whose child does not end. That child ends when this process does.
     os._exit(0)
 
 

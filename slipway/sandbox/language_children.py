@@ -1,8 +1,8 @@
 """The processes in which the language host runs programs and policy packs.
 
-Where fork is safe one of each kind is forked as soon as the host has imported the SDK, and waits to be told what to
-run. A new interpreter would import the SDK once more, for 0.3 s of CPU (2026-11). There are no threads yet at that
-moment. Any further child is a new interpreter.
+If fork is safe, one process of each kind is forked as soon as the host has imported the SDK, before any thread starts,
+and waits for its task. A new interpreter would import the SDK again, for 0.3 s of CPU (2026-11). Any further child is a
+new interpreter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FORKING = sys.platform == "linux"
 
 
 class Child(Protocol):
-    """A process that waits on its standard input to be told what to run; `subprocess.Popen` is one."""
+    """A process that reads its task from standard input; `subprocess.Popen` is one."""
 
     stdin: IO[bytes] | None
     stdout: IO[bytes] | None
@@ -35,10 +35,10 @@ class Child(Protocol):
         """Send SIGTERM, unless it has ended."""
 
     def wait(self) -> int:
-        """Its exit code, once it has ended; the negative number of the signal that ended it."""
+        """Wait for its end; returns the exit code, or the negative number of the signal that ended it."""
 
     def __enter__(self) -> Child:
-        """Itself."""
+        """Return itself."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -50,8 +50,8 @@ class Forked:
     """A fork of this process that runs `language_program`. In the fork itself the constructor does not return.
 
     Args:
-        captured: Whether what it prints is read here; else it goes where the output of this process goes.
-        others: Those forked before, whose pipes the new one must not hold open.
+        captured: Whether its output is read here; otherwise it goes where the output of this process goes.
+        others: Earlier forks, whose pipes the new one must not keep open.
     """
 
     def __init__(self, others: list[Forked], *, captured: bool) -> None:
@@ -80,8 +80,8 @@ class Forked:
                 os.kill(self._pid, signal.SIGTERM)
 
     def wait(self) -> int:
-        """Its exit code, once it has ended; the negative number of the signal that ended it."""
-        # Left as it is until the lock is held: its number must not be another's when a signal is sent to it.
+        """Wait for its end; returns the exit code, or the negative number of the signal that ended it."""
+        # Reap it only with the lock held: `terminate` must not signal a pid that the kernel has reused.
         with suppress(ChildProcessError):
             os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOWAIT)
         with self._lock:
@@ -90,7 +90,7 @@ class Forked:
             return self._code
 
     def __enter__(self) -> Forked:
-        """Itself."""
+        """Return itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -102,7 +102,7 @@ class Forked:
 
 
 class Children:
-    """Those that are ready, by whether their output is captured."""
+    """The waiting processes, by whether their output is captured."""
 
     def __init__(self) -> None:
         self._ready: dict[bool, Child] = {}
@@ -110,23 +110,23 @@ class Children:
 
     @classmethod
     def prepared(cls) -> Children:
-        """One of each kind, where fork is safe. To be called before this process has threads."""
-        made = cls()
+        """One process of each kind, if fork is safe. Call it before this process has threads."""
+        children = cls()
         if FORKING:
-            # What is there now stays: collecting it would only copy its pages.
+            # Exclude existing objects from garbage collection, which would only copy their memory pages.
             gc.freeze()
             program = Forked([], captured=False)
-            made._ready = {False: program, True: Forked([program], captured=True)}
-        return made
+            children._ready = {False: program, True: Forked([program], captured=True)}
+        return children
 
     def take(self, *, captured: bool) -> Child:
-        """One that nobody has yet."""
+        """A waiting process, else a new interpreter."""
         with self._lock:
             ready = self._ready.pop(captured, None)
         return ready or spawn(captured=captured)
 
     def dismiss(self) -> None:
-        """End those that nobody took."""
+        """End the processes that were not taken."""
         with self._lock:
             left, self._ready = list(self._ready.values()), {}
         for child in left:
@@ -137,13 +137,13 @@ class Children:
 def spawn(*, captured: bool) -> Child:
     """A new interpreter that runs `language_program`."""
     output = subprocess.PIPE if captured else None
-    # -P: what lies in the working directory must not shadow the packages of the environment.
+    # -P: files in the working directory must not shadow packages of the environment.
     command = [sys.executable, "-u", "-P", "-m", language_program.__name__]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=output)
 
 
 def _pipes(*, captured: bool) -> list[tuple[int, int]]:
-    """Our end and theirs of their standard input, and of their two outputs."""
+    """Our end and the child's end of its standard input and, if captured, its two outputs."""
     reads, writes = os.pipe()
     pipes = [(writes, reads)]
     if captured:
@@ -152,13 +152,13 @@ def _pipes(*, captured: bool) -> list[tuple[int, int]]:
 
 
 def _become(theirs: list[int]) -> None:
-    """Be `language_program`, with these for standard streams."""
+    """Run `language_program` with these descriptors as standard streams."""
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(signal_number, signal.SIG_DFL)
     for standard, descriptor in enumerate(theirs):
         os.dup2(descriptor, standard)
         os.close(descriptor)
-    # As `python -u`: what a program prints is seen at once.
+    # Like `python -u`: output is passed on at once.
     sys.stdout, sys.stderr = (
         io.TextIOWrapper(
             io.FileIO(stream.fileno(), "w", closefd=False),

@@ -1,9 +1,9 @@
 """The process that runs one Pulumi program, or one policy pack, for the language host.
 
-A process of its own keeps programs apart from each other and from the host: a program that changes the working
-directory, fills memory or calls `os._exit` harms only itself. Its standard input is a pipe from the host, which first
-carries one line: the `Task`. When the pipe ends the host is gone, and this process follows it; so neither a killed
-engine nor a killed host leaves anything behind.
+A separate process isolates programs from each other and from the host: a program that changes the working directory,
+fills memory or calls `os._exit` harms only itself. Its standard input is a pipe from the host, whose first line is the
+`Task`. When the pipe closes, the host has ended, and this process ends too; so neither a killed engine nor a killed
+host leaves a process behind.
 """
 
 import asyncio
@@ -31,13 +31,13 @@ from pulumi.runtime.settings import get_engine
 from slipway.settled import settled
 
 EXIT_REPORTED = 32
-"""The program failed and the user has been told; the number is that of Pulumi's own host."""
+"""Exit code of a failed program whose error was reported; the same number as in Pulumi's own host."""
 _EXIT_ORPHANED = 70
 
 
 @dataclass(frozen=True)
 class Task:
-    """What to run.
+    """A program or policy pack to run.
 
     Attributes:
         engine: Address of the engine.
@@ -55,7 +55,7 @@ class Task:
 
     @property
     def line(self) -> bytes:
-        """As it is told to the process."""
+        """The line that the process reads."""
         return f"{json.dumps(asdict(self))}\n".encode()
 
 
@@ -77,12 +77,12 @@ def run_program(engine: str, request: language_pb2.RunRequest, *, debug: bool = 
         pulumi.log.error(f"there is no Python program at {_entry(program)}: `main` in Pulumi.yaml names its directory")
         return EXIT_REPORTED
     if not program.is_dir():
-        # As Python does for a script; for a directory `runpy` does it itself.
+        # Python does this for a script; for a directory `runpy` does it.
         sys.path.insert(0, str(program.parent))
     try:
         _run_in_loop(program, request.parallel)
     except pulumi.RunError as error:
-        # The class of errors whose text says it all.
+        # The message of a RunError is meant to be shown without a traceback.
         pulumi.log.error(str(error))
     except Exception as error:
         pulumi.log.error("Program failed with an unhandled exception:\n" + user_traceback(error, program))
@@ -92,7 +92,7 @@ def run_program(engine: str, request: language_pb2.RunRequest, *, debug: bool = 
 
 
 def user_traceback(error: BaseException, program: Path) -> str:
-    """The traceback from the program's own first frame on, without those of the host and the SDK that lead there."""
+    """The traceback from the program's first frame on, without the frames of the host and the SDK before it."""
     frames = traceback.extract_tb(error.__traceback__)
     for index, frame in enumerate(frames):
         if Path(frame.filename).resolve() == _entry(program).resolve():
@@ -121,8 +121,10 @@ def _configure(engine: str, request: language_pb2.RunRequest) -> None:
 
 
 def _drop_debug_messages() -> None:
-    """The SDK tells the engine of every step of every resource and waits for its answer, and the engine shows none of
-    it but with --debug: 1.1 s of CPU for the 582 resources of stack prod (2026-11).
+    """Keep the SDK from sending debug messages to the engine, which shows them only with --debug.
+
+    The SDK sends one at every step of every resource and waits for the answer: 1.1 s of CPU for the 582 resources of
+    stack prod (2026-11).
     """
     engine: Any = get_engine()
     if engine is None:
@@ -132,7 +134,7 @@ def _drop_debug_messages() -> None:
 
 
 def _run_in_loop(program: Path, parallel: int) -> None:
-    # A program that fails leaves futures unobserved on purpose; asyncio would report each of them.
+    # A failing program leaves futures unobserved, and asyncio would report each of them.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
@@ -148,7 +150,7 @@ async def _execute(program: Path) -> None:
 
 
 def _take_standard_input() -> str:
-    """Reads the first line, leaves an empty standard input to the program, and watches the pipe for its end."""
+    """Reads the first line, gives the program an empty standard input, and exits when the pipe closes."""
     pipe = os.fdopen(os.dup(0))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -164,9 +166,9 @@ def _take_standard_input() -> str:
 
 
 def main() -> int:
-    """Does the one task that it is told of; the exit code is 0 where the host ends without one."""
-    # It ends before it could fill the memory, and the collector would look at the same live objects again and again:
-    # 1.4 of 5.2 s of CPU for the 582 resources of stack prod (2026-11).
+    """Runs one task and returns its exit code; 0 if the host ends without sending one."""
+    # The process is short-lived, and the collector would scan the same live objects again and again: 1.4 of 5.2 s of
+    # CPU for the 582 resources of stack prod (2026-11).
     gc.disable()
     signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
     line = _take_standard_input()

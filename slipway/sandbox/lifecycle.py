@@ -1,4 +1,4 @@
-"""Starting and stopping the sandbox, from whatever state an earlier one was left in."""
+"""Starting and stopping the sandbox, whatever an earlier one left behind."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from slipway.sandbox.state import (
 Progress = Callable[[str], None]
 
 FREE_BYTES = 512 << 20
-"""etcd takes 128 MB at once for its log, and an API server with a large chart 50 MB more."""
+"""Minimum of free disk space. etcd takes 128 MB at once for its log, an API server with a large chart 50 MB more."""
 REQUIRED = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
 
 @dataclass(frozen=True)
 class SandboxStatus:
-    """What is there: the state as written, and which of its processes run. `memory` is in bytes, by process."""
+    """The state file's content, and which of the processes are running. `memory` is in bytes, by process."""
 
     state: SandboxState | None
     running: bool
@@ -46,7 +46,7 @@ class SandboxStatus:
 
     @property
     def stale(self) -> bool:
-        """A state is written down, or processes run, of a daemon that is no more."""
+        """Whether a state file or child processes are left of a daemon that has ended."""
         return not self.running and (self.state is not None or bool(self.children))
 
 
@@ -56,7 +56,7 @@ def start(
     account: str | None = None,
     home: Path | None = None,
 ) -> SandboxState:
-    """The running sandbox, started unless it runs. Raises SandboxError with what is in the way and how to mend it."""
+    """Start the sandbox unless it is running; returns its state. Raises SandboxError with the problem and its fix."""
     home = home or default_home()
     _require_disk_space(home)
     with _lock(home, progress):
@@ -77,7 +77,7 @@ def start(
 
 
 def status(home: Path | None = None) -> SandboxStatus:
-    """What is there now. Changes nothing."""
+    """The present status. Changes nothing."""
     home = home or default_home()
     state = load(home)
     children = load_children(home)
@@ -90,19 +90,19 @@ def status(home: Path | None = None) -> SandboxStatus:
 
 
 def stop(progress: Progress = lambda _: None, home: Path | None = None) -> bool:
-    """End the sandbox and throw all of it away but the logs; False when there was nothing to end."""
+    """Stop the sandbox and delete everything but its logs; False if there was nothing to stop."""
     home = home or default_home()
     if not home.is_dir():
         return False
     with _lock(home, progress):
         state = load(home)
-        found = state is not None or bool(load_children(home))
+        existed = state is not None or bool(load_children(home))
         _clean_up(home, progress)
-        return found
+        return existed
 
 
 def _require_same(state: SandboxState, aws_port: int | None, account: str | None) -> None:
-    """A sandbox that runs is used as it is; one that is asked to be another must be stopped first."""
+    """A running sandbox keeps its port and account; to change them, it must be stopped first."""
     running = state.aws_endpoint.rpartition(":")[2]
     if aws_port and str(aws_port) != running:
         msg = f"the sandbox already runs with AWS on port {running}, not {aws_port}: run `slipway sandbox stop` first"
@@ -120,12 +120,12 @@ def _require_disk_space(home: Path) -> None:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         free = shutil.disk_usage(home).free
     except OSError as error:
-        msg = f"the sandbox's directory {home} cannot be used: {error}; set SLIPWAY_SANDBOX_HOME to another one"
+        msg = f"the sandbox's directory {home} can't be used: {error}; set SLIPWAY_SANDBOX_HOME to another one"
         raise SandboxError(msg) from error
     if free < FREE_BYTES:
         msg = (
-            f"only {free >> 20} MiB are free at {home}, and the sandbox wants {FREE_BYTES >> 20}: "
-            "free some, or set SLIPWAY_SANDBOX_HOME to another disk"
+            f"only {free >> 20} MiB are free at {home}, and the sandbox needs {FREE_BYTES >> 20}: "
+            "free some disk space, or set SLIPWAY_SANDBOX_HOME to a directory on another disk"
         )
         raise SandboxError(msg)
 
@@ -136,13 +136,13 @@ def _require_free(port: int) -> None:
         try:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
-            msg = f"port {port} on 127.0.0.1 is in use: give another one, or none for a free one"
+            msg = f"port {port} on 127.0.0.1 is in use: choose another port, or omit it to use a free one"
             raise SandboxError(msg) from error
 
 
 @contextmanager
 def _lock(home: Path, progress: Progress) -> Iterator[None]:
-    """Of two starts at once the second waits, and finds it running. The kernel frees the lock of a dead process."""
+    """Of two concurrent starts, the second waits and finds the sandbox running. The lock ends with its owner."""
     with (home / "lock").open("a", encoding="utf-8") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -153,7 +153,7 @@ def _lock(home: Path, progress: Progress) -> Iterator[None]:
 
 
 def _clean_up(home: Path, progress: Progress) -> None:
-    """End what runs of an earlier sandbox, its daemon first, and remove what it stored."""
+    """End the processes of an earlier sandbox, its daemon first, and remove its data."""
     state = load(home)
     if state is not None:
         if not is_alive(state):
@@ -161,7 +161,7 @@ def _clean_up(home: Path, progress: Progress) -> None:
         end([state.daemon], STOP_SECONDS)
     orphans = end(load_children(home))
     if orphans and state is not None:
-        progress(f"ended what it had left running: {', '.join(f'{each.name} ({each.pid})' for each in orphans)}")
+        progress(f"ended the processes it left running: {', '.join(f'{each.name} ({each.pid})' for each in orphans)}")
     for name in WIPED:
         path = home / name
         if path.is_dir() and not path.is_symlink():
@@ -171,7 +171,7 @@ def _clean_up(home: Path, progress: Progress) -> None:
 
 
 def _memory(identity: ProcessIdentity) -> int:
-    """Resident memory in bytes, 0 when the process has ended or may not be looked at."""
+    """Resident memory in bytes; 0 if the process has ended or access is denied."""
     process = identity.find()
     try:
         return int(process.memory_info().rss) if process is not None else 0

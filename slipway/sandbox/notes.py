@@ -1,6 +1,6 @@
-"""What the sandbox could not do as AWS would: kept by resource, so that the command can list it. Never silent.
+"""Where the sandbox differs from AWS, noted by resource, so that the command can list it.
 
-A file in the sandbox's home, because the command that lists is another process than the daemon that notes.
+The notes are in a file in the sandbox's home, because the command is another process than the daemon that writes them.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class NoteKind(StrEnum):
     CHECKED = "checked"
     """A Helm release whose values were checked against its chart, and whose CRDs were applied; nothing was rendered."""
     RECORDED = "recorded"
-    """A resource that exists in the state alone."""
+    """A resource that exists only in the state."""
     STAND_IN = "stand-in"
-    """A custom resource whose CRD was not there: a permissive one took its place."""
+    """A custom resource whose CRD is missing: a permissive CRD takes its place."""
     NOT_VALIDATED = "not validated"
-    """A manifest, or a part of one, that no API server could validate in the preview."""
+    """A manifest, or a part of one, that no API server can validate in the preview."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """One remark about a resource."""
+    """One note about a resource."""
 
     urn: str
     kind: NoteKind
@@ -41,7 +41,7 @@ class Note:
 
 
 class Notes:
-    """The remarks, at most one of each kind for a resource."""
+    """The notes, at most one of each kind per resource."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / FILE
@@ -49,23 +49,23 @@ class Notes:
         self._lock = threading.Lock()
 
     def set(self, note: Note) -> None:
-        """Add a remark, or replace the one of the same kind."""
+        """Add a note, or replace the one of the same kind."""
         with self._lock:
             if self._notes.get((note.urn, note.kind)) != note:
                 self._notes[note.urn, note.kind] = note
                 self._save()
 
     def clear(self, urn: str, *kinds: NoteKind) -> None:
-        """Forget remarks of the kinds about a resource, all of them where no kind is named."""
+        """Remove the notes of these kinds about a resource; of all kinds if none is named."""
         with self._lock:
-            gone = [key for key in self._notes if key[0] == urn and (not kinds or key[1] in kinds)]
-            for key in gone:
+            cleared = [key for key in self._notes if key[0] == urn and (not kinds or key[1] in kinds)]
+            for key in cleared:
                 del self._notes[key]
-            if gone:
+            if cleared:
                 self._save()
 
     def all(self) -> tuple[Note, ...]:
-        """Every remark, by resource."""
+        """All notes, sorted by resource."""
         with self._lock:
             return tuple(sorted(self._notes.values(), key=lambda note: (note.urn, note.kind)))
 
@@ -74,10 +74,10 @@ class Notes:
 
 
 def load_notes(home: Path) -> tuple[Note, ...]:
-    """The remarks of a sandbox; none when there is no file or none that can be read."""
+    """The notes of a sandbox; none if the file is missing or can't be read."""
     try:
-        found = json.loads((home / FILE).read_text(encoding="utf-8"))
-        notes = [Note(each["urn"], NoteKind(each["kind"]), each["text"]) for each in found]
+        document = json.loads((home / FILE).read_text(encoding="utf-8"))
+        notes = [Note(each["urn"], NoteKind(each["kind"]), each["text"]) for each in document]
     except (OSError, ValueError, KeyError, TypeError):
         return ()
     return tuple(sorted(notes, key=lambda note: (note.urn, note.kind)))

@@ -1,7 +1,7 @@
-"""What the two providers of the sandbox tell each other.
+"""The interfaces between the two providers of the sandbox.
 
-An `aws:eks/cluster:Cluster` needs an API server to point at, and node groups need nodes in it. The aws provider asks
-for both through these protocols and knows nothing of kube-apiserver; the kubernetes side implements them.
+An `aws:eks/cluster:Cluster` needs an API server, and node groups need nodes in it. The aws provider requests both
+through these protocols and does not depend on kube-apiserver; the Kubernetes side implements them.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ class Clusters(Protocol):
     """The API servers, one per EKS cluster. Both `create` and `delete` are idempotent."""
 
     def create(self, name: str) -> ClusterEndpoint:
-        """Start the API server of a cluster and wait until it answers; the running one if there is one."""
+        """Start the API server of a cluster unless it is running, and wait until it answers."""
         ...
 
     def delete(self, name: str) -> None:
-        """Stop it and forget what it stored."""
+        """Stop the API server and delete its data."""
         ...
 
     def get(self, name: str) -> ClusterEndpoint | None:
-        """Where the cluster's API server listens, None if there is none."""
+        """Where the cluster's API server listens; None if there is none."""
         ...
 
 
 class NodeObserver(Protocol):
-    """Told of each node group after it was created, updated or deleted, so that Node objects follow.
+    """Is notified after a node group was created, updated or deleted, so that Node objects follow.
 
     `inputs` are those of the Pulumi resource, in provider spelling (camelCase). `launch_template` is the
-    `LaunchTemplateData` of the version in use, in EC2's spelling, or None where the group has no launch template.
+    `LaunchTemplateData` of the version in use, in EC2's spelling, or None if the group has no launch template.
     """
 
     def node_group_changed(
         self, cluster: str, name: str, inputs: Mapping[str, Any], launch_template: Mapping[str, Any] | None
     ) -> None:
-        """A node group was created or updated; told again after a failure, so it must bear repetition."""
+        """A node group was created or updated. Called again after a failure, so it must be idempotent."""
         ...
 
     def node_group_deleted(self, cluster: str, name: str) -> None:
-        """A node group is gone."""
+        """A node group was deleted."""
         ...
 
     def asg_tag_changed(self, asg_name: str, key: str, value: str | None) -> None:
-        """A tag of a node group's Auto Scaling group was set, or with None removed."""
+        """A tag of a node group's Auto Scaling group was set, or removed if the value is None."""
         ...

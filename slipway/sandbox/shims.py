@@ -1,8 +1,8 @@
-"""Executables that put our language host in the CLI's reach, only where the official one is missing.
+"""Executables through which the CLI finds our language host, installed only if the official one is missing.
 
-The CLI warns at every run when it takes a language host from a directory of PATH other than its own
-(`using pulumi-language-python from $PATH at ...`; sdk/go/common/workspace/plugins.go of v3.258.0). So the CLI itself is
-linked into the same directory: one that is started from there finds the host beside itself, and says nothing.
+The CLI warns at every run that uses a language host from a directory of PATH other than its own (`using
+pulumi-language-python from $PATH at ...`; sdk/go/common/workspace/plugins.go of v3.258.0). So the CLI itself is linked
+into the same directory: started from there, it finds the host beside itself and does not warn.
 """
 
 import os
@@ -19,10 +19,10 @@ LANGUAGE_HOST = "pulumi-language-python"
 
 
 def install_shims(directory: Path) -> list[Path]:
-    """Writes the language host and a link of the CLI into `directory`, which is ours; returns what now stands there.
+    """Writes the language host and a hard link of the CLI into `directory`, which is ours; returns the files in it.
 
-    Put the directory first on PATH. Where an official host is on PATH, or beside the CLI, nothing is needed: ours are
-    taken away and the list is empty.
+    Put the directory first on PATH. If an official host is on PATH or beside the CLI, ours are removed and the list is
+    empty.
     """
     shim, link = directory / LANGUAGE_HOST, directory / "pulumi"
     for path in (shim, link):
@@ -31,21 +31,21 @@ def install_shims(directory: Path) -> list[Path]:
     if has_official_host(cli, directory):
         return []
     directory.mkdir(parents=True, exist_ok=True)
-    # sh, because a line that starts with #! takes neither a long path nor one with spaces.
+    # A shell script, because a #! line allows neither a long path nor one with spaces.
     script = (
         f'#!/bin/sh\n{bytecode.shell_lines()}exec {shlex.quote(sys.executable)} -P -m slipway.sandbox.language "$@"\n'
     )
     _write_executable(shim, script)
     if cli is None:
         return [shim]
-    # A symbolic link will not do: the CLI looks beside the file that the link leads to.
+    # A symbolic link does not work: the CLI looks beside the link's target.
     with suppress(OSError):
         os.link(cli.resolve(), link)
     return [shim, link] if link.exists() else [shim]
 
 
 def has_official_host(cli: Path | None, ours: Path) -> bool:
-    """Whether the CLI finds a language host that we did not write."""
+    """Whether the CLI finds a language host other than ours."""
     if cli is not None and (cli.resolve().parent / LANGUAGE_HOST).exists():
         return True
     others = [entry for entry in os.get_exec_path() if entry and Path(entry).absolute() != ours.absolute()]
@@ -53,7 +53,7 @@ def has_official_host(cli: Path | None, ours: Path) -> bool:
 
 
 def _write_executable(path: Path, text: str) -> None:
-    """In one step, so that a CLI that starts meanwhile never sees half a file."""
+    """Replace the file in one step, so that a CLI that starts meanwhile never sees half of it."""
     draft = path.with_suffix(".new")
     draft.write_text(text)
     draft.chmod(0o755)

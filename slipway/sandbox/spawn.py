@@ -1,4 +1,4 @@
-"""Starting the daemon as a process that outlives the command which started it."""
+"""Starting the daemon as a process that outlives the command that starts it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from slipway.sandbox.cluster.process import tail
 from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, SandboxState, load, load_children
 
 START_SECONDS = 60.0
-"""Ready in 3 to 5 s (2 cores, 2026-11); the first start on a machine compiles and reads a lot."""
+"""The daemon is ready in 3 to 5 s (2 cores, 2026-11); the first start on a machine compiles and reads much more."""
 STOP_SECONDS = 20.0
 REGION = ("AWS_REGION", "AWS_DEFAULT_REGION")
 """The default of an aws provider that names no region."""
 DAEMON_LOG = "daemon.log"
 ERROR = "error: "
-"""How the daemon's last line begins when it does not start."""
+"""Prefix of the daemon's last line if it can't start."""
 
 
 def spawn_daemon(home: Path, aws_port: int | None, account: str | None) -> SandboxState:
-    """Start the daemon and wait until it is ready. A SandboxError, or Ctrl-C, leaves nothing running."""
+    """Start the daemon and wait until it is ready. After a SandboxError or Ctrl-C, nothing is left running."""
     log = home / "logs" / DAEMON_LOG
     log.parent.mkdir(exist_ok=True)
-    # The file backend of the CLI wants its folder to be there.
+    # The CLI's file backend requires its folder to exist.
     (home / "pulumi").mkdir(exist_ok=True)
     pid = _spawn(_argv(home, aws_port, account), log)
     try:
@@ -41,9 +41,9 @@ def spawn_daemon(home: Path, aws_port: int | None, account: str | None) -> Sandb
 
 
 def daemon_environment() -> dict[str, str]:
-    """This environment without what could lead the daemon to a real account, a real cluster, or through a proxy.
+    """This environment without variables that could direct the daemon to a real account, a real cluster or a proxy.
 
-    And without what a shell of an earlier sandbox set for the engine alone: API servers would take it for the user's.
+    GOGC is removed too in a shell of `slipway sandbox env`, which sets it for the engine only.
     """
     unwanted = ("AWS_", "PULUMI_", "MOTO_", "KUBECONFIG", *(("GOGC",) if os.environ.get(IN_SANDBOX_SHELL) else ()))
     kept = {
@@ -64,7 +64,7 @@ def _argv(home: Path, aws_port: int | None, account: str | None) -> list[str]:
 
 
 def _spawn(argv: list[str], log: Path) -> int:
-    """posix_spawn and not subprocess: the process is meant to be left behind, which subprocess warns of."""
+    """Start the process with posix_spawn: subprocess would warn about a process that is left running."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     files = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -1,4 +1,4 @@
-"""Where the sandbox lives, and what its daemon wrote down for others: `<home>/sandbox.json`."""
+"""The sandbox's home directory, and the state file that its daemon writes: `<home>/sandbox.json`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from slipway.sandbox.cluster.identity import ProcessIdentity
 FORMAT = 1
 STATE_FILE = "sandbox.json"
 CHILDREN_FILE = "children.json"
-"""The daemon's child processes, written at every change, also while it starts: for those who clean up after a crash."""
+"""The daemon's child processes, written at every change, also during the start, so that a crash can be cleaned up."""
 WIPED = ("etcd", "pki", "pulumi", "pulumi-home", "bin", "kubeconfig", "notes.json", STATE_FILE, CHILDREN_FILE)
-"""What a new sandbox starts without. moto keeps nothing, so a Pulumi state from before would describe nothing."""
+"""Removed before a new sandbox starts. moto keeps nothing, so an earlier Pulumi state would describe nothing."""
 
 
 def default_home() -> Path:
@@ -30,7 +30,7 @@ def default_home() -> Path:
 
 @dataclass(frozen=True)
 class SandboxState:
-    """A sandbox that is ready: who it is, and where everything of it listens on loopback."""
+    """A sandbox that is ready: its daemon, and where its parts listen on loopback."""
 
     home: Path
     daemon: ProcessIdentity
@@ -38,18 +38,18 @@ class SandboxState:
     aws_provider_port: int
     kubernetes_provider_port: int
     account: str | None = None
-    """The one account it acts as; None where it acts as the account that each stack names."""
+    """The one AWS account that it serves; None if it serves whichever account a stack names."""
     charts: str | None = None
     """The folder of Helm charts (`SLIPWAY_CHARTS`)."""
     clusters: Mapping[str, str] = field(default_factory=dict)
     """URL of the API server by cluster, oldest first."""
     versions: Mapping[str, str] = field(default_factory=dict)
     in_moto: Sequence[str] = ()
-    """Types of pulumi_aws that live in moto; any other is a record."""
+    """Types of pulumi_aws that are implemented in moto; any other is a record."""
 
     @property
     def kubeconfig(self) -> Path:
-        """A context for every cluster that stands; the current one is the newest."""
+        """A kubeconfig with a context for each running cluster; the current context is the newest."""
         return self.home / "kubeconfig"
 
     @property
@@ -64,23 +64,23 @@ class SandboxState:
 
     @property
     def engine_home(self) -> Path:
-        """What the Pulumi CLI takes for its home: the choice of a stack, and all else that it remembers."""
+        """PULUMI_HOME of the CLI, which holds the selected stack and its other local state."""
         return self.home / "pulumi-home"
 
 
 def is_alive(state: SandboxState) -> bool:
-    """Whether the daemon that wrote the state still runs; a process that has its pid by now is another one."""
+    """Whether the daemon that wrote the state is still running; another process with a reused pid does not count."""
     return state.daemon.find() is not None
 
 
 def save(state: SandboxState) -> None:
-    """Write the state, replacing the file as a whole."""
+    """Write the state file in one step."""
     document = {"format": FORMAT, **asdict(state), "home": str(state.home)}
     write_atomically(state.home / STATE_FILE, json.dumps(document, indent=2) + "\n")
 
 
 def load(home: Path) -> SandboxState | None:
-    """The state that is written down; None when there is none, or none that this version can read."""
+    """The state from the file; None if the file is missing or this version can't read it."""
     document = _read(home / STATE_FILE)
     if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
         return None
@@ -92,12 +92,12 @@ def load(home: Path) -> SandboxState | None:
 
 
 def save_children(home: Path, children: tuple[ProcessIdentity, ...]) -> None:
-    """Write down which processes the daemon has started and not ended."""
+    """Write the list of processes that the daemon has started and not ended."""
     write_atomically(home / CHILDREN_FILE, json.dumps([asdict(child) for child in children], indent=2) + "\n")
 
 
 def load_children(home: Path) -> tuple[ProcessIdentity, ...]:
-    """The processes written down, whether they still run or not."""
+    """The processes on that list, whether they are still running or not."""
     document = _read(home / CHILDREN_FILE)
     try:
         return tuple(ProcessIdentity(**child) for child in document or ())

@@ -1,9 +1,9 @@
-"""The binaries that the sandbox runs (pulumi, kube-apiserver, etcd, helm): finding them, and making them when absent.
+"""The binaries that the sandbox runs (pulumi, kube-apiserver, etcd, helm): finds them, installs or builds missing ones.
 
     find("pulumi")     the binary if this machine has it, else None; never installs or builds
-    ensure("pulumi")   the binary, installed or built first if need be
+    ensure("pulumi")   the binary, installed or built first if it is missing
 
-Which versions, and the ways to come by each tool, are in `tools`.
+The versions, and the ways to obtain each tool, are in `tools`.
 """
 
 from slipway.errors import ToolError

@@ -1,4 +1,4 @@
-"""`python -m slipway.toolchain ensure NAME...` and `... list`: the toolchain for make and for people."""
+"""`python -m slipway.toolchain ensure NAME...` and `... list`: finds, installs or builds the binaries Slipway runs."""
 
 import argparse
 import signal
@@ -15,12 +15,12 @@ _INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command and returns the exit code: 0, 1 when a tool cannot be had, 130 when interrupted."""
+    """Runs one command and returns the exit code: 0, 1 if a tool can't be obtained, 130 if interrupted."""
     parser = argparse.ArgumentParser(prog="python -m slipway.toolchain", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("list", help="every tool, the version wanted, and where it is")
-    making = commands.add_parser("ensure", help="find the tools, or install or build them")
-    making.add_argument("names", nargs="+", metavar="NAME", choices=sorted(TOOLS), help=", ".join(TOOLS))
+    commands.add_parser("list", help="list every tool, its wanted version and its path")
+    ensuring = commands.add_parser("ensure", help="find the tools; install or build missing ones")
+    ensuring.add_argument("names", nargs="+", metavar="NAME", choices=sorted(TOOLS), help=", ".join(TOOLS))
     options = parser.parse_args(arguments)
     try:
         if options.command == "list":
@@ -32,13 +32,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\ninterrupted; nothing half-made is left, and the same command goes on from here", file=sys.stderr)
+        print("\ninterrupted; run the same command again to continue", file=sys.stderr)
         return _INTERRUPTED
     return 0
 
 
 def table() -> str:
-    """A line per tool: name, wanted version, where it was found or how it would be made."""
+    """One line per tool: name, wanted version, and its path or the way to obtain it."""
     rows = [("TOOL", "WANTED", "WHERE"), *((tool.name, tool.version, _where(tool)) for tool in TOOLS.values())]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     lines = [f"{name:{widths[0]}}  {version:{widths[1]}}  {where}" for name, version, where in rows]
@@ -57,6 +57,6 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> None:
 
 
 if __name__ == "__main__":
-    # What ends a compiler on Ctrl-C does so too when a supervisor ends us.
+    # A supervisor's SIGTERM ends the compiler the same way as Ctrl-C.
     signal.signal(signal.SIGTERM, _interrupt)
     sys.exit(main())

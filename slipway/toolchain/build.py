@@ -1,6 +1,6 @@
-"""Building a tool from source, with `go build` in a module of ours whose go.sum pins every line of code.
+"""Building a tool from source: `go build` in a module of this repository, whose go.sum pins all of its code.
 
-Go's own build cache keeps each finished package, so a build that was interrupted goes on where it stopped.
+Go's build cache keeps each compiled package, so an interrupted build continues where it stopped.
 """
 
 import os
@@ -17,7 +17,7 @@ from slipway.toolchain.tools import GoBuild, Tool
 
 GO_INSTALL = "https://go.dev/dl/"
 _SWITCHES_BY_ITSELF = (1, 21)
-"""From 1.21 on a `go` that is too old fetches the one of go.mod, unless GOTOOLCHAIN=local (go.dev/doc/toolchain)."""
+"""From 1.21 on, `go` downloads the newer version that go.mod needs, unless GOTOOLCHAIN=local (go.dev/doc/toolchain)."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Go:
     path: Path
     version: tuple[int, int]
     switches: bool
-    """May fetch a newer toolchain by itself."""
+    """Whether it downloads a newer toolchain by itself when a module needs one."""
 
 
 def minimum_version(build: GoBuild) -> tuple[int, int]:
@@ -40,11 +40,11 @@ def minimum_version(build: GoBuild) -> tuple[int, int]:
 
 
 def go_command() -> Go | None:
-    """The `go` on PATH; None when there is none or it does not run."""
+    """The `go` on PATH; None if there is none or it does not run."""
     path = shutil.which("go")
     if path is None:
         return None
-    # In the root directory, so that no go.mod makes it switch to another version before it answers.
+    # Run in the root directory, where no go.mod makes it switch to another version first.
     answer = subprocess.run(
         [path, "env", "GOVERSION", "GOTOOLCHAIN"], cwd="/", capture_output=True, text=True, check=False, timeout=60
     )
@@ -56,19 +56,35 @@ def go_command() -> Go | None:
     return Go(Path(path), version, switches=version >= _SWITCHES_BY_ITSELF and not local)
 
 
-def obstacle(build: GoBuild, go: Go | None) -> str | None:
-    """Why this machine cannot build the module, with what to install; None when it can."""
-    wanted = ".".join(map(str, minimum_version(build)))
+def require(build: GoBuild, go: Go | None) -> Go:
+    """The Go command, if it can build the module.
+
+    Raises:
+        AttemptError: There is no Go, or it is too old; the text says which version to install.
+    """
+    minimum = minimum_version(build)
+    wanted = ".".join(map(str, minimum))
     if go is None:
-        return f"Go is not installed: install Go {wanted} or newer from {GO_INSTALL} and put `go` on PATH"
-    if go.version < minimum_version(build) and not go.switches:
+        msg = f"Go is not installed: install Go {wanted} or newer from {GO_INSTALL} and put `go` on PATH"
+        raise AttemptError(msg)
+    if go.version < minimum and not go.switches:
         have = ".".join(map(str, go.version))
-        return f"Go {have} at {go.path} is too old: install Go {wanted} or newer from {GO_INSTALL}"
+        msg = f"Go {have} at {go.path} is too old: install Go {wanted} or newer from {GO_INSTALL}"
+        raise AttemptError(msg)
+    return go
+
+
+def obstacle(build: GoBuild, go: Go | None) -> str | None:
+    """Why `require` would fail; None if the Go command can build the module."""
+    try:
+        require(build, go)
+    except AttemptError as error:
+        return str(error)
     return None
 
 
 def arguments(tool: Tool, build: GoBuild, output: Path) -> list[str]:
-    """The arguments of `go` that build the tool into `output`. -v names each package as it is compiled."""
+    """The arguments with which `go` builds the tool into `output`. -v prints each package as it is compiled."""
     major, minor, _ = tool.version.split(".")
     flags = " ".join(("-s -w", *build.ldflags)).format(version=tool.version, major=major, minor=minor)
     return ["build", "-v", "-mod=readonly", "-o", str(output), "-ldflags", flags, build.package]
@@ -78,12 +94,9 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
     """Builds the tool as `directory/bin/<name>`.
 
     Raises:
-        AttemptError: no usable Go, modules out of reach, or a compile error.
+        AttemptError: No usable Go, modules that can't be downloaded, or a compile error.
     """
-    go = go_command()
-    why = obstacle(build, go)
-    if why is not None or go is None:
-        raise AttemptError(why or "no Go")
+    go = require(build, go_command())
     progress.note(
         f"{tool.name} {tool.version}: building from source with Go, about {build.minutes:g} min on 2 cores"
         f" (log: {cache.log_file(tool)})"
@@ -91,7 +104,7 @@ def build_into(directory: Path, tool: Tool, build: GoBuild, progress: Progress) 
     process.run(
         [go.path, *arguments(tool, build, directory / "bin" / tool.name)],
         directory=build.directory,
-        # A workspace file in some parent directory must not change what is built.
+        # A go.work file in a parent directory must not change what is built.
         environment={**os.environ, "GOWORK": "off"},
         log=cache.log_file(tool),
         progress=progress,

@@ -1,11 +1,11 @@
-"""The cache of binaries, outside the tree: a directory per tool, version and platform, filled by one atomic rename.
+"""The cache of binaries, outside the checkout: a directory per tool, version and platform, filled by one atomic rename.
 
     <cache>/tools/<name>/<version>/<os>-<arch>/bin/<name>     a finished tool, never changed
-    <cache>/tools/<name>/<version>/.<os>-<arch>.partial       one being made; left behind only by a killed process
-    <cache>/tools/<name>/<version>/.<os>-<arch>.lock          held while it is being made
-    <cache>/logs/<name>-<version>.log                         what its installer or compiler said
+    <cache>/tools/<name>/<version>/.<os>-<arch>.partial       an unfinished one; only a killed process leaves it behind
+    <cache>/tools/<name>/<version>/.<os>-<arch>.lock          held during the installation or build
+    <cache>/logs/<name>-<version>.log                         output of the installer or compiler
 
-`<cache>` is `root()`. Whoever makes a tool holds its lock.
+`<cache>` is `root()`. A process holds the lock of a tool while it installs or builds it.
 """
 
 import fcntl
@@ -31,7 +31,7 @@ def root() -> Path:
 
 
 def system() -> str:
-    """The operating system as Go and the projects' release files name it: linux, darwin."""
+    """The operating system as Go and release files name it: linux, darwin."""
     return sys.platform
 
 
@@ -42,7 +42,7 @@ def architecture() -> str:
 
 
 def directory(tool: Tool) -> Path:
-    """Where a finished tool stands; its binary is `bin/<name>` below."""
+    """The directory of a finished tool; its binary is `bin/<name>` below."""
     return root() / "tools" / tool.name / tool.version / f"{system()}-{architecture()}"
 
 
@@ -52,18 +52,18 @@ def binary(tool: Tool) -> Path:
 
 
 def log_file(tool: Tool) -> Path:
-    """Where the last installation or build of the tool is recorded."""
+    """The log of the tool's last installation or build."""
     return root() / "logs" / f"{tool.name}-{tool.version}.log"
 
 
 def is_executable(path: Path) -> bool:
-    """Whether the path is a file that may be run."""
+    """Whether the path is an executable file."""
     return path.is_file() and os.access(path, os.X_OK)
 
 
 @contextmanager
 def locked(tool: Tool, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Holds the tool's lock; `on_wait` is called once if another process has it. The system frees it when we die."""
+    """Holds the tool's lock; calls `on_wait` once if another process has it. The kernel releases it when we end."""
     path = directory(tool).with_name(f".{directory(tool).name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:
@@ -82,9 +82,9 @@ def locked(tool: Tool, on_wait: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def filling(tool: Tool) -> Iterator[Path]:
-    """A new empty directory that becomes `directory(tool)` when the block ends well, and vanishes when it does not.
+    """A new directory that becomes `directory(tool)` if the block succeeds, and is removed if it fails.
 
-    The caller holds the lock, so whatever an earlier process left here is nobody's.
+    The caller holds the lock, so files that an earlier process left here are unused and are removed.
     """
     final = directory(tool)
     partial = final.with_name(f".{final.name}.partial")

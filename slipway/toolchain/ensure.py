@@ -1,4 +1,4 @@
-"""Making sure that a tool is there: found, else installed, else built, with one message when nothing works."""
+"""Ensures that a tool exists: finds it, else installs it, else builds it, with one error that lists all failed ways."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,21 +12,21 @@ _Way = Callable[[Path], None]
 
 
 def ensure(name: str) -> Path:
-    """The binary of a tool, made if this machine has none: by the project's own installer, else with `go build`.
+    """The binary of a tool; if this machine has none, it is installed with the tool's own installer or by `go build`.
 
-    Progress goes to stderr. What is made stays in the cache, for every checkout of this user. An interrupt leaves no
-    half-made tool, and the next call goes on from Go's build cache.
+    Progress goes to stderr. The binary stays in the cache, for every checkout of this user. An interrupt leaves no
+    incomplete tool, and the next call continues from Go's build cache.
 
     Raises:
-        ToolError: no such tool, or no way to it works on this machine; the text names each way and what to do.
-        KeyboardInterrupt: Ctrl-C, once the compiler is gone.
+        ToolError: There is no such tool, or no way to obtain it works; the text names each way and what to do.
+        KeyboardInterrupt: Ctrl-C, after the compiler has ended.
     """
     tool = get(name)
     if found := locate.search(tool):
         return found.path
     progress = Progress(f"{tool.name} {tool.version}")
-    with cache.locked(tool, lambda: progress.note(f"{tool.name}: another process is making it; waiting for it")):
-        # Whoever held the lock before us may have made it.
+    with cache.locked(tool, lambda: progress.note(f"{tool.name}: another process is installing it; waiting for it")):
+        # The process that held the lock before us may have installed it.
         if found := locate.search(tool):
             return found.path
         return _make(tool, progress)
@@ -42,7 +42,7 @@ def _make(tool: Tool, progress: Progress) -> Path:
         except AttemptError as failure:
             obstacles.append(f"{way}: {failure}")
         else:
-            progress.finish(f"made by {way}")
+            progress.finish(f"installed by {way}")
             return cache.binary(tool)
     raise ToolError(_nothing_works(tool, obstacles))
 
@@ -57,18 +57,18 @@ def _ways(tool: Tool, progress: Progress) -> list[tuple[str, _Way]]:
 
 
 def _verify(tool: Tool, binary: Path) -> None:
-    """A binary that does not run, or is not what was asked for, never gets into the cache."""
+    """Keep a binary out of the cache if it does not run or has another version than requested."""
     version = versions.ask(binary, tool.version_arguments)
     if version != tool.version:
-        msg = f"the binary that was made says version {version or 'nothing'} instead of {tool.version}"
+        msg = f"the resulting binary reports version {version or 'nothing'} instead of {tool.version}"
         raise AttemptError(msg)
 
 
 def _nothing_works(tool: Tool, obstacles: list[str]) -> str:
-    tried = "".join(f"\n  - {obstacle}" for obstacle in ("PATH and cache: not there", *obstacles))
+    tried = "".join(f"\n  - {obstacle}" for obstacle in ("PATH and cache: not found", *obstacles))
     ways_out = [f"install {tool.name} {tool.version} or one with {tool.accepts.value} ({tool.documentation}) on PATH,"]
     ways_out.append(f"or set {tool.variable} to its path,")
     if tool.go:
         wanted = ".".join(map(str, build.minimum_version(tool.go)))
         ways_out.append(f"or install Go {wanted} or newer ({build.GO_INSTALL}), be online, and run this again.")
-    return f"{tool.name} {tool.version} is missing and could not be made:{tried}\nEither " + "\n    ".join(ways_out)
+    return f"{tool.name} {tool.version} is missing and can't be installed:{tried}\nEither " + "\n    ".join(ways_out)

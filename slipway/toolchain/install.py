@@ -1,6 +1,6 @@
-"""Getting a tool from its own project: the installer of the Pulumi SDK, and checked downloads of release files.
+"""Installing a tool from its own project: the installer of the Pulumi SDK, and release files verified by checksum.
 
-Nothing here waits long for a network that is not there: a host is asked first, and has 5 seconds to answer.
+Each host is probed first and has 5 seconds to answer, so that a machine without a network does not wait long.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ _INSTALL_SECONDS = 900.0
 _CHUNK = 1 << 20
 
 PULUMI_INSTALLER_URL = "https://get.pulumi.com/install.sh"
-"""What `PulumiCommand.install` fetches (pulumi 3.258.0, automation/_cmd.py); asked first: that call has no time-out."""
+"""What `PulumiCommand.install` downloads (pulumi 3.258.0, automation/_cmd.py), which has no time-out; probed first."""
 
 _ASK = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=float(sys.argv[2])).close()"
 _INSTALL = """
@@ -37,10 +37,10 @@ PulumiCommand.install(root=sys.argv[1], version=VersionInfo.parse(sys.argv[2]))
 
 
 def install_into(directory: Path, tool: Tool, progress: Progress) -> None:
-    """Installs the tool as `directory/bin/<name>` by the way its row names.
+    """Installs the tool as `directory/bin/<name>`, with the installer of its entry in the table.
 
     Raises:
-        AttemptError: the host does not answer, the file is not there, or its checksum is wrong.
+        AttemptError: The host does not answer, the file does not exist, or its checksum is wrong.
     """
     if isinstance(tool.installer, PulumiInstaller):
         _install_pulumi(directory, tool, progress)
@@ -63,7 +63,7 @@ def _install_pulumi(directory: Path, tool: Tool, progress: Progress) -> None:
 
 def _download(directory: Path, tool: Tool, download: Download, progress: Progress) -> None:
     if cache.system() not in download.systems:
-        msg = f"its project publishes no binary for {cache.system()}"
+        msg = f"the project publishes no binary for {cache.system()}"
         raise AttemptError(msg)
     names = {"version": tool.version, "os": cache.system(), "arch": cache.architecture()}
     url = download.url.format(**names)
@@ -73,12 +73,12 @@ def _download(directory: Path, tool: Tool, download: Download, progress: Progres
     archive = directory / "download"
     try:
         expected = _open(url + download.checksum_suffix).read().decode().split()[0]
-        found = _fetch(url, archive, progress)
+        actual = _fetch(url, archive, progress)
     except (OSError, IndexError, ValueError) as error:
         msg = f"{url}: {error}"
         raise AttemptError(msg) from error
-    if found != expected:
-        msg = f"{url}: its SHA-256 is {found}, the project publishes {expected}"
+    if actual != expected:
+        msg = f"{url}: its SHA-256 is {actual}, the project publishes {expected}"
         raise AttemptError(msg)
     if download.member:
         _extract(archive, download.member.format(**names), target)
@@ -92,7 +92,7 @@ def _extract(archive: Path, member: str, target: Path) -> None:
     with tarfile.open(archive) as files:
         content = files.extractfile(member)
         if content is None:
-            msg = f"{archive.name} holds no file {member}"
+            msg = f"{archive.name} contains no file {member}"
             raise AttemptError(msg)
         target.write_bytes(content.read())
 
@@ -114,7 +114,7 @@ def _open(url: str) -> Any:
 
 
 def _require_answer(url: str) -> None:
-    """Asks in a process of its own: a name look-up has no time-out that Python could set, a process can be ended."""
+    """Probes in a separate process, which can be ended: Python can't set a time-out on a name look-up."""
     host = urlsplit(url).netloc
     try:
         answer = subprocess.run(

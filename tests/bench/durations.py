@@ -1,7 +1,14 @@
-"""How long AWS takes to make things, as logs of real runs tell. Dated, and each with its source.
+"""How long AWS takes to create things.
 
-A type without a row takes `FEW_SECONDS`: an API call that answers at once, and the provider's look whether it stands.
-That is said for each such link of a chain.
+Two kinds of figures, and no third: nothing here was measured by this project, which has no account of its own.
+
+- From published logs of other people's runs, each row with the key of its source in `SOURCES`, and its date: VPC,
+  subnets, gateways, routes, security groups, IAM roles, log groups, KMS keys, the EKS control plane, node groups,
+  add-ons, Helm releases with pods, file systems, and databases.
+- The default, `DEFAULT_SECONDS`, for every other type: IAM policies, access entries, buckets, rules, endpoints,
+  Kubernetes objects, releases of CRDs alone. Nearly all of these are one API call that answers at once.
+
+`make bench` prints how many resources take the default, and how far the result depends on it.
 """
 
 from __future__ import annotations
@@ -10,9 +17,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slipway.render.recording import RecordedResource
+from slipway.render.recording import RecordedResource, Recording
 
-FEW_SECONDS: Final = 3.0
+DEFAULT_SECONDS: Final = 3.0
+"""An API call that answers at once, and the provider's look whether the resource exists."""
 SOURCES: Final[Mapping[str, str]] = {
     "gpu-lab": (
         "sirzzang.github.io, EKS GPU troubleshooting 2-2, log of `terraform apply`: EKS 1.35, two t3.medium, "
@@ -26,20 +34,34 @@ SOURCES: Final[Mapping[str, str]] = {
         "dirien, deploying-llamaindex-applications-on-aws-with-pulumi, log of `pulumi up` with pulumi-aws, us-east-1 "
         "(read 2026-11)"
     ),
+    "database-log": (
+        "public log of `terraform apply`, PostgreSQL 17.2 on db.t3.micro in one zone, beside EKS 1.34: 6m8s (read "
+        "2026-11)"
+    ),
+    "lustre-log": ("turbot/steampipe-plugin-aws#906, log of `terraform apply`: between 6m0s and 6m10s (read 2026-11)"),
+    "lustre-link": (
+        "hashicorp/terraform-provider-aws#22291, acceptance tests: 810 s for a file system with a link, 577 s for one "
+        "without, deletion included (read 2026-11)"
+    ),
+    "efs-log": (
+        "turbot/steampipe-plugin-aws#426, log of `terraform apply`: file system 12 s, mount target more than 1m0s "
+        "(2021-05)"
+    ),
     "csi-log": "public logs of `terraform apply` with the EBS CSI add-on: 46, 54, 56, 65 s (2024-12 to 2026-10)",
 }
 
 
 @dataclass(frozen=True)
 class Duration:
-    """Seconds, and the key of their source; no source means `FEW_SECONDS` or nothing to wait for."""
+    """Seconds, and the key of their source; without a source it is the default, or nothing to wait for."""
 
     seconds: float
     source: str | None = None
 
 
 AT_ONCE: Final = Duration(0.0)
-UNKNOWN: Final = Duration(FEW_SECONDS)
+"""Components and providers: the engine alone."""
+DEFAULT: Final = Duration(DEFAULT_SECONDS)
 
 BY_TYPE: Final[Mapping[str, Duration]] = {
     "aws:ec2/vpc:Vpc": Duration(13, "pulumi-ecs"),
@@ -54,8 +76,15 @@ BY_TYPE: Final[Mapping[str, Duration]] = {
     "aws:iam/role:Role": Duration(2, "pulumi-ecs"),
     "aws:cloudwatch/logGroup:LogGroup": Duration(1, "pulumi-ecs"),
     "aws:kms/key:Key": Duration(28, "gpu-lab"),
-    # Others saw 8m42s (gpu-workshop) and 9m43s (terraform-aws-modules/terraform-aws-eks#2203); AWS once spoke of 15
-    # minutes on average (aws/containers-roadmap#1227).
+    "aws:efs/fileSystem:FileSystem": Duration(12, "efs-log"),
+    "aws:efs/mountTarget:MountTarget": Duration(60, "efs-log"),
+    "aws:fsx/lustreFileSystem:LustreFileSystem": Duration(360, "lustre-log"),
+    # Ten minutes may not be enough for a bucket of many objects (aws-samples/
+    # amazon-eks-machine-learning-with-terraform-and-kubeflow#112, 2025-09).
+    "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": Duration(233, "lustre-link"),
+    "aws:rds/instance:Instance": Duration(368, "database-log"),
+    # Others saw 8m42s (gpu-workshop) and 9m43s (terraform-aws-modules/terraform-aws-eks#2203); AWS once gave 15 minutes
+    # as the average (aws/containers-roadmap#1227).
     "aws:eks/cluster:Cluster": Duration(564, "gpu-lab"),
 }
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
@@ -72,7 +101,7 @@ ADDONS: Final[Mapping[str, Duration]] = {
     "coredns": Duration(15, "gpu-lab"),
     "metrics-server": Duration(55, "gpu-lab"),
     "aws-ebs-csi-driver": Duration(54, "csi-log"),
-    # Deployments of the same making as the EBS driver's; nobody's log of them was found.
+    # As the EBS driver, whose Deployments are alike: no log of these was found.
     "aws-efs-csi-driver": Duration(54, "csi-log"),
     "aws-fsx-csi-driver": Duration(54, "csi-log"),
     "aws-mountpoint-s3-csi-driver": Duration(54, "csi-log"),
@@ -85,7 +114,7 @@ CHART: Final = Duration(63, "gpu-workshop")
 
 
 def duration_of(resource: RecordedResource) -> Duration:
-    """How long a resource takes to be made."""
+    """How long a resource takes to be created."""
     if not resource.custom or resource.type.startswith("pulumi:providers:"):
         return AT_ONCE
     inputs = resource.inputs.plain
@@ -94,12 +123,23 @@ def duration_of(resource: RecordedResource) -> Duration:
     if resource.type == ADDON:
         return ADDONS.get(str(inputs.get("addonName")), OTHER_ADDON)
     if resource.type == RELEASE:
-        return UNKNOWN if holds_definitions(resource) else CHART
-    return BY_TYPE.get(resource.type, UNKNOWN)
+        return DEFAULT if is_crds_only(resource) else CHART
+    return BY_TYPE.get(resource.type, DEFAULT)
 
 
-def holds_definitions(resource: RecordedResource) -> bool:
-    """Whether a release is of CRDs alone, by its own name or its chart's: it has no pods to wait for."""
+def seconds_of(recording: Recording, default: float = DEFAULT_SECONDS) -> dict[str, float]:
+    """Seconds of every resource, by URN.
+
+    Args:
+        recording: The program.
+        default: What resources take for which there is no published log.
+    """
+    found = {each.urn: duration_of(each) for each in recording}
+    return {urn: default if each is DEFAULT else each.seconds for urn, each in found.items()}
+
+
+def is_crds_only(resource: RecordedResource) -> bool:
+    """Whether a release has CRDs and no pods, by its own name or its chart's."""
     names = (chart_of(resource), str(resource.inputs.plain.get("name", "")))
     return any(name.endswith(("-crd", "-crds")) for name in names)
 

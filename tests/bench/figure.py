@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+
+HEADINGS: Final = ("what", "measured", "bound", "result")
 
 
 class Verdict(StrEnum):
-    """What a figure says of the program."""
+    """Whether a figure keeps its bound."""
 
-    OK = "ok"
-    BROKEN = "BROKEN"
-    SHOWN = "shown"
+    HELD = "held"
+    MISSED = "missed"
+    NO_BOUND = "no bound"
     """Worth knowing; nothing is promised about it."""
+    NOT_MEASURED = "not measured"
+    """Something that it needs is not on this machine; the notes say what."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,16 +26,16 @@ class Figure:
     """One number.
 
     Attributes:
-        name: What was measured, such as `preview`.
-        value: The figure, in `unit`.
-        unit: `s`, `x` (a ratio) or `MiB`.
+        name: What was measured, such as `preview, plain records`.
+        value: The figure, in `unit`; `None` where it was not measured.
+        unit: `s`, `x` (a ratio), `MiB` or `waits`.
         how: What was run, how often, and what of it is the figure.
-        bound: The most it may be; `None` where it is only shown.
+        bound: The maximum; `None` where there is none.
         notes: Lines that explain it: the chain that was found, what else was seen.
     """
 
     name: str
-    value: float
+    value: float | None
     unit: str
     how: str
     bound: float | None = None
@@ -40,33 +44,58 @@ class Figure:
     @property
     def verdict(self) -> Verdict:
         """Whether the bound is kept."""
+        if self.value is None:
+            return Verdict.NOT_MEASURED
         if self.bound is None:
-            return Verdict.SHOWN
-        return Verdict.OK if self.value <= self.bound else Verdict.BROKEN
+            return Verdict.NO_BOUND
+        return Verdict.HELD if self.value <= self.bound else Verdict.MISSED
+
+    @property
+    def result(self) -> str:
+        """The verdict, and by how much a bound is missed: in percent, of a bound of zero in the unit."""
+        if self.verdict is not Verdict.MISSED or self.value is None or self.bound is None:
+            return str(self.verdict)
+        if self.bound == 0:
+            return f"missed by {_number(self.value, self.unit)}"
+        return f"missed by {self.value / self.bound - 1:.0%}"
+
+    @property
+    def columns(self) -> str:
+        """Name, figure, bound and result, as wide as `HEADINGS`."""
+        value = "-" if self.value is None else _number(self.value, self.unit)
+        bound = "" if self.bound is None else f"<= {_number(self.bound, self.unit)}"
+        return _columns(self.name, value, bound, self.result)
 
     @property
     def line(self) -> str:
-        """Name, figure, bound, verdict and how it was measured, in columns."""
-        bound = "" if self.bound is None else f"<= {_number(self.bound, self.unit)}"
-        return f"{self.name:<18} {_number(self.value, self.unit):>10}  {bound:<12} {self.verdict:<6}  {self.how}"
+        """The columns, and how it was measured."""
+        return f"{self.columns}  {self.how}"
 
     def as_data(self) -> dict[str, Any]:
         """The same for `--json`."""
-        return {**asdict(self), "verdict": str(self.verdict)}
+        return {**asdict(self), "verdict": str(self.verdict), "result": self.result}
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """All figures, one a line, without how they were measured."""
-    rows = [figure.line.removesuffix(figure.how).rstrip() for figure in figures]
-    return "\n".join(rows)
+    """All figures, one a line below the headings, without how they were measured."""
+    return "\n".join(row.rstrip() for row in (_columns(*HEADINGS), *(figure.columns for figure in figures)))
 
 
-def broken(figures: Sequence[Figure]) -> list[str]:
-    """Names of those that are over their bound."""
-    return [figure.name for figure in figures if figure.verdict is Verdict.BROKEN]
+def summary(figures: Sequence[Figure]) -> str:
+    """How many bounds are held, and which are missed by how much."""
+    held = sum(figure.verdict is Verdict.HELD for figure in figures)
+    missed = [f"{figure.name} ({figure.result})" for figure in named(figures, Verdict.MISSED)]
+    return f"bounds held: {held}, missed: {len(missed)}{': ' if missed else ''}{', '.join(missed)}"
+
+
+def named(figures: Sequence[Figure], verdict: Verdict) -> list[Figure]:
+    """The figures of one verdict."""
+    return [figure for figure in figures if figure.verdict is verdict]
+
+
+def _columns(name: str, value: str, bound: str, result: str) -> str:
+    return f"{name:<24} {value:>10}  {bound:<12} {result:<15}"
 
 
 def _number(value: float, unit: str) -> str:
-    if unit == "MiB":
-        return f"{value:.0f} MiB"
-    return f"{value:.2f} {unit}"
+    return f"{value:.0f} {unit}" if unit in {"MiB", "waits"} else f"{value:.2f} {unit}"

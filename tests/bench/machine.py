@@ -1,4 +1,4 @@
-"""What runs are measured with: the clock, processor time of children, and what the machine as a whole does."""
+"""What runs are measured with: the clock, the processor time of child processes and of the whole machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class BenchError(Exception):
 
 
 def stopwatch(more: Cpu = lambda: 0.0) -> Stopwatch:
-    """Counts this process, children that ended, and what `more` tells of processes that run on."""
+    """Counts this process, children that ended, and what `more` returns for processes that are still running."""
     return Stopwatch(lambda: own_seconds() + more(), busy_seconds, time.perf_counter, processors())
 
 
@@ -43,7 +43,7 @@ def busy_seconds() -> float:
 
 
 def describe() -> dict[str, object]:
-    """The machine in words, for whoever compares two runs."""
+    """The machine in words, for comparing two runs."""
     memory = psutil.virtual_memory().total >> 30
     return {"processors": processors(), "memory GiB": memory, "system": platform.platform(), "load": os.getloadavg()}
 

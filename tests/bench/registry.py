@@ -1,4 +1,4 @@
-"""The numbers that can be measured, by name, in the order in which they disturb each other least."""
+"""The numbers that can be measured, by name, in an order in which they do not disturb each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS: Final[Mapping[str, Callable[[Bench], list[Figure]]]] = {
     "up": up.measure,
     "policies": policies.measure,
     "preview": preview.measure,
-    # After `preview`, because the stack that it leaves standing will do.
+    # After `preview`, because it needs the stack that this leaves up.
     "memory": memory.measure,
     "tests": tests.measure,
 }

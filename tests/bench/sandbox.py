@@ -1,4 +1,4 @@
-"""A sandbox of the bench's own: started, asked for processor time and memory, stopped."""
+"""A sandbox of the benchmarks' own: started, asked for processor time and memory, stopped."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Memory:
     """Bytes of all processes of a sandbox.
 
     Attributes:
-        pss: Proportional set size: pages that processes share are counted once. 0 where the system does not tell.
+        pss: Proportional set size: pages that processes share are counted once. 0 where the system does not report it.
         rss: Resident set size: shared pages are counted for each process.
         parts: PSS, else RSS, by process.
     """
@@ -36,7 +36,7 @@ class Memory:
 
     @property
     def counted(self) -> int:
-        """PSS, and RSS where there is none: the larger of the two kinds then counts against us."""
+        """PSS; RSS, which is larger, where there is none."""
         return self.pss or self.rss
 
 
@@ -48,11 +48,12 @@ class BenchSandbox:
         self.peak = 0
 
     def stop(self) -> None:
-        """End it; nothing where none runs."""
+        """End it, and forget its peak; nothing where none runs."""
         lifecycle.stop(home=self.home)
+        self.peak = 0
 
     def engine(self) -> SandboxEngine:
-        """The Pulumi CLI, turned to it.
+        """The Pulumi CLI, set to use it.
 
         Raises:
             BenchError: It does not run.

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.bench.context import clean_environment
+import pytest
+
+from tests.bench.context import Bench, clean_environment
 
 USER = {
     "PATH": "/bin",
@@ -10,12 +12,13 @@ USER = {
     "PULUMI_BACKEND_URL": "s3://real",
     "SLIPWAY_SANDBOX_HOME": "/home/me/sandbox",
     "SLIPWAY_CACHE": "/cache",
+    "SLIPWAY_CHARTS": "/charts",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONPYCACHEPREFIX": "/elsewhere",
 }
 
 
-def test_commands_see_nothing_of_the_users_accounts_and_sandbox_but_the_cache() -> None:
+def test_commands_see_nothing_of_the_users_accounts_charts_and_sandbox_but_the_cache() -> None:
     kept = clean_environment(USER, Path("/bench"))
     assert {name for name in kept if name.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))} == {
         "SLIPWAY_CACHE",
@@ -23,6 +26,18 @@ def test_commands_see_nothing_of_the_users_accounts_and_sandbox_but_the_cache() 
     }
     assert kept["SLIPWAY_SANDBOX_HOME"] == "/bench/sandbox"
     assert kept["PATH"] == "/bin"
+
+
+def test_charts_are_there_for_a_block_alone_in_a_sandbox_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench, calls = Bench(tmp_path, print), list[str]()
+    monkeypatch.setattr(bench, "command", lambda *words: calls.append(" ".join(words)))
+    monkeypatch.setattr(bench.sandbox, "stop", lambda: calls.append("stop"))
+    with bench.with_charts(Path("/charts")):
+        assert bench.environment["SLIPWAY_CHARTS"] == "/charts"
+    assert "SLIPWAY_CHARTS" not in bench.environment
+    assert calls == ["stop", "sandbox start", "stop"]
 
 
 def test_bytecode_is_kept_in_the_benchs_own_directory() -> None:

@@ -24,6 +24,10 @@ def bad(_: context.Bench) -> list[Figure]:
     return [Figure(name="bad", value=3.0, unit="s", bound=2.0, how="by hand")]
 
 
+def absent(_: context.Bench) -> list[Figure]:
+    return [Figure(name="absent", value=None, unit="s", bound=2.0, how="by hand", notes=("not measured: no charts",))]
+
+
 def failing(_: context.Bench) -> list[Figure]:
     msg = "no binary"
     raise BenchError(msg)
@@ -68,11 +72,24 @@ def test_each_number_is_printed_with_its_notes_and_again_in_a_table(
     assert "    a note\n" in printed
 
 
-def test_a_broken_bound_is_an_error_and_named(
+def test_a_missed_bound_is_an_error_and_is_named_with_its_extent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(monkeypatch, good, bad) == command.EXIT_BROKEN
-    assert capsys.readouterr().out.endswith("broken: bad\n")
+    assert run(monkeypatch, good, bad) == command.EXIT_MISSED
+    assert capsys.readouterr().out.endswith("bounds held: 1, missed: 1: bad (missed by 50%)\n")
+
+
+def test_what_was_not_measured_is_said_and_no_success(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, good, absent) == command.EXIT_NOT_MEASURED
+    printed = capsys.readouterr().out
+    assert "    not measured: no charts\n" in printed
+    assert printed.endswith("bounds held: 1, missed: 0\nnot measured: absent\n")
+
+
+def test_a_missed_bound_counts_more_than_what_was_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(monkeypatch, absent, failing, bad) == command.EXIT_MISSED
 
 
 def test_a_number_that_cannot_be_measured_keeps_no_other_from_it(
@@ -82,6 +99,7 @@ def test_a_number_that_cannot_be_measured_keeps_no_other_from_it(
     captured = capsys.readouterr()
     assert "failing: not measured: no binary" in captured.err
     assert "good" in captured.out
+    assert captured.out.endswith("not measured: failing\n")
 
 
 @pytest.mark.parametrize("end", [interrupted, terminated])
@@ -98,7 +116,7 @@ def test_the_figures_are_written_for_programs(monkeypatch: pytest.MonkeyPatch, t
     file = tmp_path / "figures.json"
     run(monkeypatch, good, failing, json=file)
     document = json.loads(file.read_text())
-    assert [figure["verdict"] for figure in document["figures"]] == ["ok"]
+    assert [figure["verdict"] for figure in document["figures"]] == ["held"]
     assert document["not measured"] == ["failing"]
     assert document["machine"]["processors"] >= 1
 

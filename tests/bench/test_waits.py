@@ -6,7 +6,7 @@ import pytest
 
 from slipway.render.recording import Options, RecordedResource
 from slipway.render.values import Values
-from tests.bench.waits import Graph, waits_of
+from tests.bench.waits import Graph, closure, waits_of
 
 GRAPH = Graph(
     seconds={"a": 1.0, "b": 5.0, "c": 2.0, "d": 1.0, "alone": 6.0},
@@ -32,18 +32,26 @@ def test_a_chain_gets_shorter_without_a_wait() -> None:
 
 
 def test_until_something_only_what_it_waits_for_has_happened() -> None:
-    assert GRAPH.until("c").longest().links == ("a", "c")
-    assert GRAPH.until("alone").longest().links == ("alone",)
+    assert GRAPH.until(["c"]).longest().links == ("a", "c")
+    assert GRAPH.until(["alone"]).longest().links == ("alone",)
+    assert GRAPH.until(["c", "alone"]).seconds.keys() == {"a", "c", "alone"}
+
+
+def test_everything_before_a_name_is_found_by_way_of_any_number_of_others() -> None:
+    assert closure(GRAPH.after)["d"] == {"a", "b", "c"}
+    assert closure(GRAPH.after)["alone"] == frozenset()
 
 
 def test_nothing_takes_no_time() -> None:
     assert Graph({}, {}).longest().seconds == 0.0
 
 
-def test_a_circle_is_refused() -> None:
-    circle = Graph({"a": 1.0, "b": 1.0}, {"a": frozenset({"b"}), "b": frozenset({"a"})})
+def test_a_cycle_is_refused() -> None:
+    cycle = Graph({"a": 1.0, "b": 1.0}, {"a": frozenset({"b"}), "b": frozenset({"a"})})
     with pytest.raises(CycleError):
-        circle.longest()
+        cycle.longest()
+    with pytest.raises(CycleError):
+        closure(cycle.after)
 
 
 def test_a_resource_waits_for_all_that_the_sdk_resolves_before_it_registers() -> None:

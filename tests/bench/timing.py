@@ -1,9 +1,9 @@
 """Times of runs, on a machine that may have other things to do.
 
-A bound in seconds is about a machine of one's own. So every run is measured twice, by the clock and by the processor
-time of all its processes, together with the share of the machine that others used meanwhile. The clock is what is held
-to the bound; only where others used more than `BUSY` of the machine, it says nothing about the program, and processor
-time is held instead, and that is said.
+A bound in seconds holds on a machine that does nothing else. So every run is measured twice, by the clock and by the
+processor time of all its processes, together with the share of the machine that other programs used meanwhile. The
+clock counts, unless other programs used more than `BUSY` of the machine: then it says nothing about the program,
+processor time counts instead, and the output says so.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from statistics import median
 from typing import Final
 
 BUSY: Final = 0.2
-"""Share of all processors. Of two, that is 0.4: more than a desktop at rest takes, less than one other program."""
+"""Share of all processors. Of two, that is 0.4: more than an idle desktop takes, less than one busy program."""
 Cpu = Callable[[], float]
 
 
@@ -66,7 +66,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Two things run in turn, A B A B, so that whatever else the machine does meets both."""
+    """Two things run in turn, A B A B, so that whatever else the machine does affects both."""
 
     first: Series
     second: Series
@@ -99,12 +99,12 @@ def _choose(wall: float, cpu: float, others: float, both: str) -> Held:
 
 
 def share_of_others(busy: float, own: float, wall: float, processors: int) -> float:
-    """Share of the machine that others used, from processor seconds of all and of our own."""
+    """Share of the machine that others used, from the processor seconds of all processes and of our own."""
     return max(0.0, busy - own) / (wall * processors)
 
 
 class Stopwatch:
-    """Measures blocks of code whose processor time some function can tell."""
+    """Measures blocks of code; `own` and `machine` count processor seconds, `clock` real ones."""
 
     def __init__(self, own: Cpu, machine: Cpu, clock: Cpu, processors: int) -> None:
         self._own, self._machine, self._clock, self._processors = own, machine, clock, processors

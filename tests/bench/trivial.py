@@ -1,4 +1,4 @@
-"""The least that a program of so many resources can be: what a preview costs whatever is in it."""
+"""A trivial program of so many resources: what a preview takes whatever is in it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 NAME = "trivial"
 PROGRAM = '''\
-"""{size.components} components and {number} resources of one input each, with no needs among them."""
+"""{size.components} components and {number} resources of one input each, none of which depends on another."""
 
 import importlib
 
@@ -52,7 +52,7 @@ class Size:
 
     @property
     def without_kubernetes(self) -> Size:
-        """As many resources, all of them of AWS; with one more in the place of the second provider."""
+        """As many resources, all of them of AWS; one more replaces the second provider."""
         return Size(self.components, self.aws + self.kubernetes + 1)
 
 
@@ -62,7 +62,7 @@ def write(directory: Path, size: Size, modules: Sequence[str] = ()) -> Path:
     Args:
         directory: Where; it is made.
         size: How many resources.
-        modules: What it imports without any need.
+        modules: What it imports beyond what it needs.
     """
     directory.mkdir(parents=True)
     (directory / "Pulumi.yaml").write_text(f"name: {NAME}\nruntime: python\n", encoding="utf-8")

@@ -1,12 +1,15 @@
-"""Who waits for whom while a stack comes up, and the longest chain of waits."""
+"""Which resource waits for which while a stack comes up, and the longest chain of waits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from slipway.render.recording import RecordedResource, Recording
+
+Closure = Mapping[str, frozenset[str]]
+"""For each name, all that comes before it, by way of any number of others."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +22,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Graph:
-    """What takes how long, and after what.
+    """How long each resource takes, and what it waits for.
 
     Attributes:
         seconds: Duration by name.
@@ -51,27 +54,39 @@ class Graph:
             link = before[link]
         return Chain(tuple(reversed(links)), seconds)
 
-    def until(self, name: str) -> Graph:
-        """What has to have happened until then, and nothing else."""
-        found: set[str] = set()
-        ahead = [name]
+    def until(self, names: Iterable[str]) -> Graph:
+        """These names and what must have ended before them, and nothing else."""
+        reached: set[str] = set()
+        ahead = list(names)
         while ahead:
             link = ahead.pop()
-            if link not in found:
-                found.add(link)
+            if link not in reached:
+                reached.add(link)
                 ahead += self.after[link]
-        return Graph({link: self.seconds[link] for link in found}, {link: self.after[link] for link in found})
+        return Graph({link: self.seconds[link] for link in reached}, {link: self.after[link] for link in reached})
 
     def without(self, name: str, other: str) -> Graph:
         """The same where `name` does not wait for `other` itself; it may still do so by way of a third."""
         return Graph(self.seconds, {**self.after, name: self.after[name] - {other}})
 
 
+def closure(after: Mapping[str, frozenset[str]]) -> Closure:
+    """All that comes before each name.
+
+    Raises:
+        graphlib.CycleError: Something waits for itself.
+    """
+    before: dict[str, frozenset[str]] = {}
+    for name in TopologicalSorter(after).static_order():
+        before[name] = after[name].union(*(before[other] for other in after[name]))
+    return before
+
+
 def waits_of(resource: RecordedResource) -> frozenset[str]:
-    """URNs that must stand before the engine asks the provider for this one.
+    """URNs of the resources that must exist before the engine asks the provider for this one.
 
     The SDK resolves dependencies, provider, parent and `deleted_with` before it registers a resource (pulumi 3.258.0,
-    runtime/resource.py, `prepare_resource`), and answers come when a resource stands.
+    runtime/resource.py, `prepare_resource`), and the engine answers when a resource exists.
     """
     options = resource.options
     others = (*options.dependencies, options.provider, options.deleted_with, resource.parent)

@@ -1,13 +1,20 @@
-"""The order of stack prod: what makes things stands before what is made with it, and so goes after it."""
+"""The order of stack prod: what creates things exists before what is created with it, and so is deleted after it.
+
+`tests/bench/test_needs.py` holds every stack against a table of needs; here are the rules about storage, CRDs and
+monitors, by the names of prod's own resources.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from slipway.render.recording import RecordedResource, Recording
-from tests.bench.waits import waits
+from tests.bench.needed.charts import values_at
+from tests.bench.needed.crds import bringing, is_custom
+from tests.bench.needed.need import Index
+from tests.bench.waits import closure, waits
 from tests.support import stacks
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
@@ -17,8 +24,6 @@ DRIVERS: Final[Mapping[str, str]] = {
     "fsx.csi.aws.com": "addons-late-fsx-csi",
     "s3.csi.aws.com": "addons-late-s3-csi",
 }
-BUILT_IN: Final = ("", "apps", "batch", "policy", "autoscaling")
-"""Groups of kinds that every API server has, beside those that end with `k8s.io`."""
 CLASS_KEYS: Final = ("storageClassName", "defaultStorageClass", "storageClass")
 
 
@@ -28,85 +33,63 @@ def recorded() -> Recording:
 
 @cache
 def _before() -> Mapping[str, frozenset[str]]:
-    """For each resource, all that stands before it, by way of any number of others."""
-    direct, found = waits(recorded()), {}
-
-    def all_of(urn: str) -> frozenset[str]:
-        if urn not in found:
-            found[urn] = direct[urn].union(*(all_of(other) for other in direct[urn]))
-        return found[urn]
-
-    return {urn: all_of(urn) for urn in direct}
+    return closure(waits(recorded()))
 
 
 def before(later: RecordedResource) -> set[str]:
-    """Names of what stands before a resource."""
+    """Names of what exists before a resource, by way of any number of others."""
     return {recorded().resources[urn].name for urn in _before()[later.urn]}
-
-
-def _values_at(value: Any, keys: tuple[str, ...]) -> Iterator[Any]:
-    if isinstance(value, Mapping):
-        yield from (found for key, found in value.items() if key in keys and found)
-        for inner in value.values():
-            yield from _values_at(inner, keys)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _values_at(inner, keys)
 
 
 def _releases() -> Iterator[RecordedResource]:
     yield from recorded().of_type(RELEASE)
 
 
-def test_what_stores_goes_before_the_class_and_driver_of_its_volumes() -> None:
-    storing = [found for found in _releases() if any(_values_at(found.inputs.plain.get("values"), CLASS_KEYS))]
-    assert {found.name for found in storing} >= {"kube-prometheus-stack-release"}
-    for found in storing:
-        assert {"storage-class-block", DRIVERS["ebs.csi.aws.com"]} <= before(found), found.name
+def test_releases_with_volumes_depend_on_class_and_driver() -> None:
+    storing = [each for each in _releases() if any(values_at(each.inputs.plain.get("values"), CLASS_KEYS))]
+    assert {each.name for each in storing} >= {"kube-prometheus-stack-release"}
+    for each in storing:
+        assert {"storage-class-block", DRIVERS["ebs.csi.aws.com"]} <= before(each), each.name
 
 
-def test_volumes_go_before_the_driver_that_mounts_them() -> None:
+def test_volumes_depend_on_the_driver_that_mounts_them() -> None:
     volumes = recorded().of_type("kubernetes:core/v1:PersistentVolume")
     assert volumes
     for volume in volumes:
         assert DRIVERS[volume.inputs.plain["spec"]["csi"]["driver"]] in before(volume), volume.name
 
 
-def test_claims_go_before_every_driver_that_may_have_made_their_volume() -> None:
+def test_claims_depend_on_every_driver() -> None:
     claims = recorded().of_type("kubernetes:core/v1:PersistentVolumeClaim")
-    present = {name for name in DRIVERS.values() if any(found.name == name for found in recorded())}
+    present = {name for name in DRIVERS.values() if any(each.name == name for each in recorded())}
     assert claims
     for claim in claims:
         assert present <= before(claim), claim.name
 
 
-def test_objects_of_a_chart_stand_after_a_release() -> None:
-    releases = {found.name for found in _releases()}
-    own = [found for found in recorded() if _is_custom(found)]
-    assert own
-    for found in own:
-        assert releases & before(found), found.name
+def test_custom_resources_depend_on_the_release_of_their_own_crd() -> None:
+    index = Index(recorded())
+    custom = [each for each in recorded() if is_custom(each)]
+    assert custom
+    for each in custom:
+        own = {release.name for release in bringing(index, each)}
+        assert own, f"nothing in the program brings the CRD of {each.name}"
+        assert own <= before(each), each.name
 
 
-def _is_custom(resource: RecordedResource) -> bool:
-    group = str(resource.inputs.plain.get("apiVersion", "")).rpartition("/")[0]
-    return resource.type.startswith("kubernetes:") and group not in BUILT_IN and not group.endswith(".k8s.io")
-
-
-def test_monitors_wait_for_their_kind_and_not_for_prometheus() -> None:
+def test_monitors_depend_on_their_crd_and_not_on_prometheus() -> None:
     monitored = [
-        found
-        for found in _releases()
-        if not found.name.startswith("kube-prometheus-stack")
-        for monitor in _values_at(found.inputs.plain.get("values"), ("serviceMonitor",))
+        each
+        for each in _releases()
+        if not each.name.startswith("kube-prometheus-stack")
+        for monitor in values_at(each.inputs.plain.get("values"), ("serviceMonitor",))
         if monitor.get("enabled")
     ]
     assert monitored
-    for found in monitored:
-        assert "kube-prometheus-stack-crds" in before(found), found.name
-        assert "kube-prometheus-stack-release" not in before(found), found.name
+    for each in monitored:
+        assert "kube-prometheus-stack-crds" in before(each), each.name
+        assert "kube-prometheus-stack-release" not in before(each), each.name
 
 
-def test_definitions_wait_for_no_node() -> None:
-    found = recorded().named("kube-prometheus-stack-crds")
-    assert "pool-system-node-group" not in before(found)
+def test_crds_do_not_depend_on_nodes() -> None:
+    assert "pool-system-node-group" not in before(recorded().named("kube-prometheus-stack-crds"))

@@ -1,1 +1,1 @@
-"""Whole stacks in the sandbox, through the command a user types: the real engine, a real API server, moto."""
+"""Whole stacks in the sandbox, through the user's command: the real engine, a real API server, moto."""

@@ -1,4 +1,4 @@
-"""Everything that a stack's account holds in moto, by listing it as any AWS client would."""
+"""Everything in a stack's account in moto, listed like any AWS client would."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ Lister = Callable[[Any], list[str]]
 
 
 def vpcs(ec2: Any) -> list[str]:
-    """Without the default one."""
+    """Without the default VPC."""
     return [vpc["VpcId"] for vpc in ec2.describe_vpcs()["Vpcs"] if not vpc["IsDefault"]]
 
 
 LISTED: Final[Mapping[str, tuple[str, Lister]]] = {
-    # What every account has from the start (default VPC with its subnets, groups and routes) is not the stack's.
+    # The default VPC with its subnets, groups and routes, which every account has, is not listed.
     "VPCs": ("ec2", vpcs),
     "subnets": ("ec2", lambda c: [s["SubnetId"] for s in c.describe_subnets()["Subnets"] if not s["DefaultForAz"]]),
-    "NAT gateways": ("ec2", lambda c: _standing(c.describe_nat_gateways()["NatGateways"], "NatGatewayId", "State")),
+    "NAT gateways": ("ec2", lambda c: _existing(c.describe_nat_gateways()["NatGateways"], "NatGatewayId", "State")),
     "addresses": ("ec2", lambda c: [a["AllocationId"] for a in c.describe_addresses()["Addresses"]]),
-    "endpoints": ("ec2", lambda c: _standing(c.describe_vpc_endpoints()["VpcEndpoints"], "VpcEndpointId", "State")),
+    "endpoints": ("ec2", lambda c: _existing(c.describe_vpc_endpoints()["VpcEndpoints"], "VpcEndpointId", "State")),
     "internet gateways": (
         "ec2",
         lambda c: [g["InternetGatewayId"] for g in c.describe_internet_gateways()["InternetGateways"]],
@@ -59,7 +59,7 @@ LISTED: Final[Mapping[str, tuple[str, Lister]]] = {
         "kms",
         lambda c: [a["AliasName"] for a in c.list_aliases()["Aliases"] if not a["AliasName"].startswith("alias/aws/")],
     ),
-    # AWS deletes a key after days in which the deletion can be taken back: it stays, in that state.
+    # AWS deletes a key after a waiting period: until then it is pending deletion.
     "keys": (
         "kms",
         lambda c: [
@@ -71,12 +71,12 @@ LISTED: Final[Mapping[str, tuple[str, Lister]]] = {
 }
 
 
-def _standing(found: list[dict[str, Any]], name: str, state: str) -> list[str]:
-    return [one[name] for one in found if one[state].lower() not in ("deleted", "deleting")]
+def _existing(objects: list[dict[str, Any]], name: str, state: str) -> list[str]:
+    return [one[name] for one in objects if one[state].lower() not in ("deleted", "deleting")]
 
 
 def client(service: str, variables: Mapping[str, str]) -> Any:
-    """A boto3 client of the sandbox, as the variables of `slipway sandbox env` make one."""
+    """A boto3 client of the sandbox, with the variables of `slipway sandbox env`."""
     return boto3.client(
         service,
         endpoint_url=variables["AWS_ENDPOINT_URL"],
@@ -88,8 +88,8 @@ def client(service: str, variables: Mapping[str, str]) -> Any:
 
 
 def contents(variables: Mapping[str, str], *kinds: str) -> dict[str, list[str]]:
-    """What stands in the account of a stack, of these kinds or of all; those of which nothing stands are left out."""
+    """The objects in the account of a stack, of these kinds or of all; kinds without objects are left out."""
     listed = {kind: LISTED[kind] for kind in kinds or LISTED}
     clients = {service: client(service, variables) for service in {service for service, _ in listed.values()}}
-    found = {kind: sorted(lister(clients[service])) for kind, (service, lister) in listed.items()}
-    return {kind: names for kind, names in found.items() if names}
+    names_by_kind = {kind: sorted(lister(clients[service])) for kind, (service, lister) in listed.items()}
+    return {kind: names for kind, names in names_by_kind.items() if names}

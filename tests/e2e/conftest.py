@@ -1,4 +1,4 @@
-"""Sandboxes for all tests of whole stacks; a stack is brought up once and shared by the tests that only look."""
+"""Sandboxes for all tests of whole stacks; a stack is brought up once and shared by the tests that only read it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="session")
 def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """The same, with every chart where the shared samples are at hand, and without a network where that can be had.
+    """The same with all charts, if the shared samples are available, and without a network, if the machine allows it.
 
-    The CRDs take some 15 s of CPU a stack.
+    The CRDs take some 15 s of CPU per stack.
     """
     samples = os.environ.get("SLIPWAY_SHARED")
     charts = Path(samples) / "charts" if samples else None
@@ -30,20 +30,20 @@ def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         yield from _stopped_afterwards(World.make(tmp_path_factory.mktemp("charted"), charts, prefix))
 
 
-def _stopped_afterwards(made: World) -> Iterator[World]:
+def _stopped_afterwards(world: World) -> Iterator[World]:
     try:
-        yield made
+        yield world
     finally:
-        made.run("sandbox", "stop")
+        world.run("sandbox", "stop")
 
 
 @pytest.fixture(scope="session")
 def dev(world: World) -> str:
-    """Stack dev, up; what `slipway up` printed."""
+    """The output of `slipway up` for stack dev."""
     return world.succeed("up", "dev", "--sandbox")
 
 
 @pytest.fixture(scope="session")
 def prod(charted: World) -> str:
-    """Stack prod, up; what `slipway up` printed."""
+    """The output of `slipway up` for stack prod."""
     return charted.succeed("up", "prod", "--sandbox")

@@ -1,4 +1,4 @@
-"""A network namespace of one's own: only a loopback interface, no way out. Linux, unshare(1), nsenter(1) and root."""
+"""A separate network namespace with only a loopback interface. Needs Linux, unshare(1), nsenter(1) and root."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HOLDER: Final = ("unshare", "--net", "--", sys.executable, "-c", LOOPBACK_UP)
 
 @cache
 def possible() -> bool:
-    """Whether such a namespace can be made here."""
+    """Whether such a namespace can be created here."""
     if not all(map(shutil.which, ("unshare", "nsenter"))):
         return False
     return subprocess.run(_HOLDER, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
@@ -33,7 +33,7 @@ def possible() -> bool:
 
 @contextmanager
 def isolated() -> Iterator[tuple[str, ...]]:
-    """What to put before a command that is to run in one; nothing where none can be made."""
+    """The prefix of a command that runs in such a namespace; empty if none can be created."""
     if not possible():
         yield ()
         return

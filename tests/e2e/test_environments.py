@@ -1,4 +1,4 @@
-"""The other environments: the same program, other data."""
+"""The other environments: the same program with other settings."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, ch
 
 @pytest.mark.skipif(not isolation.possible(), reason="a network namespace needs Linux, unshare(1), nsenter(1) and root")
 def test_prod_came_up_without_a_network_or_a_credential(prod: str, charted: World) -> None:
-    assert "resources stand:" in prod
+    assert "resources exist:" in prod
     assert not [name for name in charted.environment if name.startswith(("AWS_", "PULUMI_ACCESS"))]
-    # An address for documentation (RFC 5737): with any way out this would time out, and not be refused at once.
+    # A documentation address (RFC 5737): with a network this would time out instead of failing at once.
     code = "import socket; socket.create_connection(('192.0.2.1', 80), 5)"
     tried = subprocess.run([*charted.prefix, sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "Network is unreachable" in tried.stderr
 
 
-def test_nothing_was_a_stand_in_or_unchecked(shared: Path, prod: str, charted: World) -> None:
-    """With every chart at hand."""
+def test_every_release_and_custom_resource_of_prod_was_checked(shared: Path, prod: str, charted: World) -> None:
+    """With all charts available."""
     notes = load_notes(charted.home)
     assert notes
-    left = [note for note in notes if note.kind not in (NoteKind.RENDERED, NoteKind.CHECKED)]
-    assert not left, "\n".join(f"{note.urn.rpartition('::')[2]}: {note.kind}: {note.text}" for note in left)
-    assert not [note for note in notes if "the release asks for" in note.text], "a chart of another version"
+    others = [note for note in notes if note.kind not in (NoteKind.RENDERED, NoteKind.CHECKED)]
+    assert not others, "\n".join(f"{note.urn.rpartition('::')[2]}: {note.kind}: {note.text}" for note in others)
+    assert not [note for note in notes if "the release names" in note.text], "a chart of another version"
     assert "  recorded 0" in prod.splitlines()

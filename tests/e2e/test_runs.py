@@ -1,4 +1,4 @@
-"""Shells, interrupts, and runs that were killed: with a stack of this module's own, in the sandbox of the others."""
+"""Shells, interrupts and killed runs, with this module's own stack in the shared sandbox."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 SLIPWAY = (sys.executable, "-m", "slipway")
 SECONDS = 120.0
-"""A run of stack brief takes 5 to 15 s; many times that on a busy machine."""
+"""A run of stack brief takes 5 to 15 s, and many times that on a busy machine."""
 
 
 def environment(world: World) -> dict[str, str]:
-    """With the engine's checkpoints: what a killed run leaves is among them."""
+    """With the engine's checkpoints, which are part of what a killed run leaves."""
     return {name: value for name, value in world.environment.items() if not name.startswith("PULUMI_")}
 
 
@@ -53,7 +53,7 @@ def stack_files(world: World) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (world.checkout / "stacks").glob("Pulumi.*.yaml")}
 
 
-def test_plain_pulumi_works_in_a_shell_of_the_sandbox_and_writes_nothing_into_the_checkout(world: World) -> None:
+def test_plain_pulumi_works_in_a_sandbox_shell_and_leaves_the_checkout_unchanged(world: World) -> None:
     before = stack_files(world)
     script = 'eval "$("$1" -m slipway sandbox env)" && pulumi preview -s brief --non-interactive && pulumi stack ls'
     done = subprocess.run(
@@ -68,7 +68,7 @@ def test_plain_pulumi_works_in_a_shell_of_the_sandbox_and_writes_nothing_into_th
     }
 
 
-def test_an_interrupt_cancels_and_leaves_the_stack_free(world: World, tmp_path: Path) -> None:
+def test_an_interrupt_cancels_and_leaves_no_lock(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox") as run:
         wait_for(lambda: " creating " in path.read_text())
@@ -80,7 +80,7 @@ def test_an_interrupt_cancels_and_leaves_the_stack_free(world: World, tmp_path: 
     assert locks(world.home / "pulumi", "slipway", "brief") == ()
 
 
-def test_a_killed_engine_leaves_a_lock_and_the_next_run_takes_it_away(world: World, tmp_path: Path) -> None:
+def test_the_next_run_removes_the_lock_of_a_killed_engine(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
     with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox") as run:
         wait_for(lambda: locks(world.home / "pulumi", "slipway", "brief"))

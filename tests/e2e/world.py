@@ -1,4 +1,4 @@
-"""A checkout of its own and a sandbox of its own, for tests that run the command as a user would."""
+"""A separate checkout and sandbox, for tests that run the command like a user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from slipway.sandbox.kubernetes.client import KubeClient
 
 REPOSITORY: Final = Path(__file__).parents[2]
 COPIED: Final = ("Pulumi.yaml", "infra", "stacks")
-"""What the engine reads of a checkout; the packages themselves come from the environment that runs the tests."""
+"""Files of a checkout that the engine reads; the packages come from the environment that runs the tests."""
 BRIEF: Final = """\
 config:
   slipway:platform:
@@ -35,11 +35,11 @@ config:
       system: {preset: system}
       cpu: {preset: cpu, max: 6}
 """
-"""Stack brief: no add-on, no team, no GPU; a third of the resources of dev. Its runs are interrupted and killed, so
-nothing of it is certain."""
+"""Stack brief: no add-on, no team, no GPU; a third of the resources of dev. Tests interrupt and kill its runs, so its
+state is undefined."""
 _COUNT: Final = re.compile(r"\b(\d+) (created|updated|deleted|replaced|unchanged|to \w+)")
 _UPDATED: Final = re.compile(r"^ ~ +\S+ (\S+) updated? ", re.M)
-"""A resource that is updated, or would be: other lines name each one that is only looked at."""
+"""A line of a resource that is updated, or would be; other lines name unchanged resources."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class World:
     Attributes:
         checkout: Copy of the program, whose stack files a test may change.
         home: Sandbox home.
-        charts: Directory of charts, for a sandbox that has them at hand.
-        prefix: What stands before each command.
+        charts: Directory of charts, if the sandbox has any.
+        prefix: Prefix of each command.
     """
 
     checkout: Path
@@ -60,7 +60,7 @@ class World:
 
     @classmethod
     def make(cls, directory: Path, charts: Path | None = None, prefix: tuple[str, ...] = ()) -> World:
-        """Copy what is needed of the checkout into a new directory."""
+        """Copy the necessary files of the checkout into a new directory."""
         checkout = directory / "checkout"
         checkout.mkdir()
         for name in COPIED:
@@ -72,17 +72,17 @@ class World:
 
     @cached_property
     def environment(self) -> Mapping[str, str]:
-        """No credential of anybody's, and no charts but those of this world.
+        """No credentials, and only the charts of this world.
 
-        The state is written once, at the end of a run: twice at each resource takes half of the engine's time. What
-        a run leaves that was killed is tested with stack brief (test_runs.py).
+        The state is written once, at the end of a run: writing it twice per resource takes half of the engine's time.
+        Killed runs are tested with stack brief (test_runs.py).
         """
         kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))}
         ours = {"SLIPWAY_SANDBOX_HOME": str(self.home), "PULUMI_SKIP_CHECKPOINTS": "true"}
         return kept | ours | ({"SLIPWAY_CHARTS": str(self.charts)} if self.charts else {})
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `slipway` with these arguments; what it printed, on both streams, is `stdout`."""
+        """Run `slipway` with these arguments; `stdout` has the output of both streams."""
         return subprocess.run(
             [*self.prefix, sys.executable, "-m", "slipway", *arguments],
             cwd=self.checkout,
@@ -96,20 +96,20 @@ class World:
         )
 
     def succeed(self, *arguments: str) -> str:
-        """Run `slipway`, which must succeed; what it printed."""
+        """Run `slipway`, which must succeed; returns its output."""
         done = self.run(*arguments)
         assert done.returncode == 0, f"slipway {' '.join(arguments)} ended with {done.returncode}:\n{done.stdout}"
         return done.stdout
 
     def edit(self, file: str, old: str, new: str) -> None:
-        """Replace a text, which must be there, in a file of the checkout."""
+        """Replace a text, which must exist, in a file of the checkout."""
         path = self.checkout / file
         text = path.read_text(encoding="utf-8")
         assert old in text, f"{file} has no {old!r}"
         path.write_text(text.replace(old, new), encoding="utf-8")
 
     def variables(self, stack: str) -> dict[str, str]:
-        """What `slipway sandbox env` sets for a stack, asked once."""
+        """The variables of `slipway sandbox env` for a stack, cached."""
         if stack not in self._variables:
             self._variables[stack] = json.loads(self.succeed("sandbox", "env", stack, "--json"))
         return self._variables[stack]
@@ -119,7 +119,7 @@ class World:
         return {}
 
     def api(self, stack: str) -> KubeClient:
-        """A client of a stack's API server, past our providers: what `kubectl` would be."""
+        """A client of a stack's API server, without our providers, like `kubectl`."""
         config = yaml.safe_load((self.home / "kubeconfig").read_text(encoding="utf-8"))
         context = _entry(config["contexts"], f"slipway-{stack}")["context"]
         cluster = _entry(config["clusters"], context["cluster"])["cluster"]

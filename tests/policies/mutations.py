@@ -1,7 +1,7 @@
-"""What can go wrong with production, one thing at a time: which resource, what of it, and which checks must tell.
+"""Mutations of the production stack, one at a time: the resource, the change, and the checks that must report it.
 
-What breaks a rule of one resource follows from its fixtures; the tables here say where it is done, and what else must
-tell of it. Rules of the stack have a row each: one change of one resource of the real program.
+The mutations for resource rules are derived from their fixtures; the tables here name the resource, further edits and
+further checks that report them. Stack rules have explicit mutations: one change of one resource of the real program.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _POD: Final[dict[str, Any]] = {
     "volumes": [{"name": "checkpoints", "persistentVolumeClaim": {"claimName": "checkpoints"}}],
     "containers": [_CONTAINER],
 }
-_HOME: Final = {"namespace": "vision-training"}
-NEWCOMERS: Final[Mapping[str, Mapping[str, Any]]] = {
-    "kubernetes:core/v1:Pod": {"metadata": _HOME, "spec": _POD},
-    "kubernetes:apps/v1:Deployment": {"metadata": _HOME, "spec": {"replicas": 2, "template": {"spec": _POD}}},
+_METADATA: Final = {"namespace": "vision-training"}
+TEAM_RESOURCES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "kubernetes:core/v1:Pod": {"metadata": _METADATA, "spec": _POD},
+    "kubernetes:apps/v1:Deployment": {"metadata": _METADATA, "spec": {"replicas": 2, "template": {"spec": _POD}}},
     "kubernetes:batch/v1:Job": {
         "metadata": {
-            **_HOME,
+            **_METADATA,
             "labels": {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": "experiment"},
         },
         "spec": {
@@ -57,7 +57,7 @@ NEWCOMERS: Final[Mapping[str, Mapping[str, Any]]] = {
         },
     },
 }
-"""What a team brings and no rule minds, by type: production declares none of these."""
+"""Valid resources of a team, by type; production declares none of these types."""
 
 _CPU: Final = {("spec", "template", "metadata", "labels", "platform.slipway/role"): "training"}
 _GPUS: Final = {("spec", "template", "spec", "containers", 0, "resources", "limits", "nvidia.com/gpu"): "8"}
@@ -92,7 +92,7 @@ MORE: Final[Mapping[str, Edits]] = {
     "kueue-limits-sane/reclaim": {("spec", "preemption", "borrowWithinCohort", "policy"): "LowerPriority"},
     "gpu-request-equals-limit/equal": {("spec", "containers", 0, "resources", "limits", "nvidia.com/gpu"): "2"},
 }
-"""What must be so besides, for the violation to be one."""
+"""Further edits that make the mutation a violation, by check."""
 
 SUBJECTS: Final[Mapping[str, str]] = {
     "eks-network-policy-on/switch": "addons-early-vpc-cni",
@@ -103,15 +103,15 @@ SUBJECTS: Final[Mapping[str, str]] = {
     "rbac-least/secrets": "team-roles-view",
     "workload-cost-labels/labels": "space-vision-training-namespace",
 }
-"""Resource that is changed, where the first of its type is not the one."""
+"""Name of the resource to change, by check, if it is not the first of its type."""
 
 OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {"cost-tags-complete/tags": {"provider": {}}}
-"""Options that must be so besides."""
+"""Further resource options, by check."""
 
 _SKEW: Final = ("eks-version-skew/nodes", "eks-version-skew/proxy")
 _PARTITIONED: Final = ("mig-profile-fits/layout",)
 _UNCOVERED: Final = ("serving-pdb/budget",)
-BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
+ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "eks-no-world-endpoint/ranges": ("eks-private-endpoint/private", "eks-private-endpoint/public"),
     "eks-no-world-endpoint/anywhere": ("eks-private-endpoint/public",),
     "eks-supported-version/known": _SKEW,
@@ -127,14 +127,14 @@ BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
     "karpenter-training-disruption/idle": ("karpenter-training-disruption/policy",),
     "karpenter-training-disruption/life": ("karpenter-training-disruption/policy",),
     "gpu-type-allowed/allowed": _PARTITIONED,
-    # A provider of another Region is here one without default tags as well.
+    # The provider of the mutation has no default tags either.
     "gpu-type-allowed/region": ("cost-tags-complete/tags",),
     "pool-cost-cap/bound": ("gpu-pool-max-bounded/set",),
     "pool-cost-cap/priced": ("gpu-type-allowed/region", *_PARTITIONED),
     "workload-cost-labels/labels": ("pss-enforced/level",),
     "pod-isolated/sysctl": ("pod-restricted/non-root", "pod-restricted/seccomp"),
     "pod-isolated/apparmor": ("pod-restricted/non-root", "pod-restricted/seccomp"),
-    # A container beside the first, of which nothing is said but its GPU.
+    # A second container without any field but its GPU limit.
     "gpu-request-equals-limit/one": (
         "pod-read-only-root/read-only",
         "pod-restricted/capabilities",
@@ -150,121 +150,123 @@ BESIDES: Final[Mapping[str, tuple[str, ...]]] = {
     "iam-no-admin/s3": ("iam-scoped-writes/exfiltration", "iam-scoped-writes/permissions"),
     "vpc-parts-closed/acl": ("vpc-baseline/acl",),
 }
-"""Checks that tell of the same change, because it breaks what they ask for as well."""
+"""Further checks that the same mutation violates."""
 
-SILENT: Final[Mapping[str, str]] = {
+NOT_REPORTED: Final[Mapping[str, str]] = {
     "gpu-pool-idle-zero/size": "off in production",
     "node-ami-pinned/pinned": "suppressed in production",
     "rbac-least/exec": "suppressed for the roles of teams, which are the only ones",
     "queues-encrypted/key": "suppressed for Karpenter's queue, which is the only one",
 }
-"""Checks that tell nothing, and why."""
+"""Checks that report nothing in production, with the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
-    """One thing that goes wrong.
+class Mutation:
+    """One change of the production stack.
 
     Attributes:
         name: Logical name of the resource.
-        finds: Checks that must tell of it, and no others.
-        edits: What changes; nothing where the resource itself goes.
-        adds: Type of a resource that comes, of the name, with nothing in it.
+        violates: The checks that must report it; no others may.
+        edits: Changed properties; None if the resource is removed.
+        adds: Type of a resource without properties that is added with this name.
     """
 
     name: str
-    finds: tuple[str, ...]
+    violates: tuple[str, ...]
     edits: Edits | None = None
     adds: str = ""
 
 
-def row(name: str, path: str, value: Any, *finds: str) -> Row:
-    """A property that changes; `MISSING` takes it away."""
-    return Row(name=name, edits={_path(path): value}, finds=finds)
+def edit(name: str, path: str, value: Any, *violates: str) -> Mutation:
+    """A changed property; `MISSING` removes it."""
+    return Mutation(name=name, edits={_path(path): value}, violates=violates)
 
 
-def gone(name: str, *finds: str) -> Row:
-    """A resource that goes."""
-    return Row(name=name, finds=finds)
+def removal(name: str, *violates: str) -> Mutation:
+    """A removed resource."""
+    return Mutation(name=name, violates=violates)
 
 
 def _path(text: str) -> tuple[Any, ...]:
     return tuple(int(part) if part.isdigit() else part.replace("|", ".") for part in text.split("."))
 
 
-ROWS: Final = (
-    row("addons-early-vpc-cni", "addonVersion", MISSING, "eks-core-addons-pinned/pinned"),
-    row("addons-early-kube-proxy", "addonVersion", "v1.36.0-eksbuild.1", "eks-version-skew/proxy"),
-    gone("addons-late-coredns", "eks-core-addons-pinned/present"),
-    row("addons-late-ebs-csi", "podIdentityAssociations", MISSING, "eks-addon-own-role/role"),
-    row("network-subnet-private-b", "availabilityZone", "us-east-1a", "eks-private-multi-az/zones"),
-    row(
+MUTATIONS: Final = (
+    edit("addons-early-vpc-cni", "addonVersion", MISSING, "eks-core-addons-pinned/pinned"),
+    edit("addons-early-kube-proxy", "addonVersion", "v1.36.0-eksbuild.1", "eks-version-skew/proxy"),
+    removal("addons-late-coredns", "eks-core-addons-pinned/present"),
+    edit("addons-late-ebs-csi", "podIdentityAssociations", MISSING, "eks-addon-own-role/role"),
+    edit("network-subnet-private-b", "availabilityZone", "us-east-1a", "eks-private-multi-az/zones"),
+    edit(
         "nodes-role-ssm",
         "policyArn",
         "arn:aws:iam::aws:policy/AmazonS3FullAccess",
         "node-role-minimal/attached",
         "iam-no-admin/managed",
     ),
-    row("storage-efs-files", "throughputMode", "bursting", "efs-throughput-backup/throughput"),
-    gone("storage-efs-backup", "efs-throughput-backup/backup"),
-    row("storage-efs-datasets", "rootDirectory.path", "/", "efs-access-points/root"),
-    gone("storage-efs-policy", "efs-access-points/transport"),
-    row("storage-lustre-files", "deploymentType", "SCRATCH_2", "fsx-no-scratch-prod/scratch"),
-    row("storage-lustre-raw", "deleteDataInFilesystem", True, "fsx-dra-no-delete/delete"),
-    gone("storage-models-access", "s3-public-block/block"),
-    row("storage-models-access", "blockPublicPolicy", False, "s3-public-block/policy"),
-    gone("storage-models-policy", "s3-no-public-grants/transport"),
-    gone("storage-models-ownership", "s3-no-public-grants/ownership"),
-    gone("storage-models-encryption", "s3-kms-bucket-key/declared"),
-    row("storage-models-encryption", "rules.0.bucketKeyEnabled", False, "s3-kms-bucket-key/bucket-key"),
-    row("storage-models-versioning", "versioningConfiguration.status", "Suspended", "s3-versioned-lifecycle/enabled"),
-    gone("storage-models-lifecycle", "s3-versioned-lifecycle/lifecycle"),
-    gone("storage-models-logging", "s3-audit-extras/logged"),
-    row("storage-mlflow-parameters", "parameters", [], "rds-parameters/tls", "rds-parameters/slow"),
-    row("storage-images-serving", "imageTagMutability", "MUTABLE", "ecr-hardened/immutable"),
-    row("bill", "bill.ceilingUsdPerHour", 10**6, "stack-cost-cap/ceiling"),
-    row("bill", "bill.floorUsdPerHour", 10**6, "stack-cost-cap/floor"),
-    row("notices-topic", "kmsMasterKeyId", MISSING, "queues-encrypted/encrypted"),
-    row("queue-language-cluster-queue", "spec.namespaceSelector", {}, "kueue-tenant-isolation/selector"),
-    row("queue-language-local-queue-language-training", "spec.clusterQueue", "nobody", "kueue-tenant-isolation/target"),
-    gone("queue-language-local-queue-language-training", "kueue-tenant-isolation/local"),
-    gone("queues-flavor-a100", "kueue-flavor-has-pool/flavor"),
-    row(
+    edit("storage-efs-files", "throughputMode", "bursting", "efs-throughput-backup/throughput"),
+    removal("storage-efs-backup", "efs-throughput-backup/backup"),
+    edit("storage-efs-datasets", "rootDirectory.path", "/", "efs-access-points/root"),
+    removal("storage-efs-policy", "efs-access-points/transport"),
+    edit("storage-lustre-files", "deploymentType", "SCRATCH_2", "fsx-no-scratch-prod/scratch"),
+    edit("storage-lustre-raw", "deleteDataInFilesystem", True, "fsx-dra-no-delete/delete"),
+    removal("storage-models-access", "s3-public-block/block"),
+    edit("storage-models-access", "blockPublicPolicy", False, "s3-public-block/policy"),
+    removal("storage-models-policy", "s3-no-public-grants/transport"),
+    removal("storage-models-ownership", "s3-no-public-grants/ownership"),
+    removal("storage-models-encryption", "s3-kms-bucket-key/declared"),
+    edit("storage-models-encryption", "rules.0.bucketKeyEnabled", False, "s3-kms-bucket-key/bucket-key"),
+    edit("storage-models-versioning", "versioningConfiguration.status", "Suspended", "s3-versioned-lifecycle/enabled"),
+    removal("storage-models-lifecycle", "s3-versioned-lifecycle/lifecycle"),
+    removal("storage-models-logging", "s3-audit-extras/logged"),
+    edit("storage-mlflow-parameters", "parameters", [], "rds-parameters/tls", "rds-parameters/slow"),
+    edit("storage-images-serving", "imageTagMutability", "MUTABLE", "ecr-hardened/immutable"),
+    edit("bill", "bill.ceilingUsdPerHour", 10**6, "stack-cost-cap/ceiling"),
+    edit("bill", "bill.floorUsdPerHour", 10**6, "stack-cost-cap/floor"),
+    edit("notices-topic", "kmsMasterKeyId", MISSING, "queues-encrypted/encrypted"),
+    edit("queue-language-cluster-queue", "spec.namespaceSelector", {}, "kueue-tenant-isolation/selector"),
+    edit(
+        "queue-language-local-queue-language-training", "spec.clusterQueue", "nobody", "kueue-tenant-isolation/target"
+    ),
+    removal("queue-language-local-queue-language-training", "kueue-tenant-isolation/local"),
+    removal("queues-flavor-a100", "kueue-flavor-has-pool/flavor"),
+    edit(
         "queues-flavor-a100",
         "spec.nodeLabels",
         {"platform.slipway/pool": "a1000"},
         "kueue-flavor-has-pool/pool",
         "kueue-flavor-has-pool/flavor",
     ),
-    row("pool-a100", "pool.max", 1, "kueue-quota-fits-pool/sum"),
-    row("pool-a100", "pool.sharing", {"mode": "mps", "replicas": 48}, "no-timeslicing-training/replicas"),
-    row("pool-a100", "pool.max", 90, "service-quota-headroom/vcpus"),
-    row("pool-cpu", "pool.max", 4000, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
-    row("pool-a100", "pool.mig", {"7g.80gb": 2}, "mig-profile-fits/profiles"),
-    row("kueue-release", "values.managerConfig.controllerManagerConfigYaml", "{}", "kueue-gang-safe/wait"),
-    row("budgets-environment", "notifications", [], "budget-alarm-exists/percents", "budget-alarm-exists/forecast"),
-    Row(
-        name="loose",
+    edit("pool-a100", "pool.max", 1, "kueue-quota-fits-pool/sum"),
+    edit("pool-a100", "pool.sharing", {"mode": "mps", "replicas": 48}, "no-timeslicing-training/replicas"),
+    edit("pool-a100", "pool.max", 90, "service-quota-headroom/vcpus"),
+    edit("pool-cpu", "pool.max", 4000, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
+    edit("pool-a100", "pool.mig", {"7g.80gb": 2}, "mig-profile-fits/profiles"),
+    edit("kueue-release", "values.managerConfig.controllerManagerConfigYaml", "{}", "kueue-gang-safe/wait"),
+    edit("budgets-environment", "notifications", [], "budget-alarm-exists/percents", "budget-alarm-exists/forecast"),
+    Mutation(
+        name="unattached",
         adds="aws:ec2/securityGroup:SecurityGroup",
-        finds=("sg-attached/used", "sg-least-open/description"),
+        violates=("sg-attached/used", "sg-least-open/description"),
     ),
-    gone("space-vision-training-quota", "namespace-quota/quota"),
-    gone("space-vision-training-limits", "namespace-quota/range"),
-    gone("space-vision-training-network-default-deny", "netpol-default-deny/ingress", "netpol-default-deny/egress"),
-    gone("network-flow-logs-vpc", "vpc-baseline/flow-logs"),
-    gone("network-default-group", "vpc-baseline/default-group"),
-    gone("network-endpoint-s3", "vpc-shape/endpoints"),
-    gone("pool-h100-fabric-from-itself", "efa-pool-complete/group"),
-    gone("karpenter-spot", "spot-interruption-handling/events"),
-    gone("addons-early-node-monitoring-agent", "gpu-node-repair/agent"),
-    row("pool-h100-launch-template", "instanceMarketOptions", MISSING, "capacity-block-wired/market"),
-    row("leader-worker-set-budget", "spec.maxUnavailable", 0, "serving-pdb/blocking"),
+    removal("space-vision-training-quota", "namespace-quota/quota"),
+    removal("space-vision-training-limits", "namespace-quota/range"),
+    removal("space-vision-training-network-default-deny", "netpol-default-deny/ingress", "netpol-default-deny/egress"),
+    removal("network-flow-logs-vpc", "vpc-baseline/flow-logs"),
+    removal("network-default-group", "vpc-baseline/default-group"),
+    removal("network-endpoint-s3", "vpc-shape/endpoints"),
+    removal("pool-h100-fabric-from-itself", "efa-pool-complete/group"),
+    removal("karpenter-spot", "spot-interruption-handling/events"),
+    removal("addons-early-node-monitoring-agent", "gpu-node-repair/agent"),
+    edit("pool-h100-launch-template", "instanceMarketOptions", MISSING, "capacity-block-wired/market"),
+    edit("leader-worker-set-budget", "spec.maxUnavailable", 0, "serving-pdb/blocking"),
 )
-SPARED: Final[Mapping[str, str]] = {
+WITHOUT_MUTATION: Final[Mapping[str, str]] = {
     "gpu-premium-approval": "off in production",
     "gpu-pod-schedulable": "production declares no pod that names a pool",
-    "lb-tls-internal": "load balancers are made by their controller, from Services and Ingresses",
-    "lb-public-filtered": "load balancers are made by their controller, from Services and Ingresses",
-    "secret-stores-encrypted": "production declares no secret or parameter of AWS by itself",
+    "lb-tls-internal": "a controller creates load balancers from Services and Ingresses",
+    "lb-public-filtered": "a controller creates load balancers from Services and Ingresses",
+    "secret-stores-encrypted": "production declares no secrets or parameters of AWS",
 }
-"""Rules of the stack without a row, and why."""
+"""Stack rules without a mutation, with the reason."""

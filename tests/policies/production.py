@@ -1,4 +1,4 @@
-"""The real production stack, and what goes wrong with one thing of it at a time."""
+"""The production stack, with one temporary change at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from policies import pack
 from policies.access import MISSING, tree
-from policies.fixtures import FixtureResource
 from policies.levels import STRICTEST
 from policies.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
@@ -17,14 +16,16 @@ from policies.rules import RULES
 from policies.runner import findings
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import resources
+from tests.policies.fixtures import FIXTURES
+from tests.policies.fixtures.build import FixtureResource
 from tests.policies.support import DAY
 from tests.support.stacks import recorded
 
-Found = set[tuple[str, str]]
+Violations = set[tuple[str, str]]
 
 
 class Production:
-    """Resources of the program for `prod`, with inputs for rules of one resource and outputs for those of the stack."""
+    """Resources of the program for `prod`: inputs for resource rules, outputs for stack rules."""
 
     def __init__(self) -> None:
         recording = recorded(STRICTEST)
@@ -33,13 +34,13 @@ class Production:
         self.suppressions = load_suppressions(pack.identities())
 
     @cached_property
-    def before(self) -> Found:
-        """What is found of the program as it is; nothing that is mandatory."""
-        return self.found({one.type for one in self.inputs})
+    def before(self) -> Violations:
+        """Violations of the unchanged program, all of them advisory."""
+        return self.violations({one.type for one in self.inputs})
 
-    def found(self, types: set[str]) -> Found:
-        """Check and name of everything that rules about some types find and nothing excuses."""
-        seen: Found = set()
+    def violations(self, types: set[str]) -> Violations:
+        """Check and resource name of all violations by rules for some types that are not suppressed."""
+        reported: Violations = set()
         for rule in RULES:
             if not any(rule.looks_at(kind) for kind in types):
                 continue
@@ -47,8 +48,8 @@ class Production:
             for subject in self._subjects(rule, types):
                 for one in findings(rule, subject, context, self.suppressions):
                     if one.counts(DAY):
-                        seen.add((one.id, one.urn.rpartition("::")[2]))
-        return seen
+                        reported.add((one.id, one.urn.rpartition("::")[2]))
+        return reported
 
     def _subjects(self, rule: AnyRule, types: set[str]) -> list[Any]:
         if isinstance(rule, ResourceRule):
@@ -56,19 +57,19 @@ class Production:
         return [Stack(tuple(self.outputs))]
 
     def named(self, name: str) -> tuple[Resource, Resource]:
-        """The one resource of a name, as both kinds of rules see it."""
-        found = [(a, b) for a, b in zip(self.inputs, self.outputs, strict=True) if a.name == name]
-        assert len(found) == 1, (name, [one.type for one, _ in found])
-        return found[0]
+        """The resource with a name, with inputs and with outputs."""
+        pairs = [(a, b) for a, b in zip(self.inputs, self.outputs, strict=True) if a.name == name]
+        assert len(pairs) == 1, (name, [one.type for one, _ in pairs])
+        return pairs[0]
 
     def first(self, kind: str) -> tuple[Resource, Resource] | None:
-        """The first resource of a type."""
+        """The first resource of a type, with inputs and with outputs."""
         pairs = zip(self.inputs, self.outputs, strict=True)
         return next(((a, b) for a, b in pairs if a.type == kind), None)
 
     @contextmanager
-    def plus(self, one: Resource) -> Iterator[None]:
-        """One resource more, for a while."""
+    def with_resource(self, one: Resource) -> Iterator[None]:
+        """Add a resource temporarily."""
         self.inputs.append(one)
         self.outputs.append(one)
         try:
@@ -78,24 +79,24 @@ class Production:
             self.outputs.remove(one)
 
     @contextmanager
-    def minus(self, name: str) -> Iterator[None]:
-        """One resource less, for a while."""
+    def without_resource(self, name: str) -> Iterator[None]:
+        """Remove a resource temporarily."""
         index = next(n for n, one in enumerate(self.inputs) if one.name == name)
-        taken = self.inputs.pop(index), self.outputs.pop(index)
+        removed = self.inputs.pop(index), self.outputs.pop(index)
         try:
             yield
         finally:
-            self.inputs.insert(index, taken[0])
-            self.outputs.insert(index, taken[1])
+            self.inputs.insert(index, removed[0])
+            self.outputs.insert(index, removed[1])
 
-    def news(self, types: set[str]) -> set[str]:
-        """Checks that find what they did not find before."""
-        return {check for check, _ in self.found(types) - self.before}
+    def new_violations(self, types: set[str]) -> set[str]:
+        """Checks with violations that the unchanged program does not have."""
+        return {check for check, _ in self.violations(types) - self.before}
 
 
 @contextmanager
 def changed(resource: Resource, edits: Mapping[tuple[Any, ...], Any]) -> Iterator[None]:
-    """A resource with other properties, for a while; links to it stay as they are."""
+    """Change properties of a resource temporarily; dependencies stay."""
     before = resource.props
     props = before.raw
     for path, value in edits.items():
@@ -108,7 +109,7 @@ def changed(resource: Resource, edits: Mapping[tuple[Any, ...], Any]) -> Iterato
 
 
 def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    """A copy with one place changed, or gone; maps on the way are made where there are none."""
+    """A copy with the value at a path changed or removed; missing maps on the path are created."""
     if not path:
         return new
     key, *rest = path
@@ -132,17 +133,17 @@ def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 def differences(good: Any, bad: Any, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Any]:
-    """Places at which a bad value is not the good one, with what is there."""
+    """Paths at which a bad value differs from the good one, with the bad value."""
     if isinstance(good, Mapping) and isinstance(bad, Mapping):
-        found: dict[tuple[Any, ...], Any] = {}
+        changes: dict[tuple[Any, ...], Any] = {}
         for key in [*good, *(key for key in bad if key not in good)]:
             if key not in bad:
-                found[(*path, key)] = MISSING
+                changes[(*path, key)] = MISSING
             elif key not in good:
-                found[(*path, key)] = bad[key]
+                changes[(*path, key)] = bad[key]
             else:
-                found |= differences(good[key], bad[key], (*path, key))
-        return found
+                changes |= differences(good[key], bad[key], (*path, key))
+        return changes
     if isinstance(good, list) and isinstance(bad, list) and len(good) == len(bad):
         merged: dict[tuple[Any, ...], Any] = {}
         for index, (one, other) in enumerate(zip(good, bad, strict=True)):
@@ -154,5 +155,10 @@ def differences(good: Any, bad: Any, path: tuple[Any, ...] = ()) -> dict[tuple[A
 def nearest(rule: AnyRule, bad: FixtureResource) -> FixtureResource:
     """The good fixture of the same type that differs least from a bad one."""
     kind = bad.type or rule.types[0]
-    goods = [made for good in rule.good for made in good.values() if (made.type or rule.types[0]) == kind]
-    return min(goods, key=lambda made: len(differences(made.props, bad.props)), default=FixtureResource())
+    goods = [
+        resource
+        for good in FIXTURES[rule.name].good
+        for resource in good.values()
+        if (resource.type or rule.types[0]) == kind
+    ]
+    return min(goods, key=lambda good: len(differences(good.props, bad.props)), default=FixtureResource())

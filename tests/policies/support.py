@@ -1,4 +1,4 @@
-"""Fixtures of rules turned into what rules, the SDK's policies and the engine's analyzer take."""
+"""Fixtures converted to inputs of rules, of the SDK's policies and of the engine's analyzer."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from policies import pack
 from policies.access import UNKNOWN
-from policies.fixtures import Fixture, FixtureResource
 from policies.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions
+from tests.policies.fixtures.build import Fixture, FixtureResource
 
 DAY: Final = date(2026, 11, 21)
-"""Day on which fixtures are judged: those of versions hold on it."""
+"""Date for the evaluation of fixtures; the support of versions depends on it."""
 SECRET_SIGNATURE: Final = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
 """How the engine marks a secret (pulumi v3.258.0, sdk/go/common/resource/properties.go)."""
 BY_NAME: Final = {rule.name: rule for rule in RULES}
@@ -43,46 +43,46 @@ def context(rule: AnyRule, environment: str = "prod", day: date = DAY) -> Contex
     return Context(settings=rule.defaults(environment), today=day)
 
 
-def urn(rule: AnyRule, name: str, made: FixtureResource) -> str:
-    return f"urn:pulumi:prod::slipway::{token(rule, made)}::{name}"
+def urn(rule: AnyRule, name: str, resource: FixtureResource) -> str:
+    return f"urn:pulumi:prod::slipway::{token(rule, resource)}::{name}"
 
 
-def token(rule: AnyRule, made: FixtureResource) -> str:
-    return made.type or rule.types[0]
+def token(rule: AnyRule, resource: FixtureResource) -> str:
+    return resource.type or rule.types[0]
 
 
 def resources(rule: AnyRule, fixture: Fixture) -> Stack:
-    """The fixture as rules see it."""
-    found = {
+    """The fixture as a stack for rules."""
+    by_name = {
         name: Resource(
-            type=token(rule, made),
+            type=token(rule, resource),
             name=name,
-            urn=urn(rule, name, made),
-            read=lambda made=made: made.props,  # type: ignore[misc]
-            protect=made.protect,
-            ignore_changes=made.ignore_changes,
-            delete_before_replace=made.delete_before_replace,
-            provider=made.provider,
+            urn=urn(rule, name, resource),
+            read=lambda resource=resource: resource.props,  # type: ignore[misc]
+            protect=resource.protect,
+            ignore_changes=resource.ignore_changes,
+            delete_before_replace=resource.delete_before_replace,
+            provider=resource.provider,
         )
-        for name, made in fixture.items()
+        for name, resource in fixture.items()
     }
-    for name, made in fixture.items():
-        found[name].sources.update(
-            {key: tuple(found[one] for one in taken if one in found) for key, taken in made.takes.items()}
+    for name, resource in fixture.items():
+        by_name[name].sources.update(
+            {key: tuple(by_name[one] for one in taken if one in by_name) for key, taken in resource.takes.items()}
         )
-    return Stack(tuple(found.values()))
+    return Stack(tuple(by_name.values()))
 
 
-def found_in(rule: AnyRule, fixture: Fixture, environment: str = "prod") -> list[Finding]:
-    """What a rule finds, asked directly."""
+def findings_in(rule: AnyRule, fixture: Fixture, environment: str = "prod") -> list[Finding]:
+    """Findings of a rule, without the SDK."""
     stack = resources(rule, fixture)
     subjects: Sequence[Any] = stack.resources if isinstance(rule, ResourceRule) else [stack]
     ctx = context(rule, environment)
-    return [one for subject in subjects for one in findings(rule, subject, ctx, Suppressions())]
+    return [finding for subject in subjects for finding in findings(rule, subject, ctx, Suppressions())]
 
 
-def checks(found: Iterable[Finding]) -> set[str]:
-    return {finding.check for finding in found}
+def checks(findings: Iterable[Finding]) -> set[str]:
+    return {finding.check for finding in findings}
 
 
 def policy_of(rule: AnyRule, suppressions: Suppressions | None = None) -> Policy:
@@ -93,38 +93,51 @@ def policy_of(rule: AnyRule, suppressions: Suppressions | None = None) -> Policy
 
 
 def by_validate(rule: AnyRule, fixture: Fixture) -> set[str]:
-    """Checks that report something by the SDK's `validate`, behind its proxies."""
-    said: list[str] = []
+    """Checks that report violations through the SDK's `validate` and its proxies."""
+    messages: list[str] = []
 
     def report(message: str, _urn: str | None = None) -> None:
-        said.append(message)
+        messages.append(message)
 
     policy: Any = policy_of(rule)
     if isinstance(rule, ResourceRule):
-        for name, made in fixture.items():
-            policy.validate(_validation_args(rule, name, made), report)
+        for name, resource in fixture.items():
+            policy.validate(_validation_args(rule, name, resource), report)
     else:
         policy.validate(StackValidationArgs(_policy_resources(rule, fixture)), report)
-    return {message[1:].partition("]")[0] for message in said}
+    return {message[1:].partition("]")[0] for message in messages}
 
 
-def _validation_args(rule: AnyRule, name: str, made: FixtureResource) -> ResourceValidationArgs:
+def _validation_args(rule: AnyRule, name: str, resource: FixtureResource) -> ResourceValidationArgs:
     return ResourceValidationArgs(
-        token(rule, made), _proxied(made.props), urn(rule, name, made), name, _options(made), _provider(made)
+        token(rule, resource),
+        _proxied(resource.props),
+        urn(rule, name, resource),
+        name,
+        _options(resource),
+        _provider(resource),
     )
 
 
 def _policy_resources(rule: AnyRule, fixture: Fixture) -> list[PolicyResource]:
-    found = {
+    by_name = {
         name: PolicyResource(
-            token(rule, made), _proxied(made.props), urn(rule, name, made), name, _options(made), None, None, [], {}
+            token(rule, resource),
+            _proxied(resource.props),
+            urn(rule, name, resource),
+            name,
+            _options(resource),
+            None,
+            None,
+            [],
+            {},
         )
-        for name, made in fixture.items()
+        for name, resource in fixture.items()
     }
-    for name, made in fixture.items():
-        taken = {key: [found[one] for one in names if one in found] for key, names in made.takes.items()}
-        found[name].property_dependencies.update(taken)
-    return list(found.values())
+    for name, resource in fixture.items():
+        taken = {key: [by_name[one] for one in names if one in by_name] for key, names in resource.takes.items()}
+        by_name[name].property_dependencies.update(taken)
+    return list(by_name.values())
 
 
 def _proxied(props: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -141,16 +154,16 @@ def _on_the_wire(value: Any) -> Any:
     return value
 
 
-def _options(made: FixtureResource) -> PolicyResourceOptions:
+def _options(resource: FixtureResource) -> PolicyResourceOptions:
     timeouts = PolicyCustomTimeouts(0, 0, 0)
-    ignored = list(made.ignore_changes)
-    return PolicyResourceOptions(made.protect, ignored, made.delete_before_replace, [], timeouts, [])
+    ignored = list(resource.ignore_changes)
+    return PolicyResourceOptions(resource.protect, ignored, resource.delete_before_replace, [], timeouts, [])
 
 
-def _provider(made: FixtureResource) -> PolicyProviderResource | None:
-    if not made.provider:
+def _provider(resource: FixtureResource) -> PolicyProviderResource | None:
+    if not resource.provider:
         return None
-    return PolicyProviderResource("pulumi:providers:aws", unknown_checking_proxy(dict(made.provider)), "urn", "aws")
+    return PolicyProviderResource("pulumi:providers:aws", unknown_checking_proxy(dict(resource.provider)), "urn", "aws")
 
 
 def analyzer(*policies: Policy) -> Any:
@@ -164,78 +177,81 @@ def _analyzer_of(name: str) -> Any:
 
 
 def by_analyzer(rule: AnyRule, fixture: Fixture) -> list[analyzer_pb2.AnalyzeDiagnostic]:
-    """What the engine would be told, by its own messages."""
+    """Diagnostics that the engine gets in response to its messages."""
     servicer = _analyzer_of(rule.name)
     if isinstance(rule, ResourceRule):
-        answers = [
-            servicer.Analyze(analyze_request(rule, name, made), None).diagnostics for name, made in fixture.items()
+        responses = [
+            servicer.Analyze(analyze_request(rule, name, resource), None).diagnostics
+            for name, resource in fixture.items()
         ]
-        return [diagnostic for answer in answers for diagnostic in answer]
+        return [diagnostic for response in responses for diagnostic in response]
     request = analyzer_pb2.AnalyzeStackRequest(
-        resources=[stack_resource(rule, fixture, name, made) for name, made in fixture.items()]
+        resources=[stack_resource(rule, fixture, name, resource) for name, resource in fixture.items()]
     )
     return list(servicer.AnalyzeStack(request, None).diagnostics)
 
 
 def diagnosed(diagnostics: Iterable[analyzer_pb2.AnalyzeDiagnostic]) -> set[str]:
-    """Checks by what diagnostics say; "can't run policy" where the SDK gave up."""
+    """Checks in diagnostics; "can't run policy" if the SDK reports a failure."""
     lines = [diagnostic.message.partition("\n[") for diagnostic in diagnostics]
     return {rest.partition("]")[0] if separator else "can't run policy" for _, separator, rest in lines}
 
 
-def analyze_request(rule: AnyRule, name: str, made: FixtureResource) -> analyzer_pb2.AnalyzeRequest:
+def analyze_request(rule: AnyRule, name: str, resource: FixtureResource) -> analyzer_pb2.AnalyzeRequest:
     request = analyzer_pb2.AnalyzeRequest(
-        type=token(rule, made),
-        properties=struct(made.props),
-        urn=urn(rule, name, made),
+        type=token(rule, resource),
+        properties=struct(resource.props),
+        urn=urn(rule, name, resource),
         name=name,
-        options=_wire_options(made),
+        options=_wire_options(resource),
     )
-    if made.provider:
-        request.provider.CopyFrom(analyzer_pb2.AnalyzerProviderResource(properties=struct(made.provider)))
+    if resource.provider:
+        request.provider.CopyFrom(analyzer_pb2.AnalyzerProviderResource(properties=struct(resource.provider)))
     return request
 
 
-def stack_resource(rule: AnyRule, fixture: Fixture, name: str, made: FixtureResource) -> analyzer_pb2.AnalyzerResource:
-    resource = analyzer_pb2.AnalyzerResource(
-        type=token(rule, made),
-        properties=struct(made.props),
-        urn=urn(rule, name, made),
+def stack_resource(
+    rule: AnyRule, fixture: Fixture, name: str, resource: FixtureResource
+) -> analyzer_pb2.AnalyzerResource:
+    message = analyzer_pb2.AnalyzerResource(
+        type=token(rule, resource),
+        properties=struct(resource.props),
+        urn=urn(rule, name, resource),
         name=name,
-        options=_wire_options(made),
+        options=_wire_options(resource),
     )
-    for key, taken in made.takes.items():
+    for key, taken in resource.takes.items():
         urns = [urn(rule, one, fixture[one]) for one in taken if one in fixture]
-        resource.propertyDependencies[key].urns.extend(urns)
-    return resource
+        message.propertyDependencies[key].urns.extend(urns)
+    return message
 
 
-def _wire_options(made: FixtureResource) -> analyzer_pb2.AnalyzerResourceOptions:
+def _wire_options(resource: FixtureResource) -> analyzer_pb2.AnalyzerResourceOptions:
     return analyzer_pb2.AnalyzerResourceOptions(
-        protect=made.protect,
-        ignoreChanges=made.ignore_changes,
-        deleteBeforeReplace=bool(made.delete_before_replace),
-        deleteBeforeReplaceDefined=made.delete_before_replace is not None,
+        protect=resource.protect,
+        ignoreChanges=resource.ignore_changes,
+        deleteBeforeReplace=bool(resource.delete_before_replace),
+        deleteBeforeReplaceDefined=resource.delete_before_replace is not None,
     )
 
 
 def struct(props: Mapping[str, Any]) -> struct_pb2.Struct:
-    made = struct_pb2.Struct()
-    json_format.ParseDict(_on_the_wire(props), made)
-    return made
+    message = struct_pb2.Struct()
+    json_format.ParseDict(_on_the_wire(props), message)
+    return message
 
 
 Path = tuple[str | int, ...]
 
 
-def places(value: Any, path: Path = ()) -> list[Path]:
-    """Every place below the root: maps, lists and scalars alike."""
+def paths(value: Any, path: Path = ()) -> list[Path]:
+    """Every path below the root, of maps, lists and scalars."""
     items: Iterable[tuple[str | int, Any]] = ()
     if isinstance(value, Mapping):
         items = value.items()
     elif isinstance(value, list):
         items = enumerate(value)
-    inside = [place for key, item in items for place in places(item, (*path, key))]
+    inside = [nested for key, item in items for nested in paths(item, (*path, key))]
     return [path, *inside] if path else inside
 
 

@@ -20,7 +20,7 @@ PROPS: dict[str, Any] = {
 ROOT = tree(unknown_checking_proxy(PROPS))
 
 
-def test_an_unknown_hides_nothing_beside_it() -> None:
+def test_an_unknown_value_does_not_hide_other_values() -> None:
     assert ROOT["map"]["known"].text() == "text"
     assert ROOT["map"]["unknown"].unknown
     assert texts(ROOT["list"].items()) == {"a", "b"}
@@ -28,7 +28,7 @@ def test_an_unknown_hides_nothing_beside_it() -> None:
     assert [node.path for node in ROOT.walk()] == ["map.known", "list[0]", "list[2]", "number", "flag"]
 
 
-def test_everything_below_an_unknown_is_unknown_and_below_nothing_is_missing() -> None:
+def test_values_below_an_unknown_are_unknown_and_below_a_missing_one_missing() -> None:
     assert ROOT["unknown"]["a"]["b"].unknown
     assert ROOT["null"]["a"].missing
     assert ROOT.at("absent", "a").missing
@@ -47,9 +47,7 @@ def test_everything_below_an_unknown_is_unknown_and_below_nothing_is_missing() -
         (None, False, False, True),
     ],
 )
-def test_a_flag_has_the_default_of_aws_where_nothing_is_given(
-    raw: Any, default: bool, is_true: bool, is_false: bool
-) -> None:
+def test_a_missing_flag_has_the_default(raw: Any, default: bool, is_true: bool, is_false: bool) -> None:
     node = tree({"flag": raw})["flag"]
     assert (node.is_true(default=default), node.is_false(default=default)) == (is_true, is_false)
 
@@ -60,14 +58,14 @@ def test_an_unknown_flag_is_neither_true_nor_false(default: bool) -> None:
     assert not ROOT["unknown"].is_false(default=default)
 
 
-def test_what_is_missing_is_none_of_the_accepted_values_and_what_is_unknown_may_be_one() -> None:
+def test_a_missing_value_is_not_accepted_and_an_unknown_one_may_be() -> None:
     assert ROOT["null"].is_not("x")
     assert ROOT["flag"].is_not("x")
     assert not ROOT["flag"].is_not("x", False)
     assert not ROOT["unknown"].is_not("x")
 
 
-def test_numbers_are_read_from_floats_and_texts() -> None:
+def test_numbers_are_read_from_floats_and_strings() -> None:
     assert ROOT["number"].number() == 20
     assert ROOT["number"].shown == "20"
     assert tree({"n": "7"})["n"].number() == 7
@@ -86,12 +84,12 @@ def test_numbers_are_read_from_floats_and_texts() -> None:
         (lambda node: node.truth(), "yes"),
     ],
 )
-def test_a_value_of_the_wrong_type_is_told_with_its_place(read: Any, raw: Any) -> None:
+def test_a_value_of_the_wrong_type_is_refused_with_its_path(read: Any, raw: Any) -> None:
     with pytest.raises(WrongTypeError, match=r"^place must be "):
         read(Node("place", raw))
 
 
-def test_a_long_value_is_cut_in_messages() -> None:
+def test_a_long_value_is_truncated_in_messages() -> None:
     assert len(tree({"a": "x" * 500})["a"].shown) < 100
     assert ROOT["null"].shown == "not set"
     assert ROOT["unknown"].shown == "not known before the update"

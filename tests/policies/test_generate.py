@@ -1,4 +1,4 @@
-"""Generated files say what the rules say, and every question of other tools has an answer or a reason."""
+"""Generated files are current, and every external check is covered or has a reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_command_finds_them_current_too() -> None:
     assert generate.main(["--check"]) == 0, f"run `{generated.POLICIES}`"
 
 
-def test_a_file_that_was_edited_by_hand_is_told(
+def test_an_edited_file_is_reported(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(generate, "ROOT", tmp_path)
@@ -36,24 +36,24 @@ def test_a_file_that_was_edited_by_hand_is_told(
     assert generate.main(["--check"]) == 1
 
 
-def test_every_question_in_scope_is_answered_by_a_check_that_exists_or_by_a_reason() -> None:
+def test_every_external_check_is_covered_by_an_existing_check_or_has_a_reason() -> None:
     checks = {f"{rule.name}/{key}" for rule in RULES for key in rule.checks}
-    for external_id, answer in coverage().items():
-        if answer.startswith(NOT_APPLICABLE):
-            assert len(answer) > 30, external_id
+    for external_id, covered_by in coverage().items():
+        if covered_by.startswith(NOT_APPLICABLE):
+            assert len(covered_by) > 30, external_id
         else:
-            assert set(answer.split(", ")) <= checks, external_id
+            assert set(covered_by.split(", ")) <= checks, external_id
 
 
 @pytest.mark.parametrize(
     ("document", "part"),
     [
-        ({"checkov": {"CKV_AWS_9999": "new"}}, "CKV_AWS_9999: no check names it"),
-        ({"reasons": {"CKV_AWS_38": "why not"}}, "CKV_AWS_38: a reason is given"),
+        ({"checkov": {"CKV_AWS_9999": "new"}}, "CKV_AWS_9999: no check lists it"),
+        ({"reasons": {"CKV_AWS_38": "why not"}}, "CKV_AWS_38: has a reason"),
         ({"trivy": {}}, "and external_checks.yaml does not"),
     ],
 )
-def test_a_gap_in_the_inventory_is_refused(
+def test_inconsistent_external_checks_are_refused(
     monkeypatch: pytest.MonkeyPatch, document: dict[str, object], part: str
 ) -> None:
     whole = json.loads(json.dumps(coverage_module._document()))
@@ -63,7 +63,7 @@ def test_a_gap_in_the_inventory_is_refused(
         coverage()
 
 
-def test_the_page_tells_of_every_rule_check_and_setting() -> None:
+def test_the_page_lists_every_rule_check_and_setting() -> None:
     text = page()
     for rule in RULES:
         assert f"### {rule.name}\n" in text

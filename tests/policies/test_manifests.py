@@ -1,4 +1,4 @@
-"""Rules for workloads on manifests, as charts are rendered to them."""
+"""Rules for workloads on manifests, such as those of rendered charts."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ DEPLOYMENT: dict[str, Any] = {
 
 
 def ids(*manifests: dict[str, Any], namespace: str = "kueue-system") -> set[str]:
-    found = findings_for_manifests(manifests, stack="prod", today=DAY, namespace=namespace, suppressions=Suppressions())
-    return {one.id for one in found}
+    findings = findings_for_manifests(
+        manifests, stack="prod", today=DAY, namespace=namespace, suppressions=Suppressions()
+    )
+    return {finding.id for finding in findings}
 
 
 def changed(**pod: Any) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def test_a_good_deployment_passes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pod", "found"),
+    ("pod", "check"),
     [
         ({"hostNetwork": True}, "pod-isolated/host-network"),
         ({"securityContext": {}}, "pod-restricted/non-root"),
@@ -60,11 +62,11 @@ def test_a_good_deployment_passes() -> None:
         ({"containers": [{**POD["containers"][0], "resources": {}}]}, "pod-sized/memory-limit"),
     ],
 )
-def test_a_rendered_pod_is_judged_like_a_declared_one(pod: dict[str, Any], found: str) -> None:
-    assert found in ids(changed(**pod))
+def test_a_rendered_pod_is_evaluated_like_a_declared_one(pod: dict[str, Any], check: str) -> None:
+    assert check in ids(changed(**pod))
 
 
-def test_objects_without_a_namespace_are_where_the_release_is() -> None:
+def test_objects_without_a_namespace_have_that_of_the_release() -> None:
     assert "pod-isolated/host-network" not in ids(changed(hostNetwork=True), namespace="kube-system")
     assert resource(DEPLOYMENT, "prod", "kueue-system").urn.endswith(
         "::kubernetes:apps/v1:Deployment::kueue-system/controller"
@@ -79,20 +81,20 @@ def test_roles_and_credentials_in_manifests_are_found() -> None:
 
 
 def test_levels_are_those_of_the_stack() -> None:
-    found = findings_for_manifests([changed(securityContext={})], stack="dev", today=DAY)
-    assert {one.rule for one in found} >= {"pod-restricted"}
+    findings = findings_for_manifests([changed(securityContext={})], stack="dev", today=DAY)
+    assert {finding.rule for finding in findings} >= {"pod-restricted"}
 
 
-ODD: tuple[dict[str, Any], ...] = (
+UNUSUAL: tuple[dict[str, Any], ...] = (
     {},
     {"kind": "Deployment", "apiVersion": "apps/v1"},
     {"apiVersion": "x/v1", "kind": "New", "spec": [1, {"containers": [2]}]},
 )
 
 
-@pytest.mark.parametrize("document", ODD)
-def test_odd_documents_crash_nothing(tmp_path: Path, document: dict[str, Any]) -> None:
-    (tmp_path / "odd.yaml").write_text(yaml.safe_dump(document))
+@pytest.mark.parametrize("document", UNUSUAL)
+def test_unusual_documents_do_not_crash_rules(tmp_path: Path, document: dict[str, Any]) -> None:
+    (tmp_path / "unusual.yaml").write_text(yaml.safe_dump(document))
     findings_for_manifests(read(tmp_path), stack="prod", today=DAY)
 
 
@@ -104,7 +106,7 @@ def test_a_folder_is_read_with_all_its_documents_and_lists(tmp_path: Path) -> No
     assert [token(one) for one in read(tmp_path)] == ["kubernetes:apps/v1:Deployment"] * 3
 
 
-def test_a_file_that_is_no_yaml_is_named(tmp_path: Path) -> None:
+def test_an_invalid_yaml_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("a: [")
-    with pytest.raises(ValueError, match=r"broken\.yaml: no YAML"):
+    with pytest.raises(ValueError, match=r"broken\.yaml: not valid YAML"):
         list(read(tmp_path))

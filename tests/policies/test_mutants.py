@@ -1,6 +1,6 @@
-"""Fixtures guard the rules: whatever is broken in a predicate, some fixture tells.
+"""Mutation tests: for every mutation of a rule's predicate, some fixture of the rule fails.
 
-Each check is replaced as a whole, and each decision inside the rules' modules is turned round, one at a time; the
+Each check is replaced as a whole, and each decision inside the modules of rules is inverted, one at a time. The
 fixtures of the mutated module must then no longer agree with its rules.
 """
 
@@ -16,25 +16,27 @@ from typing import Any
 
 import pytest
 
-from policies.rule import AnyRule, Problem
+from policies.rule import AnyRule, Violation
 from policies.rules import MODULES, RULES
-from tests.policies.support import checks, found_in
+from tests.policies.fixtures import FIXTURES
+from tests.policies.support import checks, findings_in
 
 MODULE_LIST = [module for modules in MODULES.values() for module in modules]
 
 EQUIVALENT: Mapping[str, str] = {}
-"""Mutants that mean the same as the original, by module, line's text and mutation, with the reason."""
+"""Equivalent mutants, by name, with the reason."""
 
 
 def agrees(rule: AnyRule) -> bool:
-    """Whether a rule says of its fixtures what they say of themselves."""
-    for good in rule.good:
-        if found_in(rule, good):
+    """Whether a rule reports no violation in its good fixtures, and the expected one in each bad fixture."""
+    fixtures = FIXTURES[rule.name]
+    for good in fixtures.good:
+        if findings_in(rule, good):
             return False
-    bad = [(key, one, "prod") for key, check in rule.checks.items() for one in check.bad]
-    for key, check in rule.checks.items():
-        bad += [(key, one, environment) for environment, more in check.elsewhere.items() for one in more]
-    return all(checks(found_in(rule, one, environment)) == {key} for key, one, environment in bad)
+    bad = [(key, one, "prod") for key, of_check in fixtures.bad.items() for one in of_check]
+    for key, elsewhere in fixtures.bad_elsewhere.items():
+        bad += [(key, one, environment) for environment, more in elsewhere.items() for one in more]
+    return all(checks(findings_in(rule, one, environment)) == {key} for key, one, environment in bad)
 
 
 def with_check(rule: AnyRule, key: str, find: Any) -> AnyRule:
@@ -42,7 +44,7 @@ def with_check(rule: AnyRule, key: str, find: Any) -> AnyRule:
     return replace(rule, checks=checks)
 
 
-Find = Callable[[Any, Any], Iterable[Problem]]
+Find = Callable[[Any, Any], Iterable[Violation]]
 
 
 def never(_find: Find) -> Find:
@@ -50,22 +52,22 @@ def never(_find: Find) -> Find:
 
 
 def always(_find: Find) -> Find:
-    return lambda _subject, _context: [Problem(path="", got="always")]
+    return lambda _subject, _context: [Violation(path="", got="always")]
 
 
 def opposite(find: Find) -> Find:
-    return lambda subject, context: [] if list(find(subject, context)) else [Problem(path="", got="the opposite")]
+    return lambda subject, context: [] if list(find(subject, context)) else [Violation(path="", got="the opposite")]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_check_that_finds_nothing_everything_or_the_opposite_is_noticed(rule: AnyRule) -> None:
+def test_a_check_that_reports_nothing_everything_or_the_opposite_fails_fixtures(rule: AnyRule) -> None:
     assert agrees(rule)
     for key, check in rule.checks.items():
         for broken in (never, always, opposite):
             assert not agrees(with_check(rule, key, broken(check.find))), (key, broken.__name__)
 
 
-_TURNED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
+_INVERTED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.GtE,
     ast.GtE: ast.Lt,
     ast.Gt: ast.LtE,
@@ -80,10 +82,10 @@ _TURNED: Mapping[type[ast.cmpop], type[ast.cmpop]] = {
 
 
 class Mutator(ast.NodeTransformer):
-    """Turns the n-th decision inside functions round; `said` tells which that was."""
+    """Inverts the n-th decision inside functions; `name` describes it."""
 
     def __init__(self, number: int) -> None:
-        self.number, self.seen, self.depth, self.said = number, -1, 0, ""
+        self.number, self.seen, self.depth, self.name = number, -1, 0, ""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.depth += 1
@@ -94,15 +96,15 @@ class Mutator(ast.NodeTransformer):
     def _hit(self, node: ast.AST, what: str) -> bool:
         self.seen += bool(self.depth)
         if self.depth and self.seen == self.number:
-            self.said = f"{what}: {ast.unparse(node)}"
+            self.name = f"{what}: {ast.unparse(node)}"
             return True
         return False
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
         for index, operator in enumerate(node.ops):
-            if type(operator) in _TURNED and self._hit(node, "comparison"):
-                node.ops[index] = _TURNED[type(operator)]()
+            if type(operator) in _INVERTED and self._hit(node, "comparison"):
+                node.ops[index] = _INVERTED[type(operator)]()
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
@@ -128,9 +130,9 @@ class Mutator(ast.NodeTransformer):
 
 
 def mutants(module: ModuleType) -> Iterator[tuple[str, tuple[AnyRule, ...]]]:
-    """Rules of the module with one decision turned round, for each of its decisions.
+    """Rules of the module with one decision inverted, for each of its decisions.
 
-    Only the function with the decision is read and compiled again: with whole modules, 11 s of CPU and not 4 (2026-11).
+    Only the function with the decision is parsed and compiled again: 4 s of CPU instead of 11 (2026-11).
     """
     parts = [ast.unparse(one) for one in ast.parse(inspect.getsource(module)).body]
     codes = [compile(part, module.__name__, "exec") for part in parts]
@@ -138,22 +140,22 @@ def mutants(module: ModuleType) -> Iterator[tuple[str, tuple[AnyRule, ...]]]:
         for number in count():
             mutator = Mutator(number)
             mutated = ast.fix_missing_locations(mutator.visit(ast.parse(part)))
-            if not mutator.said:
+            if not mutator.name:
                 break
             names: dict[str, Any] = {"__name__": module.__name__}
             for code in (*codes[:index], compile(mutated, module.__name__, "exec"), *codes[index + 1 :]):
                 exec(code, names)  # noqa: S102
-            yield f"{module.__name__}: {mutator.said}", names["RULES"]
+            yield f"{module.__name__}: {mutator.name}", names["RULES"]
 
 
 def survives(rules: tuple[AnyRule, ...]) -> bool:
     try:
         return all(agrees(rule) for rule in rules)
     except Exception:
-        return False  # a mutant that crashes is noticed as well
+        return False  # a mutant that crashes does not survive either
 
 
 @pytest.mark.parametrize("module", MODULE_LIST, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_every_decision_that_is_turned_round_is_noticed(module: ModuleType) -> None:
-    unnoticed = [name for name, rules in mutants(module) if survives(rules)]
-    assert [name for name in unnoticed if name not in EQUIVALENT] == []
+def test_no_inverted_decision_survives(module: ModuleType) -> None:
+    survivors = [name for name, rules in mutants(module) if survives(rules)]
+    assert [name for name in survivors if name not in EQUIVALENT] == []

@@ -1,4 +1,4 @@
-"""The pack as the engine meets it: names, levels by stack, settings, configuration files, speed."""
+"""The pack as the engine sees it: names, levels by stack, settings and configuration files."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from policies import levels, pack
 from policies.levels import Levels
 from policies.rules import RULES
 from policies.rules.gpu_pools import BOUNDED
+from tests.policies.fixtures import FIXTURES
 from tests.policies.support import DAY, analyze_request, analyzer
 from tests.support.generated import POLICIES
 
@@ -32,26 +33,26 @@ def test_names_are_unique_and_listed_once() -> None:
 
 
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod", "experiment"])
-def test_a_stack_has_the_levels_of_its_environment_and_a_strange_one_those_of_production(stack: str) -> None:
+def test_a_stack_has_the_levels_of_its_environment_and_an_unknown_one_those_of_production(stack: str) -> None:
     environment = stack if stack in levels.ENVIRONMENTS else "prod"
-    found = {policy.name: policy.enforcement_level for policy in pack.policies(stack) if policy.name != pack.EXPIRY}
-    assert found == {rule.name: rule.levels.of(environment) for rule in RULES}
+    policies = {policy.name: policy.enforcement_level for policy in pack.policies(stack) if policy.name != pack.EXPIRY}
+    assert policies == {rule.name: rule.levels.of(environment) for rule in RULES}
 
 
 @pytest.mark.parametrize("text", ["", "M/M", "M/M/X", "M/M/M/M"])
-def test_levels_of_another_form_are_refused(text: str) -> None:
+def test_levels_in_another_format_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="one of M, A, -"):
         Levels(text)
 
 
-def test_no_rule_is_weaker_in_production_than_in_development_but_those_of_idling_and_premium_machines() -> None:
-    """Machines that wait, and the dearest ones, are what production pays for on purpose."""
+def test_only_rules_for_idle_and_premium_machines_are_weaker_in_production() -> None:
+    """Production pays for idle capacity and premium machines on purpose."""
     order = [EnforcementLevel.DISABLED, EnforcementLevel.ADVISORY, EnforcementLevel.MANDATORY]
     weaker = [rule.name for rule in RULES if order.index(rule.levels.of("prod")) < order.index(rule.levels.of("dev"))]
     assert weaker == ["gpu-pool-idle-zero", "gpu-premium-approval"]
 
 
-def test_settings_fit_their_own_schema() -> None:
+def test_settings_match_their_schema() -> None:
     settings = [(f"{rule.name}: {key}", setting) for rule in RULES for key, setting in rule.settings.items()]
     assert settings
     for name, setting in settings:
@@ -71,30 +72,30 @@ def test_the_analyzer_describes_every_rule() -> None:
 
 
 def configured(config: dict[str, Any], bound: int) -> list[analyzer_pb2.AnalyzeDiagnostic]:
-    """What is said of a GPU pool with a maximum, once the engine has configured the pack."""
+    """Violations of a GPU pool with a maximum, after the engine has configured the pack."""
     servicer = analyzer(*pack.policies("prod", lambda: DAY))
     properties = struct_pb2.Struct()
     json_format.ParseDict(config, properties)
     policy = analyzer_pb2.PolicyConfig(enforcementLevel=analyzer_pb2.ADVISORY, properties=properties)
     servicer.Configure(analyzer_pb2.ConfigureAnalyzerRequest(policyConfig={BOUNDED.name: policy}), None)
-    made = BOUNDED.good[0]["it"]
-    scaled = type(made)(props={**made.props, "scalingConfig": {"minSize": 0, "maxSize": bound}})
-    found = servicer.Analyze(analyze_request(BOUNDED, "it", scaled), None).diagnostics
-    return [one for one in found if one.policyName == BOUNDED.name]
+    resource = FIXTURES[BOUNDED.name].good[0]["it"]
+    scaled = type(resource)(props={**resource.props, "scalingConfig": {"minSize": 0, "maxSize": bound}})
+    diagnostics = servicer.Analyze(analyze_request(BOUNDED, "it", scaled), None).diagnostics
+    return [one for one in diagnostics if one.policyName == BOUNDED.name]
 
 
 def test_a_configuration_file_overrides_level_and_setting() -> None:
-    (found,) = configured({"maximumNodes": 2}, 3)
-    assert found.enforcementLevel == analyzer_pb2.ADVISORY
+    (diagnostic,) = configured({"maximumNodes": 2}, 3)
+    assert diagnostic.enforcementLevel == analyzer_pb2.ADVISORY
     assert configured({"maximumNodes": 3}, 3) == []
 
 
-def test_settings_that_a_configuration_leaves_out_stay() -> None:
+def test_settings_missing_in_a_configuration_keep_their_default() -> None:
     assert configured({}, 64) == []
     assert len(configured({}, 65)) == 1
 
 
-def test_the_pack_starts_as_the_engine_starts_it_and_prints_its_port() -> None:
+def test_the_pack_starts_like_the_engine_starts_it_and_prints_its_port() -> None:
     """Unbuffered, as the language host runs Python: the SDK does not flush the port that it writes."""
     command = [sys.executable, "-u", str(ROOT / "policies")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd="/") as process:
@@ -113,12 +114,12 @@ def test_the_pack_is_described_for_the_engine() -> None:
     assert described["version"]
 
 
-def test_the_entry_point_only_makes_the_pack() -> None:
+def test_the_entry_point_only_creates_the_pack() -> None:
     lines = (ROOT / "policies/__main__.py").read_text().splitlines()
     assert sum(not line.startswith(("#", '"""', "import", "from")) and bool(line) for line in lines) == 1
 
 
-def test_levels_files_are_what_the_engine_takes() -> None:
+def test_level_files_are_valid_for_the_engine() -> None:
     for environment in levels.ENVIRONMENTS:
         config = json.loads((ROOT / f"policies/levels/{environment}.json").read_text())
         assert set(config) == {rule.name for rule in RULES}, f"run `{POLICIES}`"

@@ -1,4 +1,4 @@
-"""Whatever goes wrong with the real production stack is told by the checks that it concerns, and by no others."""
+"""Every mutation of the production stack is reported by the checks that it violates, and by no others."""
 
 from __future__ import annotations
 
@@ -9,14 +9,25 @@ from typing import Any
 
 import pytest
 
-from policies.fixtures import FixtureResource
 from policies.resource import Resource
 from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
-from tests.policies.mutations import BESIDES, MORE, NEWCOMERS, OPTIONS, ROWS, SILENT, SPARED, SUBJECTS, Row
+from tests.policies.fixtures import FIXTURES
+from tests.policies.fixtures.build import FixtureResource
+from tests.policies.mutations import (
+    ALSO_REPORTED,
+    MORE,
+    MUTATIONS,
+    NOT_REPORTED,
+    OPTIONS,
+    SUBJECTS,
+    TEAM_RESOURCES,
+    WITHOUT_MUTATION,
+    Mutation,
+)
 from tests.policies.production import Production, changed, differences, nearest
 
-OF_A_RESOURCE = [rule for rule in RULES if isinstance(rule, ResourceRule)]
+RESOURCE_RULES = [rule for rule in RULES if isinstance(rule, ResourceRule)]
 _OPTIONS = ("protect", "ignore_changes", "delete_before_replace", "provider")
 
 
@@ -25,84 +36,87 @@ def production() -> Production:
     return Production()
 
 
-@pytest.mark.parametrize("rule", OF_A_RESOURCE, ids=lambda rule: rule.name)
-def test_a_violation_of_a_resource_is_told_by_its_check(rule: AnyRule) -> None:
-    """What makes a bad fixture of a good one is done to a real resource of its type; where production has none of that
-    type, to one that a team might bring."""
-    for key, asked in rule.checks.items():
+@pytest.mark.parametrize("rule", RESOURCE_RULES, ids=lambda rule: rule.name)
+def test_a_violation_of_a_resource_is_reported_by_its_check(rule: AnyRule) -> None:
+    """The difference between a bad and a good fixture is applied to a real resource of the type, or to a resource of a
+    team if production has none."""
+    for key, fixtures in FIXTURES[rule.name].bad.items():
         check = f"{rule.name}/{key}"
-        (made,) = asked.bad[0].values()
-        told = {check, *BESIDES.get(check, ())} - set(SILENT)
-        assert news(rule, check, made) == told, f"{check}: BESIDES and SILENT of tests/policies/mutations.py"
+        (bad,) = fixtures[0].values()
+        expected = {check, *ALSO_REPORTED.get(check, ())} - set(NOT_REPORTED)
+        assert new_violations(rule, check, bad) == expected, f"{check}: ALSO_REPORTED and NOT_REPORTED in mutations.py"
 
 
-def news(rule: AnyRule, check: str, made: FixtureResource) -> set[str]:
-    """Checks that tell what they did not tell before, once the violation is there."""
-    world, kind = production(), made.type or rule.types[0]
-    good = nearest(rule, made)
-    edits = {**MORE.get(check, {}), **differences(good.props, made.props)}
-    options = {name: getattr(made, name) for name in _OPTIONS if getattr(good, name) != getattr(made, name)}
+def new_violations(rule: AnyRule, check: str, bad: FixtureResource) -> set[str]:
+    """Checks that report new violations once the difference is applied."""
+    stack, kind = production(), bad.type or rule.types[0]
+    good = nearest(rule, bad)
+    edits = {**MORE.get(check, {}), **differences(good.props, bad.props)}
+    options = {name: getattr(bad, name) for name in _OPTIONS if getattr(good, name) != getattr(bad, name)}
     options |= OPTIONS.get(check, {})
-    with subject(world, check, kind, made) as pair, ExitStack() as stack:
-        assert world.before is not None
+    with subject(stack, check, kind, bad) as pair, ExitStack() as changes:
+        assert stack.before is not None
         for one in pair:
-            stack.enter_context(changed(one, edits))
+            changes.enter_context(changed(one, edits))
             for name, value in options.items():
-                stack.callback(object.__setattr__, one, name, getattr(one, name))
+                changes.callback(object.__setattr__, one, name, getattr(one, name))
                 object.__setattr__(one, name, value)
-        return world.news({kind})
+        return stack.new_violations({kind})
 
 
 @contextmanager
-def subject(world: Production, check: str, kind: str, made: FixtureResource) -> Iterator[tuple[Resource, ...]]:
-    """A real resource, as both kinds of rules see it, or a new one for a while."""
-    assert world.before is not None
-    real = world.named(SUBJECTS[check]) if check in SUBJECTS else world.first(kind)
+def subject(stack: Production, check: str, kind: str, bad: FixtureResource) -> Iterator[tuple[Resource, ...]]:
+    """A real resource, with inputs and with outputs, or a temporary one."""
+    assert stack.before is not None
+    real = stack.named(SUBJECTS[check]) if check in SUBJECTS else stack.first(kind)
     if real is not None:
         yield real
         return
-    props = NEWCOMERS.get(kind, made.props)
-    one = newcomer(kind, props)
-    with world.plus(one):
-        yield (one,)
+    added = resource(kind, TEAM_RESOURCES.get(kind, bad.props))
+    with stack.with_resource(added):
+        yield (added,)
 
 
-def newcomer(kind: str, props: Mapping[str, Any], name: str = "it") -> Resource:
+def resource(kind: str, props: Mapping[str, Any], name: str = "it") -> Resource:
     return Resource(type=kind, name=name, urn=f"urn:pulumi:prod::slipway::{kind}::{name}", read=lambda: props)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.name}-{'-'.join(row.finds)}")
-def test_a_violation_of_the_stack_is_told_by_its_checks(row: Row) -> None:
-    assert news_of(row) == set(row.finds), "ROWS of tests/policies/mutations.py says which checks find it"
+@pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: f"{mutation.name}-{'-'.join(mutation.violates)}")
+def test_a_violation_of_the_stack_is_reported_by_its_checks(mutation: Mutation) -> None:
+    assert violations_of(mutation) == set(mutation.violates), (
+        "MUTATIONS of tests/policies/mutations.py lists the checks that find it"
+    )
 
 
-def news_of(row: Row) -> set[str]:
-    world = production()
-    assert world.before is not None
-    if row.adds:
-        with world.plus(newcomer(row.adds, {}, row.name)):
-            return world.news({row.adds})
-    pair = world.named(row.name)
-    with ExitStack() as stack:
-        if row.edits is None:
-            stack.enter_context(world.minus(row.name))
+def violations_of(mutation: Mutation) -> set[str]:
+    stack = production()
+    assert stack.before is not None
+    if mutation.adds:
+        with stack.with_resource(resource(mutation.adds, {}, mutation.name)):
+            return stack.new_violations({mutation.adds})
+    pair = stack.named(mutation.name)
+    with ExitStack() as changes:
+        if mutation.edits is None:
+            changes.enter_context(stack.without_resource(mutation.name))
         else:
             for one in pair:
-                stack.enter_context(changed(one, row.edits))
-        return world.news({pair[0].type})
+                changes.enter_context(changed(one, mutation.edits))
+        return stack.new_violations({pair[0].type})
 
 
-def test_every_rule_of_the_stack_has_a_row_or_a_reason() -> None:
-    told = {check.partition("/")[0] for row in ROWS for check in row.finds}
-    without = {rule.name for rule in RULES if not isinstance(rule, ResourceRule)} - told
+def test_every_stack_rule_has_a_mutation_or_a_reason() -> None:
+    reported = {check.partition("/")[0] for mutation in MUTATIONS for check in mutation.violates}
+    without = {rule.name for rule in RULES if not isinstance(rule, ResourceRule)} - reported
     where = "of tests/policies/mutations.py"
-    assert without - set(SPARED) == set(), f"add a change that these find to ROWS {where}, or the reason to SPARED"
-    assert set(SPARED) - without == set(), f"remove these from SPARED {where}: they have a row, or are gone"
+    assert without - set(WITHOUT_MUTATION) == set(), (
+        f"add a mutation to MUTATIONS {where}, or a reason to WITHOUT_MUTATION"
+    )
+    assert set(WITHOUT_MUTATION) - without == set(), f"remove these from WITHOUT_MUTATION {where}: they have a mutation"
 
 
-@pytest.mark.parametrize("kind", NEWCOMERS)
-def test_what_a_team_might_bring_is_good_by_itself(kind: str) -> None:
-    world = production()
-    assert world.before is not None
-    with world.plus(newcomer(kind, NEWCOMERS[kind])):
-        assert world.news({kind}) <= {"serving-pdb/budget"}
+@pytest.mark.parametrize("kind", TEAM_RESOURCES)
+def test_resources_of_a_team_violate_nothing_but_the_disruption_budget(kind: str) -> None:
+    stack = production()
+    assert stack.before is not None
+    with stack.with_resource(resource(kind, TEAM_RESOURCES[kind])):
+        assert stack.new_violations({kind}) <= {"serving-pdb/budget"}

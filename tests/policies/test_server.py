@@ -1,4 +1,4 @@
-"""The pack follows the stack that the engine names."""
+"""The pack uses the levels of the stack that the engine sends."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pulumi_policy import EnforcementLevel, ResourceValidationPolicy
 from pulumi_policy import policy as sdk
 
 from policies import levels, pack, server
-from policies.fixtures import Fixture
-from policies.rule import AnyRule, Check, ResourceRule
+from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
+from tests.policies.fixtures import FIXTURES
+from tests.policies.fixtures.build import Fixture
 from tests.policies.support import DAY, analyze_request, stack_resource
 
 SDK: Any = sdk._PolicyAnalyzerServicer
@@ -24,8 +25,8 @@ LEVELS = {
 }
 
 
-def told(stack: str | None) -> dict[str, int]:
-    """Levels that the engine is told of, after it has named a stack."""
+def reported_levels(stack: str | None) -> dict[str, int]:
+    """Levels that the servicer reports to the engine, after the engine has sent a stack."""
     policies = server.policies()
     servicer = sdk._PolicyAnalyzerServicer("slipway", "0.1.0", policies, EnforcementLevel.MANDATORY)
     if stack is not None:
@@ -35,18 +36,18 @@ def told(stack: str | None) -> dict[str, int]:
 
 
 @pytest.fixture(autouse=True)
-def _sdk_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def _restore_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sdk, "_PolicyAnalyzerServicer", sdk._PolicyAnalyzerServicer)
 
 
 @pytest.mark.parametrize("stack", [None, *levels.ENVIRONMENTS, "experiment"])
-def test_levels_are_those_of_the_stack_that_the_engine_names(stack: str | None) -> None:
+def test_levels_are_those_of_the_stack_that_the_engine_sends(stack: str | None) -> None:
     environment = stack if stack in levels.ENVIRONMENTS else "prod"
     expected = {rule.name: LEVELS[rule.levels.of(environment)] for rule in RULES}
-    assert told(stack) == {**expected, pack.EXPIRY: analyzer_pb2.MANDATORY}
+    assert reported_levels(stack) == {**expected, pack.EXPIRY: analyzer_pb2.MANDATORY}
 
 
-def test_the_sdk_makes_the_servicer_that_follows_the_stack() -> None:
+def test_the_sdk_creates_the_servicer_of_the_pack() -> None:
     """PolicyPack looks the class up by this name when it is constructed."""
     server.policies()
     assert sdk._PolicyAnalyzerServicer is server.StackServicer
@@ -54,29 +55,31 @@ def test_the_sdk_makes_the_servicer_that_follows_the_stack() -> None:
 
 
 def evaluated(servicer: Any, rule: AnyRule, fixture: Fixture) -> list[str]:
-    """What a servicer with all rules says of a fixture by one of them."""
+    """Messages of one rule about a fixture, from a servicer with all rules."""
     if isinstance(rule, ResourceRule):
-        answers = [servicer.Analyze(analyze_request(rule, name, made), None) for name, made in fixture.items()]
+        responses = [
+            servicer.Analyze(analyze_request(rule, name, resource), None) for name, resource in fixture.items()
+        ]
     else:
-        resources = [stack_resource(rule, fixture, name, made) for name, made in fixture.items()]
-        answers = [servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), None)]
-    return [one.message for answer in answers for one in answer.diagnostics if one.policyName == rule.name]
+        resources = [stack_resource(rule, fixture, name, resource) for name, resource in fixture.items()]
+        responses = [servicer.AnalyzeStack(analyzer_pb2.AnalyzeStackRequest(resources=resources), None)]
+    return [one.message for response in responses for one in response.diagnostics if one.policyName == rule.name]
 
 
-def test_reading_once_finds_what_reading_anew_for_each_rule_does() -> None:
+def test_parsing_once_gives_the_same_violations_as_the_sdk() -> None:
     both = [
         servicer("slipway", "0.1.0", pack.policies("prod", lambda: DAY), EnforcementLevel.MANDATORY)
         for servicer in (server.StackServicer, SDK)
     ]
     for rule in RULES:
-        check: Check[Any] = next(iter(rule.checks.values()))
-        ours, theirs = (evaluated(servicer, rule, check.bad[0]) for servicer in both)
+        bad = next(iter(FIXTURES[rule.name].bad.values()))[0]
+        ours, theirs = (evaluated(servicer, rule, bad) for servicer in both)
         assert ours == theirs, rule.name
-        # One of them is excused in production, and one is off.
+        # One of them is suppressed in production, and two are off.
         assert ours or rule.name in {"node-ami-pinned", "gpu-pool-idle-zero", "gpu-premium-approval"}, rule.name
 
 
-def test_no_rule_changes_a_resource_so_the_servicer_need_not_read_for_remediations() -> None:
+def test_no_rule_has_a_remediation_and_the_servicer_returns_none() -> None:
     policies = pack.policies("prod", lambda: DAY)
     assert not [one.name for one in policies if isinstance(one, ResourceValidationPolicy) and one.has_remediation()]
     servicer: Any = server.StackServicer("slipway", "0.1.0", policies, EnforcementLevel.MANDATORY)

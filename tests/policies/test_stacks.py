@@ -1,4 +1,4 @@
-"""The pack on the real programs of all environments, before anything is made and after."""
+"""The pack on the real programs of all environments, as a preview and as an update."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.stacks import recorded
 
 IDLE = {
     "asg-launch-template-tags",
-    # What teams bring: jobs and models are asked about in manifests (`slipway policies --manifests`).
+    # Jobs and models come from teams: `slipway policies --manifests` evaluates their manifests.
     "job-bounded",
     "job-queue-and-priority",
     "kserve-hardened",
@@ -26,7 +26,7 @@ IDLE = {
     "serving-probes",
     "serving-scale-bounds",
     "spot-job-checkpoints",
-    # Load balancers are made by their controller; secrets by RDS.
+    # Controllers create load balancers; RDS creates secrets.
     "lb-public-filtered",
     "lb-tls-internal",
     "secret-stores-encrypted",
@@ -36,8 +36,8 @@ environments = pytest.mark.parametrize("stack", ENVIRONMENTS)
 
 
 @cache
-def found_in(stack: str, *, preview: bool) -> list[Finding]:
-    """All that the pack finds, excused or not: half a second for each."""
+def findings_in(stack: str, *, preview: bool) -> list[Finding]:
+    """All findings, including suppressed ones: half a second for each stack."""
     return check(recorded(stack, preview=preview), DAY)
 
 
@@ -46,37 +46,37 @@ def found_in(stack: str, *, preview: bool) -> list[Finding]:
 def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> None:
     mandatory = [
         f"{finding.id} {finding.urn}"
-        for finding in found_in(stack, preview=preview)
+        for finding in findings_in(stack, preview=preview)
         if finding.counts(DAY) and BY_NAME[finding.rule].levels.of(stack).value == "mandatory"
     ]
     assert mandatory == []
 
 
-def test_every_suppression_still_excuses_something() -> None:
-    found = [finding for stack in ENVIRONMENTS for finding in found_in(stack, preview=False)]
-    used = {finding.suppression for finding in found}
+def test_every_suppression_is_used() -> None:
+    findings = [finding for stack in ENVIRONMENTS for finding in findings_in(stack, preview=False)]
+    used = {finding.suppression for finding in findings}
     unused = [one for one in load_suppressions(pack.identities()).all if one not in used]
     assert unused == [], "remove these from policies/suppressions.yaml"
 
 
 @environments
-def test_a_preview_tells_all_that_an_update_would(stack: str) -> None:
+def test_a_preview_reports_the_same_findings_as_an_update(stack: str) -> None:
     def ids(preview: bool) -> set[tuple[str, str]]:
-        return {(one.id, one.urn) for one in found_in(stack, preview=preview)}
+        return {(one.id, one.urn) for one in findings_in(stack, preview=preview)}
 
     assert ids(True) == ids(False)
 
 
-def test_rules_meet_the_types_that_they_are_about() -> None:
-    """A rule about nothing that any stack makes would pass for ever; those few are named here."""
-    made = {resource.type for stack in ENVIRONMENTS for resource in recorded(stack)}
-    idle = [rule.name for rule in RULES if rule.types != ("*",) and not made.intersection(rule.types)]
-    assert set(idle) == IDLE, "IDLE in this file names the rules about types that no stack makes, and why"
+def test_rules_apply_to_types_of_the_stacks() -> None:
+    """A rule for types that no stack has would always pass; `IDLE` lists the few that are meant."""
+    types = {resource.type for stack in ENVIRONMENTS for resource in recorded(stack)}
+    idle = [rule.name for rule in RULES if rule.types != ("*",) and not types.intersection(rule.types)]
+    assert set(idle) == IDLE
 
 
-def test_the_rules_take_a_moment_for_production() -> None:
-    """0.06 s on a laptop of 2026; the bound is for a busy machine, and far below the 2 s of a whole preview."""
-    found = recorded("prod", preview=True)
+def test_rules_are_evaluated_fast_for_production() -> None:
+    """0.06 s on a laptop of 2026; the bound is for a busy machine, and far below the 2 s for a whole preview."""
+    recording = recorded("prod", preview=True)
     start = time.process_time()
-    check(found, DAY)
+    check(recording, DAY)
     assert time.process_time() - start < 1

@@ -1,4 +1,4 @@
-"""Excuses: exact, reasoned, owned, and over on their day."""
+"""Suppressions: what they cover, their format and their expiry."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from policies import pack
 from policies.rules.helm import PINNED
 from policies.runner import Finding
 from policies.suppressions import SuppressionError, Suppressions, load, parse
+from tests.policies.fixtures import FIXTURES
 from tests.policies.support import DAY, analyze_request, analyzer, policy_of
 
 ENTRY: dict[str, Any] = {
@@ -21,51 +22,51 @@ ENTRY: dict[str, Any] = {
     "owner": "ml-platform",
     "until": DAY,
 }
-BAD = PINNED.checks["version"].bad[0]
+BAD = FIXTURES[PINNED.name].bad["version"][0]
 
 
 def suppressions(**changes: Any) -> Suppressions:
     return parse([{**ENTRY, **changes}], pack.identities())
 
 
-def said(given: Suppressions) -> list[str]:
-    answer = analyzer(policy_of(PINNED, given)).Analyze(analyze_request(PINNED, "it", BAD["it"]), None)
-    return [diagnostic.message for diagnostic in answer.diagnostics]
+def messages(active: Suppressions) -> list[str]:
+    response = analyzer(policy_of(PINNED, active)).Analyze(analyze_request(PINNED, "it", BAD["it"]), None)
+    return [diagnostic.message for diagnostic in response.diagnostics]
 
 
-def test_a_violation_is_excused_by_its_check_or_its_rule() -> None:
-    assert said(Suppressions()) != []
-    assert said(suppressions()) == []
-    assert said(suppressions(rule="helm-pinned")) == []
+def test_a_violation_is_suppressed_by_its_check_or_its_rule() -> None:
+    assert messages(Suppressions()) != []
+    assert messages(suppressions()) == []
+    assert messages(suppressions(rule="helm-pinned")) == []
 
 
-def test_another_check_and_another_resource_are_not_excused() -> None:
-    assert said(suppressions(rule="helm-pinned/repository")) != []
-    assert said(suppressions(rule="helm-atomic")) != []
-    assert said(suppressions(urn="urn:pulumi:*::other")) != []
+def test_another_check_and_another_resource_are_not_suppressed() -> None:
+    assert messages(suppressions(rule="helm-pinned/repository")) != []
+    assert messages(suppressions(rule="helm-atomic")) != []
+    assert messages(suppressions(urn="urn:pulumi:*::other")) != []
 
 
-def test_an_excuse_is_over_the_day_after_and_the_violation_says_so() -> None:
-    (message,) = said(suppressions(until=DAY - timedelta(days=1)))
+def test_a_suppression_expires_the_day_after_and_the_message_says_so() -> None:
+    (message,) = messages(suppressions(until=DAY - timedelta(days=1)))
     assert "expired on 2026-11-20" in message
     assert ENTRY["reason"] in message
 
 
-def test_of_several_excuses_the_one_that_holds_longest_counts() -> None:
+def test_of_several_suppressions_the_one_that_expires_last_counts() -> None:
     old = {**ENTRY, "until": date(2026, 1, 1)}
-    assert said(parse([old, ENTRY, old], pack.identities())) == []
+    assert messages(parse([old, ENTRY, old], pack.identities())) == []
 
 
-def test_an_expired_excuse_is_a_violation_of_its_own() -> None:
-    def complaints(until: date) -> list[str]:
-        found: list[str] = []
+def test_an_expired_suppression_is_reported() -> None:
+    def violations(until: date) -> list[str]:
+        reported: list[str] = []
         policy: Any = pack.expiry(suppressions(until=until), lambda: DAY)
-        policy.validate(StackValidationArgs([]), lambda message, _urn=None: found.append(message))
-        return found
+        policy.validate(StackValidationArgs([]), lambda message, _urn=None: reported.append(message))
+        return reported
 
-    assert complaints(DAY) == []
-    (message,) = complaints(DAY - timedelta(days=1))
-    assert "ml-platform must judge it again" in message
+    assert violations(DAY) == []
+    (message,) = violations(DAY - timedelta(days=1))
+    assert "ml-platform must review and renew it" in message
 
 
 @pytest.mark.parametrize(
@@ -74,27 +75,27 @@ def test_an_expired_excuse_is_a_violation_of_its_own() -> None:
         ({"rule": "helm-pined"}, "neither a rule"),
         ({"urn": "*"}, "begins with urn:pulumi:"),
         ({"reason": "fine"}, "in a sentence why"),
-        ({"owner": ""}, "the team"),
-        ({"until": "soon"}, "must be a day"),
+        ({"owner": ""}, "the responsible team"),
+        ({"until": "soon"}, "must be a date"),
         ({"ticket": 1}, "exactly the keys"),
     ],
 )
-def test_an_excuse_that_is_not_whole_is_refused_with_its_place(changes: dict[str, Any], part: str) -> None:
+def test_an_invalid_suppression_is_refused_with_its_index(changes: dict[str, Any], part: str) -> None:
     with pytest.raises(SuppressionError, match=rf"suppressions.yaml: \[0\] .*{part}"):
         suppressions(**changes)
 
 
 def test_the_file_must_be_a_list() -> None:
-    with pytest.raises(SuppressionError, match="must hold a list"):
+    with pytest.raises(SuppressionError, match="must contain a list"):
         parse({"rule": "x"}, pack.identities())
     assert parse(None, pack.identities()) == Suppressions()
 
 
-def test_the_packs_own_file_is_whole() -> None:
-    assert all(found.until > DAY for found in load(pack.identities()).all)
+def test_the_suppressions_of_the_pack_are_valid() -> None:
+    assert all(suppression.until > DAY for suppression in load(pack.identities()).all)
 
 
-def test_a_finding_counts_unless_a_current_excuse_covers_it() -> None:
+def test_a_finding_counts_unless_a_current_suppression_covers_it() -> None:
     finding = Finding(rule="a", check="b", urn="u", path="", text="t", suppression=suppressions().all[0])
     assert finding.id == "a/b"
     assert not finding.counts(DAY)

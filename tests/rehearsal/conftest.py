@@ -13,5 +13,5 @@ from tests.rehearsal.repository import Repository
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     """A checkout whose branch `main` has the small stack."""
     if shutil.which("git") is None:
-        pytest.skip("no git on PATH: pull requests are rehearsed in a repository")
+        pytest.skip("no git on PATH, which pull requests need")
     return Repository.make(tmp_path_factory.mktemp("rehearsal") / "checkout")

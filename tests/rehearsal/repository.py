@@ -1,4 +1,4 @@
-"""A scratch git repository with this project's code and one small stack, for pull requests that are made up."""
+"""A scratch git repository with this project's code and one small stack, for made-up pull requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONTENT: Final = (
     "Pulumi.yaml", "pyproject.toml", "requirements.lock", ".gitignore",
     "spec", "infra", "components", "policies", "slipway", "stacks", "tools",
 )  # fmt: skip
-"""What the scripts of the workflows read of a checkout."""
+"""Files of a checkout that the workflows' scripts read."""
 NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
 STACK_FILE: Final = "stacks/Pulumi.dev.yaml"
 STACK: Final = """\
@@ -53,13 +53,13 @@ config:
 
 @dataclass(frozen=True)
 class Repository:
-    """A checkout of the merge of a pull request, as `actions/checkout` leaves it."""
+    """A checkout of a pull request's merge commit, like that of `actions/checkout`."""
 
     root: Path
 
     @classmethod
     def make(cls, root: Path) -> Repository:
-        """Copy the tree as it is now and commit it with the small stack."""
+        """Copy the present tree and commit it with the small stack."""
         root.mkdir()
         for name in CONTENT:
             source = SOURCE / name
@@ -71,13 +71,13 @@ class Repository:
         (root / ".venv" / "bin").mkdir(parents=True)
         (root / ".venv" / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
         (root / ".venv" / "bin" / "python").chmod(0o755)
-        made = cls(root)
-        made.git("init", "--quiet", "--initial-branch=main")
-        made.commit("what stands")
-        return made
+        repository = cls(root)
+        repository.git("init", "--quiet", "--initial-branch=main")
+        repository.commit("the deployed stack")
+        return repository
 
     def pull_request(self, changes: Mapping[str, str], file: str = STACK_FILE) -> None:
-        """Leave nothing of the one before, and check out a merge whose second parent replaces texts in a file."""
+        """Discard the previous pull request, and check out a merge whose second parent replaces texts in a file."""
         self.git("checkout", "--quiet", "-B", "change", "main")
         path = self.root / file
         text = path.read_text(encoding="utf-8") if path.exists() else ""
@@ -101,13 +101,13 @@ class Repository:
     def script(
         self, name: str, *arguments: str, environment: Mapping[str, str] = NO_MORE
     ) -> subprocess.CompletedProcess[str]:
-        """Run a script of `tools/ci` as a workflow does."""
+        """Run a script of `tools/ci` like a workflow."""
         return self.run(str(self.root / "tools" / "ci" / name), *arguments, environment=environment)
 
     def run(
         self, *command: str, check: bool = False, environment: Mapping[str, str] = NO_MORE
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command in the checkout, with nobody's credentials; both streams are `stdout`."""
+        """Run a command in the checkout, without credentials; `stdout` has the output of both streams."""
         kept = {
             key: value
             for key, value in os.environ.items()

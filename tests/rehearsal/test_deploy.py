@@ -1,4 +1,4 @@
-"""What deploy.yml and drift.yml ask of the engine, told by an engine that only writes down what it was asked."""
+"""How deploy.yml and drift.yml call the engine, with a fake engine that records its calls."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_plan_shows_the_difference_with_the_policy_pack(repository: Repository
     assert call.startswith("preview --stack dev --refresh --policy-pack policies --diff --non-interactive")
 
 
-def test_a_deployment_is_previewed_before_it_changes_what_it_has_shown(repository: Repository, engine: Engine) -> None:
+def test_a_deployment_is_previewed_before_the_update(repository: Repository, engine: Engine) -> None:
     done = repository.script("deploy.sh", "up", "dev", environment=engine.environment)
     assert done.returncode == 0, done.stdout
     assert [call.split()[0] for call in engine.calls] == ["preview", "up"]
@@ -68,16 +68,16 @@ def test_a_deployment_is_previewed_before_it_changes_what_it_has_shown(repositor
     assert all("--policy-pack policies" in call for call in engine.calls)
 
 
-def test_what_may_be_lost_is_handed_on_name_by_name(repository: Repository, engine: Engine) -> None:
+def test_allowed_replacements_are_passed_on_one_by_one(repository: Repository, engine: Engine) -> None:
     allowed = {"ALLOW_REPLACE": f" {LOST}\n{LOST}-2 "}
     done = repository.script("deploy.sh", "plan", "dev", environment={**engine.environment, **allowed})
     assert done.returncode == 0, done.stdout
-    assert f"--allow-replace {LOST} fits nothing" in done.stdout
-    assert f"--allow-replace {LOST}-2 fits nothing" in done.stdout
+    assert f"unused --allow-replace {LOST}:" in done.stdout
+    assert f"unused --allow-replace {LOST}-2:" in done.stdout
 
 
 @pytest.mark.parametrize("arguments", [("plan", "$(id)"), ("plan", "../dev"), ("down", "dev"), ("plan",)])
-def test_what_is_no_stack_or_no_operation_is_refused(
+def test_an_invalid_stack_or_operation_is_refused(
     repository: Repository, engine: Engine, arguments: tuple[str, ...]
 ) -> None:
     assert repository.script("deploy.sh", *arguments, environment=engine.environment).returncode == EXIT_REFUSED
@@ -85,7 +85,7 @@ def test_what_is_no_stack_or_no_operation_is_refused(
 
 
 @pytest.mark.parametrize(("code", "verdict"), [(0, "same"), (DRIFT, "drift")])
-def test_drift_is_looked_for_without_a_change(
+def test_drift_is_detected_without_a_change(
     repository: Repository, engine: Engine, tmp_path: Path, code: int, verdict: str
 ) -> None:
     engine.ends_with(code)
@@ -94,14 +94,14 @@ def test_drift_is_looked_for_without_a_change(
     (call,) = engine.calls
     assert call == "refresh --stack dev --preview-only --expect-no-changes --diff --non-interactive"
     assert (tmp_path / "out" / "verdict").read_text() == f"{verdict}\n"
-    told = tmp_path / "out" / "drift.md"
-    assert told.exists() == (verdict == "drift")
-    if told.exists():
-        # Neither colors nor a fence of the log's own.
-        assert told.read_text().endswith("\n~~~~~text\n~ a subnet\n~ ~ ~\n~~~~~\n")
+    text = tmp_path / "out" / "drift.md"
+    assert text.exists() == (verdict == "drift")
+    if text.exists():
+        # Neither colors nor a code fence from the log.
+        assert text.read_text().endswith("\n~~~~~text\n~ a subnet\n~ ~ ~\n~~~~~\n")
 
 
-def test_looking_that_fails_is_no_drift(repository: Repository, engine: Engine, tmp_path: Path) -> None:
+def test_a_failed_check_is_not_drift(repository: Repository, engine: Engine, tmp_path: Path) -> None:
     engine.ends_with(1)
     done = repository.script("drift.sh", "dev", str(tmp_path / "out"), environment=engine.environment)
     assert done.returncode == 1

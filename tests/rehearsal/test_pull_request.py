@@ -1,4 +1,4 @@
-"""Pull requests, rehearsed: commits in a scratch repository, looked at by the scripts that preview.yml runs."""
+"""Rehearsed pull requests: commits in a scratch repository, checked by the scripts that preview.yml runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MORE_LUSTRE = 1200 * Decimal("0.14")
 """From 1200 to 2400 GiB of a SCRATCH_2 file system at USD 0.14 a GB and month."""
 
 
-def test_the_figures_are_those_of_a_pocket_calculator() -> None:
+def test_the_expected_costs_are_the_sums_of_list_prices() -> None:
     assert (Decimal("684.97"), Decimal("168.00")) == (ONE_MORE_NODE, MORE_LUSTRE)
 
 
@@ -34,28 +34,26 @@ def test_the_figures_are_those_of_a_pocket_calculator() -> None:
         ("stacks/Pulumi.$(touch broken).yaml", {}, None),
     ],
 )
-def test_a_change_is_looked_at_in_the_stacks_that_it_touches(
+def test_a_change_affects_the_stacks_that_use_the_file(
     repository: Repository, file: str, changes: dict[str, str], stacks: list[str] | None
 ) -> None:
     repository.pull_request(changes, file)
     done = repository.script("stacks.sh")
     if stacks is None:
         assert done.returncode == EXIT_REFUSED
-        assert "a stack is named by small letters" in done.stdout
+        assert "a stack's name has lower-case letters" in done.stdout
         assert not (repository.root / "broken").exists()
     else:
         assert json.loads(done.stdout) == stacks
 
 
-def test_a_base_that_is_not_here_is_no_change_of_nothing(repository: Repository) -> None:
+def test_an_unknown_base_is_an_error_and_not_an_empty_change(repository: Repository) -> None:
     done = repository.script("stacks.sh", "no-such-branch")
     assert done.returncode != 0
     assert "[" not in done.stdout
 
 
-def test_a_changed_pool_is_on_the_page_and_in_the_comment_and_nothing_else(
-    repository: Repository, tmp_path: Path
-) -> None:
+def test_only_the_changed_pool_is_on_the_page_and_in_the_comment(repository: Repository, tmp_path: Path) -> None:
     repository.pull_request({"cpu, max: 2": "cpu, max: 3"})
     done = repository.script("page.sh", "dev", str(tmp_path))
     assert done.returncode == 0, done.stdout
@@ -64,23 +62,23 @@ def test_a_changed_pool_is_on_the_page_and_in_the_comment_and_nothing_else(
     assert "**1 to update**" in comment
     (kind,) = re.findall(r"^\| Kind \| update \|\n\|---\|--:\|\n((?:\|.*\n)+)", comment, re.MULTILINE)
     assert re.fullmatch(r"\| .*\bNodePool\b.* \| 1 \|\n", kind)
-    # The only line of a pool is that of the pool, with one more node at its most.
+    # The only pool line is that of the changed pool, whose maximum has one more node.
     assert set(re.findall(r"^\| pool ([\w-]+)", comment, re.MULTILINE)) == {"cpu"}
     assert f"+${ONE_MORE_NODE}" in comment
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "pool-cpu-node-pool" in page
-    # What comment.yml makes of it is the same, but for the mentions that it takes out.
+    # comment.yml changes only mentions.
     assert body("dev", comment).split() == comment.split()
 
 
-def test_a_larger_file_system_costs_what_it_costs_to_the_cent(repository: Repository) -> None:
+def test_the_cost_of_a_larger_file_system_is_exact(repository: Repository) -> None:
     repository.pull_request({"SCRATCH_2}": "SCRATCH_2, storageCapacity: 2400}"})
     done = repository.run(".venv/bin/python", "-m", "slipway", "cost", "dev", "--against", "HEAD^1")
     (difference,) = [line.split() for line in done.stdout.splitlines() if line.startswith("difference")]
     assert difference[1:] == [f"+{MORE_LUSTRE}"] * 3
 
 
-def test_settings_that_are_refused_are_told_in_the_comment(repository: Repository, tmp_path: Path) -> None:
+def test_refused_settings_are_reported_in_the_comment(repository: Repository, tmp_path: Path) -> None:
     repository.pull_request({"cpu, max: 2": "cpu, max: -2"})
     done = repository.script("page.sh", "dev", str(tmp_path))
     assert done.returncode == EXIT_REFUSED
@@ -90,20 +88,20 @@ def test_settings_that_are_refused_are_told_in_the_comment(repository: Repositor
 
 
 @pytest.mark.sandbox
-def test_an_immutable_field_of_the_file_system_is_stopped_by_the_gate(repository: Repository, tmp_path: Path) -> None:
+def test_the_gate_refuses_a_change_of_an_immutable_field(repository: Repository, tmp_path: Path) -> None:
     repository.pull_request({"SCRATCH_2": "PERSISTENT_2"})
-    (tmp_path / "comment.md").write_text("what the page said\n")
+    (tmp_path / "comment.md").write_text("the report\n")
     done = repository.script("rehearse.sh", "dev", str(tmp_path))
     assert done.returncode == EXIT_STATEFUL, done.stdout
     urn = next(line for line in done.stdout.splitlines() if line.startswith("  - replace ")).rpartition(" ")[2]
     assert urn.endswith("aws:fsx/lustreFileSystem:LustreFileSystem::storage-lustre-files")
     comment = (tmp_path / "comment.md").read_text(encoding="utf-8")
-    assert comment.startswith("what the page said\n\n### Rehearsal\n")
-    assert "- **The gate stops it.**" in comment
+    assert comment.startswith("the report\n\n### Rehearsal\n")
+    assert "- **The gate refuses it.**" in comment
     assert "loses: every file on it" in comment
     assert """deploymentType can't be changed in place: "SCRATCH_2" -> "PERSISTENT_2\"""" in comment
     assert f"--allow-replace '{urn}'" in comment
-    # Of the stack nothing else was lost, and the sandbox was stopped.
+    # Nothing else would be lost, and the sandbox was stopped.
     assert comment.count("  - replace urn:") == 1
     status = repository.run(
         ".venv/bin/python", "-m", "slipway", "sandbox", "status",

@@ -1,4 +1,4 @@
-"""A site for add-ons under test: everything that a platform has, made by hand. Call `addon_context` inside `run`.
+"""A sample context for add-ons under test. Call `addon_context` inside `run`.
 
 seen = seen_parts(lambda: Kueue(KueueSettings()))
 seen = seen_parts(lambda: Kueue(KueueSettings()), pools={"a100": {"preset": "a100"}}, addons={"kueue": {}})
@@ -14,7 +14,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.addons.software import Software, SoftwareArgs
+from components.addons.install import InstalledAddOn, InstalledAddOnArgs
 from components.base.addon import AddOn, AddOnContext, Parts
 from components.base.outputs import BucketOutputs, DatabaseOutputs, EfsOutputs, LustreOutputs, StorageOutputs
 from spec.pools import resolve_all
@@ -29,11 +29,11 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
     "h100": {"preset": "h100", "provisioner": "managed", "zones": [f"{REGION}b"], "efa": True, "dedicated": True},
     "gpu-spot": {"preset": "gpu-spot"},
 }
-"""One pool of every sort; `system` comes by itself."""
+"""One pool of every kind; `system` is added automatically."""
 
 
 def storage_outputs() -> StorageOutputs:
-    """Everything that a platform may store in; names are Outputs, as auto-naming gives them."""
+    """Outputs of all storage; names are Outputs, like those from auto-naming."""
     out = pulumi.Output.from_input
     buckets = {
         purpose: BucketOutputs(name=out(f"slipway-test-{purpose}-0a1b2c3"), arn=out(f"arn:aws:s3:::slipway-{purpose}"))
@@ -73,16 +73,16 @@ def addon_context(
     pools: Mapping[str, Mapping[str, Any]] = POOLS,
     **parts: Any,
 ) -> AddOnContext:
-    """A site with these pools; `parts` are others of a stack file: `addons={"kueue": {}}`, `teams={...}`.
+    """A context with these pools; `parts` are other settings of a stack file: `addons={"kueue": {}}`, `teams={...}`.
 
     Args:
-        opts: Options with the providers, where the test makes resources of its own.
-        pools: Pools in the words of a stack file.
+        opts: Options with the providers, if the test declares its own resources.
+        pools: Pools in stack file settings.
     """
     provider = _provider(opts)
     settings = platform(pools, **parts)
     system_node_groups = aws.eks.NodeGroup(
-        "home",
+        "system-node-group",
         cluster_name="slipway-test",
         node_role_arn=f"arn:aws:iam::{ACCOUNT}:role/nodes",
         subnet_ids=["subnet-private-a"],
@@ -101,10 +101,10 @@ def addon_context(
 
 @dataclass(frozen=True)
 class Seen:
-    """An add-on's parts in plain values, and the resources that they become.
+    """An add-on's parts as plain values, and its resources.
 
     Attributes:
-        parts: What `parts` returned.
+        parts: The result of `parts`.
         values: Values by release name, Outputs resolved.
         before: Manifests before the releases, by key.
         objects: Manifests after them, by key.
@@ -125,25 +125,25 @@ def seen_parts(
     preview: bool = False,
     **parts: Any,
 ) -> Seen:
-    """Make one add-on on a sample site; what it requires need not be on."""
-    found: list[Parts] = []
+    """Install one add-on in a sample context; its requirements needn't be enabled."""
+    returned: list[Parts] = []
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())
-        wanted, ground = addon(), addon_context(opts, pools=pools, **parts)
-        given = wanted.parts(ground)
-        found.append(given)
-        Software(wanted.name, SoftwareArgs(addon=wanted, context=ground, after=()), opts)
+        tested, context = addon(), addon_context(opts, pools=pools, **parts)
+        declared = tested.parts(context)
+        returned.append(declared)
+        InstalledAddOn(tested.name, InstalledAddOnArgs(addon=tested, context=context, after=()), opts)
         return {
-            "values": {chart.release_name: dict(chart.values) for chart in given.releases},
-            "before": {key: dict(manifest) for key, manifest in given.before.items()},
-            "objects": {key: dict(manifest) for key, manifest in given.objects.items()},
+            "values": {chart.release_name: dict(chart.values) for chart in declared.releases},
+            "before": {key: dict(manifest) for key, manifest in declared.before.items()},
+            "objects": {key: dict(manifest) for key, manifest in declared.objects.items()},
         }
 
     recording = run(build, preview=preview)
     plain = recording.returned
     return Seen(
-        parts=found[0],
+        parts=returned[0],
         values=plain["values"],
         before=plain["before"],
         objects=plain["objects"],
@@ -152,7 +152,7 @@ def seen_parts(
 
 
 def _provider(opts: pulumi.ResourceOptions | None) -> pulumi.ProviderResource:
-    given = opts.providers if opts is not None else None
-    first = given[0] if isinstance(given, list) and given else providers()[0]
+    listed = opts.providers if opts is not None else None
+    first = listed[0] if isinstance(listed, list) and listed else providers()[0]
     assert isinstance(first, pulumi.ProviderResource)
     return first

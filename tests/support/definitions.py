@@ -12,9 +12,9 @@ from slipway.sandbox.kubernetes.removal import remove
 
 
 def define(client: KubeClient, definitions: Iterable[Mapping[str, Any]]) -> None:
-    """Serves these kinds by these definitions, whatever another module left under their names.
+    """Install these CRDs, replacing those that other test modules installed under the same names.
 
-    They stay. To remove those of KServe and Argo takes 19 s, and few need it (2 cores, 2026-11).
+    They aren't removed: removing those of KServe and Argo takes 19 s (2 cores, 2026-11).
     """
     wanted = [crds.without_descriptions(each) for each in definitions]
     for each in wanted:

@@ -1,8 +1,8 @@
-"""Run a program or a part of one without an engine, in the words that tests use.
+"""Run a program or a part of one without an engine, with helpers for tests.
 
-`slipway.render` records what a program asks of the engine; here is what tests add: explicit providers, finding by class
-instead of by token, and questions about waits. `run(build)` answers as AWS would after an update, `run(build,
-preview=True)` as the engine does in a first preview: every computed output is unknown.
+`slipway.render` records the resources that a program declares; this adds explicit providers, lookup by class instead of
+by token, and dependency queries. `run(build)` returns outputs like an update, `run(build, preview=True)` like a first
+preview: every computed output is unknown.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REGION: Final = "us-east-1"
 _RETURNED: Final = "returned by build"
 
 with warnings.catch_warnings():
-    # pulumi_aws 7.51.1 warns of its own deprecated types when a family is first touched; no test should meet that.
+    # pulumi_aws 7.51.1 warns about its own deprecated types when a module is first imported; no test should see that.
     warnings.simplefilter("ignore", DeprecationWarning)
     _touched = (aws.ec2.Vpc, aws.s3.Bucket)
 
@@ -36,7 +36,7 @@ __all__ = ["ACCOUNT", "PROJECT", "REGION", "STACK", "UNKNOWN", "Recording", "Reg
 
 
 class Registered:
-    """One resource as the engine would see it. Inputs are in the provider's spelling (camelCase)."""
+    """One resource as the engine sees it. Inputs are in the provider's spelling (camelCase)."""
 
     def __init__(self, resource: RecordedResource) -> None:
         options = resource.options
@@ -50,7 +50,7 @@ class Registered:
         self.provider: Final = options.provider
         self.protect: Final = options.protect
         self.depends_on: Final = options.dependencies
-        """URNs of everything that it waits for, by option or by input."""
+        """URNs of its dependencies, by option or by input."""
         self.input_sources: Final = options.property_dependencies
         self.ignore_changes: Final = options.ignore_changes
         self.deleted_with: Final = options.deleted_with
@@ -64,14 +64,14 @@ class Registered:
 
 @dataclass(frozen=True)
 class Recording:
-    """Everything that a run registered but the stack itself, by URN."""
+    """All resources of a run except the stack itself, by URN."""
 
     resources: Mapping[str, Registered]
     returned: Any
-    """What `build` returned, its Outputs resolved; UNKNOWN where they have no value."""
+    """The result of `build`, with Outputs resolved; UNKNOWN if they have no value."""
     exports: Mapping[str, Any]
     default_provider_users: tuple[str, ...]
-    """URNs of what would use credentials that happen to be around."""
+    """URNs of resources on a default provider."""
 
     def __iter__(self) -> Iterator[Registered]:
         return iter(self.resources.values())
@@ -79,21 +79,21 @@ class Recording:
     def of(self, kind: type[pulumi.Resource] | str) -> dict[str, Registered]:
         """Resources of a type by name: `recording.of(aws.ec2.Vpc)`."""
         token = kind if isinstance(kind, str) else _token(kind)
-        return {found.name: found for found in self if found.type == token}
+        return {resource.name: resource for resource in self if resource.type == token}
 
     def one(self, kind: type[pulumi.Resource] | str) -> Registered:
         """The only resource of a type."""
-        found = self.of(kind)
-        assert len(found) == 1, f"expected one {kind}, found {sorted(found)}"
-        return next(iter(found.values()))
+        matches = self.of(kind)
+        assert len(matches) == 1, f"expected one {kind}, found {sorted(matches)}"
+        return next(iter(matches.values()))
 
     @property
     def protected(self) -> set[str]:
-        """Names of what is protected."""
-        return {found.name for found in self if found.protect}
+        """Names of protected resources."""
+        return {resource.name for resource in self if resource.protect}
 
     def waits(self, waiter: Registered, awaited: Registered) -> bool:
-        """Whether one resource is made only after another, directly or through others."""
+        """Whether one resource depends on another, directly or indirectly."""
         front, seen = [waiter.urn], set[str]()
         while front:
             resource = self.resources[front.pop()]
@@ -106,29 +106,29 @@ class Recording:
 
 
 def run(build: Callable[[], Any], *, preview: bool = False, stack: str = STACK, project: str = PROJECT) -> Recording:
-    """Run a function that makes resources, and record them.
+    """Run a function that declares resources, and record them.
 
     Args:
-        build: Makes resources; what it returns (an Output, or a map or list with Outputs) is resolved.
-        preview: Answer as in a first preview, where nothing computed is known.
+        build: Declares resources; its result (an Output, or a map or list with Outputs) is resolved.
+        preview: Behave like a first preview, in which computed outputs are unknown.
         stack: Name of the stack.
         project: Name of the project.
 
     Raises:
-        RenderError: For an invoke or a name used twice.
+        RenderError: For an invoke, or a name used twice.
         Exception: Whatever `build` raises.
     """
 
     def program() -> None:
         pulumi.export(_RETURNED, build())
 
-    found = record(program, project=project, stack=stack, preview=preview)
-    exports = dict(found.exports.plain)
+    recording = record(program, project=project, stack=stack, preview=preview)
+    exports = dict(recording.exports.plain)
     return Recording(
-        resources={urn: Registered(one) for urn, one in found.resources.items() if one.type != STACK_TYPE},
+        resources={urn: Registered(one) for urn, one in recording.resources.items() if one.type != STACK_TYPE},
         returned=exports.pop(_RETURNED, None),
         exports=exports,
-        default_provider_users=found.default_provider_users,
+        default_provider_users=recording.default_provider_users,
     )
 
 

@@ -1,4 +1,4 @@
-"""Handles made by hand, for tests of components that stand on a network or a cluster. Call them inside `run`."""
+"""Sample outputs of a network and a cluster, for tests of components that need them. Call them inside `run`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TAGS: Mapping[str, str] = {"environment": "test", "owner": "ml-platform"}
 
 
 def network_outputs(letters: str = "ab", *, pods: bool = False) -> NetworkOutputs:
-    """A network of some zones whose parts stand already."""
+    """Outputs of a network with some zones."""
 
     def subnets(kind: str) -> dict[str, pulumi.Output[str]]:
         return {letter: pulumi.Output.from_input(f"subnet-{kind}-{letter}") for letter in letters}
@@ -32,7 +32,7 @@ def network_outputs(letters: str = "ab", *, pods: bool = False) -> NetworkOutput
 def cluster_outputs(
     provider: pulumi.ProviderResource, name: str = "slipway-test", version: str = "1.35"
 ) -> ClusterOutputs:
-    """A cluster, registered on a provider, without anything around it."""
+    """Outputs of a cluster, the only resource, declared with a provider."""
     cluster = aws.eks.Cluster(
         "cluster",
         name=name,

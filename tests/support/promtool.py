@@ -1,4 +1,4 @@
-"""Prometheus' own tool, which parses queries and runs rules as Prometheus would."""
+"""Prometheus' promtool, which parses queries and evaluates rules like Prometheus."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import Final
 import pytest
 
 BUILT: Final = Path(__file__).parents[2] / "build" / "promtool" / "promtool"
-"""Where tools/promtool.sh puts it."""
+"""Path to which tools/promtool.sh installs it."""
 REASON: Final = "no promtool here: run `tools/promtool.sh` on Debian or Ubuntu, or put Prometheus' promtool on PATH"
 
 
 def find() -> str | None:
-    """The tool: named by SLIPWAY_PROMTOOL, on PATH, or fetched by `make test`."""
+    """The tool: from SLIPWAY_PROMTOOL, from PATH, or installed by `make test`."""
     named = os.environ.get("SLIPWAY_PROMTOOL") or shutil.which("promtool")
     return named or (str(BUILT) if BUILT.is_file() else None)
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run it, or skip the test where there is none."""
+    """Run it, or skip the test if it isn't installed."""
     tool = find()
     if tool is None:
         pytest.skip(REASON)

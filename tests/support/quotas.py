@@ -1,8 +1,8 @@
-"""Waits until an API server's own view of quotas is as they are.
+"""Waits until an API server's cache of quotas is current.
 
-Its admission reads quotas from a cache that a watch keeps (k8s.io/apiserver, plugin resourcequota), so a status just
-written is enforced a moment later. On EKS that is so too, and no user minds; a test that counts on it would be red once
-in a while.
+Its admission plugin reads quotas from a cache that a watch updates (k8s.io/apiserver, plugin resourcequota), so a new
+status is enforced a moment later. On EKS that is the same and doesn't matter to users, but a test without the wait
+would be flaky.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _MANAGER: Final = "probe"
 
 
 def until_refused(client: KubeClient, manifest: Mapping[str, Any], words: str) -> None:
-    """Waits until the object would be refused with these words; it is never made."""
+    """Wait until the object would be refused with these words; it is never created."""
     _wait(lambda: words in _refusal(client, manifest), f"not refused with {words!r}")
 
 
 def until_accepted(client: KubeClient, manifest: Mapping[str, Any]) -> None:
-    """Waits until the object would be taken; it is not made."""
+    """Wait until the object would be accepted; it isn't created."""
     _wait(lambda: not _refusal(client, manifest), "still refused")
 
 

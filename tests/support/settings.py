@@ -1,4 +1,4 @@
-"""Settings for tests, written as a stack file writes them."""
+"""Settings for tests, with the keys of a stack file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def account(region: str = REGION) -> Account:
 
 
 def network(letters: str = "ab", **more: Any) -> Network:
-    """A network over some zones; keys as in a stack file."""
-    given = {"cidr": "10.16.0.0/16", "zones": [f"{REGION}{letter}" for letter in letters], **more}
-    return Network.model_validate_json(json.dumps(given))
+    """A network across some zones; keys as in a stack file."""
+    settings = {"cidr": "10.16.0.0/16", "zones": [f"{REGION}{letter}" for letter in letters], **more}
+    return Network.model_validate_json(json.dumps(settings))
 
 
 def cluster(**more: Any) -> Cluster:

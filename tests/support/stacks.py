@@ -1,4 +1,4 @@
-"""The project's own stacks as recordings, each made once for all tests of a process: it takes seconds (2026-11)."""
+"""The project's own stacks as recordings, each created once per process, because it takes seconds (2026-11)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slipway.render.recording import Recording
 from spec.settings import Platform, load, read_stack, stacks_in
 from tests.support import mocks
 
-assert mocks  # it silences what the SDK says of itself when it is first touched
+assert mocks  # it silences warnings of the SDK at import
 FOLDER: Final = Path(__file__).resolve().parents[2] / "stacks"
 NAMES: Final = tuple(stacks_in(FOLDER))
 
@@ -23,11 +23,11 @@ def platform_of(stack: str) -> Platform:
 
 
 def recorded(stack: str, *, preview: bool = False) -> Recording:
-    """The whole program of a stack."""
+    """The resources of a whole stack."""
     return _recorded(stack, preview)
 
 
 @cache
 def _recorded(stack: str, preview: bool) -> Recording:
-    """Both arguments, always: to `cache`, a default that is left out is not the same as one that is given."""
+    """Takes both arguments, because `cache` distinguishes an omitted default from an explicit one."""
     return record_platform(platform_of(stack), stack=stack, preview=preview)

@@ -1,6 +1,7 @@
-"""Manifests against the structural schemas of CRDs: names, types, enumerations, patterns and bounds, nothing unknown.
+"""Validates manifests against structural schemas of CRDs: names, types, enumerations, patterns and limits, no unknown
+fields.
 
-Stricter than an API server, which drops what it does not know. Rules in CEL are for a real one.
+Stricter than an API server, which drops unknown fields. CEL rules need a real one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _TYPES: Final[dict[str, type | tuple[type, ...]]] = {
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Safe YAML that takes the bare `=` of one of Prometheus' CRDs as text."""
+    """A safe YAML loader that reads the bare `=` in one of Prometheus' CRDs as text."""
 
 
 _Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.construct_scalar(node))
@@ -33,19 +34,19 @@ _Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.c
 def definition(file: Path, kind: str) -> dict[str, Any]:
     """The CRD of a kind in a file."""
     documents = yaml.load_all(file.read_text(encoding="utf-8"), Loader=_Loader)
-    (found,) = (each for each in documents if each and each["spec"]["names"]["kind"] == kind)
-    return dict(found)
+    (crd,) = (each for each in documents if each and each["spec"]["names"]["kind"] == kind)
+    return dict(crd)
 
 
 def schema(crd: Mapping[str, Any], version: str) -> Schema:
     """The schema of one version of a CRD."""
     (served,) = (each for each in crd["spec"]["versions"] if each["name"] == version)
-    found: Schema = served["schema"]["openAPIV3Schema"]
-    return found
+    served_schema: Schema = served["schema"]["openAPIV3Schema"]
+    return served_schema
 
 
 def complaints(value: Any, expected: Schema, path: str = "") -> Iterator[str]:
-    """Where a value is not what a schema asks for."""
+    """Violations of a schema."""
     if expected.get("x-kubernetes-int-or-string"):
         value = str(value)
     elif "type" in expected and not _is(value, expected["type"]):

@@ -1,4 +1,4 @@
-"""The test support itself: what it shows of a run, and what it refuses."""
+"""The test support itself: recordings, and what it refuses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_an_update_gives_ids_and_a_preview_gives_none() -> None:
     assert _parts(preview=True).one(aws.ec2.Subnet).inputs["vpcId"] == UNKNOWN
 
 
-def test_options_parents_providers_and_component_outputs_are_seen() -> None:
+def test_options_parents_providers_and_component_outputs_are_recorded() -> None:
     recording = _parts()
     vpc, subnet = recording.one(aws.ec2.Vpc), recording.one(aws.ec2.Subnet)
     component = recording.one(_Parts)
@@ -52,14 +52,14 @@ def test_options_parents_providers_and_component_outputs_are_seen() -> None:
     assert recording.default_provider_users == ()
 
 
-def test_waiting_is_seen_through_inputs() -> None:
+def test_dependencies_through_inputs_are_recorded() -> None:
     recording = _parts()
     vpc, subnet = recording.one(aws.ec2.Vpc), recording.one(aws.ec2.Subnet)
     assert recording.waits(subnet, vpc)
     assert not recording.waits(vpc, subnet)
 
 
-def test_a_resource_on_the_default_provider_is_found() -> None:
+def test_a_resource_on_the_default_provider_is_reported() -> None:
     recording = run(lambda: aws.ec2.Vpc("stray", cidr_block="10.0.0.0/16").id)
     assert recording.default_provider_users == (recording.one(aws.ec2.Vpc).urn,)
 
@@ -78,7 +78,7 @@ def test_a_name_used_twice_fails() -> None:
         run(build)
 
 
-def test_handles_made_by_hand_hold_what_aws_would_answer() -> None:
+def test_sample_outputs_have_values_like_those_of_aws() -> None:
     def build() -> dict[str, pulumi.Output[str]]:
         cluster = cluster_outputs(providers()[0])
         network = network_outputs("abc", pods=True)
@@ -89,8 +89,8 @@ def test_handles_made_by_hand_hold_what_aws_would_answer() -> None:
             "subnet": network.pod_subnets["c"],
         }
 
-    found = run(build).returned
-    assert found["issuer"].startswith("https://oidc.eks.us-east-1.amazonaws.com/id/")
-    assert found["group"].startswith("sg-")
-    assert found["ca"]
-    assert found["subnet"] == "subnet-pods-c"
+    recording = run(build).returned
+    assert recording["issuer"].startswith("https://oidc.eks.us-east-1.amazonaws.com/id/")
+    assert recording["group"].startswith("sg-")
+    assert recording["ca"]
+    assert recording["subnet"] == "subnet-pods-c"

@@ -11,7 +11,7 @@ PYPROJECT = lock.PYPROJECT.read_text()
 LOCK = lock.LOCK.read_text()
 
 
-def asked() -> list[Requirement]:
+def dependencies() -> list[Requirement]:
     document = tomllib.loads(PYPROJECT)
     return [Requirement(text) for text in (*document["project"]["dependencies"], *document["dependency-groups"]["dev"])]
 
@@ -24,7 +24,7 @@ def test_the_scanners_lock_file_belongs_to_pyproject_and_pins_every_package_by_h
     assert lock.problems(PYPROJECT, lock.SCANNERS.read_text(), lock.SCANNERS) == []
 
 
-def test_another_version_of_a_scanner_makes_its_lock_file_out_of_date_and_no_other() -> None:
+def test_another_version_of_a_scanner_makes_only_its_lock_file_out_of_date() -> None:
     changed = PYPROJECT.replace("checkov==", "checkov>=")
     assert "run `make lock`" in lock.problems(changed, lock.SCANNERS.read_text(), lock.SCANNERS)[0]
     assert lock.problems(changed, LOCK) == []
@@ -36,35 +36,35 @@ def test_a_lock_file_names_no_host_and_no_path(text: str) -> None:
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13"])
-def test_the_locked_versions_are_what_pyproject_asks_for(python: str) -> None:
+def test_the_locked_versions_meet_pyproject(python: str) -> None:
     environment = {key: str(value) for key, value in default_environment().items()}
     environment |= {"python_version": python, "python_full_version": f"{python}.0"}
     pinned: dict[str, str] = {}
     for line in lock.requirements(LOCK):
         locked = Requirement(line.split(" --hash")[0])
         if locked.marker is None or locked.marker.evaluate(environment):
-            assert locked.name not in pinned, f"{locked.name} stands twice for Python {python}"
+            assert locked.name not in pinned, f"{locked.name} is pinned twice for Python {python}"
             pinned[locked.name] = str(locked.specifier).removeprefix("==")
-    wrong = [str(wanted) for wanted in asked() if not wanted.specifier.contains(pinned[wanted.name.lower()])]
+    wrong = [str(wanted) for wanted in dependencies() if not wanted.specifier.contains(pinned[wanted.name.lower()])]
     assert wrong == [], "run `make lock`"
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("moto[server,", "moto["),  # an extra less
+        ("moto[server,", "moto["),  # one extra removed
         ("pulumi==3.258.0", "pulumi==3.259.0"),
         ('requires-python = ">=3.11', 'requires-python = ">=3.12'),
         ('"packaging>=26",', '"packaging>=26", "tox",'),
     ],
 )
-def test_a_change_of_what_is_asked_for_makes_the_lock_file_out_of_date(old: str, new: str) -> None:
+def test_a_change_of_the_dependencies_makes_the_lock_file_out_of_date(old: str, new: str) -> None:
     assert old in PYPROJECT
     (problem,) = lock.problems(PYPROJECT.replace(old, new, 1), LOCK)
     assert "run `make lock`" in problem
 
 
-def test_a_change_of_anything_else_does_not() -> None:
+def test_other_changes_do_not_make_the_lock_file_out_of_date() -> None:
     assert lock.problems(PYPROJECT.replace("line-length = 120", "line-length = 100"), LOCK) == []
 
 

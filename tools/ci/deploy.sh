@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deploy.sh plan|up STACK: previews a stack on AWS, or brings it up, with the policy pack and behind the gate.
-# ALLOW_REPLACE has the URNs, apart by white space, of resources with state that may be replaced or deleted.
+# deploy.sh plan|up STACK: previews or updates a stack on AWS, with the policy pack and the gate.
+# ALLOW_REPLACE has the URNs, separated by white space, of resources with state that may be replaced or deleted.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 require_stack "${2-}"

@@ -1,6 +1,6 @@
-"""Keeps one issue for each stack that has drifted: opened, brought up to date, and closed when nothing is left of it.
+"""Maintains one issue for each stack that has drifted: opens it, updates it, and closes it when the drift is gone.
 
-Run by drift.yml after every stack was looked at, on the files that drift.sh wrote.
+drift.yml runs this after it has checked all stacks, on the files that drift.sh wrote.
 
     GITHUB_REPOSITORY=owner/name RUN_ID=1 python3 -m tools.ci.drift
 """
@@ -18,18 +18,18 @@ from tools.ci.comment import AUTHOR, LONGEST
 LABEL: Final = "drift"
 _WHAT_TO_DO: Final = """
 
-Either the change is wanted: put it into the program or the stack file, and deploy. Or it is not: deploy, and the
-program takes it back. `slipway refresh` alone takes it into the state, where the next preview shows it.
+If the change is wanted, add it to the program or the stack file, and deploy. If it is not, deploy, which reverts it.
+`slipway refresh` alone only updates the state; the next preview then shows the difference.
 """
 
 
 def title(stack: str) -> str:
-    """The title of a stack's issue, by which it is found again."""
+    """The title of a stack's issue, which identifies it."""
     return f"Drift: stack {stack}"
 
 
 def settle(api: github.Caller, stack: str, text: str | None, existing: Mapping[str, Any] | None, run: str) -> None:
-    """Make the issue of a stack say what was found; None is no drift."""
+    """Open, update or close the issue of a stack; `text` None means no drift."""
     if text is None:
         if existing is not None:
             api.send("POST", f"issues/{existing['number']}/comments", {"body": f"No drift any more: {run}"})
@@ -43,23 +43,23 @@ def settle(api: github.Caller, stack: str, text: str | None, existing: Mapping[s
 
 
 def run(api: github.Caller, environment: Mapping[str, str]) -> list[str]:
-    """Settle the issue of every stack that was looked at; names of those that have drifted."""
-    # An artifact is there for each stack that could be looked at: of the others nothing is known, and nothing is said.
+    """Settle the issue of every checked stack; returns the names of those that have drifted."""
+    # Only stacks that could be checked have an artifact; the issues of the others stay as they are.
     number = int(environment["RUN_ID"])
-    looked = github.files(api, number, "drift-", "verdict")
+    checked = github.files(api, number, "drift-", "verdict")
     texts = github.files(api, number, "drift-", "drift.md")
     issues = api.get("issues", state="open", labels=LABEL, per_page="100")
     existing = {
         one["title"]: one for one in issues if "pull_request" not in one and (one["user"] or {}).get("login") == AUTHOR
     }
     link = f"https://github.com/{environment['GITHUB_REPOSITORY']}/actions/runs/{number}"
-    for stack in looked:
+    for stack in checked:
         settle(api, stack, texts.get(stack), existing.get(title(stack)), link)
     return sorted(texts)
 
 
 def main() -> int:
-    """Exit code 0: drift is told by the issue."""
+    """Exit code 0, also with drift, which the issue reports."""
     drifted = run(github.Api(os.environ["GITHUB_REPOSITORY"]), os.environ)
     print(f"drifted: {', '.join(drifted) or 'none'}")
     return 0

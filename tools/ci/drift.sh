@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# drift.sh STACK OUT: holds the state of a stack against what stands on AWS, and changes neither. OUT/verdict is
-# `same` or `drift`, and OUT/drift.md tells which. Exit code 0 in both cases: what fails is the looking.
+# drift.sh STACK OUT: compares the state of a stack with AWS, and changes neither. OUT/verdict is `same` or `drift`, and
+# OUT/drift.md has the differences. The exit code is 0 in both cases; another code means that the check failed.
 set -euo pipefail
 folder=${2:?usage: drift.sh STACK OUT}
 mkdir -p "$folder"
@@ -12,7 +12,7 @@ pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolc
 PATH=$(dirname "$pulumi"):$PATH
 export PATH
 
-# ExitNoChanges, what --expect-no-changes ends with where there are some (pulumi v3.258.0, sdk/go/common/util/cmdutil).
+# ExitNoChanges, the exit code of --expect-no-changes if there are changes (pulumi v3.258.0, sdk/go/common/util/cmdutil).
 changes=7
 code=0
 rm -f "$out/drift.md"
@@ -23,7 +23,7 @@ case $code in
 "$changes")
     echo drift >"$out/verdict"
     {
-        printf 'What stands on AWS is not what the state of stack %s says.\n' "$1"
+        printf 'The resources on AWS differ from the state of stack %s.\n' "$1"
         fenced "$out/refresh.log" 200
     } >"$out/drift.md"
     ;;

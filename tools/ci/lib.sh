@@ -1,29 +1,29 @@
-# Sourced by the scripts beside it: which code runs, and what a change is compared with. Shell of bash 4 or newer.
+# Sourced by the scripts beside it: runs the checkout's code and that of the base commit. Needs bash 4 or newer.
 # shellcheck shell=bash
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root" || exit
 before=$root/build/ci/before
 
-# Only such names come near a path or a command: the files of a pull request may be called anything.
+# Only such names may become part of a path or a command: the files of a pull request may have any name.
 require_stack() {
     if ! [[ ${1-} =~ ^[a-z][a-z0-9-]{0,40}$ ]]; then
-        echo "error: a stack is named by small letters, digits and hyphens; got '${1-}'" >&2
+        echo "error: a stack's name has lower-case letters, digits and hyphens; got '${1-}'" >&2
         exit 2
     fi
 }
 
-# The checkout's own code, wherever the environment was installed from.
+# Runs the checkout's own code, even if the environment was installed from elsewhere.
 slipway() {
     PYTHONPATH=$root "$root/.venv/bin/python" -m slipway "$@"
 }
 
-# The same of the tree before the change.
+# The same for the tree before the change.
 slipway_before() (
     cd "$before" || exit
     PYTHONPATH=$before .venv/bin/python -m slipway "$@"
 )
 
-# checkout_before REF: the tree of a commit, with an environment that belongs to it.
+# checkout_before REF: checks out the tree of a commit, with its environment.
 checkout_before() {
     rm -rf "$before"
     mkdir -p "$before"
@@ -35,7 +35,7 @@ checkout_before() {
     fi
 }
 
-# fenced FILE [LINES]: the end of a log as a code block of a comment; the log can't end the block itself.
+# fenced FILE [LINES]: prints the end of a log as a code block for a comment; the log can't close the block.
 fenced() {
     printf '\n~~~~~text\n'
     tail -n "${2:-60}" "$1" | sed -e 's/\x1b\[[0-9;]*m//g' -e 's/~~~~/~ ~ /g'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# page.sh STACK OUT [BASE]: what a change does to a stack, without an engine and without credentials. OUT gets the page
-# (index.html), the comment (comment.md) and the cost (cost.txt).
-# Exit code 2: the settings are refused, and the comment says why.
+# page.sh STACK OUT [BASE]: reports what a change does to a stack, without an engine and without credentials. OUT gets
+# the page (index.html), the comment (comment.md) and the cost (cost.txt).
+# Exit code 2: the settings are refused, and the comment has the reasons.
 set -euo pipefail
 folder=${2:?usage: page.sh STACK OUT [BASE]}
 mkdir -p "$folder"
@@ -14,7 +14,7 @@ base=$(git rev-parse --verify "${3:-HEAD^1}^{commit}")
 if ! slipway check "$stack" >"$out/check.log" 2>&1; then
     cat "$out/check.log" >&2
     {
-        printf '<!-- slipway-report:%s -->\n## Stack %s\n\n**Its settings are refused.** Nothing else was looked at.\n' \
+        printf '<!-- slipway-report:%s -->\n## Stack %s\n\n**Its settings are refused.** Nothing else was checked.\n' \
             "$stack" "$stack"
         fenced "$out/check.log"
     } >"$out/comment.md"
@@ -27,6 +27,6 @@ if git cat-file -e "$base:stacks/Pulumi.$stack.yaml" 2>/dev/null; then
     against=(--against "${base:0:12}")
 fi
 slipway cost "$stack" "${against[@]}" | tee "$out/cost.txt"
-# Renders both trees, each by its own program, and tells the difference.
+# Renders both trees, each with its own program, and compares them.
 slipway report "$stack" --out "$out" "${against[@]}"
 mv "$out/report.md" "$out/comment.md"

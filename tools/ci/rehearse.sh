@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# rehearse.sh STACK OUT [BASE]: brings up the stack as it was in a sandbox of its own, then previews the change on it
-# with the policy pack, as a deployment will. OUT/preview.log has the preview, and OUT/comment.md the verdict.
-# Exit code: that of the preview; 11 where nothing but the gate refused it.
+# rehearse.sh STACK OUT [BASE]: brings up the stack of the base commit in a separate sandbox, then previews the change
+# with the policy pack, like a deployment. OUT/preview.log has the preview, and OUT/comment.md the result.
+# Exit code: that of the preview; 11 if only the gate refused it.
 set -euo pipefail
 folder=${2:?usage: rehearse.sh STACK OUT [BASE]}
 mkdir -p "$folder"
@@ -11,21 +11,21 @@ require_stack "$1"
 stack=$1
 base=$(git rev-parse --verify "${3:-HEAD^1}^{commit}")
 
-# Never the sandbox that somebody works in: this one is stopped at the end.
+# Not the user's sandbox: this one is stopped at the end.
 export SLIPWAY_SANDBOX_HOME=$root/build/ci/sandbox
 trap 'slipway sandbox stop >/dev/null' EXIT
-# Its state is thrown away, so it need not be written at every step, which takes half of the engine's time.
+# Its state is discarded, so the engine need not write it at every step, which takes half of its time.
 export PULUMI_SKIP_CHECKPOINTS=true
 
 checkout_before "$base"
 slipway sandbox start
-against='on a stack that is new'
+against='on an empty sandbox, because the stack is new'
 if [ -f "$before/stacks/Pulumi.$stack.yaml" ]; then
     if slipway_before up "$stack" --sandbox >"$out/before.log" 2>&1; then
         against="on the stack of ${base:0:10}"
     else
         tail -n 20 "$out/before.log" >&2
-        against='on an empty sandbox, for the stack before the change does not come up'
+        against='on an empty sandbox, because the stack before the change does not come up'
         slipway sandbox stop
         slipway sandbox start
     fi
@@ -35,7 +35,7 @@ code=0
 slipway preview "$stack" --sandbox -- --policy-pack policies --diff >"$out/preview.log" 2>&1 || code=$?
 cat "$out/preview.log"
 
-# An exit code tells one verdict, and there may be two: both are known by what was said.
+# The exit code has one reason, but there may be two: both are found in the output.
 refusal='would be replaced or deleted; nothing was changed:$'
 violation='\[mandatory\]'
 {
@@ -44,7 +44,7 @@ violation='\[mandatory\]'
         printf '\n- it passes.\n'
     fi
     if grep -q "$refusal" "$out/preview.log"; then
-        printf '\n- **The gate stops it.**\n'
+        printf '\n- **The gate refuses it.**\n'
         sed -n "/$refusal/,\$p" "$out/preview.log" >"$out/gate.log"
         fenced "$out/gate.log"
     fi

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# stacks.sh [BASE]: the stacks that a change touches, as a JSON list. A stack file touches its stack, what every stack is
-# made of touches all, documentation and tests touch none. BASE is the first parent: the checkout is GitHub's merge.
+# stacks.sh [BASE]: prints the stacks that a change affects, as a JSON list. A stack file affects its stack, the program
+# affects all stacks, documentation and tests none. BASE is the first parent: the checkout is GitHub's merge commit.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# A base that is not here would look like a change of nothing.
+# An unknown base would look like an empty change.
 base=$(git rev-parse --verify "${1:-HEAD^1}^{commit}")
 declare -A touched=()
 all=no
@@ -18,16 +18,16 @@ while IFS= read -r -d '' file; do
     esac
 done < <(git diff --name-only --no-renames -z "$base" HEAD)
 
-found=()
+affected=()
 for file in stacks/Pulumi.*.yaml; do
     stack=${file#stacks/Pulumi.}
     stack=${stack%.yaml}
     if [ "$all" = yes ] || [ -n "${touched[$stack]-}" ]; then
         require_stack "$stack"
-        found+=("\"$stack\"")
+        affected+=("\"$stack\"")
     fi
 done
 (
     IFS=,
-    echo "[${found[*]-}]"
+    echo "[${affected[*]-}]"
 )

@@ -1,4 +1,4 @@
-"""Argo Workflows as a release, with the bucket `state` as its store of artifacts."""
+"""Argo Workflows as a Helm release, with the bucket `state` as its artifact repository."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from spec.catalog.charts import ARGO_WORKFLOWS
 from spec.settings.addons.batch import ArgoWorkflows as Settings
 
 KEYS: Final = artifacts_of("{{workflow.namespace}}") + "{{workflow.name}}/{{pod.name}}"
-"""Where in the bucket artifacts are: below the place of the namespace, which its pods alone may write to (see
-`components.tenancy.workload_permissions`)."""
+"""Key of an artifact in the bucket: below the prefix of its namespace, which only pods of that namespace may write to
+(`components.tenancy.workload_permissions`)."""
 SERVER: Final = "argo-workflows-server"
 WORKLOAD: Final = "workload"
-"""Service account of work in the namespaces of teams; steps run as it and write their artifacts by its rights."""
+"""Service account of workloads in team namespaces; steps run as it and write artifacts with its permissions."""
 
 
 class ArgoWorkflows(AddOn[Settings]):
-    """Controller and server, which reads artifacts to show them. Steps run where their workflow is."""
+    """Controller and server; the server reads artifacts to show them. Steps run in the namespace of their workflow."""
 
     name: ClassVar[str] = "argo-workflows"
     namespace: ClassVar[Namespace] = Namespace(name="argo", enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """Rights and one release."""
+        """Permissions and one release."""
         bucket = context.storage.buckets["state"]
         known = pulumi.Output.all(bucket=bucket.arn, key=context.storage.key_arn)
-        reading = Inline(document=known.apply(lambda found: reading_policy(**found)))
-        given = values(
+        reading = Inline(document=known.apply(lambda arns: reading_policy(**arns)))
+        chart_values = values(
             self.settings,
             bucket=bucket.name,
             region=context.cluster.region,
@@ -42,12 +42,12 @@ class ArgoWorkflows(AddOn[Settings]):
         )
         return Parts(
             permissions=[Permissions(service_account=SERVER, policy=reading)],
-            releases=[ChartRelease(ref=ARGO_WORKFLOWS, release_name="argo-workflows", values=given)],
+            releases=[ChartRelease(ref=ARGO_WORKFLOWS, release_name="argo-workflows", values=chart_values)],
         )
 
 
 def reading_policy(bucket: str, key: str) -> str:
-    """Reading artifacts, for the server that shows them. Steps write by the rights of their own service account."""
+    """Permissions to read artifacts, for the server. Steps write with the permissions of their own service account."""
     return document(
         Statement(
             sid="FindArtifacts",
@@ -68,26 +68,26 @@ def values(
     placement: dict[str, Any],
     monitored: bool,
 ) -> dict[str, Any]:
-    """Values of the chart (1.0.18) that differ from its own.
+    """Values of the chart (1.0.18) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
-        bucket: Name of the bucket of artifacts.
+        bucket: Name of the artifact bucket.
         region: AWS Region of the bucket.
         placement: `nodeSelector` and `tolerations` of its pods.
-        monitored: Whether Prometheus is there.
+        monitored: Whether Prometheus is installed.
     """
     sealed = {"seccompProfile": {"type": "RuntimeDefault"}}
     budget = {"pdb": {"enabled": True, "minAvailable": 1}} if keeps_one(settings.replicas) else {}
     return {
-        # Full CRDs come by a job from the internet; the minimal ones are in the chart and validate as little as
-        # `kubectl apply` of a workflow ever did. The controller checks workflows itself.
+        # A job downloads full CRDs from the internet; the minimal ones are in the chart, but barely validate. The
+        # controller validates workflows itself.
         "crds": {"install": True, "keep": True, "full": False},
         "controller": {
             "replicas": settings.replicas,
             "resources": sized("100m", "512Mi"),
             "podSecurityContext": sealed,
-            # Every namespace: which of them may run workflows is said by their service accounts' rights.
+            # All namespaces: RBAC of their service accounts decides which of them can run workflows.
             "workflowNamespaces": [],
             "parallelism": settings.parallelism,
             "namespaceParallelism": settings.namespace_parallelism,
@@ -95,7 +95,7 @@ def values(
                 "spec": {
                     "serviceAccountName": WORKLOAD,
                     "ttlStrategy": {"secondsAfterCompletion": settings.keep_days * 86400},
-                    # Pods of steps that went well go at once; those that failed stay to be looked at.
+                    # Pods of successful steps are deleted immediately; failed ones are kept for debugging.
                     "podGC": {"strategy": "OnPodSuccess"},
                 }
             },
@@ -109,12 +109,12 @@ def values(
             "replicas": settings.replicas,
             "resources": sized("50m", "256Mi"),
             "podSecurityContext": sealed,
-            # Who looks at workflows does it with rights of their own in the cluster, and sees what those let them.
+            # Users see workflows with their own permissions in the cluster.
             "authModes": ["client"],
             **budget,
             **placement,
         },
-        # No keys anywhere: the SDK's chain finds the pod's identity.
+        # No access keys: the SDK's credential chain finds EKS Pod Identity.
         "useStaticCredentials": False,
         "artifactRepository": {
             "archiveLogs": True,

@@ -19,18 +19,18 @@ from spec.settings.addons.gpu import GpuOperator as Settings
 
 
 class GpuOperator(AddOn[Settings]):
-    """The operator, its configurations, and a rule that keeps it from doing Bottlerocket's work twice."""
+    """The operator, its configurations, and a rule that disables the operands that Bottlerocket already has."""
 
     name: ClassVar[str] = "gpu-operator"
     namespace: ClassVar[Namespace] = Namespace(name="gpu-operator", enforce="privileged")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """One release; its chart brings the CRD of the rule."""
-        given = values(
+        """One release, whose chart installs the CRD of the rule, and the rule."""
+        chart_values = values(
             self.settings, pools=context.pools, placement=system_placement(context), monitored=scraped(context)
         )
         return Parts(
-            releases=[ChartRelease(ref=GPU_OPERATOR, release_name="gpu-operator", values=given)],
+            releases=[ChartRelease(ref=GPU_OPERATOR, release_name="gpu-operator", values=chart_values)],
             objects=bottlerocket_rule(context.pools.values()),
         )
 
@@ -38,13 +38,13 @@ class GpuOperator(AddOn[Settings]):
 def values(
     settings: Settings, *, pools: Mapping[str, PoolSpec], placement: Mapping[str, Any], monitored: bool
 ) -> dict[str, Any]:
-    """Values of the chart (v26.7.0) that differ from its own.
+    """Values of the chart (v26.7.0) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
         pools: Pools by name.
-        placement: `nodeSelector` and `tolerations` of the operator itself.
-        monitored: Whether Prometheus' kinds are there.
+        placement: `nodeSelector` and `tolerations` of the operator.
+        monitored: Whether the CRDs of Prometheus are installed.
     """
     gpu_pools = [pool for _, pool in sorted(pools.items()) if pool.gpu is not None]
     tolerations = gpu_tolerations(pools)
@@ -53,8 +53,8 @@ def values(
         "toolkit": {"enabled": False},
         "operator": dict(placement),
         "daemonsets": {"tolerations": tolerations},
-        # Each configuration of the device plugin says its own (`plugin.configurations`); without one here the operator
-        # leaves it to them (controllers/object_controls.go, applyMIGConfiguration).
+        # Each configuration of the device plugin sets its own strategy (`plugin.configurations`); an empty value here
+        # makes the operator leave it to them (controllers/object_controls.go, applyMIGConfiguration).
         "mig": {"strategy": ""},
         "devicePlugin": {
             "config": config_map("device-plugin", plugin.EXCLUSIVE, plugin.configurations(gpu_pools)),
@@ -69,8 +69,8 @@ def values(
 
 
 def _mig_manager(pools: Sequence[PoolSpec]) -> dict[str, Any]:
-    """On where a GPU could be cut, though none is: a pool that gives up its layout must become whole again."""
-    if not any(mig.managed(pool) for pool in pools):
+    """Enabled if a GPU can be partitioned, even if none is: GPUs of a pool whose layout is removed must be reset."""
+    if not any(mig.partitioned_by_mig_manager(pool) for pool in pools):
         return {"enabled": False}
     reboot = [{"name": "WITH_REBOOT", "value": "true"}] if mig.needs_reboot(pools) else []
     return {
@@ -81,19 +81,19 @@ def _mig_manager(pools: Sequence[PoolSpec]) -> dict[str, Any]:
 
 
 def _dcgm_exporter(settings: Settings, pools: Sequence[PoolSpec], *, monitored: bool) -> dict[str, Any]:
-    """`honorLabels` keeps `namespace` and `pod` those of the pod that uses the GPU, and not the exporter's."""
+    """`honorLabels` keeps the `namespace` and `pod` labels of the pod that uses the GPU instead of the exporter's."""
     monitor: dict[str, Any] = {"enabled": monitored}
     if monitored:
         monitor |= {"interval": f"{settings.metrics_seconds}s", "honorLabels": True}
-    # Without it one of the pods that share a GPU gets all of its series (dcgm-exporter, pkg/cmd/app.go).
+    # Otherwise one of the pods that share a GPU gets all of its series (dcgm-exporter, pkg/cmd/app.go).
     shared = any(pool.sharing is not None for pool in pools)
     env = [{"name": "KUBERNETES_VIRTUAL_GPUS", "value": "true"}] if shared else []
     return {"serviceMonitor": monitor, "env": env, "resources": sized("100m", "1Gi")}
 
 
 def _discovery(placement: Mapping[str, Any], tolerations: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """Node Feature Discovery looks at GPU nodes alone: what it would find on others, nobody asks for. Its chart
-    (0.19.0) has requests and limits of memory for each of the three."""
+    """Node Feature Discovery on GPU nodes only: nothing uses its labels on other nodes. Its chart (0.19.0) sets memory
+    requests and limits for all three parts."""
     return {
         "master": dict(placement),
         "gc": dict(placement),

@@ -1,7 +1,7 @@
-"""Configurations as the operator takes them: a config map whose name changes with its content.
+"""Configurations for the operator: a ConfigMap whose name changes with its content.
 
-The operator does not watch the maps that it is given (NVIDIA GPU Operator documentation, "Time-Slicing GPUs", "Updating
-a Time-Slicing Config Map"); a new name is a new ClusterPolicy, and so new pods that read the new content.
+The operator does not watch these ConfigMaps (NVIDIA GPU Operator documentation, "Time-Slicing GPUs", "Updating a
+Time-Slicing Config Map"); a new name changes the ClusterPolicy, which starts new pods that read the new content.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ def config_map(prefix: str, default: str, data: Mapping[str, Any]) -> dict[str, 
     """`config` of the device plugin or the MIG manager in the chart's values.
 
     Args:
-        prefix: Begins the name of the map.
-        default: Key of `data`, or name in it, for nodes whose label names none.
+        prefix: Prefix of the ConfigMap's name.
+        default: Key of `data`, or name in it, for nodes without the label.
         data: Documents by key.
     """
     texts = {key: yaml.safe_dump(document, sort_keys=True) for key, document in sorted(data.items())}

@@ -1,4 +1,4 @@
-"""Named configurations of NVIDIA's device plugin, of which a node chooses one by its label.
+"""Named configurations of NVIDIA's device plugin; a node label selects one.
 
 Format: NVIDIA k8s-device-plugin v0.20.0, README, "Configuring the NVIDIA device plugin binary" and "Shared Access to
 GPUs".
@@ -13,14 +13,14 @@ from spec.pools import keys
 from spec.pools.pool_spec import GpuSharing, PoolSpec
 
 EXCLUSIVE: Final = "exclusive"
-"""For nodes without the label: each GPU, or each MIG instance, to one pod."""
+"""For nodes without the label: each GPU or MIG instance goes to one pod."""
 
 
 def configurations(pools: Iterable[PoolSpec]) -> dict[str, Any]:
-    """Documents by the name that nodes' labels choose them by: `exclusive` and those that the pools use.
+    """Configurations by the name in the node label: `exclusive` and those that the pools use.
 
-    The MIG strategy is here and not in the operator's own setting, which would go to every node: the plugin refuses
-    MPS under the strategy `mixed` even where nothing is cut (cmd/nvidia-device-plugin/main.go, validateFlags).
+    The MIG strategy is here and not in the operator's setting, which applies to every node: the plugin refuses MPS with
+    the strategy `mixed` even if no GPU is partitioned (cmd/nvidia-device-plugin/main.go, validateFlags).
     """
     shared: dict[str, tuple[GpuSharing, set[str]]] = {}
     for pool in pools:
@@ -32,15 +32,16 @@ def configurations(pools: Iterable[PoolSpec]) -> dict[str, Any]:
 
 
 def _document(sharing: GpuSharing, names: Iterable[str]) -> dict[str, Any]:
-    """A node takes of the resources those that it has, so pools that share alike share the document. The replicas keep
-    the resource's name: what asks for `nvidia.com/gpu` runs on a shared pool as on others, once it tolerates it."""
+    """One configuration; a node ignores resources that it doesn't have, so pools with equal sharing use one document.
+    Replicas keep the resource's name: pods that request `nvidia.com/gpu` run on a shared pool too, if they tolerate its
+    taint."""
     settings: dict[str, Any] = {
         "renameByDefault": False,
         "resources": [{"name": name, "replicas": sharing.replicas} for name in names],
     }
     if sharing.mode == "mps":
         return {**_flags("none"), "sharing": {"mps": settings}}
-    # Two replicas may be of one GPU, so whoever asks for two would not get twice as much: better refused.
+    # Two replicas may be of the same GPU, so a request for two would not get twice as much: it is refused.
     return {**_flags("mixed"), "sharing": {"timeSlicing": {**settings, "failRequestsGreaterThanOne": True}}}
 
 

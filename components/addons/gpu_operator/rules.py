@@ -1,4 +1,4 @@
-"""What the operator leaves alone on Bottlerocket, which brings a device plugin and a MIG manager of its own."""
+"""Disables operands on Bottlerocket nodes, which have their own device plugin and MIG manager."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from spec.pools.pool_spec import PoolSpec
 
 RULE: Final = "slipway-bottlerocket"
 OWN: Final = ("device-plugin", "mig-manager")
-"""Operands that Bottlerocket's NVIDIA variants have themselves (EKS User Guide, "Manage NVIDIA GPU devices on Amazon
-EKS", Bottlerocket; 2026-08)."""
+"""Operands included in Bottlerocket's NVIDIA variants (EKS User Guide, "Manage NVIDIA GPU devices on Amazon EKS",
+Bottlerocket; 2026-08)."""
 
 
 def bottlerocket_rule(pools: Iterable[PoolSpec]) -> dict[str, dict[str, Any]]:
-    """A NodeFeatureRule that labels such nodes, by key; none where no GPU pool runs Bottlerocket.
+    """A NodeFeatureRule that labels Bottlerocket nodes, by key; empty if no GPU pool runs Bottlerocket.
 
-    The labels come from Node Feature Discovery and not from the pool: a node that says `nvidia.com/gpu.present` before
-    it was looked at, as AWS's images do, is taken by the operator for one that lost its GPUs, and all labels of this
-    kind that it brought are removed (NVIDIA/gpu-operator#2288, open in 2026-04). The rule's are there at the moment at
-    which the GPUs are found, and the operator honours what it finds (controllers/state_manager.go, addGPUStateLabels).
+    Node Feature Discovery sets the labels and not the pool: if a node has `nvidia.com/gpu.present` before discovery, as
+    with AWS's images, the operator assumes that it lost its GPUs and removes all its labels of this kind
+    (NVIDIA/gpu-operator#2288, open in 2026-04). The rule's labels are set when the GPUs are discovered, and the
+    operator respects existing ones (controllers/state_manager.go, addGPUStateLabels).
     """
     if not any(pool.gpu is not None and pool.settings.os == "bottlerocket" for pool in pools):
         return {}

@@ -1,4 +1,4 @@
-"""Karpenter: nodes for what is pending, on the cheapest machine that fits (karpenter.sh)."""
+"""Karpenter: nodes for pending pods, on the instance type with the lowest price that fits (karpenter.sh)."""
 
 from components.addons.karpenter.controller import Karpenter, KarpenterArgs
 

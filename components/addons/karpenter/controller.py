@@ -1,4 +1,4 @@
-"""Karpenter itself: its CRDs, its controller, its role and the queue of what will happen to machines."""
+"""Karpenter: its CRDs, controller, role and interruption queue."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class KarpenterArgs:
 
     Attributes:
         cluster: The cluster.
-        node_role: Identity of the machines that it launches.
-        pools: Pools that it will have, for the features that they need.
-        system_node_groups: Node groups on which its controller runs.
-        isolated: Whether the VPC has no way out but endpoints.
+        node_role: Role of the nodes that it launches.
+        pools: Its pools, for the feature gates that they need.
+        system_node_groups: Node groups that its controller runs on.
+        isolated: Whether the VPC has no route to the internet, only VPC endpoints.
         pods_apart: Whether pods have subnets of their own.
     """
 
@@ -43,8 +43,8 @@ class KarpenterArgs:
 
 
 class Karpenter(pulumi.ComponentResource):
-    """The controller. `ready` is what its pools wait for, and what must stay until their machines are gone: on the way
-    down, pools go before the controller, and the controller before its rights and its queue."""
+    """The controller. Its pools depend on `ready`, so on destroy they are deleted, and their nodes terminated, before
+    the controller; the controller is deleted before its permissions and its queue."""
 
     PULUMI_TYPE: Final = "slipway:addons:Karpenter"
 
@@ -87,7 +87,7 @@ class Karpenter(pulumi.ComponentResource):
         )
 
     def _make_crds(self, name: str, args: KarpenterArgs) -> Release:
-        """A release of their own, because Helm never upgrades what stands in a chart's `crds/`."""
+        """A separate release, because Helm never upgrades a chart's `crds/`."""
         return release(
             f"{name}-crd",
             KARPENTER_CRD,

@@ -1,4 +1,4 @@
-"""What EC2 is about to do to machines, told to Karpenter before it happens: EventBridge rules into one queue."""
+"""Karpenter's interruption queue: EventBridge rules send interruption events of EC2 and AWS Health to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from components.base.iam import Statement, document
 from components.base.outputs import ClusterOutputs
 
 RETENTION_SECONDS: Final = 300
-"""Older news is of no use: a Spot machine has two minutes (Karpenter v1.14.1, CloudFormation template)."""
+"""Older events are useless: a Spot interruption notice gives two minutes (Karpenter v1.14.1, CloudFormation
+template)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +56,12 @@ EVENTS: Final[Mapping[str, Event]] = {
         why="Forget machines that were stopped or terminated",
     ),
 }
-"""Events by a short name, which becomes part of rules' names: those have 64 characters at most. Detail types: Karpenter
+"""Events by a short name, which is part of the rule names: those have at most 64 characters. Detail types: Karpenter
 v1.14.1, CloudFormation template of 2026-08-20."""
 
 
 def interruption_queue(name: str, cluster: ClusterOutputs, parent: pulumi.Resource) -> aws.sqs.Queue:
-    """Register the queue `<name>-queue`, who may write to it, and a rule for each event."""
+    """Declare the queue `<name>-queue`, its policy, and a rule for each event."""
     child = pulumi.ResourceOptions(parent=parent)
     queue = aws.sqs.Queue(
         f"{name}-queue", message_retention_seconds=RETENTION_SECONDS, sqs_managed_sse_enabled=True, opts=child
@@ -81,12 +82,12 @@ def interruption_queue(name: str, cluster: ClusterOutputs, parent: pulumi.Resour
 
 
 def event_pattern(event: Event) -> str:
-    """Pattern of an event, as EventBridge matches it."""
+    """EventBridge pattern of an event."""
     return json.dumps({"detail-type": [event.detail_type], "source": [event.source]}, sort_keys=True)
 
 
 def queue_policy(queue_arn: str, rules_arn: str) -> str:
-    """Only rules of this account and Region write, and nobody talks to the queue without TLS."""
+    """Only rules of this account and Region may send messages, and every request must use TLS."""
     return document(
         Statement(
             sid="EventsWrite",

@@ -1,7 +1,7 @@
-"""What Karpenter's controller may do in AWS.
+"""IAM policy of Karpenter's controller.
 
-Facts: permissions and conditions of Karpenter v1.14.1 (its CloudFormation template of 2026-08-20), without what is not
-used here: making instance profiles (ours is made beside the node role), zonal shift.
+Facts: permissions and conditions of Karpenter v1.14.1 (its CloudFormation template of 2026-08-20), without unused ones:
+creating instance profiles (the program creates one with the node role) and zonal shift.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from components.base.iam import Conditions, Statement, document
 
 OWNED: Final = "owned"
 _LAUNCH: Final = ("ec2:CreateFleet", "ec2:RunInstances")
-_MADE: Final = ("fleet", "instance", "launch-template", "network-interface", "spot-instances-request", "volume")
-"""Kinds of things that a launch makes."""
+_CREATED: Final = ("fleet", "instance", "launch-template", "network-interface", "spot-instances-request", "volume")
+"""Resource types that a launch creates."""
 _USED: Final = ("capacity-reservation", "placement-group", "security-group", "subnet")
-"""Kinds of things of the account that a launch uses."""
+"""Existing resource types that a launch uses."""
 _DISCOVERY: Final = (
     "ec2:DescribeCapacityReservations",
     "ec2:DescribeImages",
@@ -43,17 +43,17 @@ class Scope:
     account_id: str
 
     def ec2(self, kind: str, account: str = "*") -> str:
-        """Pattern of ARNs of a kind of EC2 resource in the Region."""
+        """ARN pattern of an EC2 resource type in the Region."""
         return f"arn:{self.partition}:ec2:{self.region}:{account}:{kind}/*"
 
     @property
     def owner_tag(self) -> str:
-        """Key of the tag that says which cluster a machine belongs to."""
+        """Key of the tag that assigns an instance to a cluster."""
         return f"kubernetes.io/cluster/{self.cluster}"
 
     @property
     def owned(self) -> Conditions:
-        """Only what carries the tags of this cluster and of some NodePool."""
+        """Condition: the resource has the tags of this cluster and of some NodePool."""
         return {
             "StringEquals": {f"aws:ResourceTag/{self.owner_tag}": [OWNED]},
             "StringLike": {"aws:ResourceTag/karpenter.sh/nodepool": ["*"]},
@@ -61,7 +61,7 @@ class Scope:
 
     @property
     def tagged(self) -> dict[str, dict[str, list[str]]]:
-        """Only where the request itself puts those tags on what it makes."""
+        """Condition: the request sets those tags on what it creates."""
         return {
             "StringEquals": {
                 f"aws:RequestTag/{self.owner_tag}": [OWNED],
@@ -91,7 +91,7 @@ def _launching(scope: Scope) -> list[Statement]:
         Statement(
             sid="LaunchTagged",
             actions=[*_LAUNCH, "ec2:CreateLaunchTemplate"],
-            resources=[scope.ec2(kind) for kind in _MADE],
+            resources=[scope.ec2(kind) for kind in _CREATED],
             conditions=scope.tagged,
         ),
         Statement(
@@ -110,7 +110,7 @@ def _tagging(scope: Scope) -> list[Statement]:
         Statement(
             sid="TagAtLaunch",
             actions=["ec2:CreateTags"],
-            resources=[scope.ec2(kind) for kind in _MADE],
+            resources=[scope.ec2(kind) for kind in _CREATED],
             conditions=at_launch,
         ),
         Statement(
@@ -137,7 +137,7 @@ def _finding(scope: Scope) -> list[Statement]:
             actions=["ssm:GetParameter"],
             resources=[f"arn:{scope.partition}:ssm:{scope.region}::parameter/aws/service/*"],
         ),
-        # Prices have no resources to name (Service Authorization Reference, AWS Price List).
+        # The price list has no resource types (Service Authorization Reference, AWS Price List).
         Statement(sid="ReadPrices", actions=["pricing:GetProducts"], resources=["*"]),
         Statement(
             sid="ReadInstanceProfiles",

@@ -16,17 +16,17 @@ from spec.settings.pools import Role
 NAMESPACE: Final = "kube-system"
 SERVICE_ACCOUNT: Final = "karpenter"
 REPLICAS: Final = 2
-"""One leads, one waits; they refuse to share a host, and the system pool has at least two nodes."""
+"""A leader and a standby; pod anti-affinity keeps them on different nodes, and the system pool has at least two."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gates:
-    """Features of Karpenter that are off unless asked for, and which pools ask.
+    """Feature gates of Karpenter that are enabled only if a pool needs them.
 
     Attributes:
-        node_repair: Replace nodes that the node monitoring agent finds broken; for all pools or none, as Karpenter has
-            it.
-        node_overlay: Tell the scheduler what MIG nodes offer.
+        node_repair: Replace nodes that the node monitoring agent reports unhealthy; for all pools or none, as in
+            Karpenter.
+        node_overlay: Declare the extended resources of MIG nodes to the scheduler.
     """
 
     node_repair: bool
@@ -34,7 +34,7 @@ class Gates:
 
     @classmethod
     def of(cls, specs: Iterable[PoolSpec]) -> Gates:
-        """What a set of pools asks for."""
+        """Feature gates that a set of pools needs."""
         pools = tuple(specs)
         return cls(
             node_repair=any(spec.settings.node_repair for spec in pools),
@@ -43,23 +43,23 @@ class Gates:
 
 
 def values(*, cluster: str, queue: pulumi.Input[str], gates: Gates, isolated: bool, pods_apart: bool) -> dict[str, Any]:
-    """Values that differ from the chart's.
+    """Values that differ from the chart's defaults.
 
     Args:
         cluster: Name of the cluster; endpoint and CA are discovered from it.
         queue: Name of the interruption queue.
         gates: Features that the pools need.
-        isolated: Whether the VPC has no way out: Karpenter then does not ask for prices, whose API has no private
-            endpoint.
-        pods_apart: Whether pods have subnets of their own, so that one interface of each node carries no pods.
+        isolated: Whether the VPC has no route to the internet: Karpenter then doesn't query prices, whose API has no
+            private endpoint.
+        pods_apart: Whether pods have subnets of their own, so that one network interface of each node carries no pods.
     """
     return {
         "replicas": REPLICAS,
         "serviceAccount": {"name": SERVICE_ACCOUNT},
-        # It calls AWS and the API server only: the VPC's resolver is enough, and CoreDNS may be what waits for a node.
+        # It calls only AWS and the API server: the VPC's resolver is enough, and CoreDNS itself may wait for a node.
         "dnsPolicy": "Default",
         "nodeSelector": {keys.ROLE: str(Role.SYSTEM)},
-        # Half the CPU of upstream's example, so that it fits beside the other controllers on nodes of two vCPU.
+        # Half the CPU of upstream's example, so that it fits beside the other controllers on nodes with two vCPUs.
         "controller": {"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"memory": "1Gi"}}},
         "settings": {
             "clusterName": cluster,
@@ -71,7 +71,7 @@ def values(*, cluster: str, queue: pulumi.Input[str], gates: Gates, isolated: bo
                 "nodeOverlay": gates.node_overlay,
                 "nodeRepair": gates.node_repair,
                 "reservedCapacity": True,
-                # Acts on Spot machines alone, and on those only where the pool consolidates at all.
+                # Affects only Spot instances of pools with consolidation.
                 "spotToSpotConsolidation": True,
             },
         },

@@ -1,4 +1,4 @@
-"""KServe: models behind an address, as many as are asked for (kserve.github.io)."""
+"""KServe: model serving (kserve.github.io)."""
 
 from components.addons.kserve.addon import Kserve
 

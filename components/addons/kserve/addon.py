@@ -1,4 +1,4 @@
-"""KServe as releases, CRDs first, with runtimes of our own for the pools of the stack."""
+"""KServe as Helm releases, CRDs first, with serving runtimes for the pools of the stack."""
 
 from __future__ import annotations
 
@@ -17,58 +17,60 @@ GATEWAY: Final = "models"
 
 
 class Kserve(AddOn[Settings]):
-    """CRDs, controller, runtimes; a gateway where requests come by one."""
+    """CRDs, controller, runtimes; a Gateway with `ingress: gateway`."""
 
     name: ClassVar[str] = "kserve"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """Two releases, one after the other, and the runtimes."""
-        given = values(self.settings, region=context.cluster.region, placement=system_placement(context))
-        objects = {f"runtime-{name}": made for name, made in runtimes(context.pools, self.settings.runtimes).items()}
+        """Two releases, the CRDs first, and the runtimes."""
+        chart_values = values(self.settings, region=context.cluster.region, placement=system_placement(context))
+        serving = runtimes(context.pools, self.settings.runtimes)
+        objects = {f"runtime-{name}": manifest for name, manifest in serving.items()}
         if self.settings.ingress == "gateway":
             objects["gateway"] = gateway(self.settings)
         return Parts(
             releases=[
-                ChartRelease(ref=KSERVE_CRD, release_name="kserve-crd", values={}, definitions=True),
-                ChartRelease(ref=KSERVE, release_name="kserve", values=given),
+                ChartRelease(ref=KSERVE_CRD, release_name="kserve-crd", values={}, crds_only=True),
+                ChartRelease(ref=KSERVE, release_name="kserve", values=chart_values),
             ],
             objects=objects,
         )
 
 
 def values(settings: Settings, *, region: str, placement: dict[str, Any]) -> dict[str, Any]:
-    """Values of the chart kserve-resources (v0.20.0) that differ from its own.
+    """Values of the chart kserve-resources (v0.20.0) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
-        region: AWS Region of the buckets of models.
+        region: AWS Region of the model buckets.
         placement: `nodeSelector` and `tolerations` of its pods.
     """
     return {
         "kserve": {
             "controller": {
                 "deploymentMode": settings.default_deployment_mode,
-                "gateway": _way_in(settings),
-                # The chart's limits (0.1 CPU, 300 MiB) are not enough for some hundred models; charts.md of KServe
-                # gives none.
+                "gateway": _ingress(settings),
+                # The chart's limits (0.1 CPU, 300 MiB) are too small for a few hundred models; charts.md of KServe
+                # recommends none.
                 "resources": sized("100m", "512Mi"),
                 "rbacProxy": {"resources": sized("10m", "64Mi")},
                 **placement,
             },
             "storage": {
-                # What loads a model before its server starts: the larger the model, the more it buffers.
+                # The storage initializer, which downloads a model before its server starts: it buffers more for a
+                # larger model.
                 "resources": {"requests": {"cpu": "500m", "memory": "2Gi"}, "limits": {"cpu": "4", "memory": "8Gi"}},
                 "s3": {"region": region, "useHttps": "1", "verifySSL": "1", "useVirtualBucket": "true"},
             },
-            # Every server gets the annotation by which Prometheus finds its metrics.
+            # Every server gets the annotations that Prometheus discovers its metrics by.
             "metricsaggregator": {"enablePrometheusScraping": "true"},
         }
     }
 
 
-def _way_in(settings: Settings) -> dict[str, Any]:
-    """How requests reach the models: an Ingress of class `alb`, a Gateway, or neither."""
+def _ingress(settings: Settings) -> dict[str, Any]:
+    """Ingress of the models: an Ingress of class `alb`, a Gateway, or neither."""
     by_gateway = settings.ingress == "gateway"
     gateway: dict[str, Any] = {"enableGatewayApi": by_gateway}
     if by_gateway:
@@ -78,7 +80,7 @@ def _way_in(settings: Settings) -> dict[str, Any]:
     return {
         "domain": settings.ingress_domain,
         "urlScheme": "https" if settings.https else "http",
-        # There is no Istio: in Knative mode Kourier takes its place.
+        # There is no Istio: in Knative mode Kourier replaces it.
         "disableIstioVirtualHost": True,
         "disableIngressCreation": settings.ingress == "none",
         "ingressGateway": gateway,
@@ -86,7 +88,7 @@ def _way_in(settings: Settings) -> dict[str, Any]:
 
 
 def gateway(settings: Settings) -> dict[str, Any]:
-    """The one gateway of all models; each InferenceService hangs a route on it."""
+    """The Gateway that all models share; each InferenceService attaches an HTTPRoute."""
     listener = {
         "name": "models",
         "hostname": f"*.{settings.ingress_domain}",

@@ -1,8 +1,8 @@
-"""ClusterServingRuntimes of the platform: every server for CPUs, and for every pool of GPUs that may serve.
+"""ClusterServingRuntimes of the platform: each server for CPUs, and for each GPU pool that may serve models.
 
-A runtime binds a server to a place: `vllm-gpu-spot` asks for one GPU of the pool `gpu-spot` and tolerates its taints;
-`triton-a100-2g.20gb` for one MIG instance. So a model says what it runs on by the name of a runtime and nothing else.
-Runtimes for CPUs are chosen by themselves where a model names none: they cost least, and never wait for a GPU.
+A runtime binds a server to a pool: `vllm-gpu-spot` requests one GPU of the pool `gpu-spot` and tolerates its taints;
+`triton-a100-2g.20gb` requests one MIG instance. So a model selects its hardware by naming a runtime. Runtimes for CPUs
+are auto-selected if a model names none: they cost least and never wait for a GPU.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spec.settings.pools import Role
 
 _CPU: Final = {"requests": {"cpu": "1", "memory": "2Gi"}, "limits": {"memory": "2Gi"}}
 _GPU: Final = {"requests": {"cpu": "2", "memory": "12Gi"}, "limits": {"memory": "12Gi"}}
-"""Fits beside the system's pods on the smallest GPU machine of the catalog's defaults, g6.xlarge (16 GiB)."""
+"""Fits beside the system pods on the smallest GPU instance type of the default pools, g6.xlarge (16 GiB)."""
 
 
 def runtimes(pools: Mapping[str, PoolSpec], servers: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -25,28 +25,28 @@ def runtimes(pools: Mapping[str, PoolSpec], servers: Sequence[str]) -> dict[str,
 
     Args:
         pools: Pools of the stack.
-        servers: Names of the servers that are wanted.
+        servers: Names of the servers to offer.
     """
-    found: dict[str, dict[str, Any]] = {}
+    manifests: dict[str, dict[str, Any]] = {}
     for name in servers:
         server = SERVERS[name]
         if server.cpu is not None:
-            found[name] = _runtime(name, server, server.container(server.cpu, _CPU), automatic=True)
+            manifests[name] = _runtime(name, server, server.container(server.cpu, _CPU), automatic=True)
         for place, spec, resource in places(pools):
             key = f"{name}-{place}"
             container = server.container(server.gpu, _with(resource))
-            found[key] = _runtime(key, server, container, automatic=False)
-            found[key]["spec"] |= {
+            manifests[key] = _runtime(key, server, container, automatic=False)
+            manifests[key]["spec"] |= {
                 "nodeSelector": {keys.POOL: spec.name},
                 "tolerations": [toleration.manifest for toleration in spec.tolerations],
             }
-    return found
+    return manifests
 
 
 def places(pools: Mapping[str, PoolSpec]) -> Iterator[tuple[str, PoolSpec, str]]:
-    """Where a GPU server may run: name, pool, and the resource of one GPU or one MIG instance.
+    """Where a GPU server can run: name, pool, and the resource name of a GPU or MIG instance.
 
-    Pools of training are left out: their machines are for jobs that fill them.
+    Training pools are excluded: their nodes are for jobs that use them whole.
     """
     for name, spec in pools.items():
         if spec.gpu is None or spec.role in (Role.TRAINING, Role.SYSTEM):
@@ -60,7 +60,7 @@ def places(pools: Mapping[str, PoolSpec]) -> Iterator[tuple[str, PoolSpec, str]]
 def _runtime(name: str, server: ServerImage, container: dict[str, Any], *, automatic: bool) -> dict[str, Any]:
     port, path = server.metrics
     formats = [
-        # Priority settles which runtime is taken where two can load a format.
+        # The priority decides which runtime is selected if two can load a format.
         {"name": kind, "version": version, "autoSelect": automatic, **({"priority": 1} if automatic else {})}
         for kind, versions in server.formats.items()
         for version in versions
@@ -81,4 +81,4 @@ def _runtime(name: str, server: ServerImage, container: dict[str, Any], *, autom
 
 
 def _with(resource: str) -> dict[str, Any]:
-    return {kind: {**asked, resource: "1"} for kind, asked in _GPU.items()}
+    return {kind: {**amounts, resource: "1"} for kind, amounts in _GPU.items()}

@@ -1,7 +1,7 @@
-"""Model servers that runtimes start: their images, what they can load, and how they are called.
+"""Model servers of the runtimes: images, model formats, and command lines.
 
-KServe's own runtimes (chart kserve-runtime-configs v0.20.0) name old images or `latest` and ask for no GPU; these are
-pinned, and the call of each is that of its own documentation.
+KServe's own runtimes (chart kserve-runtime-configs v0.20.0) use old images or `latest` and request no GPU; these are
+pinned, with the command line of each server's documentation.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class ServerImage:
     """One kind of model server.
 
     Attributes:
-        cpu: Image for CPUs; None where the server is of no use without a GPU.
+        cpu: Image for CPUs; None if the server is of no use without a GPU.
         gpu: Image for GPUs.
-        source: Where the tags were read, and when.
-        formats: Formats of models with their versions.
-        protocols: Protocols of KServe that it speaks.
-        command: Command; the image's own where empty.
+        source: Where and when the tags were read.
+        formats: Model formats with their versions.
+        protocols: KServe protocols that it supports.
+        command: Command; the image's default if empty.
         args: Arguments. `{{.Name}}` is the name of the InferenceService, filled in by KServe.
         metrics: Port and path of its metrics.
-        user: Numeric user where the image names none.
+        user: Numeric user ID, if the image doesn't set one.
         environment: Environment variables.
         shared_memory: Whether its processes share memory.
     """
@@ -75,7 +75,7 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
     "triton": ServerImage(
         cpu=_TRITON,
         gpu=_TRITON,
-        # The last release that says it runs on the driver of EKS's images, R580: "575 or later" (CUDA 13.1.1).
+        # The last release whose notes support the driver of EKS's images, R580: "575 or later" (CUDA 13.1.1).
         source="NVIDIA, Triton Inference Server Release Notes, 26.02",
         formats={"triton": ("2",), "tensorrt": ("10",), "onnx": ("1",)},
         protocols=("v2", "grpc-v2"),
@@ -94,7 +94,7 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
     "torchserve": ServerImage(
         cpu="pytorch/torchserve-kfs:0.12.0",
         gpu="pytorch/torchserve-kfs:0.12.0-gpu",
-        # Its last release (2024-09-30): the project is no longer maintained. For models that still need it.
+        # The last release (2024-09-30): the project is no longer maintained. For models that still need it.
         source=f"{_HUB}; github.com/pytorch/serve, README, 'Limited Maintenance'",
         formats={"pytorch": ("1", "2")},
         protocols=("v1", "v2", "grpc-v2"),
@@ -129,7 +129,7 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
     "huggingface": ServerImage(
         cpu="kserve/huggingfaceserver:v0.20.0",
         gpu="kserve/huggingfaceserver:v0.20.0-gpu",
-        source=f"{_HUB}: of the version of KServe",
+        source=f"{_HUB}: same version as KServe",
         formats={"huggingface": ("1",)},
         protocols=("v1", "v2"),
         args=("--model_name={{.Name}}",),
@@ -141,11 +141,11 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
         gpu="vllm/vllm-openai:v0.24.0",
         source=_HUB,
         formats={"vLLM": ("1",)},
-        # The OpenAI API is none of KServe's protocols; this is the nearest that its CRD knows.
+        # The OpenAI API isn't one of KServe's protocols; v2 is the closest one that the CRD allows.
         protocols=("v2",),
         command=("python3", "-m", "vllm.entrypoints.openai.api_server"),
         args=(f"--port={HTTP}", f"--model={MODELS}", "--served-model-name={{.Name}}"),
-        # The image's user is root, whose cache is out of reach for another.
+        # The image's user is root; another user can't write to its cache.
         environment={"HOME": "/tmp", "XDG_CACHE_HOME": "/tmp"},  # noqa: S108
         metrics=(HTTP, "/metrics"),
         user=1000,

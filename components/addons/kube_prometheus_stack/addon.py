@@ -1,11 +1,11 @@
-"""The stack as a release, and what of ours it runs."""
+"""kube-prometheus-stack as Helm releases, with the platform's alerts, monitors and dashboards."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
 from components.addons.kube_prometheus_stack.alertmanager import SERVICE_ACCOUNT, publish
-from components.addons.kube_prometheus_stack.values import DEFINITIONS, values
+from components.addons.kube_prometheus_stack.values import CRDS_ONLY, values
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline
 from components.observability import dashboards, efa, monitors, rules
@@ -17,17 +17,17 @@ from spec.settings.addons.observability import KubePrometheusStack as Settings
 NAMESPACE: Final = "monitoring"
 RELEASE: Final = "kube-prometheus-stack"
 CRDS: Final = f"{RELEASE}-crds"
-"""Release of the chart's CRDs alone, so that who has a monitor does not wait for Prometheus (docs/adr/0048)."""
+"""Release with only the chart's CRDs, so that add-ons with a monitor don't depend on Prometheus (docs/adr/0048)."""
 
 
 class KubePrometheusStack(AddOn[Settings]):
-    """What measures, alarms and shows. Its namespace is privileged: node-exporter looks into the host."""
+    """Metrics, alerts and dashboards. Its namespace is privileged because node-exporter reads from the host."""
 
     name: ClassVar[str] = "kube-prometheus-stack"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="privileged")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """Two releases of one chart; rules, monitors and dashboards, which need its CRDs or its namespace alone."""
+        """Two releases of one chart; rules and monitors, which need its CRDs, and dashboards."""
         topic = topic_arn(context.platform)
         permissions = (
             [
@@ -40,14 +40,14 @@ class KubePrometheusStack(AddOn[Settings]):
             if topic
             else []
         )
-        given = values(self.settings, context, topic=topic)
+        chart_values = values(self.settings, context, topic=topic)
         return Parts(
             permissions=permissions,
             before=dashboards.manifests(NAMESPACE),
             releases=[
-                ChartRelease(ref=KUBE_PROMETHEUS_STACK, release_name=CRDS, values=DEFINITIONS, definitions=True),
+                ChartRelease(ref=KUBE_PROMETHEUS_STACK, release_name=CRDS, values=CRDS_ONLY, crds_only=True),
                 ChartRelease(
-                    ref=KUBE_PROMETHEUS_STACK, release_name=RELEASE, values=given, skip_crds=True, volumes=True
+                    ref=KUBE_PROMETHEUS_STACK, release_name=RELEASE, values=chart_values, skip_crds=True, volumes=True
                 ),
             ],
             objects=self._objects(context),

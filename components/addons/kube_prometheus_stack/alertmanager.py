@@ -1,7 +1,7 @@
-"""Who is told of an alert: the platform's SNS topic, and nobody where there is none.
+"""Alertmanager's configuration: alerts go to the platform's SNS topic, or nowhere if there is none.
 
-SNS is asked with the pod's own rights, so there is no secret. Subscribers choose by the message's attributes `team` and
-`severity` (SNS subscription filter policies), so that routing by team needs no change here.
+It publishes with the pod's own permissions, so there is no secret. Subscribers filter by the message attributes `team`
+and `severity` (SNS subscription filter policies), so routing by team needs no change here.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from components.observability.notifications import topic_name
 from spec.catalog import regions
 
 SERVICE_ACCOUNT: Final = "kube-prometheus-stack-alertmanager"
-"""As the chart names it after the release (88.5.3, templates/_helpers.tpl)."""
-_NOBODY: Final = "null"
+"""Name that the chart derives from the release (88.5.3, templates/_helpers.tpl)."""
+_NULL_RECEIVER: Final = "null"
 _BY: Final = ["alertname", "team", "namespace"]
-"""One message for what belongs together: the same alert of the same team."""
+"""Alerts are grouped: one message for the same alert of the same team and namespace."""
 
 
 def publish(topic: str, context: AddOnContext) -> str:
-    """Publish to the topic, and use its key."""
+    """Permissions to publish to the topic and to use its key."""
     region = regions.get(context.cluster.region)
     return document(
         Statement(sid="Publish", actions=["sns:Publish"], resources=[topic]),
@@ -41,14 +41,14 @@ def configuration(topic: str | None, region: str, environment: str) -> dict[str,
     """Alertmanager's configuration (prometheus.io, "Alerting configuration", 0.34).
 
     Args:
-        topic: ARN of the topic; nobody is told where None.
+        topic: ARN of the topic; without one, no alert is sent.
         region: AWS Region of the topic.
         environment: Name of the environment, for the subject line.
     """
-    told = _topic(topic, region, environment) if topic else None
-    # The chart's own rules tell by these two that they work, and what hides minor alerts; no person wants them.
-    quiet = {"receiver": _NOBODY, "matchers": ['alertname =~ "Watchdog|InfoInhibitor"']}
-    minor = {"receiver": _NOBODY, "matchers": ['severity = "info"']}
+    receiver = _topic(topic, region, environment) if topic else None
+    # Two alerts of the chart that aren't for people: one is a heartbeat, the other inhibits info alerts.
+    quiet = {"receiver": _NULL_RECEIVER, "matchers": ['alertname =~ "Watchdog|InfoInhibitor"']}
+    minor = {"receiver": _NULL_RECEIVER, "matchers": ['severity = "info"']}
     urgent = {
         "receiver": "notices",
         "matchers": ['severity = "critical"'],
@@ -59,14 +59,14 @@ def configuration(topic: str | None, region: str, environment: str) -> dict[str,
         "global": {"resolve_timeout": "5m"},
         "inhibit_rules": _inhibitions(),
         "route": {
-            "receiver": "notices" if told else _NOBODY,
+            "receiver": "notices" if receiver else _NULL_RECEIVER,
             "group_by": _BY,
             "group_wait": "1m",
             "group_interval": "5m",
             "repeat_interval": "12h",
-            "routes": [quiet, minor, urgent] if told else [quiet],
+            "routes": [quiet, minor, urgent] if receiver else [quiet],
         },
-        "receivers": [{"name": _NOBODY}, *([told] if told else [])],
+        "receivers": [{"name": _NULL_RECEIVER}, *([receiver] if receiver else [])],
         "templates": ["/etc/alertmanager/config/*.tmpl"],
     }
 
@@ -86,7 +86,7 @@ def _topic(topic: str, region: str, environment: str) -> dict[str, Any]:
 
 
 def _inhibitions() -> list[dict[str, Any]]:
-    """The worse of two alerts about the same thing hides the other."""
+    """An alert inhibits less severe ones with the same name and namespace."""
     pairs = (("critical", "warning|info"), ("warning", "info"))
     return [
         {

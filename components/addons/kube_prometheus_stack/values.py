@@ -1,4 +1,4 @@
-"""Values of the chart (kube-prometheus-stack 88.5.3) that differ from its own, as pure functions."""
+"""Values of the chart (kube-prometheus-stack 88.5.3) that differ from its defaults, as pure functions."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ LABELS: Final = {
         "eks.amazonaws.com/capacityType",
     ),
 }
-"""Labels that kube-state-metrics tells of; of others it knows nothing, to keep series few."""
-DEFINITIONS: Final[dict[str, Any]] = {
+"""Labels that kube-state-metrics exports; a short list limits the number of series."""
+CRDS_ONLY: Final[dict[str, Any]] = {
     **{
         part: {"enabled": False}
         for part in (
@@ -43,9 +43,15 @@ DEFINITIONS: Final[dict[str, Any]] = {
     },
     "defaultRules": {"create": False},
 }
-"""Values with which the chart is its `crds/` and nothing else."""
-_NOT_OURS: Final = ("etcd", "kubeControllerManager", "kubeProxy", "kubeSchedulerAlerting", "kubeSchedulerRecording")
-"""Rules about what EKS runs out of our sight, and about kube-proxy, which tells its metrics to the node alone."""
+"""Values that make the chart install only its `crds/`."""
+_DISABLED_RULES: Final = (
+    "etcd",
+    "kubeControllerManager",
+    "kubeProxy",
+    "kubeSchedulerAlerting",
+    "kubeSchedulerRecording",
+)
+"""Disabled rule groups: control plane components that EKS runs, and kube-proxy, whose metrics listen on localhost."""
 
 
 def values(settings: KubePrometheusStack, context: AddOnContext, *, topic: str | None) -> dict[str, Any]:
@@ -53,8 +59,8 @@ def values(settings: KubePrometheusStack, context: AddOnContext, *, topic: str |
 
     Args:
         settings: Settings of the add-on.
-        context: Where it stands.
-        topic: ARN of the topic that is told of alerts, if any.
+        context: The platform that it is installed on.
+        topic: ARN of the topic for alerts, if any.
     """
     placement = system_placement(context)
     block = context.storage.classes["block"]
@@ -64,7 +70,7 @@ def values(settings: KubePrometheusStack, context: AddOnContext, *, topic: str |
     }
     return {
         **unseen,
-        "defaultRules": {"rules": dict.fromkeys(_NOT_OURS, False)},
+        "defaultRules": {"rules": dict.fromkeys(_DISABLED_RULES, False)},
         "prometheusOperator": _operator(placement),
         "prometheus": _prometheus(settings, placement, block),
         "alertmanager": _alertmanager(settings, context, placement, block, topic),
@@ -110,11 +116,11 @@ def _prometheus(settings: KubePrometheusStack, placement: dict[str, Any], block:
         **placement,
         "replicas": settings.replicas,
         "retention": f"{settings.retention_days}d",
-        # The last tenth of the volume is for the write-ahead log and for compaction.
+        # A tenth of the volume is left for the write-ahead log and compaction.
         "retentionSize": f"{settings.storage_gib * 9 // 10}GiB",
         "resources": sized("500m", f"{settings.memory_gib}Gi"),
         "storageSpec": _volume(block, settings.storage_gib),
-        # A Prometheus that is evicted with a crash loop on the same node helps nobody.
+        # Replicas run on different nodes: two on one node would be lost together.
         "podAntiAffinity": "hard" if settings.replicas > 1 else "soft",
     }
     return {"prometheusSpec": spec, "podDisruptionBudget": {"enabled": keeps_one(settings.replicas)}}
@@ -137,10 +143,10 @@ def _alertmanager(
 
 
 def grafana(settings: Grafana, placement: dict[str, Any]) -> dict[str, Any]:
-    """Grafana without an administrator, or with one from a Secret that exists (docs/adr/0024).
+    """Grafana without an administrator, or with one from an existing Secret (docs/adr/0024).
 
-    Dashboards are files, so that nobody need change them by hand; who can reach Grafana, by `kubectl port-forward` or
-    by what you put before it, may look at them.
+    Dashboards are provisioned from files, so no one needs to edit them. Everyone who can reach Grafana, by `kubectl
+    port-forward` or through a proxy in front of it, can view them.
     """
     shared = {
         **placement,
@@ -153,14 +159,14 @@ def grafana(settings: Grafana, placement: dict[str, Any]) -> dict[str, Any]:
         return {**shared, "admin": {"existingSecret": settings.admin_secret}}
     return {
         **shared,
-        # The chart makes no password where this is set (grafana 12.11.1, templates/_config.tpl and secret.yaml).
+        # The chart generates no password if this is set (grafana 12.11.1, templates/_config.tpl and secret.yaml).
         "env": {"GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION": "true"},
         "grafana.ini": {
             "auth": {"disable_login_form": True},
             "auth.anonymous": {"enabled": True, "org_role": "Viewer"},
         },
-        # A reload over Grafana's API wants an administrator. Dashboards are read from their folder every half minute
-        # all the same; data sources only at the start, so they must be there before it.
+        # A reload through Grafana's API needs an administrator. Without it, dashboards are still read from their folder
+        # every 30 s, but data sources only at startup, so an init container provides them.
         "sidecar": {
             **shared["sidecar"],
             "dashboards": {"skipReload": True},

@@ -1,4 +1,4 @@
-"""Kueue as a release. The queues themselves belong to teams and are made with them."""
+"""Kueue as a Helm release. The queues belong to teams and are declared with them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ NAMESPACE: Final = "kueue-system"
 
 
 class Kueue(AddOn[Settings]):
-    """The manager with its webhooks, whose certificates it makes itself."""
+    """The manager and its webhooks; it issues their certificates itself."""
 
     name: ClassVar[str] = "kueue"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release."""
-        given = values(
+        chart_values = values(
             self.settings,
             configured=configuration(
                 self.settings, cluster=context.cluster.name, integrations=frameworks(context.platform.addons)
@@ -32,19 +32,19 @@ class Kueue(AddOn[Settings]):
             placement=system_placement(context),
             monitored=scraped(context),
         )
-        return Parts(releases=[ChartRelease(ref=KUEUE, release_name="kueue", values=given)])
+        return Parts(releases=[ChartRelease(ref=KUEUE, release_name="kueue", values=chart_values)])
 
 
 def values(
     settings: Settings, *, configured: dict[str, Any], placement: dict[str, Any], monitored: bool
 ) -> dict[str, Any]:
-    """Values of the chart (0.19.2) that differ from its own.
+    """Values of the chart (0.19.2) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
         configured: The manager's configuration.
         placement: `nodeSelector` and `tolerations` of its pods.
-        monitored: Whether Prometheus is there.
+        monitored: Whether Prometheus is installed.
     """
     return {
         "enablePrometheus": monitored,
@@ -54,6 +54,6 @@ def values(
             "podDisruptionBudget": {"enabled": keeps_one(settings.replicas)},
             **placement,
         },
-        # A text in the chart, and the whole of it: what is left out here has Kueue's default, not the chart's.
+        # The chart takes the whole configuration as one text: missing fields have Kueue's defaults, not the chart's.
         "managerConfig": {"controllerManagerConfigYaml": yaml.safe_dump(configured, sort_keys=True)},
     }

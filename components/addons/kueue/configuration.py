@@ -1,7 +1,7 @@
-"""The configuration of Kueue's manager (`config.kueue.x-k8s.io/v1beta2`), as a pure function of what is on.
+"""The configuration of Kueue's manager (`config.kueue.x-k8s.io/v1beta2`), as a pure function of the enabled add-ons.
 
-It is decoded strictly: a field that Kueue does not know keeps the manager from starting, so every key here is one of
-its reference (kueue.sigs.k8s.io, "Kueue Configuration v1beta2 API", v0.19).
+It is decoded strictly: an unknown field keeps the manager from starting, so every key here is in its reference
+(kueue.sigs.k8s.io, "Kueue Configuration v1beta2 API", v0.19).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.batch import Jobset, Kueue, LeaderWorkerSet, Trainer
 
 TEAM_LABEL: Final = "platform.slipway/team"
-"""Label of the namespaces of teams, the only ones in which Kueue manages anything."""
+"""Label of team namespaces, the only ones in which Kueue manages workloads."""
 
 ALWAYS: Final = ("batch/job", "deployment", "pod", "statefulset")
-"""Kinds that every cluster has. Deployments and StatefulSets are how models are served and notebooks run."""
+"""Kinds that every cluster has. Deployments and StatefulSets serve models and run notebooks."""
 
 BY_ADDON: Final[Mapping[type[AddonSettings], str]] = MappingProxyType(
     {
@@ -37,21 +37,21 @@ TRAINING_KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "XGBoostJob": "kubeflow.org/xgboostjob",
     }
 )
-"""Kinds of the training operator that Kueue knows. Its MPIJob (v1) is not among them: Kueue's `kubeflow.org/mpijob` is
-that of the MPI Operator, v2beta1. The pods of an MPIJob v1 are queued one by one."""
+"""Kinds of the training operator that Kueue supports. Its MPIJob (v1) is not among them: Kueue's `kubeflow.org/mpijob`
+is that of the MPI Operator, v2beta1. The pods of an MPIJob v1 are queued one by one."""
 
 NOT_COUNTED: Final = ("ephemeral-storage", "hugepages-", keys.EFA)
-"""Resources that come with a node and that no quota is kept for; a job that asks for one would otherwise wait for
-ever, because Kueue admits nothing that no quota covers."""
+"""Resources that come with a node and have no quota. Without this list a job that requests one would stay pending
+forever, because Kueue admits only resources that a quota covers."""
 
 
 def frameworks(addons: Addons) -> tuple[str, ...]:
-    """Kinds of jobs that are queued: those of the cluster itself and those of the add-ons that are on, sorted."""
-    found = {*ALWAYS, *(name for kind, name in BY_ADDON.items() if addons.has(kind))}
+    """Kinds of jobs that are queued: the built-in ones and those of the enabled add-ons, sorted."""
+    names = {*ALWAYS, *(name for kind, name in BY_ADDON.items() if addons.has(kind))}
     operator = addons.training_operator
     if operator is not None:
-        found |= {TRAINING_KINDS[kind] for kind in operator.kinds if kind in TRAINING_KINDS}
-    return tuple(sorted(found))
+        names |= {TRAINING_KINDS[kind] for kind in operator.kinds if kind in TRAINING_KINDS}
+    return tuple(sorted(names))
 
 
 def configuration(settings: Kueue, *, cluster: str, integrations: tuple[str, ...]) -> dict[str, Any]:
@@ -59,15 +59,15 @@ def configuration(settings: Kueue, *, cluster: str, integrations: tuple[str, ...
 
     Args:
         settings: Settings of the add-on.
-        cluster: Name of the cluster, by which a worker knows whose workloads it runs.
+        cluster: Name of the cluster, which marks the workloads that it creates on MultiKueue workers.
         integrations: Kinds of jobs that are queued.
     """
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "kind": "Configuration",
         **_server(),
-        # Only in the namespaces of teams. There every job goes to the queue `default` unless it names another (feature
-        # LocalQueueDefaulting, on by default); the platform's own pods are never held back.
+        # Only in team namespaces. There every job goes to the queue `default` unless it names another (feature
+        # LocalQueueDefaulting, on by default); the platform's own pods are never suspended.
         "manageJobsWithoutQueueName": False,
         "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM_LABEL, "operator": "Exists"}]},
         "integrations": {"frameworks": list(integrations)},
@@ -80,16 +80,17 @@ def configuration(settings: Kueue, *, cluster: str, integrations: tuple[str, ...
 
 
 _FAIR: Final = {
-    # Its presence switches it on. Both rules, the stricter first: kueue.sigs.k8s.io, "Preemption", "Fair Sharing".
+    # Its presence enables fair sharing. Both rules, the stricter first: kueue.sigs.k8s.io, "Preemption", "Fair
+    # Sharing".
     "fairSharing": {"preemptionStrategies": ["LessThanOrEqualToFinalShare", "LessThanInitialShare"]}
 }
 
 
 def _server() -> dict[str, Any]:
-    """Ports and leadership: the chart's own, which a configuration of our own replaces."""
+    """Ports and leader election, as in the chart's default configuration, which this one replaces."""
     return {
         "health": {"healthProbeBindAddress": ":8081"},
-        # Quotas and their use by queue and flavor: what the dashboards show.
+        # Quota and usage per queue and flavor, which the dashboards show.
         "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
         "webhook": {"port": 9443},
         "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
@@ -108,12 +109,12 @@ def _server() -> dict[str, Any]:
 
 
 def _wait(settings: Kueue) -> dict[str, Any]:
-    """All or nothing: a job whose pods do not all come gives its quota back and queues again, later each time."""
+    """All-or-nothing scheduling: a job whose pods don't all become ready is evicted and requeued with backoff."""
     return {
         "timeout": f"{settings.wait_for_pods_ready_minutes}m",
-        # A pod that is lost while the job runs is replaced within this, or the whole job queues again.
+        # A pod lost while the job runs must be replaced within this time, or the whole job is requeued.
         "recoveryTimeout": f"{max(5, settings.wait_for_pods_ready_minutes // 2)}m",
-        # Others are admitted meanwhile: on elastic pools, pods wait for machines, and waiting for one job would idle
+        # Other jobs are admitted meanwhile: pods on elastic pools wait for nodes, and blocking on one job would idle
         # all others.
         "blockAdmission": False,
         "requeuingStrategy": {

@@ -1,4 +1,4 @@
-"""The AWS Load Balancer Controller as a release, with rights over what carries its cluster's tag."""
+"""The AWS Load Balancer Controller as a Helm release, with permissions on resources with its cluster's tag."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ INGRESS_CLASS: Final = "alb"
 
 
 class LoadBalancerController(AddOn[Settings]):
-    """The controller. Delete Ingresses and Gateways before it: what it made in AWS, nobody else removes."""
+    """The controller. Delete Ingresses and Gateways before it: nothing else removes the load balancers it created."""
 
     name: ClassVar[str] = "load-balancer-controller"
     namespace: ClassVar[Namespace] = Namespace(name="kube-system", enforce=None)
 
     def parts(self, context: AddOnContext) -> Parts:
-        """Rights and one release."""
+        """Permissions and one release."""
         cluster = context.cluster
         document = policy(
             cluster=cluster.name,
@@ -34,7 +34,7 @@ class LoadBalancerController(AddOn[Settings]):
             account_id=cluster.account_id,
             web_acl=self.settings.web_acl,
         )
-        given = values(
+        chart_values = values(
             self.settings,
             cluster=cluster.name,
             region=cluster.region,
@@ -46,7 +46,7 @@ class LoadBalancerController(AddOn[Settings]):
             permissions=[
                 Permissions(service_account=SERVICE_ACCOUNT, policy=Inline(document=document), role="load-balancers")
             ],
-            releases=[ChartRelease(ref=LOAD_BALANCER_CONTROLLER, release_name=SERVICE_ACCOUNT, values=given)],
+            releases=[ChartRelease(ref=LOAD_BALANCER_CONTROLLER, release_name=SERVICE_ACCOUNT, values=chart_values)],
         )
 
 
@@ -59,15 +59,15 @@ def values(
     placement: dict[str, Any],
     monitored: bool,
 ) -> dict[str, Any]:
-    """Values of the chart (3.5.0) that differ from its own.
+    """Values of the chart (3.5.0) that differ from its defaults.
 
     Args:
         settings: Settings of the add-on.
-        cluster: Name of the cluster, by whose tag load balancers are known.
-        region: AWS Region; the metadata service, which would tell it, is out of a pod's reach.
+        cluster: Name of the cluster, the value of the tag on its load balancers.
+        region: AWS Region; pods can't reach the instance metadata service to get it.
         vpc_id: The VPC, for the same reason.
         placement: `nodeSelector` and `tolerations` of its pods.
-        monitored: Whether Prometheus is there.
+        monitored: Whether Prometheus is installed.
     """
     return {
         "replicaCount": settings.replicas,
@@ -78,15 +78,15 @@ def values(
         "resources": sized("50m", "256Mi"),
         **placement,
         **({"podDisruptionBudget": {"minAvailable": 1}} if keeps_one(settings.replicas) else {}),
-        # The webhook's certificate is made when the chart is rendered; kept, an upgrade does not make another.
+        # The chart generates the webhook's certificate when rendered; an upgrade keeps the existing one.
         "keepTLSSecret": True,
-        # This webhook fails closed for every Service of the cluster. A Service that wants a load balancer says so by
-        # `loadBalancerClass: service.k8s.aws/nlb`.
+        # This webhook fails closed for every Service of the cluster. A Service requests a load balancer with
+        # `loadBalancerClass: service.k8s.aws/nlb` instead.
         "enableServiceMutatorWebhook": False,
         "ingressClass": INGRESS_CLASS,
-        # Pods have addresses of the VPC, so traffic goes to them and not through another node.
+        # Pods have VPC addresses, so traffic goes to them directly and not through another node.
         "defaultTargetType": "ip",
-        # Nothing is open to the internet unless its Ingress says so.
+        # Nothing is exposed to the internet unless its Ingress says so.
         "defaultLoadBalancerScheme": "internal",
         "enableShield": False,
         "enableWaf": False,

@@ -1,8 +1,8 @@
-"""What the AWS Load Balancer Controller may do: read all, make what it tags, change what carries its cluster's tag.
+"""IAM policy of the AWS Load Balancer Controller: read everything, create with tags, change what has its cluster's tag.
 
-The controller's own policy (iam_policy.json of v3.5.0) is for any cluster and every feature. This one is for one
-cluster, by the value of the tag `elbv2.k8s.aws/cluster`, and leaves out AWS Shield, WAF Classic, Cognito, IAM server
-certificates, local zones and capacity reservations of load balancers.
+The upstream policy (iam_policy.json of v3.5.0) allows any cluster and every feature. This one allows one cluster, by
+the value of the tag `elbv2.k8s.aws/cluster`, and excludes AWS Shield, WAF Classic, Cognito, IAM server certificates,
+local zones and capacity reservations of load balancers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from components.base.iam import Conditions, Statement, document
 
 TAG: Final = "elbv2.k8s.aws/cluster"
-"""Tag of everything that the controller makes; its value is the name of the cluster."""
+"""Tag of everything that the controller creates; its value is the name of the cluster."""
 
 READ: Final = (
     "acm:DescribeCertificate",
@@ -88,18 +88,18 @@ def policy(*, cluster: str, partition: str, region: str, account_id: str, web_ac
 
 
 def _asked(cluster: str) -> Conditions:
-    """Of a request that gives the cluster's tag."""
+    """Condition: the request sets the cluster's tag."""
     return {"StringEquals": {f"aws:RequestTag/{TAG}": [cluster]}}
 
 
 def _owned(cluster: str) -> Conditions:
-    """Of what carries the cluster's tag."""
+    """Condition: the resource has the cluster's tag."""
     return {"StringEquals": {f"aws:ResourceTag/{TAG}": [cluster]}}
 
 
 def _security_groups(cluster: str, group: str, vpc: str) -> list[Statement]:
     return [
-        # EC2 checks the tags of the group that is made; the VPC has none of ours (Service Authorization Reference).
+        # EC2 checks the tags of the new group; the VPC doesn't have the tag (Service Authorization Reference).
         Statement(sid="MakeSecurityGroupsInVpc", actions=["ec2:CreateSecurityGroup"], resources=[vpc]),
         Statement(
             sid="MakeSecurityGroups",
@@ -134,7 +134,7 @@ def _security_groups(cluster: str, group: str, vpc: str) -> list[Statement]:
             resources=[group],
             conditions=_owned(cluster),
         ),
-        # The nodes' own group lets the load balancers in; EKS made it and tagged it with the cluster's name.
+        # The nodes' security group must allow the load balancers; EKS creates it and tags it with the cluster's name.
         Statement(
             sid="OpenNodesToLoadBalancers",
             actions=["ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"],
@@ -148,19 +148,19 @@ def _load_balancers(cluster: str, elb: str) -> list[Statement]:
     def arns(*kinds: tuple[str, ...]) -> list[str]:
         return [f"{elb}{pattern}" for kind in kinds for pattern in kind]
 
-    made = arns(_BALANCERS, _GROUPS)
+    created = arns(_BALANCERS, _GROUPS)
     creations = ["CreateListener", "CreateLoadBalancer", "CreateRule", "CreateTargetGroup"]
     return [
         Statement(
             sid="Make",
             actions=["elasticloadbalancing:CreateLoadBalancer", "elasticloadbalancing:CreateTargetGroup"],
-            resources=made,
+            resources=created,
             conditions=_asked(cluster),
         ),
         Statement(
             sid="TagWhatIsMade",
             actions=["elasticloadbalancing:AddTags"],
-            resources=[*made, *arns(_LISTENERS, _RULES)],
+            resources=[*created, *arns(_LISTENERS, _RULES)],
             conditions={
                 "StringEquals": {
                     "elasticloadbalancing:CreateAction": creations,
@@ -171,7 +171,7 @@ def _load_balancers(cluster: str, elb: str) -> list[Statement]:
         Statement(
             sid="TagOwn",
             actions=["elasticloadbalancing:AddTags", "elasticloadbalancing:RemoveTags"],
-            resources=[*made, *arns(_LISTENERS, _RULES)],
+            resources=[*created, *arns(_LISTENERS, _RULES)],
             conditions={**_owned(cluster), "Null": {f"aws:RequestTag/{TAG}": ["true"]}},
         ),
         Statement(
@@ -201,7 +201,7 @@ def _load_balancers(cluster: str, elb: str) -> list[Statement]:
                     "SetWebAcl",
                 )
             ],
-            resources=[*made, *arns(_LISTENERS, _RULES)],
+            resources=[*created, *arns(_LISTENERS, _RULES)],
             conditions=_owned(cluster),
         ),
     ]

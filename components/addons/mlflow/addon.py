@@ -1,4 +1,4 @@
-"""MLflow as an add-on: its rights, its release."""
+"""MLflow as an add-on: its permissions and its Helm release."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from spec.settings.addons.tracking import Mlflow as Settings
 
 
 class Mlflow(AddOn[Settings]):
-    """The tracking server, on the database and the bucket that storage made for it."""
+    """The tracking server, with its database and bucket from `components.storage`."""
 
     name: ClassVar[str] = NAME
     namespace: ClassVar[Namespace] = Namespace(name=NAME, enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """One release, with the rights to one secret and one prefix."""
+        """One release, with permissions for one secret and one prefix."""
         database, bucket = context.storage.databases[NAME], context.storage.buckets["models"]
         known = pulumi.Output.all(secret_arn=database.secret_arn, bucket_arn=bucket.arn)
         permissions = Inline(document=known.apply(lambda arns: policy(context.cluster, **arns)))
-        given = values(
+        chart_values = values(
             replicas=self.settings.replicas,
             region=context.cluster.region,
             database=database,
@@ -39,13 +39,13 @@ class Mlflow(AddOn[Settings]):
         return Parts(
             permissions=[Permissions(service_account=NAME, policy=permissions)],
             before=before(namespace),
-            releases=[ChartRelease(ref=MLFLOW, release_name=NAME, values=given)],
+            releases=[ChartRelease(ref=MLFLOW, release_name=NAME, values=chart_values)],
             objects={"budget": budget(namespace)} if keeps_one(self.settings.replicas) else {},
         )
 
 
 def policy(cluster: ClusterOutputs, *, secret_arn: str, bucket_arn: str) -> str:
-    """Read the one secret; read and write the one prefix."""
+    """Permissions to read its secret, and to read and write its prefix."""
     return document(
         Statement(sid="Password", actions=["secretsmanager:GetSecretValue"], resources=[secret_arn]),
         secret_key_use_on(cluster),

@@ -1,9 +1,9 @@
-"""Keeps a password file of PostgreSQL as Secrets Manager has it. Runs beside MLflow, in its image and as its identity.
+"""Keeps a PostgreSQL password file in sync with Secrets Manager. A sidecar of MLflow, with its image and identity.
 
-RDS changes the password every seven days. libpq reads the file at each new connection (PostgreSQL documentation, "The
-Password File"), so nothing restarts. The file is in memory, and nothing else ever holds the password.
+RDS rotates the password every seven days. libpq reads the file at each new connection (PostgreSQL documentation, "The
+Password File"), so nothing restarts. The file is in memory, and the password is stored nowhere else.
 
-In the pod: `python password_file.py <secret ARN> <file>`. It stands alone: no import but of what that image has.
+In the pod: `python password_file.py <secret ARN> <file>`. It imports only what that image has.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 60
-"""Between two looks; for that long after a change, new connections may be refused and are tried again."""
+"""Seconds between polls; for that long after a rotation, new connections may be refused and are retried."""
 
 
 def line(secret: str) -> str:
-    """The file's one line, `host:port:database:user:password`, for any host.
+    """The only line of the file, `host:port:database:user:password`, for any host.
 
     Args:
         secret: The secret as RDS writes it: JSON with `username` and `password`.
@@ -35,7 +35,7 @@ def escaped(field: str) -> str:
 
 
 def write(path: Path, text: str) -> None:
-    """Replace the file in one step, for its owner alone: libpq ignores one that others may read."""
+    """Replace the file atomically, readable only by its owner: libpq ignores a file that others can read."""
     fresh = path.with_suffix(".new")
     fresh.touch(mode=0o600)
     fresh.write_text(text)
@@ -43,7 +43,7 @@ def write(path: Path, text: str) -> None:
 
 
 def look(client: Any, arn: str, path: Path) -> str:
-    """Fetch the secret and write the file; what went wrong, or nothing. A file that stands stays."""
+    """Fetch the secret and write the file; return the error, or an empty string. On error the old file is kept."""
     try:
         write(path, line(client.get_secret_value(SecretId=arn)["SecretString"]))
     except Exception as error:
@@ -52,7 +52,7 @@ def look(client: Any, arn: str, path: Path) -> str:
 
 
 def main(arn: str, path: str) -> None:
-    """Look for ever. The first process of a container is deaf to SIGTERM unless it says otherwise."""
+    """Poll forever. PID 1 of a container ignores SIGTERM unless it installs a handler."""
     import boto3  # type: ignore[import-untyped,unused-ignore]  # noqa: PLC0415 - tests of the rest do without
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

@@ -1,9 +1,9 @@
-"""Values of MLflow's chart, and the containers that bring the password and the tables. Pure.
+"""Values of MLflow's chart, and the containers that provide the password file and the tables. Pure.
 
-The chart knows a password as a Kubernetes Secret alone, in an environment variable: that would be a copy of it, stale
-after seven days. Here the variable is empty, and libpq, which takes an empty one for none, looks into the password file
-(postgres, src/interfaces/libpq/fe-connect.c, pqConnectOptions2; 17). The chart's own migration can't see that file, so
-ours stands in its place.
+The chart takes a password only from a Kubernetes Secret, in an environment variable: a copy that would be stale after
+seven days. Here the variable is empty; libpq treats it as unset and reads the password file (postgres,
+src/interfaces/libpq/fe-connect.c, pqConnectOptions2; 17). The chart's own migration can't read that file, so an init
+container here replaces it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from components.storage.database import USER
 
 NAME: Final = "mlflow"
 IMAGE: Final = "burakince/mlflow:3.15.1"
-"""The chart's own image (1.11.5, `appVersion`), for the containers that the chart does not make."""
+"""The chart's image (1.11.5, `appVersion`), for the containers that the chart doesn't define."""
 ARTIFACTS: Final = "mlflow"
 """Prefix in the bucket `models`."""
 USER_SECRET: Final = "mlflow-database-user"  # noqa: S105 - a name
@@ -28,7 +28,7 @@ PASSWORD_FILE: Final = "/run/database/password"  # noqa: S105 - where it is, not
 _SCRIPT_FOLDER: Final = "/opt/slipway"
 _PASSWORD_SCRIPT: Final = Path(__file__).with_name("password_file.py").read_text(encoding="utf-8")
 _TABLES_SCRIPT: Final = """\
-# Makes the tables and brings them up to date; of several servers that start at once, one at a time does.
+# Creates and migrates the tables; an advisory lock makes servers that start together take turns.
 from mlflow.store.db import utils
 from sqlalchemy import text
 
@@ -56,13 +56,13 @@ def values(
     bucket: pulumi.Input[str],
     placement: dict[str, Any],
 ) -> dict[str, Any]:
-    """Values of the chart (1.11.5) that differ from its own.
+    """Values of the chart (1.11.5) that differ from its defaults.
 
     Args:
-        replicas: Servers.
-        region: AWS Region of secret and bucket.
-        database: Where runs are kept.
-        bucket: Where files are kept.
+        replicas: Number of servers.
+        region: AWS Region of the secret and the bucket.
+        database: Database of the tracking data.
+        bucket: Name of the artifact bucket.
         placement: `nodeSelector` and `tolerations` of its pods.
     """
     postgres = {
@@ -76,7 +76,7 @@ def values(
         "replicaCount": replicas,
         "serviceAccount": {"create": True, "name": NAME},
         "backendStore": {"postgres": postgres, "existingDatabaseSecret": {"name": USER_SECRET}},
-        # Clients send files to the server, which alone may touch the bucket.
+        # Clients send artifacts to the server; only the server has access to the bucket.
         "artifactRoot": {
             "proxiedArtifactStorage": True,
             "s3": {"enabled": True, "bucket": bucket, "path": ARTIFACTS},
@@ -102,8 +102,8 @@ def _environment(region: str) -> dict[str, str]:
 
 
 def _password_container(region: str, database: DatabaseOutputs) -> dict[str, Any]:
-    """A sidecar: an init container that stays, and after whose first success the next one starts (kubernetes.io,
-    "Sidecar Containers", stable since 1.33)."""
+    """A sidecar container: an init container with `restartPolicy: Always`; the next one starts after its startup probe
+    succeeds (kubernetes.io, "Sidecar Containers", stable since 1.33)."""
     return {
         "name": "database-password",
         "image": IMAGE,
@@ -128,7 +128,7 @@ def _tables_container(region: str) -> dict[str, Any]:
         "image": IMAGE,
         "command": ["python", f"{_SCRIPT_FOLDER}/tables.py"],
         "env": [{"name": key, "value": value} for key, value in connection.items()],
-        # Host, port and database, as the chart gives them to the server.
+        # Host, port and database, from the chart's ConfigMap for the server.
         "envFrom": [{"configMapRef": {"name": f"{NAME}-env-configmap"}}],
         "securityContext": _SECURITY,
         "resources": sized("100m", "512Mi"),
@@ -145,7 +145,7 @@ def _scripts() -> dict[str, Any]:
 
 
 def _apart() -> dict[str, Any]:
-    """Servers on different nodes, where there are enough."""
+    """Anti-affinity that prefers different nodes for the servers."""
     term = {
         "topologyKey": "kubernetes.io/hostname",
         "labelSelector": {"matchLabels": {"app.kubernetes.io/name": NAME}},
@@ -155,7 +155,7 @@ def _apart() -> dict[str, Any]:
 
 
 def before(namespace: str) -> dict[str, dict[str, Any]]:
-    """What the pods need: the scripts, and the user's name beside a password that is none."""
+    """Manifests that the pods need: the scripts, and a Secret with the user name and an empty password."""
     return {
         "scripts": {
             "apiVersion": "v1",
@@ -174,7 +174,7 @@ def before(namespace: str) -> dict[str, dict[str, Any]]:
 
 
 def budget(namespace: str) -> dict[str, Any]:
-    """A drain leaves one server: the chart has no budget of its own."""
+    """A PodDisruptionBudget, which the chart doesn't have: a drain evicts one server at a time."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",

@@ -1,4 +1,4 @@
-"""Kubeflow Trainer v2: TrainJobs on runtimes that the platform provides (trainer.kubeflow.org)."""
+"""Kubeflow Trainer v2: TrainJobs on the platform's training runtimes (trainer.kubeflow.org)."""
 
 from components.addons.trainer.addon import Trainer
 

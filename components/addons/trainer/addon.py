@@ -1,4 +1,4 @@
-"""Kubeflow Trainer as a release, and runtimes of our own for the pools of the stack."""
+"""Kubeflow Trainer as a Helm release, with training runtimes for the pools of the stack."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from spec.settings.addons.batch import Trainer as Settings
 
 
 class Trainer(AddOn[Settings]):
-    """The controller with its webhook, and the runtimes."""
+    """The controller and its webhook, and the runtimes."""
 
     name: ClassVar[str] = "trainer"
     namespace: ClassVar[Namespace] = Namespace(name="kubeflow-system", enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """One release and a runtime for each pool of training."""
-        given = values(self.settings, placement=system_placement(context))
-        made = runtimes(context.pools, image=self.settings.image or IMAGE)
+        """One release, a general runtime and one for each training pool."""
+        chart_values = values(self.settings, placement=system_placement(context))
+        training = runtimes(context.pools, image=self.settings.image or IMAGE)
         return Parts(
-            releases=[ChartRelease(ref=TRAINER, release_name="kubeflow-trainer", values=given)],
-            objects={f"runtime-{name}": manifest for name, manifest in made.items()},
+            releases=[ChartRelease(ref=TRAINER, release_name="kubeflow-trainer", values=chart_values)],
+            objects={f"runtime-{name}": manifest for name, manifest in training.items()},
         )
 
 
 def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
-    """Values of the chart (2.3.0) that differ from its own.
+    """Values of the chart (2.3.0) that differ from its defaults.
 
-    Its runtimes stay off: a job that fetches kubectl from the internet would install them.
+    The chart's runtimes are disabled: a job that downloads kubectl from the internet would install them.
 
     Args:
         settings: Settings of the add-on.

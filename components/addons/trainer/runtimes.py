@@ -1,7 +1,7 @@
-"""Runtimes of Kubeflow Trainer: what a TrainJob runs on where it does not say.
+"""ClusterTrainingRuntimes of Kubeflow Trainer: defaults for TrainJobs.
 
-`torch-distributed` is for any node that the queue chooses. `torch-distributed-<pool>` takes whole machines of one
-training pool, with every GPU and every Elastic Fabric Adapter, and the shared memory that NCCL wants.
+`torch-distributed` runs on any node that the queue assigns. `torch-distributed-<pool>` uses whole nodes of one training
+pool, with all GPUs and Elastic Fabric Adapters, and the shared memory that NCCL needs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FRAMEWORK_LABEL: Final = "trainer.kubeflow.org/framework"
 
 
 def runtimes(pools: Mapping[str, PoolSpec], *, image: str) -> dict[str, dict[str, Any]]:
-    """Runtimes by name: the general one, and one for each pool of whole GPUs that is for training."""
+    """Runtimes by name: the general one, and one for each training pool with whole GPUs."""
     fitting = {
         name: spec
         for name, spec in pools.items()
@@ -47,7 +47,7 @@ def _runtime(name: str, pod: dict[str, Any]) -> dict[str, Any]:
         "kind": "ClusterTrainingRuntime",
         "metadata": {"name": name, "labels": {FRAMEWORK_LABEL: "torch"}},
         "spec": {
-            # Processes as many as GPUs, or as CPUs where there is none.
+            # One process per GPU, or per CPU if there is none.
             "mlPolicy": {"numNodes": 1, "torch": {}},
             "template": {"spec": {"replicatedJobs": [node]}},
         },
@@ -59,7 +59,7 @@ _CONFINED: Final = {
     "capabilities": {"drop": ["ALL"]},
     "seccompProfile": {"type": "RuntimeDefault"},
 }
-"""What training never needs. The user is the image's own: that of PyTorch is root."""
+"""Privileges that training never needs are dropped. The user is that of the image: PyTorch's is root."""
 
 
 def _pod(image: str) -> dict[str, Any]:
@@ -72,8 +72,8 @@ def _pod(image: str) -> dict[str, Any]:
                 "volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}],  # noqa: S108
             }
         ],
-        # Loaders and NCCL share memory between processes; a container has 64 MiB of it by itself. It counts against
-        # the container's memory.
+        # Data loaders and NCCL share memory between processes; a container has only 64 MiB by default. It counts
+        # against the container's memory limit.
         "volumes": [{"name": "shared-memory", "emptyDir": {"medium": "Memory"}}],
     }
 
@@ -83,7 +83,7 @@ def _pod_of(spec: PoolSpec, image: str) -> dict[str, Any]:
     whole = {name: str(count) for name, count in spec.resources.items()}
     container = {**pod["containers"][0], "resources": {"requests": whole, "limits": whole}}
     if spec.efa_count:
-        # libfabric finds the adapters by itself; it must not fall back to TCP unseen (AWS, "Get started with EFA and
+        # libfabric finds the adapters itself, but must not silently fall back to TCP (AWS, "Get started with EFA and
         # NCCL").
         container["env"] = [{"name": "FI_PROVIDER", "value": "efa"}]
     return {

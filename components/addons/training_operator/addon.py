@@ -1,7 +1,7 @@
-"""The training operator v1 from manifests of our own: its project publishes YAML for kustomize and no chart.
+"""The training operator v1 from manifests: its project publishes kustomize YAML and no chart.
 
-Facts of v1.9.4 (github.com/kubeflow/trainer, branch release-1.9, 2026-08-18): names of objects, ports, flags, paths of
-webhooks, rights. It is the last line of version 1; Kubeflow Trainer v2 is what is maintained.
+Facts of v1.9.4 (github.com/kubeflow/trainer, branch release-1.9, 2026-08-18): names of objects, ports, flags, webhook
+paths, permissions. It is the last release of version 1; Kubeflow Trainer v2 is maintained.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from spec.settings.addons.batch import TrainingOperator as Settings
 
 
 class TrainingOperator(AddOn[Settings]):
-    """CRDs of the kinds that are wanted, the operator, and the webhook that checks jobs."""
+    """CRDs of the configured kinds, the operator, and the validating webhook."""
 
     name: ClassVar[str] = "training-operator"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """Manifests alone."""
+        """Only manifests, no release."""
         kinds = [KINDS[name] for name in self.settings.kinds]
         crds: dict[str, Any] = {f"crd-{kind.plural}": definition(kind) for kind in kinds}
         return Parts(

@@ -1,7 +1,7 @@
-"""CRDs of the training operator's kinds: the fields that are its own are typed, pod templates are taken as they are.
+"""CRDs of the training operator's kinds: the operator's own fields are typed, pod templates are not.
 
-Upstream's repeat the whole of Kubernetes' pod in each of six files of 400 KB. What is lost is that a typo in a pod
-template is found when the operator makes the pod and not before; what is won is that they are part of the program.
+Upstream repeats the whole pod schema in each of six files of 400 KB. Without it, a typo in a pod template is found only
+when the operator creates the pod; in exchange, the CRDs are part of the program.
 """
 
 from __future__ import annotations

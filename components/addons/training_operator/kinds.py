@@ -1,4 +1,4 @@
-"""Kinds of the training operator v1, as its CRDs of v1.9.4 have them."""
+"""Kinds of the training operator v1, from its CRDs of v1.9.4."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class JobKind:
 
     Attributes:
         kind: Its name.
-        replicas: Field of its spec that holds the groups of replicas.
-        fields: Further fields of its spec, with their schemas.
+        replicas: Field of its spec with the replica groups.
+        fields: Other fields of its spec, with their schemas.
         scales: Whether its workers can be scaled (`kubectl scale`).
-        checked: Whether the operator has a webhook of substance for it.
+        checked: Whether the operator's webhook validates it.
     """
 
     kind: str
@@ -27,7 +27,7 @@ class JobKind:
 
     @property
     def singular(self) -> str:
-        """`pytorchjob`, which is also the scheme that the operator's flag names."""
+        """`pytorchjob`, which is also the value of the operator's flag `--enable-scheme`."""
         return self.kind.lower()
 
     @property
@@ -40,7 +40,7 @@ TEXT: Final = {"type": "string"}
 NUMBER: Final = {"type": "integer", "format": "int32"}
 SWITCH: Final = {"type": "boolean"}
 ANYTHING: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-"""A part whose schema the API server would only repeat: pod templates are checked when the operator makes the pods."""
+"""An untyped part: pod templates are validated when the operator creates the pods."""
 
 _ELASTIC: Final = {
     "maxReplicas": NUMBER,

@@ -1,4 +1,4 @@
-"""The operator's own objects: rights in the cluster, service, deployment, webhook."""
+"""The operator's own objects: RBAC, service, deployment, webhook."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ NAMESPACE: Final = "kubeflow"
 NAME: Final = "training-operator"
 SECRET: Final = "training-operator-webhook-cert"  # noqa: S105 - a name; the operator writes the certificate itself
 IMAGE: Final = "ghcr.io/kubeflow/training-v1/training-operator:v1-3f15cb8"
-"""Image of v1.9 (tags are commits; this one stands in the integration tests of Kueue 0.12 and later)."""
+"""Image of v1.9 (tags are commits; this one is used in the integration tests of Kueue 0.12 and later)."""
 LABELS: Final = {"app.kubernetes.io/name": NAME, "control-plane": "kubeflow-training-operator"}
 _RBAC: Final = "rbac.authorization.k8s.io"
 _ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
-_MADE: Final = ("create", "get", "list", "update", "watch")
+_CREATED: Final = ("create", "get", "list", "update", "watch")
 
 
 def permissions(kinds: Sequence[JobKind]) -> dict[str, dict[str, Any]]:
-    """Service account, cluster role and binding, and the empty secret that the operator fills."""
+    """Service account, ClusterRole and ClusterRoleBinding, and the empty Secret that the operator fills."""
     own = [f"{kind.plural}{part}" for kind in kinds for part in ("", "/status", "/finalizers")]
     rules = [
-        _rule("", ["configmaps", "serviceaccounts"], _MADE),
+        _rule("", ["configmaps", "serviceaccounts"], _CREATED),
         _rule("", ["events", "pods", "services"], _ALL),
-        # MPI starts its workers by `kubectl exec`, and gives its launcher the right to do so.
+        # The MPI launcher starts its workers with `kubectl exec`, and the operator grants it that permission.
         _rule("", ["pods/exec"], ["create"]),
         _rule(_RBAC, ["roles", "rolebindings"], ["create", "list", "update", "watch"]),
-        # Its own certificate: a watch is on the kind, so it can't be bound to one name.
+        # For its own certificate: a watch applies to the kind, so it can't be limited to one name.
         _rule("", ["secrets"], ["get", "list", "update", "watch"]),
         _rule(
             "admissionregistration.k8s.io",
@@ -65,7 +65,7 @@ def service() -> dict[str, Any]:
 
 
 def deployment(kinds: Sequence[JobKind], *, placement: dict[str, Any]) -> dict[str, Any]:
-    """The operator, for these kinds alone: one whose CRD is not there keeps it from starting.
+    """The operator, only for these kinds: a missing CRD keeps it from starting.
 
     Args:
         kinds: Kinds that it serves.
@@ -103,7 +103,7 @@ def deployment(kinds: Sequence[JobKind], *, placement: dict[str, Any]) -> dict[s
     return {
         **_object("apps/v1", "Deployment"),
         "spec": {
-            # It elects no leader, so it is one.
+            # It has no leader election, so it runs as a single replica.
             "replicas": 1,
             "selector": {"matchLabels": LABELS},
             "template": {"metadata": {"labels": LABELS}, "spec": pod},
@@ -112,7 +112,7 @@ def deployment(kinds: Sequence[JobKind], *, placement: dict[str, Any]) -> dict[s
 
 
 def webhooks(kinds: Sequence[JobKind]) -> dict[str, Any]:
-    """What is asked before a job is taken. The operator puts its certificate authority in."""
+    """The validating webhook for jobs. The operator injects its CA bundle."""
     checks = [
         {
             "name": f"validator.{kind.singular}.training-operator.kubeflow.org",

@@ -1,6 +1,6 @@
-"""The platform's own alerts, beside those that kube-prometheus-stack brings for Kubernetes itself.
+"""The platform's alerts, in addition to those of kube-prometheus-stack for Kubernetes itself.
 
-Each has a runbook page in docs/runbooks and keeps the label `team` where something belongs to one.
+Each has a page in docs/runbooks, and a label `team` if it concerns a team's resources.
 """
 
 from __future__ import annotations

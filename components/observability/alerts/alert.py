@@ -1,4 +1,4 @@
-"""What an alert is, as a value, and the rule that Prometheus makes of it."""
+"""An alert as a value, and its Prometheus rule."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Severity = Literal["info", "warning", "critical"]
-"""`critical` wants a person now, `warning` within the day, `info` is to be seen when something else is looked into."""
+"""`critical` needs attention now, `warning` within the day, `info` is context for other alerts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,11 +15,11 @@ class Alert:
     """One alert.
 
     Attributes:
-        name: What is wrong, in capitals: `GpuIdle`. Its page is docs/runbooks/gpu-idle.md.
-        expression: Series that are wrong; a label `team` names who is told.
-        after: How long it must be so.
-        severity: How soon a person is wanted.
-        summary: One line for that person; may quote labels and the value.
+        name: Name in CamelCase: `GpuIdle`. Its page is docs/runbooks/gpu-idle.md.
+        expression: PromQL expression; its label `team` names the team to notify.
+        after: How long the expression must be true (`for`).
+        severity: How soon it needs attention.
+        summary: One line for the recipient; may contain labels and the value.
     """
 
     name: str
@@ -30,14 +30,14 @@ class Alert:
 
     @property
     def page(self) -> str:
-        """File name of its runbook page."""
+        """File name of its runbook."""
         return f"{re.sub(r'(?<!^)(?=[A-Z])', '-', self.name).lower()}.md"
 
     def rule(self, runbooks: str | None) -> dict[str, Any]:
-        """The rule as Prometheus takes it.
+        """The rule in Prometheus' format.
 
         Args:
-            runbooks: Where the pages are served; the page's path in the project where None.
+            runbooks: Base URL of the runbooks; if None, the path of the page in the project is used.
         """
         pages = (runbooks or "docs/runbooks").rstrip("/")
         return {

@@ -1,4 +1,4 @@
-"""Alerts of GPUs and of the network between them."""
+"""Alerts about GPUs and the network between them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from components.observability.recording import EFA_RATIO, GPU_ACTIVE, GPU_LABELS
 from spec.settings.addons.observability import Alerts
 
 IDLE: Final = 0.05
-"""Share of time below which a GPU does nothing worth its price."""
+"""Utilization below which a GPU counts as idle."""
 HALF: Final = 0.5
 SATURATED: Final = 0.8
-"""Share of the type's bandwidth that collectives reach at best, about (NCCL tests on p5 come to 0.8 to 0.9)."""
+"""Share of the instance type's bandwidth that collectives reach at best (NCCL tests on p5 reach 0.8 to 0.9)."""
 APPLICATION_XIDS: Final = (13, 31, 43, 45)
 """Xids that a faulty program causes, not faulty hardware: graphics engine exception, page fault, reset channel,
 preemptive clean-up (NVIDIA, "XID Errors", table of common causes; read 2026-11)."""
 
 
 def idle(settings: Alerts) -> Alert:
-    """A pod holds a GPU and does nothing with it."""
+    """A pod has a GPU and doesn't use it."""
     quiet = f"avg_over_time({GPU_ACTIVE}[10m])"
     return Alert(
         name="GpuIdle",
@@ -33,7 +33,7 @@ def idle(settings: Alerts) -> Alert:
 
 
 def errors() -> Alert:
-    """The driver reported an error that a program can't cause."""
+    """The driver reports an error that a program can't cause."""
     hardware = " != ".join((f"{GPU_XID} > 0", *map(str, APPLICATION_XIDS)))
     return Alert(
         name="GpuErrors",
@@ -45,7 +45,7 @@ def errors() -> Alert:
 
 
 def network_bound() -> Alert:
-    """GPUs wait for each other: the network is full and they are half idle."""
+    """GPUs wait for the network: it is saturated and they are half idle."""
     gpus = f"avg by (node, namespace) ({GPU_ACTIVE})"
     return Alert(
         name="TrainingNetworkBound",

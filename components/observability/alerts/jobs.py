@@ -1,4 +1,4 @@
-"""Alerts of pods and jobs."""
+"""Alerts about pods and jobs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from spec.settings.addons.observability import Alerts
 
 MEMORY: Final = 0.9
 CHECKPOINT: Final = "slipway_checkpoint_timestamp_seconds"
-"""Unix time of the last checkpoint, as a training process may tell it on its port `metrics` (docs/guides/alerts.md)."""
+"""Unix time of the last checkpoint, which a training process can export on its port `metrics`
+(docs/guides/alerts.md)."""
 CLAIM: Final = "checkpoints"
-"""Claim on which a team's jobs write checkpoints."""
+"""Claim that a team's jobs write checkpoints to."""
 
 
 def pending(settings: Alerts) -> Alert:
-    """A pod finds no node, or can't start on the one it has. Pods that Kueue holds back are not meant."""
+    """A pod can't be scheduled, or can't start on its node. Pods that Kueue has not admitted are excluded."""
     phase = 'max by (namespace, pod) (kube_pod_status_phase{phase="Pending"}) == 1'
     nowhere = "max by (namespace, pod) (kube_pod_status_unschedulable) == 1"
     placed = 'max by (namespace, pod) (kube_pod_status_scheduled{condition="true"}) == 1'
@@ -31,7 +32,7 @@ def pending(settings: Alerts) -> Alert:
 
 
 def memory() -> Alert:
-    """A container is about to be killed for its memory."""
+    """A container is close to its memory limit."""
     by = "max by (namespace, pod, container)"
     used = f'{by} (container_memory_working_set_bytes{{container!="", image!=""}})'
     limit = f'{by} (kube_pod_container_resource_limits{{resource="memory"}})'
@@ -48,21 +49,21 @@ def memory() -> Alert:
 def checkpoint(settings: Alerts) -> Alert:
     """A job that mounts the checkpoints writes none.
 
-    The process's own word counts where there is one; else whether the claim's volume changed at all. A volume that
-    several jobs share shows only that none of them writes.
+    The process's own metric counts if there is one; otherwise whether the usage of the claim's volume changed. A volume
+    that several jobs share shows only that none of them writes.
     """
     window = settings.checkpoint_every
     mounts = f'kube_pod_spec_volumes_persistentvolumeclaims_info{{persistentvolumeclaim="{CLAIM}"}}'
     running = 'max by (namespace, pod) (kube_pod_status_phase{phase="Running"}) == 1'
     jobs = f"{POD_JOB} and on (namespace, pod) ({mounts}) and on (namespace, pod) ({running})"
     grown = f'changes(kubelet_volume_stats_used_bytes{{persistentvolumeclaim="{CLAIM}"}}[{window}]) > 0'
-    told = f"time() - max by (namespace, pod) ({CHECKPOINT}) < {_seconds(window)}"
+    recent = f"time() - max by (namespace, pod) ({CHECKPOINT}) < {_seconds(window)}"
     by = "max by (namespace, workload)"
     return Alert(
         name="CheckpointNotWritten",
         expression=of_team(
             f"{by} ({jobs}) unless on (namespace) ({grown}) unless on (namespace, workload) "
-            f"{by} ({POD_JOB} and on (namespace, pod) ({told}))"
+            f"{by} ({POD_JOB} and on (namespace, pod) ({recent}))"
         ),
         after=window,
         severity="warning",
@@ -71,7 +72,7 @@ def checkpoint(settings: Alerts) -> Alert:
 
 
 def runaway(settings: Alerts) -> Alert:
-    """A job has run longer than any should."""
+    """A job runs longer than the configured maximum."""
     started = f"{POD_JOB} * on (namespace, pod) group_left () max by (namespace, pod) (kube_pod_start_time)"
     running = 'max by (namespace, pod) (kube_pod_status_phase{phase="Running"}) == 1'
     age = f"time() - min by (namespace, workload) ({started} and on (namespace, pod) ({running}))"
@@ -85,15 +86,15 @@ def runaway(settings: Alerts) -> Alert:
 
 
 def spot_reclaim() -> Alert:
-    """EC2 takes Spot machines back: Karpenter was told, or EKS has cordoned the node."""
-    told = 'karpenter_interruption_received_messages_total{message_type="spot_interrupted"}'
+    """EC2 reclaims Spot instances: Karpenter received the interruption notice, or EKS cordoned the node."""
+    messages = 'karpenter_interruption_received_messages_total{message_type="spot_interrupted"}'
     cordoned = f'{NODE}{{capacity_type="spot"}} and on (node) (max by (node) (kube_node_spec_unschedulable) == 1)'
     return Alert(
         name="SpotReclaim",
-        expression=f"sum by (message_type) (increase({told}[15m])) > 0 or count by (pool) ({cordoned})",
+        expression=f"sum by (message_type) (increase({messages}[15m])) > 0 or count by (pool) ({cordoned})",
         after="0s",
         severity="info",
-        summary="EC2 takes back {{ $value | humanize }} Spot machines{{ with $labels.pool }} of {{ . }}{{ end }}.",
+        summary="EC2 reclaims {{ $value | humanize }} Spot instances{{ with $labels.pool }} of {{ . }}{{ end }}.",
     )
 
 

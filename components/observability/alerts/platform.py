@@ -1,4 +1,4 @@
-"""Alerts of what the platform keeps going: certificates, volumes, money."""
+"""Alerts about certificates, volumes and budgets."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from components.observability.spend import TEAM_BUDGET, TEAM_COST
 from spec.catalog import prices
 
 CERTIFICATE_SECONDS: Final = 14 * 24 * 3600
-"""cert-manager renews when a third of the lifetime is left: 30 days of its usual 90 (cert-manager.io, "Certificate
+"""cert-manager renews when a third of the lifetime is left: 30 of 90 days by default (cert-manager.io, "Certificate
 resources"). At 14 days, renewal has failed for two weeks."""
 FREE: Final = 0.1
 
 
 def certificate() -> Alert:
-    """A certificate that should have been renewed was not."""
+    """A certificate wasn't renewed in time."""
     left = "certmanager_certificate_expiration_timestamp_seconds"
     return Alert(
         name="CertificateExpiring",
@@ -42,7 +42,7 @@ def volume() -> Alert:
 
 
 def budget() -> Alert:
-    """A team that goes on as it did this week spends more than its budget in a month."""
+    """At this week's rate a team exceeds its monthly budget."""
     return Alert(
         name="TeamOverBudget",
         expression=f"avg_over_time({TEAM_COST}[7d]) * {prices.HOURS_PER_MONTH} > on (team) {TEAM_BUDGET}",

@@ -1,6 +1,6 @@
-"""Alerts of queues and quotas (Kueue's metrics; kueue.sigs.k8s.io, "Prometheus Metrics", read 2026-11).
+"""Alerts about queues and quotas (Kueue's metrics; kueue.sigs.k8s.io, "Prometheus Metrics", read 2026-11).
 
-A ClusterQueue is named as its team.
+A ClusterQueue has the name of its team.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ WAITING: Final = "sum by (cluster_queue) (kueue_pending_workloads)"
 
 
 def starving(settings: Alerts) -> Alert:
-    """Work waits and none of the queue's is let in."""
+    """Workloads are pending and the queue admits none."""
     admitted = "sum by (cluster_queue) (increase(kueue_admitted_workloads_total[30m])) > 0"
     return Alert(
         name="QueueStarving",
@@ -27,7 +27,7 @@ def starving(settings: Alerts) -> Alert:
 
 
 def quota_full() -> Alert:
-    """A queue uses all that it owns of a resource, and more waits."""
+    """A queue uses all of its nominal quota of a resource, and workloads are pending."""
     by = "sum by (cluster_queue, resource)"
     used, owned = f"{by} (kueue_cluster_queue_resource_usage)", f"{by} (kueue_cluster_queue_nominal_quota) > 0"
     full = f"{used} / on (cluster_queue, resource) ({owned}) >= 1"
@@ -37,5 +37,5 @@ def quota_full() -> Alert:
         after="30m",
         severity="info",
         summary="Queue {{ $labels.cluster_queue }} uses {{ $value | humanizePercentage }} of its"
-        " {{ $labels.resource }}, and more waits.",
+        " {{ $labels.resource }}, and workloads are pending.",
     )

@@ -1,4 +1,4 @@
-"""Dashboards of the platform, and the ConfigMaps by which Grafana's sidecar finds them."""
+"""Dashboards of the platform, in ConfigMaps for Grafana's sidecar."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from components.observability.dashboards.sizing import SIZING
 
 DASHBOARDS: Final[tuple[Dashboard, ...]] = (COST, GPUS, QUEUES, SERVING, SIZING)
 LABEL: Final = "grafana_dashboard"
-"""Label that the sidecar looks for (kube-prometheus-stack 88.5.3, grafana.sidecar.dashboards)."""
+"""Label that the sidecar selects (kube-prometheus-stack 88.5.3, grafana.sidecar.dashboards)."""
 
 
 def manifests(namespace: str) -> dict[str, dict[str, Any]]:
-    """A ConfigMap for each dashboard, by key."""
+    """A ConfigMap per dashboard, by key."""
     return {
         f"dashboard-{each.uid.removeprefix('slipway-')}": {
             "apiVersion": "v1",

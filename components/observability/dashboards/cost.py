@@ -13,28 +13,28 @@ _CHOSEN = 'team=~"$team"'
 COST = Dashboard(
     uid="slipway-cost",
     title="Cost",
-    about="What nodes cost and who asks for them. OpenCost's prices where it is on, else on-demand prices of the"
-    " catalog; discounts, commitments and what is not a node are on the bill alone.",
+    about="Cost of nodes by team, pool and job. Prices are OpenCost's if it is enabled, otherwise on-demand prices of"
+    " the catalog; discounts, commitments and costs other than nodes appear only on the AWS bill.",
     variables=(Variable(name="team", series=NAMESPACE_TEAM, label="team"),),
     since="now-7d",
     panels=(
         Panel(
-            title="All nodes, a month at this rate",
+            title="All nodes, per month at the current rate",
             queries=[Query(expression=f"sum({NODE_COST}) * {_HOURS}", legend="nodes")],
             kind="stat",
             unit="currencyUSD",
             width=6,
         ),
         Panel(
-            title="Asked for by nobody",
+            title="Idle share of cost",
             queries=[Query(expression=f"1 - sum({POD_COST}) / sum({NODE_COST})", legend="idle")],
             kind="stat",
             unit="percentunit",
             width=6,
-            about="Share of the nodes' cost that no pod asks for.",
+            about="Share of the nodes' cost that no pod requests.",
         ),
         Panel(
-            title="Spot, share of cost",
+            title="Spot share of cost",
             queries=[
                 Query(
                     expression=f'(sum({NODE_COST}{{capacity_type="spot"}}) or vector(0)) / sum({NODE_COST})',
@@ -52,14 +52,14 @@ COST = Dashboard(
             ],
             kind="stat",
             width=6,
-            about="They count as nothing here, and not on the bill.",
+            about="Their cost is missing on this dashboard, but not on the AWS bill.",
         ),
         Panel(
             title="By team",
             queries=[Query(expression=f"{TEAM_COST}{{{_CHOSEN}}} * {_HOURS}", legend="{{team}}")],
             unit="currencyUSD",
             stacked=True,
-            about="USD a month at the rate of the moment.",
+            about="USD per month at the current rate.",
         ),
         Panel(
             title="By pool",
@@ -91,7 +91,7 @@ COST = Dashboard(
             stacked=True,
         ),
         Panel(
-            title="Jobs, USD in the chosen time",
+            title="Jobs, USD in the selected time range",
             queries=[
                 Query(
                     # One sample a minute, so sixty of them are an hour.

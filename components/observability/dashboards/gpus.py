@@ -1,4 +1,4 @@
-"""GPUs: who holds them, and whether they work."""
+"""GPU dashboard: allocation and utilization."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CHOSEN = 'team=~"$team"'
 
 
 def _chosen(series: str) -> str:
-    """Series of the pods of the chosen teams, with their team."""
+    """Series of the pods of the selected teams, with their team."""
     return f"{series} * on (namespace) group_left (team) {NAMESPACE_TEAM}{{{_CHOSEN}}}"
 
 
@@ -21,29 +21,29 @@ def _by_job(series: str) -> str:
 GPUS = Dashboard(
     uid="slipway-gpus",
     title="GPUs",
-    about="Which GPUs are held, by whom, and how much of the time they compute.",
+    about="Which GPUs are allocated, to which teams, and their utilization.",
     variables=(Variable(name="team", series=NAMESPACE_TEAM, label="team"),),
     panels=(
         Panel(
-            title="GPUs offered",
+            title="Allocatable GPUs",
             queries=[Query(expression=f"sum(kube_node_status_allocatable{{{GPU_RESOURCES}}})", legend="offered")],
             kind="stat",
             width=6,
-            about="Whole GPUs, MIG instances and time slices, each as one.",
+            about="Whole GPUs, MIG instances and shares, each counted as one.",
         ),
         Panel(
-            title="GPUs held by pods of teams",
+            title="GPUs allocated to teams",
             queries=[Query(expression="sum(slipway:team:gpus_held)", legend="held")],
             kind="stat",
             width=6,
         ),
         Panel(
-            title="Busy while held",
+            title="Utilization while allocated",
             queries=[Query(expression="sum(slipway:team:gpus_active) / sum(slipway:team:gpus_held)", legend="busy")],
             kind="stat",
             unit="percentunit",
             width=6,
-            about="Share of the time that held GPUs compute (DCGM_FI_PROF_GR_ENGINE_ACTIVE).",
+            about="Share of time in which allocated GPUs compute (DCGM_FI_PROF_GR_ENGINE_ACTIVE).",
         ),
         Panel(
             title="GPUs with an Xid",
@@ -53,13 +53,13 @@ GPUS = Dashboard(
             about="Runbook: gpu-errors.",
         ),
         Panel(
-            title="Utilisation by team",
+            title="Utilization by team",
             queries=[Query(expression=f"avg by (team) ({_chosen(GPU_ACTIVE)})", legend="{{team}}")],
             unit="percentunit",
             maximum=1,
         ),
         Panel(
-            title="Utilisation by pool",
+            title="Utilization by pool",
             queries=[
                 Query(
                     expression=f"avg by (pool) ({GPU_ACTIVE} * on (node) group_left (pool) {NODE})", legend="{{pool}}"
@@ -69,7 +69,7 @@ GPUS = Dashboard(
             maximum=1,
         ),
         Panel(
-            title="Utilisation by job",
+            title="Utilization by job",
             queries=[
                 Query(expression=f"avg by (team, workload) ({_by_job(GPU_ACTIVE)})", legend="{{team}} / {{workload}}")
             ],
@@ -77,7 +77,7 @@ GPUS = Dashboard(
             maximum=1,
         ),
         Panel(
-            title="GPUs held by team",
+            title="GPUs allocated by team",
             queries=[Query(expression=f"slipway:team:gpus_held{{{_CHOSEN}}}", legend="{{team}}")],
             stacked=True,
         ),
@@ -88,7 +88,7 @@ GPUS = Dashboard(
             ],
             unit="percentunit",
             maximum=1,
-            about="The fullest GPU of each job.",
+            about="The GPU with the highest memory usage of each job.",
         ),
         Panel(
             title="Network of EFA nodes",
@@ -106,7 +106,7 @@ GPUS = Dashboard(
             unit="percentunit",
             width=24,
             columns=("team", "namespace", "pod", "node"),
-            about="Share of the last half hour in which a held GPU did nothing. Runbook: gpu-idle.",
+            about="Share of the last half hour in which an allocated GPU was idle. Runbook: gpu-idle.",
         ),
     ),
 )

@@ -1,7 +1,7 @@
-"""Grafana dashboards as values: panels with their queries, and the JSON that Grafana reads.
+"""Grafana dashboards as values: panels with queries, and their JSON.
 
-The JSON is the same for the same value, byte by byte: no ids of a database, no times, keys sorted. The model is that of
-Grafana's "JSON model" of dashboards (grafana.com, schema version 39, which every Grafana since 10.3 reads).
+The JSON is deterministic: no database IDs, no timestamps, sorted keys. The model is that of Grafana's "JSON model" of
+dashboards (grafana.com, schema version 39, which every Grafana since 10.3 reads).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ COLUMNS: Final = 24
 HEIGHT: Final = 8
 SCHEMA_VERSION: Final = 39
 SOURCE: Final[Mapping[str, str]] = {"type": "prometheus", "uid": "prometheus"}
-"""The data source that kube-prometheus-stack makes (88.5.3, grafana.sidecar.datasources.uid)."""
+"""The data source that kube-prometheus-stack creates (88.5.3, grafana.sidecar.datasources.uid)."""
 
 Kind = Literal["timeseries", "stat", "table", "bargauge"]
 Unit = Literal["percentunit", "short", "s", "bytes", "currencyUSD", "reqps", "cores", "none"]
-"""Units of Grafana; `cores` is a suffix of ours."""
+"""Units of Grafana; `cores` is a custom suffix."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +27,8 @@ class Query:
     """One query of a panel.
 
     Attributes:
-        expression: PromQL; may hold variables of the dashboard: `$team`.
-        legend: How a series is called: `{{team}}`.
+        expression: PromQL; may contain variables of the dashboard: `$team`.
+        legend: Legend format of a series: `{{team}}`.
     """
 
     expression: str
@@ -37,18 +37,18 @@ class Query:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One picture.
+    """One panel.
 
     Attributes:
         title: Its title.
-        queries: What it shows; a table has one.
-        kind: How it shows it.
+        queries: Its queries; a table has one.
+        kind: Panel type.
         unit: Unit of the values.
-        about: What it means and where the figures come from.
-        width: Columns of 24.
+        about: Description: meaning and source of the values.
+        width: Width in grid columns, of 24.
         columns: Labels of a table, in order; the value is the last column.
-        stacked: Put series on top of each other: what they sum to is what matters.
-        maximum: End of the axis, where the unit has one.
+        stacked: Stack the series, if their sum matters.
+        maximum: Maximum of the axis, if the unit has one.
     """
 
     title: str
@@ -64,7 +64,7 @@ class Panel:
 
 @dataclass(frozen=True, kw_only=True)
 class Variable:
-    """A choice at the top of a dashboard: values of a label of some series, all of them at first."""
+    """A variable of a dashboard: values of a label of some series; all are selected by default."""
 
     name: str
     series: str
@@ -76,12 +76,12 @@ class Dashboard:
     """One dashboard.
 
     Attributes:
-        uid: Its address; bookmarks live by it, so it never changes.
+        uid: Its UID in URLs; it never changes, because bookmarks contain it.
         title: Its title.
-        about: What question it answers.
+        about: Its description.
         panels: Panels in reading order.
-        variables: Choices at the top.
-        since: How far back it looks at first.
+        variables: Variables at the top.
+        since: Default time range.
     """
 
     uid: str
@@ -92,7 +92,7 @@ class Dashboard:
     since: str = "now-6h"
 
     def render(self) -> str:
-        """JSON as Grafana reads it."""
+        """The dashboard's JSON."""
         return json.dumps(self._model(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
     def _model(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class Dashboard:
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a panel lies on the grid, and its number."""
+    """Position of a panel on the grid, and its number."""
 
     number: int
     x: int
@@ -121,15 +121,15 @@ class Place:
 
 
 def places(panels: Sequence[Panel]) -> list[Place]:
-    """Panels side by side from the left, in rows of one height."""
-    found: list[Place] = []
+    """Positions of panels side by side from the left, in rows of equal height."""
+    grid: list[Place] = []
     x = y = 0
     for number, panel in enumerate(panels, start=1):
         if x + panel.width > COLUMNS:
             x, y = 0, y + HEIGHT
-        found.append(Place(number=number, x=x, y=y))
+        grid.append(Place(number=number, x=x, y=y))
         x += panel.width
-    return found
+    return grid
 
 
 def _variable(variable: Variable) -> dict[str, Any]:
@@ -179,7 +179,7 @@ def _target(query: Query, position: int, kind: Kind) -> dict[str, Any]:
 
 
 def _table(columns: Sequence[str]) -> dict[str, Any]:
-    """Columns in order, the time left out, sorted by value from the top."""
+    """Table with these columns in order, without time, sorted by value in descending order."""
     organize = {
         "excludeByName": {"Time": True},
         "indexByName": {name: position for position, name in enumerate([*columns, "Value"])},

@@ -1,4 +1,4 @@
-"""Queues: how much waits, how long, and against which quota."""
+"""Queue dashboard: pending workloads, waiting times, quotas."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def _wait(quantile: float) -> Query:
 QUEUES = Dashboard(
     uid="slipway-queues",
     title="Queues",
-    about="How many workloads wait, how long, and which quota they wait for. A queue is named as its team.",
+    about="How many workloads are pending, for how long, and for which quota. A queue has the name of its team.",
     variables=(Variable(name="queue", series="kueue_pending_workloads", label="cluster_queue"),),
     panels=(
         Panel(
-            title="Waiting",
+            title="Pending",
             queries=[
                 Query(
                     expression=f"sum by (cluster_queue, status) (kueue_pending_workloads{{{_CHOSEN}}})",
@@ -30,7 +30,7 @@ QUEUES = Dashboard(
                 )
             ],
             stacked=True,
-            about="`inadmissible` waits for something to change: quota, a full pool, a selector that fits none.",
+            about="`inadmissible` workloads wait for a change: quota, a full pool, a selector that fits no pool.",
         ),
         Panel(
             title="Admitted and running",
@@ -44,7 +44,7 @@ QUEUES = Dashboard(
         ),
         Panel(title="Wait until admission", queries=[_wait(0.5), _wait(0.95)], unit="s"),
         Panel(
-            title="Evicted in an hour",
+            title="Evicted per hour",
             queries=[
                 Query(
                     expression="sum by (cluster_queue, reason)"
@@ -64,7 +64,7 @@ QUEUES = Dashboard(
                 )
             ],
             unit="percentunit",
-            about="Over 100 % is borrowed from the other queues of the cohort.",
+            about="Usage over 100 % is borrowed from other queues of the cohort.",
         ),
         Panel(
             title="Pods that do not start",

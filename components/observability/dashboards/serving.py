@@ -1,4 +1,4 @@
-"""Serving: how fast models answer, and what holds them up."""
+"""Serving dashboard: latency, throughput and replicas of models."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def _sum(expression: str, legend: str = "{{inferenceservice}}") -> Query:
 SERVING = Dashboard(
     uid="slipway-serving",
     title="Serving",
-    about="How fast models answer. vLLM's metrics (docs.vllm.ai, \"Production Metrics\"), Triton's (nv_inference_*) and"
-    " those of KServe's own Python servers (request_predict_seconds).",
+    about="Latency and throughput of models. vLLM's metrics (docs.vllm.ai, \"Production Metrics\"), Triton's"
+    " (nv_inference_*) and those of KServe's own Python servers (request_predict_seconds).",
     variables=(Variable(name="model", series="up", label="inferenceservice"),),
     panels=(
         Panel(
@@ -33,17 +33,17 @@ SERVING = Dashboard(
             unit="s",
         ),
         Panel(
-            title="Whole request, language models",
+            title="Request latency, language models",
             queries=[_quantile(q, "vllm:e2e_request_latency_seconds") for q in (0.5, 0.95)],
             unit="s",
         ),
         Panel(
-            title="Whole request, KServe's servers",
+            title="Request latency, KServe's servers",
             queries=[_quantile(q, "request_predict_seconds") for q in (0.5, 0.95)],
             unit="s",
         ),
         Panel(
-            title="Whole request, Triton, mean",
+            title="Mean request latency, Triton",
             queries=[
                 Query(
                     expression=f"sum by ({_BY}) (rate(nv_inference_request_duration_us{{{_CHOSEN}}}[5m])) / 1e6"
@@ -61,11 +61,11 @@ SERVING = Dashboard(
             ],
         ),
         Panel(
-            title="Tokens a second",
+            title="Tokens per second",
             queries=[_sum(f"rate(vllm:generation_tokens_total{{{_CHOSEN}}}[5m])")],
         ),
         Panel(
-            title="Requests a second",
+            title="Requests per second",
             queries=[
                 _sum(f"rate(vllm:request_success_total{{{_CHOSEN}}}[5m])", "{{inferenceservice}} vLLM"),
                 _sum(f"rate(nv_inference_request_success{{{_CHOSEN}}}[5m])", "{{inferenceservice}} Triton"),
@@ -76,7 +76,7 @@ SERVING = Dashboard(
         Panel(
             title="Replicas",
             queries=[_sum(f"up{{{_CHOSEN}}}")],
-            about="Pods whose metrics were read.",
+            about="Pods whose metrics Prometheus scrapes.",
         ),
     ),
 )

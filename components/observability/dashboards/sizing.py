@@ -1,8 +1,8 @@
-"""Right-sizing: what teams ask for against what they use, and what they should ask for.
+"""Right-sizing dashboard: requests compared with usage, and recommended requests.
 
-The advice is the 95th percentile of CPU and the most of memory over the time that is chosen, with 15 % to spare, which
-is what the Vertical Pod Autoscaler's recommender adds too (kubernetes/autoscaler, vertical-pod-autoscaler, flag
---recommendation-margin-fraction, 0.15). docs/adr/0027 says why it is computed here.
+The recommendation is the 95th percentile of CPU and the maximum of memory over the selected time range, plus 15 %, the
+margin of the Vertical Pod Autoscaler's recommender (kubernetes/autoscaler, vertical-pod-autoscaler, flag
+--recommendation-margin-fraction, 0.15). docs/adr/0027 explains why it is computed here.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def _teams(expression: str) -> str:
 
 
 def _requested(resource: str) -> str:
-    asked = f'sum by ({_KEYS}) (kube_pod_container_resource_requests{{resource="{resource}"}})'
-    return f'{asked} and on (namespace, pod) (kube_pod_status_phase{{phase="Running"}} == 1)'
+    requested = f'sum by ({_KEYS}) (kube_pod_container_resource_requests{{resource="{resource}"}})'
+    return f'{requested} and on (namespace, pod) (kube_pod_status_phase{{phase="Running"}} == 1)'
 
 
 _MEMORY = 'container_memory_working_set_bytes{container!="", image!=""}'
@@ -32,8 +32,8 @@ _MEMORY_ADVICE = f"max by ({_KEYS}) (max_over_time({_MEMORY}[$__range])) * {MARG
 
 
 def _ratio(used: str, resource: str) -> Query:
-    asked = f"sum by (team) ({_teams(_requested(resource))})"
-    return Query(expression=f"sum by (team) ({_teams(used)}) / {asked}", legend="{{team}}")
+    requested = f"sum by (team) ({_teams(_requested(resource))})"
+    return Query(expression=f"sum by (team) ({_teams(used)}) / {requested}", legend="{{team}}")
 
 
 def _unused(advice: str, resource: str) -> Query:
@@ -48,18 +48,18 @@ def _advice(advice: str) -> Query:
 SIZING = Dashboard(
     uid="slipway-sizing",
     title="Right-sizing",
-    about="What teams ask for and what they use. Choose a week or more before believing it.",
+    about="Requests and usage of teams. Select a time range of a week or more for reliable recommendations.",
     variables=(Variable(name="team", series=NAMESPACE_TEAM, label="team"),),
     since="now-7d",
     panels=(
-        Panel(title="CPU used of requested", queries=[_ratio(CPU_CORES, "cpu")], unit="percentunit"),
+        Panel(title="CPU usage of requests", queries=[_ratio(CPU_CORES, "cpu")], unit="percentunit"),
         Panel(
-            title="Memory used of requested",
+            title="Memory usage of requests",
             queries=[_ratio(f"sum by ({_KEYS}) ({_MEMORY})", "memory")],
             unit="percentunit",
         ),
         Panel(
-            title="GPU time used of held",
+            title="Utilization of allocated GPUs",
             queries=[
                 Query(
                     expression=f"slipway:team:gpus_active{{{_CHOSEN}}} / slipway:team:gpus_held{{{_CHOSEN}}}",
@@ -68,31 +68,31 @@ SIZING = Dashboard(
             ],
             unit="percentunit",
             width=24,
-            about="A job that never goes over half of a GPU may do with a MIG instance.",
+            about="A job that never uses more than half of a GPU may fit on a MIG instance.",
         ),
         Panel(
-            title="CPU requested beyond need",
+            title="Unused CPU requests",
             queries=[_unused(_CPU_ADVICE, "cpu")],
             kind="table",
             unit="cores",
             columns=_BY.split(", "),
         ),
         Panel(
-            title="Memory requested beyond need",
+            title="Unused memory requests",
             queries=[_unused(_MEMORY_ADVICE, "memory")],
             kind="table",
             unit="bytes",
             columns=_BY.split(", "),
         ),
         Panel(
-            title="CPU to request",
+            title="Recommended CPU request",
             queries=[_advice(_CPU_ADVICE)],
             kind="table",
             unit="cores",
             columns=_BY.split(", "),
         ),
         Panel(
-            title="Memory to request",
+            title="Recommended memory request",
             queries=[_advice(_MEMORY_ADVICE)],
             kind="table",
             unit="bytes",

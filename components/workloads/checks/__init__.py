@@ -1,1 +1,1 @@
-"""What would fail later, found before anything is made: pods by their manifest, the rest by the arguments."""
+"""Checks of workloads at preview: pods by their manifest, the rest by the arguments."""

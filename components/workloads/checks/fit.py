@@ -1,4 +1,4 @@
-"""Whether a pool can hold a pod, and as many of them as there will be at once."""
+"""Whether pods fit on the pools, including all that run at the same time."""
 
 from __future__ import annotations
 
@@ -20,54 +20,56 @@ DISK_KEPT_PERCENT = 15
 
 
 def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> Iterator[Problem]:
-    """What keeps the pod off every pool it may run on. Of pools that it names, each must be able to hold it.
+    """Problems that keep the pod from running on its pools. It must fit on each pool that it names.
 
     Args:
-        path: Where the pod stands.
+        path: Path of the pod, for messages.
         spec: Its spec.
-        target: The platform.
-        at_once: Pods like it that run together.
+        target: The target platform and namespace.
+        at_once: Number of such pods that run at the same time.
     """
     chosen = choice(spec, target)
     unknown = [name for name in chosen.named if name not in target.pools]
     for name in unknown:
         known = ", ".join(target.pools)
-        yield Problem(f"{path}.pools", "a pool must be one of the platform's", name, f"There are: {known}.")
+        yield Problem(f"{path}.pools", "it must be a pool of the platform", name, f"There are: {known}.")
     if unknown:
         return
     wanted = need(spec)
     problems = {name: list(_misfits(path, spec, pool, wanted)) for name, pool in chosen.pools.items()}
     if not problems:
         known = ", ".join(target.pools)
-        rule = "some pool must have the labels that the pod selects"
+        rule = "a pool must have the labels that the pod selects"
         yield Problem(f"{path}.nodeSelector", rule, spec.get("nodeSelector"), f"Select {keys.POOL}: one of {known}.")
         return
     if chosen.named:
-        yield from (problem for found in problems.values() for problem in found)
+        yield from (problem for misfits in problems.values() for problem in misfits)
     elif all(problems.values()):
         yield from min(problems.values(), key=len)
     if any(problems.values()):
         return
-    yield from _crowd(path, list(chosen.pools.values()), wanted, at_once)
+    yield from _capacity(path, list(chosen.pools.values()), wanted, at_once)
     if chosen.named and target.queue and target.shares is not None:
         yield from _shares(path, chosen.pools, target.shares, wanted, at_once)
 
 
 def _misfits(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
     if pool.role is Role.SYSTEM:
-        rule = "a system pool is for controllers and DNS"
-        yield Problem(f"{path}.pools", rule, pool.name, "Choose a pool for work; a general one for CPU work.")
-    given = spec.get("tolerations", ())
+        rule = "system pools are only for controllers and DNS"
+        yield Problem(f"{path}.pools", rule, pool.name, "Use a pool for workloads; a `general` one for CPU workloads.")
+    tolerations = spec.get("tolerations", ())
     for taint in pool.taints:
-        if taint.effect != "PreferNoSchedule" and not any(_tolerates(each, taint.manifest) for each in given):
+        if taint.effect != "PreferNoSchedule" and not any(_tolerates(each, taint.manifest) for each in tolerations):
             rule = f"a pod on pool {pool.name} must tolerate its taint {taint}"
-            yield Problem(f"{path}.tolerations", rule, [each.get("key") for each in given], "Add that toleration.")
+            yield Problem(
+                f"{path}.tolerations", rule, [each.get("key") for each in tolerations], "Add that toleration."
+            )
     for name, amount in sorted(wanted.items()):
         if "/" in name:
             yield from _device(path, pool, name, amount)
     if HUGEPAGES in wanted and keys.EFA not in pool.resources:
-        rule = f"only nodes with EFA set huge pages aside, and pool {pool.name} has none"
-        yield Problem(f"{path}.resources[{HUGEPAGES}]", rule, int(wanted[HUGEPAGES]), "Leave them out.")
+        rule = f"only nodes with EFA have huge pages, and pool {pool.name} has no EFA"
+        yield Problem(f"{path}.resources[{HUGEPAGES}]", rule, int(wanted[HUGEPAGES]), "Remove them.")
     yield from _size(path, pool, wanted)
     yield from _space(path, spec, pool)
 
@@ -88,49 +90,49 @@ def _device(path: str, pool: PoolSpec, name: str, amount: Decimal) -> Iterator[P
     where = f"{path}.resources[{name}]"
     others = ", ".join(f"{count} {each}" for each, count in pool.resources.items()) or "no devices"
     if offered:
-        fix = f"Ask for {offered} at most; spread more over several pods."
+        fix = f"Request at most {offered}; distribute more over several pods."
         yield Problem(where, f"a node of pool {pool.name} has {offered}", int(amount), fix)
     elif name == keys.GPU and pool.mig and pool.mig.profiles:
-        rule = f"the GPUs of pool {pool.name} are cut by MIG, and none is whole"
-        yield Problem(where, rule, int(amount), f"Ask for a slice; a node has {others}.")
+        rule = f"the GPUs of pool {pool.name} are partitioned by MIG, and none is whole"
+        yield Problem(where, rule, int(amount), f"Request a MIG instance; a node has {others}.")
     elif name.startswith(_MIG) and pool.gpu is not None:
-        rule = f"pool {pool.name} has no such slice"
-        yield Problem(where, rule, int(amount), f"A node has {others}; or cut the pool otherwise (`mig`).")
+        rule = f"pool {pool.name} has no such MIG instance"
+        yield Problem(where, rule, int(amount), f"A node has {others}; or change the pool's MIG layout (`mig`).")
     else:
-        fix = f"A node has {others}; choose another pool."
-        yield Problem(where, f"pool {pool.name} offers none of it", int(amount), fix)
+        fix = f"A node has {others}; use another pool."
+        yield Problem(where, f"pool {pool.name} doesn't offer it", int(amount), fix)
 
 
 def _size(path: str, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
-    found = allocatable(pool)
-    if any(_holds(node, wanted) for node in found):
+    nodes = allocatable(pool)
+    if any(_holds(node, wanted) for node in nodes):
         return
-    largest = max(found, key=lambda node: (node.memory_mib, node.cpu_millis))
+    largest = max(nodes, key=lambda node: (node.memory_mib, node.cpu_millis))
     limits = {"cpu": Decimal(largest.cpu_millis) / 1000, "memory": Decimal(largest.memory_mib) * MI}
     for name, maximum in limits.items():
         amount = wanted.get(name, Decimal(0))
         if amount > maximum:
             rule = (
-                f"a {largest.instance_type} of pool {pool.name} leaves {readable(name, maximum)} of {name} to pods, "
-                "after the kubelet, the system and DaemonSets"
+                f"a {largest.instance_type} of pool {pool.name} has {readable(name, maximum)} of {name} for pods, "
+                "after system reservations and DaemonSets"
             )
-            asked = readable(name, amount)
-            yield Problem(f"{path}.resources[{name}]", rule, asked, "Ask for less, or for a larger pool.")
+            requested = readable(name, amount)
+            yield Problem(f"{path}.resources[{name}]", rule, requested, "Request less, or use a pool of larger nodes.")
 
 
 def _space(path: str, spec: Spec, pool: PoolSpec) -> Iterator[Problem]:
-    """Scratch space on the node's disk, images not counted. A node that runs full evicts its pods."""
+    """Ephemeral storage on the node's disk, without images. A node whose disk is full evicts its pods."""
     sizes = [
         volume["emptyDir"]["sizeLimit"]
         for volume in spec.get("volumes", ())
         if "sizeLimit" in volume.get("emptyDir", {}) and "medium" not in volume["emptyDir"]
     ]
-    asked = sum((parse(size) for size in sizes if is_amount(size)), Decimal(0)) / 2**30
+    requested = sum((parse(size) for size in sizes if is_amount(size)), Decimal(0)) / 2**30
     left = pool.scratch_gib * (100 - DISK_KEPT_PERCENT) // 100
-    if asked > left:
-        rule = f"a node of pool {pool.name} has {left} GiB of space for scratch and images"
-        fix = "Mount a volume claim instead, or raise `disk.sizeGib` of the pool."
-        yield Problem(f"{path}.volumes", rule, f"{asked:.0f} GiB", fix)
+    if requested > left:
+        rule = f"a node of pool {pool.name} has {left} GiB of disk for ephemeral storage and images"
+        fix = "Use a volume claim instead, or raise `disk.sizeGib` of the pool."
+        yield Problem(f"{path}.volumes", rule, f"{requested:.0f} GiB", fix)
 
 
 def _holds(node: Allocatable, wanted: Mapping[str, Decimal]) -> bool:
@@ -139,13 +141,14 @@ def _holds(node: Allocatable, wanted: Mapping[str, Decimal]) -> bool:
     )
 
 
-def _crowd(path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int) -> Iterator[Problem]:
-    """Pods that run together must find nodes together: what is admitted as one and can't run as one waits for ever."""
+def _capacity(path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int) -> Iterator[Problem]:
+    """Pods that run at the same time must fit at the same time: otherwise they are admitted together but never all
+    run."""
     maximum = sum(pool.settings.max * max(_per_node(node, wanted) for node in allocatable(pool)) for pool in pools)
     if at_once > maximum:
         names = ", ".join(f"{pool.name} (max {pool.settings.max})" for pool in pools)
-        rule = f"pods that run at once must fit on the pools' nodes: {names} hold {maximum} of them"
-        yield Problem(path, rule, at_once, "Run fewer at once, or raise `max` of the pool.")
+        rule = f"pods that run at the same time must fit on the pools: {names} can run {maximum} of them"
+        yield Problem(path, rule, at_once, "Run fewer at the same time, or raise `max` of the pool.")
 
 
 def _per_node(node: Allocatable, wanted: Mapping[str, Decimal]) -> int:
@@ -161,7 +164,7 @@ def _per_node(node: Allocatable, wanted: Mapping[str, Decimal]) -> int:
 def _shares(
     path: str, pools: Mapping[str, PoolSpec], shares: Mapping[str, int], wanted: Mapping[str, Decimal], at_once: int
 ) -> Iterator[Problem]:
-    """What the team may hold: a job that needs more at once is never admitted."""
+    """The team's share: a job that needs more at the same time is never admitted."""
     none = [name for name in pools if name not in shares]
     for name in none:
         rule = f"the team must have a share of pool {name}"
@@ -171,15 +174,18 @@ def _shares(
         return
     node = {name: fits_in_share(pool, shares[name], wanted) for name, pool in pools.items()}
     if at_once > sum(node.values()):
-        held = ", ".join(f"{shares[name]} of {name}" for name in node)
-        rule = f"pods that run at once must fit into the team's share: {held} has room for {sum(node.values())}"
+        limit = ", ".join(f"{shares[name]} of {name}" for name in node)
+        rule = f"pods that run at the same time must fit into the team's share: {limit} fits {sum(node.values())}"
         yield Problem(
-            path, rule, at_once, "Run fewer at once, or raise the team's share (`nominalQuota` or `borrowingLimit`)."
+            path,
+            rule,
+            at_once,
+            "Run fewer at the same time, or raise the team's share (`nominalQuota` or `borrowingLimit`).",
         )
 
 
 def fits_in_share(pool: PoolSpec, share: int, wanted: Mapping[str, Decimal]) -> int:
-    """Pods that a share of a pool holds: of GPUs, and of the processors and memory that belong to them."""
+    """Number of pods that fit into a share of a pool: its GPUs, and the CPU and memory that belong to them."""
     offered = {name: Decimal(amount) for name, amount in amounts(pool, share).items()}
     offered |= {CPU: offered[CPU] / 1000, MEMORY: offered[MEMORY] * MI}
     parts = [offered[name] // amount for name, amount in wanted.items() if name in offered]

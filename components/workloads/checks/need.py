@@ -1,4 +1,4 @@
-"""What a pod asks of a node, and of which pools it may be: read from its manifest, whoever wrote that."""
+"""What a pod requests, and which pools it selects, read from its manifest."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Spec = Mapping[str, Any]
 
 
 def requests(container: Spec) -> dict[str, str]:
-    """Requests of a container; a limit without a request is one (kubernetes.io, "Resource Management")."""
+    """Requests of a container; a limit without a request counts as one (kubernetes.io, "Resource Management")."""
     resources = container.get("resources", {})
     return {**resources.get("limits", {}), **resources.get("requests", {})}
 
 
 def need(spec: Spec) -> dict[str, Decimal]:
-    """What the scheduler looks for: the containers together, or the largest init container where that is more
-    (kubernetes.io, "Init Containers"). Huge pages count as memory as well, of which nodes set them aside."""
+    """Effective requests of a pod: the sum of its containers, or the largest init container if that is more
+    (kubernetes.io, "Init Containers"). Huge pages count as memory too, because nodes reserve them from it."""
     total: dict[str, Decimal] = {}
     for container in spec.get("containers", ()):
         for name, amount in _amounts(container).items():
@@ -42,11 +42,11 @@ def _amounts(container: Spec) -> dict[str, Decimal]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Pools that a pod's manifest asks for.
+    """Pools that a pod's manifest selects.
 
     Attributes:
-        named: Names in its selector or affinity; empty where it names none.
-        pools: Pools of the target that it may run on as far as labels go, by name.
+        named: Pool names in its selector or affinity; empty if there are none.
+        pools: Pools of the target whose labels match, by name.
     """
 
     named: tuple[str, ...]
@@ -54,23 +54,24 @@ class Choice:
 
 
 def choice(spec: Spec, target: Target) -> Choice:
-    """Read selector and required affinity. Labels that no pool is known by (zone, instance type) are left aside."""
+    """Read node selector and required affinity. Labels that aren't labels of pools (zone, instance type) are
+    ignored."""
     known = {key for pool in target.pools.values() for key in pool.labels}
     wanted = {key: (value,) for key, value in spec.get("nodeSelector", {}).items()} | _affinity(spec)
-    asked = {key: values for key, values in wanted.items() if key in known}
-    found = {
+    selected = {key: values for key, values in wanted.items() if key in known}
+    pools = {
         name: pool
         for name, pool in target.pools.items()
-        if all(pool.labels.get(key) in values for key, values in asked.items())
+        if all(pool.labels.get(key) in values for key, values in selected.items())
     }
-    return Choice(tuple(wanted.get(keys.POOL, ())), found)
+    return Choice(tuple(wanted.get(keys.POOL, ())), pools)
 
 
 def _affinity(spec: Spec) -> dict[str, tuple[str, ...]]:
     nodes = spec.get("affinity", {}).get("nodeAffinity", {})
     terms = nodes.get("requiredDuringSchedulingIgnoredDuringExecution", {}).get("nodeSelectorTerms", ())
     if len(terms) != 1:
-        # Terms are alternatives: nothing is certain of any one of them.
+        # Terms are alternatives, so none of them is certain to apply.
         return {}
     expressions = terms[0].get("matchExpressions", ())
     return {each["key"]: tuple(each["values"]) for each in expressions if each["operator"] == "In"}

@@ -1,4 +1,4 @@
-"""Rules for any pod: what it asks for, what it runs, and whom it runs as."""
+"""Checks of all pods: resources, image, security, priority."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from spec.settings.problems import Problem
 _MIG = "nvidia.com/mig-"
 _TAGGED = re.compile(r"(?P<name>[^@\s]+?)(:(?P<tag>[\w][\w.-]*))?(?P<digest>@sha256:[0-9a-f]{64})?")
 SPOT_NOTICE_SECONDS = 120
-"""EC2 tells of a reclaim two minutes before (EC2 User Guide, "Spot Instance interruption notices")."""
+"""Two minutes between interruption notice and interruption (EC2 User Guide, "Spot Instance interruption notices")."""
 
 
 def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> Iterator[Problem]:
-    """All that is wrong with a pod, whoever runs it."""
+    """All problems of a pod, independent of the controller."""
     for kind in ("initContainers", "containers"):
         for container in spec.get(kind, ()):
             yield from _container(f"{path}.{kind}.{container['name']}", container)
@@ -33,7 +33,7 @@ def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
 
 
 def spot_problems(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
-    """What a pod that AWS may take the machine from must have, so that its work is not lost."""
+    """Problems of a pod on Spot nodes, with which an interruption would lose its work."""
     pools = choice(spec, target).pools
     spot = [name for name, pool in pools.items() if pool.market is Market.SPOT]
     if not spot:
@@ -46,78 +46,82 @@ def spot_problems(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
         if not mount.get("readOnly")
     }
     if not claims & written:
-        rule = f"AWS may take the nodes of spot pool {spot[0]} at any time: a job there must write to a volume claim"
-        fix = f"Mount the claim {target.claims.get('checkpoints', 'checkpoints')}, or use a pool that is not spot."
+        rule = f"AWS can interrupt nodes of Spot pool {spot[0]} at any time: a job there must write to a volume claim"
+        fix = f"Mount the claim {target.claims.get('checkpoints', 'checkpoints')}, or use a pool that is not Spot."
         yield Problem(f"{path}.volumes", rule, sorted(claims) or None, fix)
     grace = spec.get("terminationGracePeriodSeconds", 30)
     if grace > SPOT_NOTICE_SECONDS:
-        rule = f"a spot node is gone {SPOT_NOTICE_SECONDS} s after the notice"
+        rule = f"a Spot node is terminated {SPOT_NOTICE_SECONDS} s after the interruption notice"
         yield Problem(f"{path}.grace_seconds", rule, grace, "Write the last checkpoint within two minutes.")
 
 
 def _container(path: str, container: Spec) -> Iterator[Problem]:
     yield from image_problems(f"{path}.image", container["image"])
     resources = container.get("resources", {})
-    asked, limits = resources.get("requests", {}), resources.get("limits", {})
+    requests, limits = resources.get("requests", {}), resources.get("limits", {})
     for name in ("cpu", "memory"):
-        if name not in asked and name not in limits:
-            yield Problem(f"{path}.resources.requests", f"{name} must be requested", None, "Say what it needs.")
+        if name not in requests and name not in limits:
+            yield Problem(f"{path}.resources.requests", f"{name} must be requested", None, "Set a request.")
     if "memory" not in limits:
-        rule = "memory must have a limit, or one pod takes the node's"
-        yield Problem(f"{path}.resources.limits", rule, None, "Give the request as the limit too.")
-    for name in sorted({**asked, **limits}):
-        yield from _amount(f"{path}.resources[{name}]", name, asked.get(name), limits.get(name))
+        rule = "memory must have a limit, or one pod can use all memory of the node"
+        yield Problem(f"{path}.resources.limits", rule, None, "Set the limit to the request.")
+    for name in sorted({**requests, **limits}):
+        yield from _amount(f"{path}.resources[{name}]", name, requests.get(name), limits.get(name))
 
 
-def _amount(path: str, name: str, asked: str | int | None, limit: str | int | None) -> Iterator[Problem]:
-    given = [amount for amount in (asked, limit) if amount is not None]
-    for amount in given:
+def _amount(path: str, name: str, request: str | int | None, limit: str | int | None) -> Iterator[Problem]:
+    amounts = [amount for amount in (request, limit) if amount is not None]
+    for amount in amounts:
         if not is_amount(amount):
-            yield Problem(path, "an amount is a quantity of Kubernetes", amount, "Write 500m, 4, 16Gi.")
+            yield Problem(path, "an amount must be a Kubernetes quantity", amount, "Write 500m, 4, 16Gi.")
             return
     device = "/" in name
     if device and limit is None:
-        yield Problem(path, "a device is given by limits; a request alone is refused", asked, "Give it as limit.")
-    elif device and asked is not None and parse(asked) != parse(limit or 0):
+        yield Problem(path, "a device needs a limit; a request alone is refused", request, "Set the limit.")
+    elif device and request is not None and parse(request) != parse(limit or 0):
         rule = "request and limit of a device must be equal"
-        yield Problem(path, rule, f"request {asked}, limit {limit}", "Give the same number as both.")
-    elif asked is not None and limit is not None and parse(asked) > parse(limit):
-        yield Problem(path, "a request is at most the limit", f"request {asked}, limit {limit}", "Raise the limit.")
-    if device and any(parse(amount) % 1 for amount in given):
-        fix = "Take a MIG slice or a pool of shared GPUs for a part of one."
-        yield Problem(path, "devices come whole", given[0], fix)
+        yield Problem(path, rule, f"request {request}, limit {limit}", "Set both to the same number.")
+    elif request is not None and limit is not None and parse(request) > parse(limit):
+        yield Problem(
+            path, "a request must not exceed the limit", f"request {request}, limit {limit}", "Raise the limit."
+        )
+    if device and any(parse(amount) % 1 for amount in amounts):
+        fix = "For a fraction of a GPU use a MIG instance or a pool with shared GPUs."
+        yield Problem(path, "the number of devices must be an integer", amounts[0], fix)
 
 
 def image_problems(path: str, image: str) -> Iterator[Problem]:
-    """An image must say which version it is, or each node runs what it happened to pull."""
-    found = _TAGGED.fullmatch(image)
-    if found is None:
-        yield Problem(path, "an image is a name with a tag or a digest", image, "Write registry/name:tag.")
-    elif not found["digest"] and found["tag"] in (None, "latest"):
+    """An image must have a version, or each node runs whatever it pulled."""
+    match = _TAGGED.fullmatch(image)
+    if match is None:
+        yield Problem(path, "an image must be a name with a tag or a digest", image, "Write registry/name:tag.")
+    elif not match["digest"] and match["tag"] in (None, "latest"):
         rule = "an image must be pinned by a tag other than latest, or by a digest"
-        yield Problem(path, rule, image, "Name the version: registry/name:1.2.3, or @sha256:....")
+        yield Problem(path, rule, image, "Set the version: registry/name:1.2.3, or @sha256:....")
 
 
 def _gpus(path: str, spec: Spec) -> Iterator[Problem]:
     wanted = need(spec)
     slices = sorted(name for name in wanted if name.startswith(_MIG))
     if slices and keys.GPU in wanted:
-        rule = "a pod takes whole GPUs or slices: no node has both, since every GPU of a pool is cut alike"
+        rule = "a pod can't request both GPUs and MIG instances: every GPU of a pool has the same MIG layout"
         yield Problem(f"{path}.resources", rule, [keys.GPU, *slices], "Split it into two pods.")
 
 
 def _security(path: str, spec: Spec) -> Iterator[Problem]:
     contexts = [spec.get("securityContext", {}), *(each.get("securityContext", {}) for each in spec["containers"])]
     if any(each.get("runAsUser") == 0 for each in contexts):
-        rule = "no workload runs as root: the Pod Security Standard restricted forbids it"
-        yield Problem(f"{path}.user", rule, 0, "Take another number; volumes belong to its group.")
+        rule = "workloads must not run as root: the Pod Security Standard restricted forbids it"
+        yield Problem(f"{path}.user", rule, 0, "Set another user ID; volumes belong to its group.")
 
 
 def _priority(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
-    given = spec.get("priorityClassName")
-    if given not in target.priorities:
+    priority = spec.get("priorityClassName")
+    if priority not in target.priorities:
         known = ", ".join(target.priorities)
-        yield Problem(f"{path}.priority", "a workload has a priority of the platform", given, f"Use one of {known}.")
+        yield Problem(
+            f"{path}.priority", "it must be a priority class of the platform", priority, f"Use one of {known}."
+        )
 
 
 def _shared_memory(path: str, spec: Spec) -> Iterator[Problem]:
@@ -127,22 +131,22 @@ def _shared_memory(path: str, spec: Spec) -> Iterator[Problem]:
         if volume.get("emptyDir", {}).get("medium") == "Memory" and "sizeLimit" in volume["emptyDir"]
     ]
     if bad := [size for size in sizes if not is_amount(size)]:
-        yield Problem(f"{path}.shared_memory", "a size is a quantity of Kubernetes", bad[0], "Write 16Gi.")
+        yield Problem(f"{path}.shared_memory", "a size must be a Kubernetes quantity", bad[0], "Write 16Gi.")
         return
     memory = need(spec).get("memory", 0)
     taken = sum(parse(size) for size in sizes)
     if taken >= memory > 0:
         rule = "shared memory counts against the memory of the pod and must be less"
-        yield Problem(f"{path}.shared_memory", rule, sizes[0], "Raise `memory` by as much.")
+        yield Problem(f"{path}.shared_memory", rule, sizes[0], "Raise `memory` by the same amount.")
     if not sizes and need(spec).get(keys.GPU, 0) > 1:
-        rule = "processes on several GPUs exchange data in /dev/shm, which has 64 MiB unless given (NCCL, DataLoader)"
-        yield Problem(f"{path}.shared_memory", rule, None, "Give some GiB for each GPU.")
+        rule = "processes on several GPUs exchange data in /dev/shm, which has 64 MiB by default (NCCL, DataLoader)"
+        yield Problem(f"{path}.shared_memory", rule, None, "Set a few GiB per GPU.")
 
 
 def _sharing(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
-    """A second share is no second GPU: the device plugin refuses such a pod (`failRequestsGreaterThanOne`)."""
+    """A second share isn't a second GPU: the device plugin refuses such a pod (`failRequestsGreaterThanOne`)."""
     wanted = need(spec).get(keys.GPU, 0)
     for name, pool in choice(spec, target).pools.items():
         if pool.sharing is not None and wanted > 1:
-            rule = f"GPUs of pool {name} are shared, and two shares are no more than one"
-            yield Problem(f"{path}.resources[{keys.GPU}]", rule, int(wanted), "Ask for 1.")
+            rule = f"GPUs of pool {name} are shared, and a pod can use only one share"
+            yield Problem(f"{path}.resources[{keys.GPU}]", rule, int(wanted), "Request 1.")

@@ -1,4 +1,4 @@
-"""Training on several nodes at once, all of them or none."""
+"""Training on several nodes, which start together or not at all."""
 
 from components.workloads.distributed.args import DistributedTrainingArgs, Kind, Topology
 from components.workloads.distributed.training import DistributedTraining, distributed_training

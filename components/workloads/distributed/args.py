@@ -1,4 +1,4 @@
-"""What a distributed training is, whichever controller runs it."""
+"""Inputs of a distributed training, for every controller."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from components.workloads.target import Target
 
 Kind = Literal["TrainJob", "PyTorchJob", "MPIJob", "JobSet"]
 MASTER_PORT: Final = 29400
-"""Port at which the processes find each other; torchrun's own default."""
+"""Rendezvous port of the processes; torchrun's default."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Topology:
-    """How close to each other the pods must be, by Kueue's topology-aware scheduling.
+    """How close to each other the pods are placed, by Kueue's topology-aware scheduling.
 
     Attributes:
-        level: Label of nodes that all pods share: a level of the Topology of the pool's flavor.
-        required: Wait until there is such a place; else take the closest that there is.
+        level: Node label with the same value for all pods: a level of the Topology of the pool's flavor.
+        required: Wait until such a placement is possible; otherwise it is only preferred.
     """
 
     level: str = "topology.k8s.aws/network-node-layer-3"
@@ -28,21 +28,21 @@ class Topology:
 
 @dataclass(frozen=True, kw_only=True)
 class DistributedTrainingArgs:
-    """Inputs of a training on several nodes.
+    """Inputs of `DistributedTraining`.
 
     Attributes:
-        target: Where it runs.
-        pod: What runs on each node. For MPIJob its command is what the launcher starts on all.
-        nodes: Pods, each on a node of its own where it takes all its GPUs.
-        processes: Processes of each pod; one a GPU where not given.
-        kind: What runs it: Trainer (`TrainJob`), training operator (`PyTorchJob`, `MPIJob`) or JobSet alone.
-        deadline_seconds: Time in all, restarts included.
-        ttl_seconds: Time that the ended job is kept; a day where not given. Not with TrainJob, which has none.
-        retries: Failures before it is given up; disruptions don't count for TrainJob and JobSet.
-        topology: How close together the pods must be.
+        target: The target platform and namespace.
+        pod: The pod on each node. For MPIJob, the launcher starts its command on all of them.
+        nodes: Number of pods; each has its own node if it requests all GPUs of one.
+        processes: Processes per pod; by default one per GPU.
+        kind: Controller: Trainer (`TrainJob`), training operator (`PyTorchJob`, `MPIJob`) or only JobSet.
+        deadline_seconds: Maximum total duration, including restarts.
+        ttl_seconds: How long the finished job is kept; a day by default. Not for TrainJob, which has no TTL.
+        retries: Failures before it fails; disruptions don't count for TrainJob and JobSet.
+        topology: How close to each other the pods are placed.
         priority: Priority class.
-        suspend: Start suspended; the queue starts all pods at once, or none.
-        nccl_debug: How much NCCL says.
+        suspend: Create it suspended; the queue starts all pods together or none.
+        nccl_debug: Log level of NCCL.
     """
 
     target: Target
@@ -60,5 +60,5 @@ class DistributedTrainingArgs:
 
     @property
     def processes_per_node(self) -> int:
-        """Processes of each pod."""
+        """Processes per pod."""
         return self.processes or max(1, self.pod.resources.gpus)

@@ -1,4 +1,4 @@
-"""Environment and annotations that let GPUs on several nodes talk: NCCL, libfabric's EFA provider, topology."""
+"""Environment and annotations for communication between GPUs of several nodes: NCCL, libfabric, topology."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ _TOPOLOGY: Final = "kueue.x-k8s.io/podset-{}-topology"
 
 
 def environment(args: DistributedTrainingArgs) -> dict[str, str]:
-    """Environment of each process; what the user gives comes before it.
+    """Environment of each process; the user's variables override it.
 
-    Only what is needed: NCCL and aws-ofi-nccl find the rest by themselves, and most settings of older guides slow them
-    down or break them (aws-samples/awsome-distributed-training, efa-cheatsheet.md, 2026-08: `NCCL_BUFFSIZE`,
+    Only what is needed: NCCL and aws-ofi-nccl detect the rest, and most settings of older guides slow them down or
+    break them (aws-samples/awsome-distributed-training, efa-cheatsheet.md, 2026-08: `NCCL_BUFFSIZE`,
     `NCCL_MIN_CHANNELS`, `NCCL_PROTO`, `FI_EFA_USE_DEVICE_RDMA`, `FI_EFA_FORK_SAFE` and `RDMAV_FORK_SAFE` are best left
     out with libfabric >= 1.18 and aws-ofi-nccl >= 1.7).
     """
     common = {
-        # WARN names a failing peer; INFO also tells whether NCCL took EFA ("NET/OFI Selected provider is efa").
+        # WARN names a failing peer; INFO also shows whether NCCL uses EFA ("NET/OFI Selected provider is efa").
         "NCCL_DEBUG": args.nccl_debug,
-        # The first handshake goes over TCP, on the one interface that a pod of the VPC CNI has
-        # (aws/amazon-vpc-cni-k8s, README: the container's interface is eth0).
+        # The bootstrap uses TCP, on the only network interface of a pod with the VPC CNI (aws/amazon-vpc-cni-k8s,
+        # README: the container's interface is eth0).
         "NCCL_SOCKET_IFNAME": "eth0",
     }
     if not args.pod.resources.efa:
         return common
-    # libfabric would fall back to TCP without a word where EFA is not usable; named, it fails instead
-    # (fi_efa(7), libfabric 1.22; EKS User Guide, "Run machine learning training on Amazon EKS with EFA").
+    # libfabric would silently fall back to TCP if EFA isn't usable; with the provider set, it fails instead (fi_efa(7),
+    # libfabric 1.22; EKS User Guide, "Run machine learning training on Amazon EKS with EFA").
     return {**common, "FI_PROVIDER": "efa"}
 
 
 def with_environment(args: DistributedTrainingArgs) -> Pod:
-    """The pod with the environment of the fabric, which the user's own goes over."""
+    """The pod with the environment of the fabric; the user's variables override it."""
     return replace(args.pod, env={**environment(args), **args.pod.env})
 
 

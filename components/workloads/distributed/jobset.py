@@ -1,4 +1,4 @@
-"""A training as a JobSet, and as a TrainJob, whose runtime is the template of a JobSet."""
+"""A distributed training as a JobSet, or as a TrainJob, whose runtime is the template of a JobSet."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from components.workloads.metadata import SKIP_AWAIT, metadata, pod_metadata
 from components.workloads.pods import container, pod_spec
 
 NODE: Final = "node"
-"""Name of the replicated job and of its container: Trainer looks for it by this name (Trainer 2.3, runtime guide)."""
+"""Name of the replicated job and its container, which Trainer requires (Trainer 2.3, runtime guide)."""
 RECLAIMED: Final = {
-    # A job of the set that ends because a node was taken away restarts the set without counting as a failure: its own
-    # failure policy gives that reason (jobset.sigs.k8s.io, "Failure Policy", host maintenance; 0.12).
+    # A job that fails because of a disruption restarts the set without counting as a failure: the job's pod failure
+    # policy gives that reason (jobset.sigs.k8s.io, "Failure Policy", host maintenance; 0.12).
     "name": "reclaimed",
     "action": "RestartJobSetAndIgnoreMaxRestarts",
     "onJobFailureReasons": ["PodFailurePolicy"],
@@ -22,7 +22,7 @@ RECLAIMED: Final = {
 
 
 def jobset(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
-    """A JobSet that starts torchrun by itself, with the first pod as the meeting point."""
+    """A JobSet that starts torchrun, with the first pod as rendezvous endpoint."""
     spec = _set(name, args, command=_torchrun(name, args))
     ttl = DAY if args.ttl_seconds is None else args.ttl_seconds
     return {
@@ -34,12 +34,12 @@ def jobset(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
 
 
 def training_runtime(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
-    """The runtime of one TrainJob. It has no time to live: Trainer would make the JobSet anew once that is over, and so
-    train again (kubeflow/trainer#3779, seen until 2.2; 2.3 still has no field of its own for it, #4052)."""
+    """The runtime of one TrainJob. It has no TTL: Trainer would recreate the JobSet after its expiry and train again
+    (kubeflow/trainer#3779, seen until 2.2; 2.3 still has no TTL field, #4052)."""
     spec = _set(name, args, command=list(args.pod.command))
     (node,) = spec["replicatedJobs"]
     node["template"]["metadata"] = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
-    # Number and deadline come from the TrainJob.
+    # The TrainJob sets the number of nodes and the deadline.
     for field in ("parallelism", "completions", "activeDeadlineSeconds"):
         node["template"]["spec"].pop(field, None)
     return {
@@ -51,7 +51,7 @@ def training_runtime(name: str, args: DistributedTrainingArgs) -> dict[str, Any]
 
 
 def train_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
-    """The TrainJob. Trainer tells torchrun of the others by `PET_*` variables: the command is `torchrun train.py`."""
+    """The TrainJob. Trainer configures torchrun with `PET_*` variables: the command is `torchrun train.py`."""
     return {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
         "kind": "TrainJob",
@@ -63,7 +63,7 @@ def train_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
             "trainer": {
                 "numNodes": args.nodes,
                 "numProcPerNode": args.processes_per_node,
-                # Repeated from the runtime: Kueue counts quota by it.
+                # Repeated from the runtime: Kueue uses it to compute quota.
                 "resourcesPerNode": args.pod.resources.manifest(),
             },
         },
@@ -72,10 +72,10 @@ def train_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
 
 def _set(name: str, args: DistributedTrainingArgs, command: list[str]) -> dict[str, Any]:
     pod = with_environment(args)
-    made = container(NODE, pod)
+    node = container(NODE, pod)
     if command:
-        made["command"] = command
-    spec = {**pod_spec(pod, args.target, [made], priority=args.priority), "restartPolicy": "Never"}
+        node["command"] = command
+    spec = {**pod_spec(pod, args.target, [node], priority=args.priority), "restartPolicy": "Never"}
     job = {
         "activeDeadlineSeconds": args.deadline_seconds,
         "backoffLimit": 0,
@@ -92,7 +92,7 @@ def _set(name: str, args: DistributedTrainingArgs, command: list[str]) -> dict[s
 
 
 def _torchrun(name: str, args: DistributedTrainingArgs) -> list[str]:
-    """torchrun in front of the script. Pods have the names `<set>-<job>-<job index>-<pod index>` in the set's domain
+    """The torchrun command. Pods have the names `<set>-<job>-<job index>-<pod index>` in the set's DNS domain
     (jobset.sigs.k8s.io, "Network")."""
     return [
         "torchrun",

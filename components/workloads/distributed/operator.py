@@ -1,4 +1,4 @@
-"""A training as a PyTorchJob or an MPIJob of the training operator, version 1, for code that still needs them."""
+"""A distributed training as a PyTorchJob or MPIJob of the training operator v1, for code that still needs them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAUNCHER: Final = Resources(cpu="1", memory="2Gi")
 
 
 def pytorch_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
-    """One master and the workers; the operator gives torchrun what it must know by `PET_*` variables."""
+    """One master and the workers; the operator configures torchrun with `PET_*` variables."""
     template = _template(name, args, with_environment(args), "pytorch")
     replicas = {"Master": 1, "Worker": args.nodes - 1}
     specs = {
@@ -30,9 +30,9 @@ def pytorch_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
 
 
 def mpi_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
-    """Workers that wait, and a launcher that starts the command in each: Horovod, DeepSpeed, NCCL tests."""
+    """Idle workers, and a launcher that starts the command in each: Horovod, DeepSpeed, NCCL tests."""
     workers = replace(with_environment(args), command=("sleep",), args=("infinity",))
-    # The launcher needs no GPU, and the token with which it runs commands in the workers.
+    # The launcher needs no GPU, but the API token, to run commands in the workers.
     launcher = replace(
         with_environment(args),
         resources=LAUNCHER,
@@ -42,7 +42,7 @@ def mpi_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
         api_token=True,
     )
     first = _template(name, args, launcher, "mpi")
-    # The operator makes an account with those rights, unless one is named.
+    # The operator creates a service account with those permissions, unless one is set.
     del first["spec"]["serviceAccountName"]
     specs = {
         "Launcher": {"replicas": 1, "restartPolicy": "OnFailure", "template": first},
@@ -77,7 +77,7 @@ def _template(name: str, args: DistributedTrainingArgs, pod: Pod, container_name
 
 
 def _mpirun(args: DistributedTrainingArgs) -> tuple[str, ...]:
-    """mpirun over all slots; the host file is the operator's. Variables are passed on by name (mpirun(1), -x)."""
+    """mpirun over all slots, with the operator's host file. Variables are passed by name (mpirun(1), -x)."""
     passed = [part for key in sorted({**environment(args), **args.pod.env}) for part in ("-x", key)]
     processes = args.nodes * args.processes_per_node
     return ("mpirun", "-np", str(processes), "--bind-to", "none", *passed, *args.pod.command)

@@ -1,4 +1,4 @@
-"""The component of a distributed training, and what it refuses."""
+"""The component of a distributed training, and its checks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def distributed_training(name: str, args: DistributedTrainingArgs) -> WorkloadMa
     """The manifests of a distributed training.
 
     Raises:
-        WorkloadRefused: With everything that would fail later.
+        WorkloadRefused: With all problems.
     """
     refuse_if_any("DistributedTraining", name, _problems(args))
     if args.kind == "TrainJob":
@@ -55,7 +55,7 @@ def distributed_training(name: str, args: DistributedTrainingArgs) -> WorkloadMa
 
 
 class DistributedTraining(Workload):
-    """A distributed training as resources."""
+    """The resources of a distributed training."""
 
     PULUMI_TYPE: Final = "slipway:workloads:DistributedTraining"
 
@@ -71,8 +71,8 @@ def _problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
         yield from deadline_problems(args.deadline_seconds)
         yield from retries_problems(args.retries)
         if args.ttl_seconds is not None:
-            rule = "a TrainJob of Trainer 2.3 has no time to live: its JobSet would be made anew, and train again"
-            yield Problem("ttl_seconds", rule, args.ttl_seconds, "Leave it out; remove the ended job from the program.")
+            rule = "a TrainJob of Trainer 2.3 has no TTL: its JobSet would be recreated and train again"
+            yield Problem("ttl_seconds", rule, args.ttl_seconds, "Remove it; remove the finished job from the program.")
     else:
         ttl = DAY if args.ttl_seconds is None else args.ttl_seconds
         yield from bounds_problems(args.deadline_seconds, ttl, args.retries)
@@ -87,28 +87,28 @@ def _problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
 def _process_problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
     gpus = args.pod.resources.gpus
     if gpus and args.processes_per_node > gpus:
-        rule = f"a process has a GPU of its own, and a pod has {gpus}"
-        yield Problem("processes", rule, args.processes, f"Give {gpus}, or leave it out.")
+        rule = f"each process needs a GPU of its own, and a pod has {gpus}"
+        yield Problem("processes", rule, args.processes, f"Set it to {gpus}, or remove it.")
     if args.pod.resources.mig and args.nodes > 1:
-        rule = "MIG instances have no way to each other: NCCL does not run between them"
-        yield Problem("pod.resources.mig", rule, dict(args.pod.resources.mig), "Take whole GPUs, or a sweep of pods.")
+        rule = "NCCL doesn't support communication between MIG instances"
+        yield Problem("pod.resources.mig", rule, dict(args.pod.resources.mig), "Use whole GPUs, or a `Sweep`.")
     if not args.pod.command:
-        rule = "the training must have a command, which every node runs"
-        yield Problem("pod.command", rule, None, 'Give the script and its arguments: ("torchrun", "train.py").')
+        rule = "a distributed training needs a command, which every node runs"
+        yield Problem("pod.command", rule, None, 'Set the script and its arguments: ("torchrun", "train.py").')
 
 
 def _fabric_problems(args: DistributedTrainingArgs, spec: dict[str, Any]) -> Iterator[Problem]:
-    """EFA that the pool has and the pods do not ask for: the job runs, over TCP, at a tenth of the speed."""
+    """Pods that don't request the pool's EFA: the job would run over TCP, at a tenth of the speed."""
     if args.nodes == 1:
         return
     for name, pool in choice(spec, args.target).pools.items():
         offered = pool.resources.get(keys.EFA, 0)
         if offered and not args.pod.resources.efa:
-            rule = f"nodes of pool {name} have {offered} EFA, and NCCL goes over TCP without them"
+            rule = f"nodes of pool {name} have {offered} EFA, and without them NCCL uses TCP"
             share = max(1, offered * args.pod.resources.gpus // max(1, pool.gpu_count))
-            yield Problem("pod.resources.efa", rule, 0, f"Ask for {share}.")
+            yield Problem("pod.resources.efa", rule, 0, f"Request {share}.")
     zones = {zone for name in args.pod.pools if name in args.target.pools for zone in args.target.pools[name].zones}
     efa = args.pod.resources.efa
     if efa and len(zones) > 1:
-        rule = "EFA does not leave a zone, and these pools have several"
-        yield Problem("pod.pools", rule, sorted(zones), "Name pools of one zone.")
+        rule = "EFA works only within a zone, and these pools have several"
+        yield Problem("pod.pools", rule, sorted(zones), "Use pools of one zone.")

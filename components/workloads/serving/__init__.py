@@ -1,4 +1,4 @@
-"""Models behind an address: by KServe (`ModelServer`), or as a plain Deployment (`ModelDeployment`)."""
+"""Model serving: with KServe (`ModelServer`), or as a plain Deployment (`ModelDeployment`)."""
 
 from components.workloads.serving.deployment import ModelDeployment, ModelDeploymentArgs, model_deployment
 from components.workloads.serving.kserve import Canary, ModelServer, ModelServerArgs, model_server

@@ -1,7 +1,7 @@
-"""A model server as a plain Deployment: no controller but Kubernetes' own, and KEDA where it scales.
+"""A model server as a plain Deployment, autoscaled by KEDA.
 
-The model is fetched from S3 before the server starts; the autoscaler, the disruption budget and the probes are set so
-that a roll-out, a drain or a busy hour costs no request.
+An init container downloads the model from S3 before the server starts. Autoscaler, PodDisruptionBudget and probes are
+configured so that a rollout, a drain or a load peak loses no requests.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from spec.teams.labels import SERVING
 CONTAINER: Final = "server"
 MODEL_PATH: Final = "/models"
 DOWNLOAD_IMAGE: Final = "public.ecr.aws/aws-cli/aws-cli:2.31.0"
-"""Knows EKS Pod Identity, as every version since 2.15 does (EKS User Guide, "Use Pod Identity with the AWS SDK")."""
+"""Supports EKS Pod Identity, like every version since 2.15 (EKS User Guide, "Use Pod Identity with the AWS SDK")."""
 DRAIN_SECONDS: Final = 15
-"""Time between leaving the Service and the signal to end: until then requests may still come."""
+"""Seconds between removal from the Service and SIGTERM, during which requests may still arrive."""
 NODE_SECONDS: Final = 1200
-"""Time for a GPU node to come and pull an image of 10 GB, before the model is even loaded."""
+"""Seconds for a GPU node to start and pull an image of 10 GB, before the model is loaded."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelDeploymentArgs:
-    """Inputs of a model server.
+    """Inputs of `ModelDeployment`.
 
     Attributes:
-        target: Where it runs.
-        pod: The server. `/models` holds the model.
-        model_uri: Where the model is: `s3://bucket/folder`.
-        model_size: Space for it on the node: `"40Gi"`.
-        port: Port of the server; the Service has it too.
-        metrics_port: Port of its metrics, at `/metrics`; the server's own where not given.
-        health_path: Path that answers 200 once the model is loaded.
-        load_seconds: Time that loading may take.
-        autoscaling: Between how many replicas, and by what.
+        target: The target platform and namespace.
+        pod: The server. The model is in `/models`.
+        model_uri: URI of the model: `s3://bucket/folder`.
+        model_size: Disk space for it on the node: `"40Gi"`.
+        port: Port of the server and of the Service.
+        metrics_port: Port of its metrics, at `/metrics`; by default the server's port.
+        health_path: Path that returns 200 once the model is loaded.
+        load_seconds: Maximum time to load the model.
+        autoscaling: Limits and metrics of autoscaling.
         priority: Priority class.
     """
 
@@ -69,7 +69,7 @@ def model_deployment(name: str, args: ModelDeploymentArgs) -> WorkloadManifests:
     """The manifests of a model server.
 
     Raises:
-        WorkloadRefused: With everything that would fail later.
+        WorkloadRefused: With all problems.
     """
     deployment = _deployment(name, args)
     refuse_if_any("ModelDeployment", name, _problems(args, deployment["spec"]["template"]["spec"]))
@@ -83,7 +83,7 @@ def model_deployment(name: str, args: ModelDeploymentArgs) -> WorkloadManifests:
 
 
 class ModelDeployment(Workload):
-    """A model server as resources."""
+    """The resources of a model server."""
 
     PULUMI_TYPE: Final = "slipway:workloads:ModelDeployment"
 
@@ -115,10 +115,10 @@ def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
         "apiVersion": "apps/v1",
         "kind": "Deployment",
         "metadata": metadata(name, target, queued_as=args.priority),
-        # No `replicas`: the autoscaler sets them, and an update must not set them back.
+        # No `replicas`: the autoscaler sets them, and an update must not reset them.
         "spec": {
             "selector": {"matchLabels": _selected(name)},
-            # One may be missing while another comes, so that a roll-out goes on where every GPU is in use.
+            # One may be unavailable, so that a rollout makes progress even if every GPU is in use.
             "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 1}},
             "progressDeadlineSeconds": args.load_seconds + NODE_SECONDS,
             "template": {"metadata": pod_metadata(name, pod, target, more={SERVING: "true"}), "spec": spec},
@@ -127,7 +127,7 @@ def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
 
 
 def _download(pod: Pod, uri: str) -> dict[str, Any]:
-    """The container that fetches the model, with the rights of the pod's service account."""
+    """The container that downloads the model, with the permissions of the pod's service account."""
     fetch = replace(
         pod,
         image=DOWNLOAD_IMAGE,
@@ -155,7 +155,7 @@ def _spread(name: str, key: str) -> dict[str, Any]:
     return {
         "maxSkew": 1,
         "topologyKey": key,
-        # Rather together than not at all.
+        # Preferred, not required.
         "whenUnsatisfiable": "ScheduleAnyway",
         "labelSelector": {"matchLabels": _selected(name)},
     }
@@ -168,8 +168,8 @@ def _service(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
 
 
 def _budget(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
-    """One at a time. `minAvailable` would keep the last replica, and with it its node, for ever; and pods that are not
-    ready hold up no drain."""
+    """A PodDisruptionBudget: one pod at a time. `minAvailable` would block eviction of the last replica, and so a drain
+    of its node, forever. Pods that aren't ready don't block a drain."""
     spec = {
         "maxUnavailable": 1,
         "selector": {"matchLabels": _selected(name)},

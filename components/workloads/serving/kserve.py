@@ -1,9 +1,8 @@
-"""A model by KServe: an InferenceService with its runtime, and a second one with a part of the requests while a new
-version is tried.
+"""A model on KServe: an InferenceService with its runtime, and a second one for a canary.
 
-KServe's own `canaryTrafficPercent` works with Knative only; in Standard mode it is accepted and does nothing (KServe
-docs, "Canary Rollout Strategy"). There, two services stand side by side and an InferenceGraph splits the requests, and
-both versions are in the program, so that a run says what is served and not what was served before.
+KServe's `canaryTrafficPercent` works only with Knative; in Standard mode it is accepted but has no effect (KServe docs,
+"Canary Rollout Strategy"). There an InferenceGraph splits the requests between two services, and both versions are in
+the program, so that the result doesn't depend on what was deployed before.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ from spec.settings.problems import Problem
 
 API: Final = "serving.kserve.io/v1beta1"
 CONTAINER: Final = "kserve-container"
-"""Name by which KServe knows the container of the server (v0.20)."""
+"""Name that KServe requires for the server's container (v0.20)."""
 _OF_RUNTIME: Final = ("containers", "volumes", "nodeSelector", "affinity", "tolerations")
-"""Fields of a pod that a ServingRuntime has; the others stand in the InferenceService."""
+"""Pod fields that a ServingRuntime has; the others are in the InferenceService."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Canary:
-    """A new version beside the old one.
+    """A canary: a new version beside the current one.
 
     Attributes:
-        storage_uri: Where the new version is.
-        percent: Part of the requests that it answers.
-        replicas: Its replicas.
+        storage_uri: URI of the new version.
+        percent: Percentage of the requests that it gets.
+        replicas: Its number of replicas.
     """
 
     storage_uri: str
@@ -50,22 +49,22 @@ class Canary:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelServerArgs:
-    """Inputs of a model.
+    """Inputs of `ModelServer`.
 
     Attributes:
-        target: Where it runs.
+        target: The target platform and namespace.
         runtime: The server: a pod, or the name of one of the platform's runtimes (`vllm-a100-2g.20gb`). `{{.Name}}` in
-            its arguments is the name of the service; the model is at `/mnt/models`.
-        model_format: Format that the server loads: `vLLM`, `onnx`.
-        storage_uri: Where the model is: `s3://bucket/folder`.
-        replicas: Replicas, where it does not scale.
-        autoscaling: Between how many replicas, and by what; only with a pod as `runtime`, whose metrics are known.
+            its arguments is the name of the service; the model is in `/mnt/models`.
+        model_format: Model format: `vLLM`, `onnx`.
+        storage_uri: URI of the model: `s3://bucket/folder`.
+        replicas: Number of replicas without autoscaling.
+        autoscaling: Limits and metrics of autoscaling; only with a pod as `runtime`, whose metrics are known.
         canary: A new version beside this one.
-        split: Keep the address that splits requests also without a canary, so that callers have one address.
-        mode: How KServe runs it. Knative splits by itself, between this and the last revision.
+        split: Keep the InferenceGraph even without a canary, so that the address of clients doesn't change.
+        mode: Deployment mode of KServe. Knative splits traffic itself, between this and the last revision.
         port: Port of the server.
-        health_path: Path that answers 200 once the model is loaded.
-        load_seconds: Time that loading may take.
+        health_path: Path that returns 200 once the model is loaded.
+        load_seconds: Maximum time to load the model.
         priority: Priority class.
     """
 
@@ -88,7 +87,7 @@ def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
     """The manifests of a model.
 
     Raises:
-        WorkloadRefused: With everything that would fail later.
+        WorkloadRefused: With all problems.
     """
     refuse_if_any("ModelServer", name, _problems(name, args))
     manifests: dict[str, WorkloadManifest] = {}
@@ -112,7 +111,7 @@ def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
 
 
 class ModelServer(Workload):
-    """A model as resources."""
+    """The resources of a model."""
 
     PULUMI_TYPE: Final = "slipway:workloads:ModelServer"
 
@@ -131,7 +130,7 @@ def _pod(args: ModelServerArgs, pod: Pod) -> dict[str, Any]:
 
 
 def _runtime(name: str, args: ModelServerArgs, pod: Pod) -> dict[str, Any]:
-    """The server of this model alone; a ServingRuntime takes of a pod only container, volumes and place."""
+    """The ServingRuntime of this model; it has only containers, volumes and placement of a pod."""
     spec = _pod(args, pod)
     taken = {key: spec[key] for key in _OF_RUNTIME if key in spec}
     return {
@@ -169,7 +168,7 @@ def _service(
         **({"canaryTrafficPercent": knative.percent} if knative else {}),
         **({"autoScaling": _metrics(name, args, scaling)} if scaling else {}),
     }
-    # `none`: with a fixed number there is nothing to scale, and KServe's default would scale by CPU.
+    # `none`: with a fixed number of replicas there is no autoscaler; KServe's default would scale by CPU.
     scaler = {} if args.mode == "Knative" else {"serving.kserve.io/autoscalerClass": "keda" if scaling else "none"}
     notes = {"serving.kserve.io/deploymentMode": args.mode, **scaler, SKIP_AWAIT: "true"}
     meta = metadata(name, args.target, queued_as=args.priority, annotations=notes)
@@ -177,7 +176,7 @@ def _service(
 
 
 def _pod_fields(args: ModelServerArgs) -> dict[str, Any]:
-    """What the pod gets from the service and not from the runtime."""
+    """Pod fields that are in the InferenceService and not in the runtime."""
     if not isinstance(args.runtime, Pod):
         return {"priorityClassName": args.priority, "serviceAccountName": args.target.service_account}
     spec = _pod(args, args.runtime)
@@ -231,8 +230,8 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
     yield from count_problems("replicas", args.replicas, 1, 100)
     host = f"{name}-canary-predictor-{target.namespace}"
     if len(host) > HOST_LABEL:
-        rule = f"{host}, the first part of its address, has {HOST_LABEL} letters at most"
-        yield Problem("name", rule, name, f"Shorten it by {len(host) - HOST_LABEL}.")
+        rule = f"{host}, the first label of its host name, has at most {HOST_LABEL} characters"
+        yield Problem("name", rule, name, f"Shorten it by {len(host) - HOST_LABEL} characters.")
     if canary:
         yield from uri_problems("canary.storage_uri", canary.storage_uri)
         yield from count_problems("canary.percent", canary.percent, 1, 99)

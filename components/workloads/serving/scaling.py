@@ -1,6 +1,6 @@
-"""Replicas that follow the load: by how busy the GPUs are and how many requests wait.
+"""Autoscaling of model servers by GPU utilization and waiting requests.
 
-CPU, by which autoscalers scale unless told otherwise, says nothing of a model server: it waits for its GPU.
+CPU, the default metric of autoscalers, is meaningless for a model server, which waits for its GPU.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from spec.settings.problems import Problem
 
 PROMETHEUS: Final = "http://kube-prometheus-stack-prometheus.monitoring:9090"
 BEHAVIOUR: Final[dict[str, Any]] = {
-    # Up fast, since users wait; down slowly, since a replica that is missed again takes minutes to load its model.
+    # Up fast, because users wait; down slowly, because a new replica takes minutes to load its model.
     "scaleUp": {
         "stabilizationWindowSeconds": 0,
         "policies": [{"type": "Pods", "value": 2, "periodSeconds": 30}],
@@ -30,22 +30,22 @@ BEHAVIOUR: Final[dict[str, Any]] = {
         "selectPolicy": "Min",
     },
 }
-"""Two pods more every 30 s; one less every 120 s, and only after 300 s of less load."""
+"""Up by two pods every 30 s; down by one every 120 s, after 300 s of stabilization."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Autoscaling:
-    """Between how many replicas, and by what.
+    """Limits and metrics of autoscaling.
 
     Attributes:
-        min_replicas: Replicas at least; two, so that one may go.
-        max_replicas: Replicas at most: the ceiling of the bill.
-        gpu_percent: Use of the GPUs, averaged over the pods, above which there are more; None leaves it out.
-        waiting: Requests that wait, for each pod, above which there are more; None leaves it out.
-        waiting_metric: Metric of the server that counts them.
-        by: `keda`: KEDA reads Prometheus and makes the HorizontalPodAutoscaler. `hpa`: one of our own, for a cluster
-            with an adapter that serves these metrics as custom metrics (prometheus-adapter).
-        prometheus: Address of Prometheus.
+        min_replicas: Minimum number of replicas; two, so that one can be evicted.
+        max_replicas: Maximum number of replicas, which limits the cost.
+        gpu_percent: Target GPU utilization, averaged over the pods; None to ignore it.
+        waiting: Target number of waiting requests per pod; None to ignore it.
+        waiting_metric: Metric of the server that counts waiting requests.
+        by: `keda`: KEDA reads Prometheus and creates the HorizontalPodAutoscaler. `hpa`: the program declares one, for
+            a cluster with an adapter that serves these metrics as custom metrics (prometheus-adapter).
+        prometheus: URL of Prometheus.
     """
 
     min_replicas: int = 2
@@ -58,30 +58,30 @@ class Autoscaling:
 
 
 def gpu_metric(resources: Resources) -> str:
-    """Metric of the DCGM exporter for use of a GPU. The common one does not exist for MIG instances, of which the share
-    of time that the engine works is told (NVIDIA DCGM, "Profiling Metrics"; from 0 to 1)."""
+    """Metric of the DCGM exporter for GPU utilization. The usual one doesn't exist for MIG instances; they have the
+    engine's active time (NVIDIA DCGM, "Profiling Metrics"; from 0 to 1)."""
     return "DCGM_FI_PROF_GR_ENGINE_ACTIVE" if resources.mig else "DCGM_FI_DEV_GPU_UTIL"
 
 
 def queries(scaling: Autoscaling, resources: Resources, selector: str) -> dict[str, tuple[str, int]]:
-    """PromQL and its target for each pod, by name. Sums, which autoscalers divide by the number of pods.
+    """PromQL and its target per pod, by name. The queries are sums, which autoscalers divide by the number of pods.
 
     Args:
-        scaling: What to scale by.
-        resources: What a pod has.
+        scaling: Limits and metrics.
+        resources: Resources of a pod.
         selector: Label matchers of the pods: `namespace="team",pod=~"chat-.*"`.
     """
-    found: dict[str, tuple[str, int]] = {}
+    targets: dict[str, tuple[str, int]] = {}
     if scaling.gpu_percent is not None:
         factor = "100 * " if resources.mig else ""
-        found["gpu"] = (f"{factor}sum({gpu_metric(resources)}{{{selector}}})", scaling.gpu_percent)
+        targets["gpu"] = (f"{factor}sum({gpu_metric(resources)}{{{selector}}})", scaling.gpu_percent)
     if scaling.waiting is not None:
-        found["waiting"] = (f"sum({scaling.waiting_metric}{{{selector}}})", scaling.waiting)
-    return found
+        targets["waiting"] = (f"sum({scaling.waiting_metric}{{{selector}}})", scaling.waiting)
+    return targets
 
 
 def scaled_object(scaling: Autoscaling, resources: Resources, selector: str, deployment: str) -> dict[str, Any]:
-    """Spec of a KEDA ScaledObject. Where Prometheus does not answer, replicas stay as they are."""
+    """Spec of a KEDA ScaledObject. If Prometheus doesn't answer, the number of replicas isn't changed."""
     triggers = [
         {
             "type": "prometheus",
@@ -103,7 +103,7 @@ def scaled_object(scaling: Autoscaling, resources: Resources, selector: str, dep
 
 
 def autoscaler(scaling: Autoscaling, resources: Resources, deployment: str) -> dict[str, Any]:
-    """Spec of a HorizontalPodAutoscaler of autoscaling/v2 on custom metrics of the pods."""
+    """Spec of a HorizontalPodAutoscaler (autoscaling/v2) on custom metrics of the pods."""
     named = {
         gpu_metric(resources): None if scaling.gpu_percent is None else _gpu_target(scaling.gpu_percent, resources),
         scaling.waiting_metric.replace(":", "_"): None if scaling.waiting is None else str(scaling.waiting),
@@ -130,15 +130,15 @@ def _gpu_target(percent: int, resources: Resources) -> str:
 
 
 def scaling_problems(scaling: Autoscaling, target: Target) -> Iterator[Problem]:
-    """What is wrong with the bounds and metrics of an autoscaler."""
+    """Problems with the limits and metrics of an autoscaler."""
     yield from count_problems("autoscaling.max_replicas", scaling.max_replicas, 1, 100)
     if not 1 <= scaling.min_replicas <= scaling.max_replicas:
         rule = f"it must be from 1 to max_replicas ({scaling.max_replicas})"
-        fix = "Give 2 or more, so that one may go; 0 is KServe's or KEDA's own business and costs a cold start."
+        fix = "Set it to 2 or more, so that one can be evicted; scaling to 0 isn't supported here."
         yield Problem("autoscaling.min_replicas", rule, scaling.min_replicas, fix)
     if scaling.gpu_percent is None and scaling.waiting is None:
-        rule = "replicas must follow something: use of the GPUs, requests that wait"
-        yield Problem("autoscaling", rule, None, "Give gpu_percent, waiting or both.")
+        rule = "autoscaling needs a metric: GPU utilization, waiting requests"
+        yield Problem("autoscaling", rule, None, "Set gpu_percent, waiting or both.")
     if scaling.gpu_percent is not None:
         yield from count_problems("autoscaling.gpu_percent", scaling.gpu_percent, 1, 99)
     if scaling.waiting is not None:

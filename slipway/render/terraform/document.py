@@ -1,7 +1,7 @@
-"""The whole of a stack's AWS resources as one Terraform JSON document (developer.hashicorp.com, "JSON Configuration
+"""A stack's AWS resources as one Terraform JSON document (developer.hashicorp.com, "JSON Configuration
 Syntax").
 
-It is for reading, by scanners and price tools; Slipway provisions with Pulumi, and nothing applies this.
+It is input for scanners and cost tools; Slipway provisions with Pulumi, and never applies this document.
 """
 
 from __future__ import annotations
@@ -18,43 +18,43 @@ from slipway.render.terraform.types import terraform_type
 
 PROVIDER: Final = f"{PROVIDER_PREFIX}aws"
 VERSION: Final = ">= 6.0"
-"""pulumi-aws 7 is made from version 6 of the Terraform provider (pulumi-aws, "v7 migration guide", 2025)."""
+"""pulumi-aws 7 is based on version 6 of the Terraform provider (pulumi-aws, "v7 migration guide", 2025)."""
 _ABOUT: Final = "Written by `slipway render --format terraform` for tools that read Terraform. Not to be applied."
 
 
 def document(recording: Recording) -> dict[str, Any]:
-    """The document, keys sorted.
+    """The document, with sorted keys.
 
     Raises:
-        LookupError: A resource is of a type that the installed SDK does not know.
+        LookupError: The installed SDK does not have the type of a resource.
     """
-    ours = {found.urn: found for found in recording if found.custom and found.type.startswith("aws:")}
+    resources = {one.urn: one for one in recording if one.custom and one.type.startswith("aws:")}
     blocks: defaultdict[str, dict[str, Any]] = defaultdict(dict)
-    for resource in ours.values():
-        blocks[terraform_type(resource.type)][local_name(resource.name)] = _block(resource, ours)
+    for resource in resources.values():
+        blocks[terraform_type(resource.type)][local_name(resource.name)] = _block(resource, resources)
     body: dict[str, Any] = {
         "//": _ABOUT,
         "terraform": {"required_providers": {"aws": {"source": "hashicorp/aws", "version": VERSION}}},
-        "resource": {kind: dict(sorted(found.items())) for kind, found in sorted(blocks.items())},
+        "resource": {kind: dict(sorted(named.items())) for kind, named in sorted(blocks.items())},
     }
-    providers = [_provider(found) for found in recording if found.type == PROVIDER]
+    providers = [_provider(one) for one in recording if one.type == PROVIDER]
     return {**body, "provider": {"aws": providers}} if providers else body
 
 
-def _block(resource: RecordedResource, ours: Mapping[str, RecordedResource]) -> dict[str, Any]:
+def _block(resource: RecordedResource, resources: Mapping[str, RecordedResource]) -> dict[str, Any]:
     options = resource.options
     inputs = {key: value for key, value in resource.inputs.plain.items() if value is not None}
     sources = {
-        argument(key): [ours[urn] for urn in urns if urn in ours] for key, urns in options.property_dependencies.items()
+        argument(key): [resources[urn] for urn in urns if urn in resources]
+        for key, urns in options.property_dependencies.items()
     }
-    nothing = References(())
-    spelled = spell(resource.type, inputs)
+    none = References(())
+    arguments = spell(resource.type, inputs)
     block = {
-        key: (References(sources[key]) if sources.get(key) else nothing).resolve(value)
-        for key, value in sorted(spelled.items())
+        key: (References(sources[key]) if sources.get(key) else none).resolve(value)
+        for key, value in sorted(arguments.items())
     }
-    explained = {urn for urns in options.property_dependencies.values() for urn in urns}
-    waits = sorted(address(ours[urn]) for urn in options.dependencies if urn in ours and urn not in explained)
+    waits = sorted(address(resources[urn]) for urn in options.depends_on if urn in resources)
     lifecycle: dict[str, Any] = {}
     if options.protect:
         lifecycle["prevent_destroy"] = True
@@ -78,7 +78,7 @@ def _provider(resource: RecordedResource) -> dict[str, Any]:
 
 
 def _parsed(value: Any) -> Any:
-    """Inputs of a provider that are not text are JSON."""
+    """Provider inputs other than text are JSON."""
     if not isinstance(value, str):
         return value
     try:

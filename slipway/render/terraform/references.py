@@ -1,7 +1,7 @@
-"""Values that come from other resources, as references: tools follow them to see what belongs to what.
+"""Replaces values from other resources by references, so that tools can follow them.
 
-A rendering without a cloud holds invented ids and ARNs. Where a property is known to depend on another resource, each
-such value in it becomes `${type.name.attribute}` again, also within a longer text such as a policy.
+A rendering has sample ids and ARNs. If a property depends on another resource, each such value in it becomes
+`${type.name.attribute}` again, also within a longer string such as a policy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from slipway.render.terraform.types import snake, terraform_type
 from slipway.render.values import SECRET, UNKNOWN
 
 SHORTEST: Final = 6
-"""Characters of a value that may be taken for an id: `1`, the version of a launch template, is one of many."""
+"""Minimum length of a value to be treated as an id: `1`, the version of a launch template, is too common."""
 _FIRST: Final = ("arn", "id", "name", "bucket", "latestVersion")
 
 
@@ -25,18 +25,18 @@ def address(resource: RecordedResource) -> str:
 
 
 def local_name(name: str) -> str:
-    """A logical name as Terraform takes it: letters, digits, hyphens and underscores, a letter first."""
+    """A logical name as a Terraform name: letters, digits, hyphens and underscores, starting with a letter."""
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", name)
     return plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
 
 
 def escape(text: str) -> str:
-    """Text that is meant as it stands: `${aws:username}` of a policy is no reference of Terraform's."""
+    """Escape literal text: `${aws:username}` in a policy is not a Terraform reference."""
     return text.replace("${", "$${").replace("%{", "%%{")
 
 
 class References:
-    """What values mean within one property: outputs of the resources that the property depends on."""
+    """References for the values of one property: outputs of the resources that the property depends on."""
 
     def __init__(self, sources: Iterable[RecordedResource]) -> None:
         named: dict[str, str] = {}
@@ -52,7 +52,7 @@ class References:
         self._pattern = re.compile("|".join(map(re.escape, longest_first))) if named else None
 
     def resolve(self, value: Any) -> Any:
-        """The value with references in place of what other resources give; unknown values refer to their source."""
+        """The value with references instead of other resources' outputs; unknown values refer to their source."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, Mapping):
@@ -77,7 +77,7 @@ class References:
 
 
 def _outputs(resource: RecordedResource) -> list[tuple[str, str]]:
-    """Outputs that are text, those first by which resources refer to each other; inputs given back say nothing."""
+    """String outputs, the usual reference targets first; outputs that equal an input are omitted."""
     plain = {**resource.outputs.plain, "id": resource.id}
     texts = {
         key: value

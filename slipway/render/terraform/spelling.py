@@ -1,6 +1,6 @@
-"""Inputs in Terraform's spelling: snake_case, and blocks under their singular name.
+"""Inputs with Terraform's names: snake_case, and blocks with their singular name.
 
-Which keys are properties and which are a program's own (tags, labels, cost filters) is known from the SDK's classes.
+The SDK's classes tell properties apart from the program's own keys (tags, labels, cost filters).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SINGULAR: Final[Mapping[str, str]] = {
     "thumbprint_lists": "thumbprint_list",
     "transitions": "transition",
 }
-"""Pulumi gives lists plural names. Those whose Terraform name is singular (registry documentation of hashicorp/aws 6,
+"""Pulumi's plural names of lists whose Terraform name is singular (registry documentation of hashicorp/aws 6,
 2026-11)."""
 
 PLURAL: Final = frozenset(
@@ -60,7 +60,7 @@ PLURAL: Final = frozenset(
         "resources",
     }
 )
-"""Blocks that Terraform itself names in the plural, so that a new one is looked up and not guessed."""
+"""Blocks with a plural name in Terraform, too. A new block must be added to one of the two tables."""
 
 
 def spell(token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,15 +69,15 @@ def spell(token: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         LookupError: The SDK has no such type.
     """
-    known = schema(token)
-    if known is None:
-        msg = f"{token} is no type of the installed pulumi_aws"
+    type_schema = schema(token)
+    if type_schema is None:
+        msg = f"{token} is not a type of the installed pulumi_aws"
         raise LookupError(msg)
-    return _object(known.inputs, inputs)
+    return _object(type_schema.inputs, inputs)
 
 
 def argument(name: str) -> str:
-    """Terraform's name of a property."""
+    """Terraform's name for a property."""
     plain = snake(name)
     return SINGULAR.get(plain, plain)
 
@@ -92,31 +92,31 @@ def _value(kind: Kind, value: Any) -> Any:
         item = next((option.item for option in options if isinstance(option, ListOf)), None)
         return [_value(item, one) for one in value] if item is not None else value
     if isinstance(value, Mapping):
-        found = next((option for option in options if isinstance(option, ObjectOf)), None)
-        # A map's keys are the program's own: tags, labels.
-        return _object(found.fields, value) if found is not None else dict(value)
+        nested = next((option for option in options if isinstance(option, ObjectOf)), None)
+        # The keys of a plain map, such as tags and labels, are not renamed.
+        return _object(nested.fields, value) if nested is not None else dict(value)
     return value
 
 
 def blocks(token: str, inputs: Mapping[str, Any]) -> set[str]:
-    """Names, in snake case, of the lists of objects among the inputs, at any depth."""
-    known = schema(token)
-    return set(_blocks(known.inputs, inputs)) if known else set()
+    """Snake-case names of the lists of objects in the inputs, at any depth."""
+    type_schema = schema(token)
+    return set(_blocks(type_schema.inputs, inputs)) if type_schema else set()
 
 
 def _blocks(fields: Mapping[str, Field], value: Mapping[str, Any]) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     for key, item in value.items():
         if key not in fields:
             continue
         kind = fields[key].kind
         options = kind.options if isinstance(kind, AnyOf) else (kind,)
         if isinstance(item, list) and any(isinstance(one, Mapping) for one in item):
-            found.append(snake(key))
+            names.append(snake(key))
         below = [option.item if isinstance(option, ListOf) else option for option in options]
         nested = [option for each in below for option in (each.options if isinstance(each, AnyOf) else (each,))]
         for one in item if isinstance(item, list) else [item]:
             for option in nested:
                 if isinstance(option, ObjectOf) and isinstance(one, Mapping):
-                    found += _blocks(option.fields, one)
-    return found
+                    names += _blocks(option.fields, one)
+    return names

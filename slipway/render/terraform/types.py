@@ -1,4 +1,4 @@
-"""Terraform's names of types. pulumi-aws is made from the Terraform provider, by a naming that mostly can be undone."""
+"""Terraform's type names. pulumi-aws derives its names from the Terraform provider; most can be reversed by rule."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-# Modules of pulumi_aws that are only a grouping: Terraform's type does not name them.
+# Modules of pulumi_aws that Terraform's type names don't contain.
 _SILENT: Final = frozenset({"ec2"})
 _RENAMED_MODULES: Final[Mapping[str, str]] = {"costexplorer": "ce", "rds": "db"}
 _EXCEPTIONS: Final[Mapping[str, str]] = {
@@ -30,6 +30,6 @@ def terraform_type(token: str) -> str:
 
 
 def snake(camel: str) -> str:
-    """`publicAccessCidrs` as Terraform spells it: `public_access_cidrs`."""
+    """Convert to snake case: `publicAccessCidrs` is `public_access_cidrs`."""
     words = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", camel)
     return re.sub(r"(?<=[A-Z])([A-Z][a-z])", r"_\1", words).lower()

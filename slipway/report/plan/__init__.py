@@ -1,4 +1,4 @@
-"""What a change does to a stack: from two renderings, or from a plan of the engine."""
+"""The changes of a stack's resources, from two renderings or from a plan of the engine."""
 
 from slipway.report.plan.changes import NOTHING, Plan, PropertyChange, ResourceChange, Verb, kind
 

@@ -1,7 +1,7 @@
-"""The stack as it is at another commit: its tree taken out of git, and rendered there by its own program.
+"""The stack at another commit: its tree is exported from git and rendered by its own program.
 
-A change of the program then shows as well as one of the settings; `slipway.cost.baseline` reads the settings alone,
-with today's program.
+This shows changes of the program as well as of the settings; `slipway.cost.baseline` only compares the settings, with
+today's program.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from spec.settings import ConfigurationError, load, read_stack
 
 _MINUTES: Final = 10
 _LINES: Final = 6
-"""Lines of a failed rendering's own words that are passed on."""
+"""Lines of a failed rendering's error output that are reported."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +32,10 @@ class Baseline:
     """A stack at another commit.
 
     Attributes:
-        name: For a reader: `main (1a2b3c4)`.
-        resources: As `resources.json` has them; empty where the stack is not there yet.
-        problem: Why there are none; empty where there is no problem.
-        estimate: What its settings cost at today's prices; None where they can't be read by this program.
+        name: Name for readers: `main (1a2b3c4)`.
+        resources: Entries of `resources.json`; empty if the stack does not exist there.
+        problem: Why there are no resources; empty if there is no problem.
+        estimate: Cost of its settings at today's prices; None if this program can't read them.
         new: Whether the commit does not have the stack.
     """
 
@@ -47,7 +47,7 @@ class Baseline:
 
 
 def baseline(project: Project, stack: str, ref: str) -> Baseline:
-    """The stack at a commit, branch or tag; what can't be had is said in `problem`, never raised."""
+    """The stack at a commit, branch or tag; failures are reported in `problem`, never raised."""
     with tempfile.TemporaryDirectory(prefix="slipway-against-") as folder:
         root = Path(folder) / "tree"
         try:
@@ -59,7 +59,7 @@ def baseline(project: Project, stack: str, ref: str) -> Baseline:
 
 def _at(project: Project, stack: str, name: str, out: Path) -> Baseline:
     if not is_ours(project.root / "Pulumi.yaml"):
-        return Baseline(name=name, problem="there is no Slipway there: it has no Pulumi.yaml of this project")
+        return Baseline(name=name, problem="the commit has no Pulumi.yaml of this project")
     if not project.has(stack):
         return Baseline(name=name, new=True)
     price = _price(project, stack)
@@ -70,15 +70,17 @@ def _at(project: Project, stack: str, name: str, out: Path) -> Baseline:
             command, cwd=project.root, env=environment, capture_output=True, timeout=_MINUTES * 60, check=False
         )
     except subprocess.TimeoutExpired:
-        return Baseline(name=name, problem=f"its program had not rendered after {_MINUTES} minutes", estimate=price)
+        return Baseline(
+            name=name, problem=f"its program did not finish rendering within {_MINUTES} minutes", estimate=price
+        )
     if done.returncode:
-        return Baseline(name=name, problem=f"its program does not render: {_last(done.stderr)}", estimate=price)
-    found = json.loads((out / "resources.json").read_text(encoding="utf-8"))
-    return Baseline(name=name, resources=tuple(found), estimate=price)
+        return Baseline(name=name, problem=f"its program failed to render: {_last(done.stderr)}", estimate=price)
+    resources = json.loads((out / "resources.json").read_text(encoding="utf-8"))
+    return Baseline(name=name, resources=tuple(resources), estimate=price)
 
 
 def _price(project: Project, stack: str) -> Estimate | None:
-    """Its settings at today's prices by today's program: the difference is then that of the change alone."""
+    """Cost of its settings with today's program and prices, so that the difference comes from the change only."""
     try:
         return estimate(load(read_stack(stack, project.stacks), stack=stack).platform)
     except ConfigurationError:
@@ -86,6 +88,6 @@ def _price(project: Project, stack: str) -> Estimate | None:
 
 
 def _last(output: bytes) -> str:
-    """The last words of a failed command."""
-    found = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
-    return " ".join(found[-_LINES:])
+    """The last lines of a failed command's output."""
+    lines = [line.strip() for line in output.decode(errors="replace").splitlines() if line.strip()]
+    return " ".join(lines[-_LINES:])

@@ -1,4 +1,4 @@
-"""What a change does to resources, as data: verbs, changed properties, and what is lost by it."""
+"""Changes of resources as data: operations, changed properties, and losses."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Final
 
 
 class Verb(StrEnum):
-    """What happens to a resource, as far as can be said beforehand; the order is that of a reader's care."""
+    """The operation on a resource, as far as it can be predicted; sorted by importance to the reader."""
 
     REPLACE = "replace"
     MAYBE = "update or replace"
-    """It is changed, and nothing here knows whether AWS takes the change in place."""
+    """The resource changes, but it is not known whether AWS applies the change in place."""
     DELETE = "delete"
     UPDATE = "update"
     CREATE = "create"
@@ -24,10 +24,10 @@ class PropertyChange:
     """One changed property.
 
     Attributes:
-        path: Where it is: `scalingConfig.maxSize`.
-        before: What is there, as text; empty where it was not set.
-        after: What is asked for, as text; empty where it is no longer set.
-        forces: Whether it makes a new resource; None where nobody here knows.
+        path: Path of the property: `scalingConfig.maxSize`.
+        before: Old value as text; empty if it was not set.
+        after: New value as text; empty if it is no longer set.
+        forces: Whether it forces a replacement; None if unknown.
     """
 
     path: str
@@ -38,13 +38,13 @@ class PropertyChange:
 
 @dataclass(frozen=True, kw_only=True)
 class ResourceChange:
-    """One resource that changes.
+    """A changed resource.
 
     Attributes:
-        loses: What is gone for ever when it is replaced or deleted; empty for what the program makes again.
+        loses: What is permanently lost when it is replaced or deleted; empty if the program can recreate everything.
         fix: What to do instead.
-        because: Logical name of the resource whose replacement brings this change about; empty for a change of its own.
-        stays: Whether the thing itself stays in the cloud when it leaves the stack.
+        cause: Logical name of the resource whose replacement causes this change; empty if it changes by itself.
+        retained: Whether it is retained in the cloud when it is removed from the stack.
     """
 
     urn: str
@@ -53,8 +53,8 @@ class ResourceChange:
     properties: tuple[PropertyChange, ...] = ()
     loses: str = ""
     fix: str = ""
-    because: str = ""
-    stays: bool = False
+    cause: str = ""
+    retained: bool = False
 
     @property
     def name(self) -> str:
@@ -62,26 +62,26 @@ class ResourceChange:
         return self.urn.rpartition("::")[2]
 
     @property
-    def takes(self) -> bool:
-        """Whether what is there goes, or may go."""
+    def removes(self) -> bool:
+        """Whether the existing resource is removed, or may be."""
         return self.verb in {Verb.REPLACE, Verb.MAYBE, Verb.DELETE}
 
     @property
     def dangerous(self) -> bool:
-        """Whether something that no later update brings back goes, or may go."""
-        return bool(self.loses) and self.takes
+        """Whether something is permanently lost, or may be."""
+        return bool(self.loses) and self.removes
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a change does to a stack.
+    """The changes of a stack.
 
     Attributes:
-        against: What it was compared with, for a reader: `main (1a2b3c4)`; empty where with nothing.
-        changes: Changed resources, by verb and URN.
-        unchanged: Resources that stay as they are.
-        problem: Why there is no comparison, where one was asked for.
-        notes: What a reader has to know of how the comparison was made.
+        against: Name of the baseline for readers: `main (1a2b3c4)`; empty without a comparison.
+        changes: Changed resources, sorted by verb and URN.
+        unchanged: Number of unchanged resources.
+        problem: Why the comparison failed, if one was requested.
+        notes: How the comparison was made, as far as readers must know.
     """
 
     against: str = ""
@@ -92,47 +92,47 @@ class Plan:
 
     @property
     def asked(self) -> bool:
-        """Whether there was anything to compare with."""
+        """Whether a comparison was requested."""
         return bool(self.against)
 
     @property
     def counts(self) -> dict[Verb, int]:
-        """Resources by verb; every verb is there."""
-        found = Counter(change.verb for change in self.changes)
-        return {verb: found[verb] for verb in Verb}
+        """Number of resources for every verb."""
+        counter = Counter(change.verb for change in self.changes)
+        return {verb: counter[verb] for verb in Verb}
 
     @property
     def dangerous(self) -> tuple[ResourceChange, ...]:
-        """Changes that lose what no later update brings back."""
+        """Changes with permanent losses."""
         return tuple(change for change in self.changes if change.dangerous)
 
     def own(self, verb: Verb) -> tuple[ResourceChange, ...]:
-        """Changes of a verb that nothing else brings about, and those that lose something."""
-        return tuple(one for one in self.changes if one.verb is verb and (not one.because or one.dangerous))
+        """Changes with a verb that no other change causes, and those with permanent losses."""
+        return tuple(one for one in self.changes if one.verb is verb and (not one.cause or one.dangerous))
 
-    def followers(self) -> dict[str, tuple[ResourceChange, ...]]:
-        """The other ones, by the name of the resource whose replacement brings them about."""
-        found: dict[str, list[ResourceChange]] = {}
+    def dependents(self) -> dict[str, tuple[ResourceChange, ...]]:
+        """All other changes, by the name of the resource whose replacement causes them."""
+        groups: dict[str, list[ResourceChange]] = {}
         for one in self.changes:
-            if one.because and not one.dangerous:
-                found.setdefault(one.because, []).append(one)
-        return {name: tuple(ones) for name, ones in sorted(found.items())}
+            if one.cause and not one.dangerous:
+                groups.setdefault(one.cause, []).append(one)
+        return {name: tuple(ones) for name, ones in sorted(groups.items())}
 
     def by_kind(self) -> dict[str, dict[Verb, int]]:
-        """Resources by kind and verb, kinds sorted."""
-        found: dict[str, dict[Verb, int]] = {}
+        """Number of resources by kind and verb, sorted by kind."""
+        kinds: dict[str, dict[Verb, int]] = {}
         for change in self.changes:
-            row = found.setdefault(kind(change.type), dict.fromkeys(Verb, 0))
-            row[change.verb] += 1
-        return dict(sorted(found.items()))
+            counts = kinds.setdefault(kind(change.type), dict.fromkeys(Verb, 0))
+            counts[change.verb] += 1
+        return dict(sorted(kinds.items()))
 
 
 NOTHING: Final = Plan()
-"""No comparison was asked for."""
+"""The plan if no comparison was requested."""
 
 
 def ordered(changes: list[ResourceChange]) -> tuple[ResourceChange, ...]:
-    """What needs care first, then by URN."""
+    """Changes with permanent losses first, then by verb and URN."""
     rank = {verb: index for index, verb in enumerate(Verb)}
     return tuple(sorted(changes, key=lambda one: (not one.dangerous, rank[one.verb], one.urn)))
 
@@ -145,20 +145,20 @@ _SERVICES: Final = {
     "fsx": "FSx",
     "secretsmanager": "Secrets Manager",
 }
-"""How AWS writes the names of services, where that is not their module in capitals."""
+"""Names of AWS services that are not simply their module in capitals."""
 
 
 _PLAIN_GROUPS: Final = ("core", "apps", "batch", "autoscaling", "policy", "helm.sh")
-"""API groups of Kubernetes itself without a dot, and Helm's: what is in them needs no word on whose it is."""
+"""Built-in API groups of Kubernetes without a dot, and Helm's; their kinds are shown without the group."""
 
 
 def kind(token: str) -> str:
-    """A type token as a reader says it: `EKS NodeGroup`, `Namespace`, `NodePool (karpenter.sh)`."""
+    """A readable name for a type token: `EKS NodeGroup`, `Namespace`, `NodePool (karpenter.sh)`."""
     package, module, name = [*token.split(":"), "", ""][:3]
     if package == "kubernetes":
         group = module.partition("/")[0]
-        ours = group in _PLAIN_GROUPS or group.endswith(".k8s.io")
-        return name if ours else f"{name} ({group})"
+        built_in = group in _PLAIN_GROUPS or group.endswith(".k8s.io")
+        return name if built_in else f"{name} ({group})"
     if package == "pulumi":
         return f"provider {name}" if module == "providers" else token
     service = module.partition("/")[0]

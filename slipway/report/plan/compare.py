@@ -1,4 +1,4 @@
-"""Two renderings of a stack compared: what of the one would become the other, resource by resource, by URN."""
+"""Compares two renderings of a stack, resource by resource, by URN."""
 
 from __future__ import annotations
 
@@ -11,48 +11,50 @@ from slipway.report.plan.text import at, shown
 from slipway.sandbox.rpc import diff, paths
 
 Data = Mapping[str, Any]
-"""A resource as `resources.json` of a rendering has it (`slipway.render.layout.as_data`)."""
+"""An entry of `resources.json` of a rendering (`slipway.render.layout.as_data`)."""
 
 _OPTIONS: Final = ("protect", "retainOnDelete")
-"""Options that decide what may happen later; others (waits, timeouts, providers) change no resource."""
+"""Options whose change is shown; others (dependencies, timeouts, providers) don't change the resource."""
 _NOTE: Final = (
-    "Compared are two versions of the program and its settings, not what stands: what was changed by hand shows in "
-    "slipway preview, which asks AWS."
+    "Two versions of the program and its settings are compared, not the live resources. To see manual changes, run "
+    "slipway preview, which reads the live resources from AWS."
 )
 
 
 def compare(
     before: Iterable[Data], after: Iterable[Data], needs: Mapping[str, Mapping[str, Sequence[str]]], *, against: str
 ) -> Plan:
-    """What changes from one rendering to the other.
+    """The changes from one rendering to another.
 
     Args:
-        before: Resources of what it is compared with.
-        after: Resources as they shall be.
-        needs: Of each resource that shall be, the URNs that its properties come from, by property.
-        against: Name of what it is compared with.
+        before: Resources of the baseline.
+        after: Resources of the current program.
+        needs: For each resource of the current program, the URNs that its properties come from, by property.
+        against: Name of the baseline.
     """
     old = {one["urn"]: one for one in before if _counts(one)}
     new = {one["urn"]: one for one in after if _counts(one)}
-    changes = {urn: _changed(old[urn], new[urn]) for urn in sorted(old.keys() & new.keys())}
-    found = {urn: change for urn, change in changes.items() if change is not None}
-    _follow(found, new, needs)
-    found |= {urn: _gone(old[urn]) for urn in old.keys() - new.keys()}
-    found |= {urn: ResourceChange(urn=urn, type=new[urn]["type"], verb=Verb.CREATE) for urn in new.keys() - old.keys()}
+    compared = {urn: _changed(old[urn], new[urn]) for urn in sorted(old.keys() & new.keys())}
+    changes = {urn: change for urn, change in compared.items() if change is not None}
+    _add_dependents(changes, new, needs)
+    changes |= {urn: _deleted(old[urn]) for urn in old.keys() - new.keys()}
+    changes |= {
+        urn: ResourceChange(urn=urn, type=new[urn]["type"], verb=Verb.CREATE) for urn in new.keys() - old.keys()
+    }
     return Plan(
         against=against,
-        changes=ordered(list(found.values())),
-        unchanged=len(new.keys() - found.keys()),
+        changes=ordered(list(changes.values())),
+        unchanged=len(new.keys() - changes.keys()),
         notes=(_NOTE,),
     )
 
 
 def _counts(one: Data) -> bool:
-    """Whether it is a resource that a cloud would know: components only group others."""
+    """Whether it is a real resource; components only group others."""
     return not str(one["type"]).startswith(("slipway:", "pulumi:pulumi:"))
 
 
-def _gone(one: Data) -> ResourceChange:
+def _deleted(one: Data) -> ResourceChange:
     change = ResourceChange(urn=one["urn"], type=one["type"], verb=Verb.DELETE)
     return with_losses(change, one["inputs"], retained=bool(one["options"].get("retainOnDelete")))
 
@@ -82,35 +84,33 @@ def _changed(old: Data, new: Data) -> ResourceChange | None:
     )
 
 
-def _follow(
-    found: dict[str, ResourceChange], new: Mapping[str, Data], needs: Mapping[str, Mapping[str, Sequence[str]]]
+def _add_dependents(
+    changes: dict[str, ResourceChange], new: Mapping[str, Data], needs: Mapping[str, Mapping[str, Sequence[str]]]
 ) -> None:
-    """Add what may be replaced because something that it names is: a mount target goes with its file system.
+    """Add resources that may be replaced because they reference a replaced one: a mount target and its file system.
 
-    A replaced resource has another id. Whether what a property takes of it changes (its id does, its name may not) is
-    not known before, so nothing more than "update or replace" is said.
+    A replaced resource gets a new id. Whether the referenced value changes (an id does, a name may not) is not known
+    beforehand, so the verb is "update or replace".
     """
-    waiting = [urn for urn, change in found.items() if change.verb is Verb.REPLACE]
+    waiting = [urn for urn, change in changes.items() if change.verb is Verb.REPLACE]
     while waiting:
-        moved = waiting.pop()
+        replaced = waiting.pop()
         for urn, sources in needs.items():
-            known = found.get(urn)
+            known = changes.get(urn)
             if urn not in new or (known and known.verb is not Verb.UPDATE):
                 continue
             one = new[urn]
-            hit = [key for key, urns in sorted(sources.items()) if moved in urns]
-            forced = [key for key in hit if forces_new(one["type"], (key,), one["inputs"], one["inputs"])]
+            referring = [key for key, urns in sorted(sources.items()) if replaced in urns]
+            forced = [key for key in referring if forces_new(one["type"], (key,), one["inputs"], one["inputs"])]
             if forced:
-                found[urn] = _followed(one, forced, moved, known.properties if known else ())
+                changes[urn] = _dependent(one, forced, replaced, known.properties if known else ())
                 waiting.append(urn)
 
 
-def _followed(one: Data, keys: Sequence[str], moved: str, own: tuple[PropertyChange, ...]) -> ResourceChange:
-    name = moved.rpartition("::")[2]
-    brought = tuple(
+def _dependent(one: Data, keys: Sequence[str], replaced: str, own: tuple[PropertyChange, ...]) -> ResourceChange:
+    name = replaced.rpartition("::")[2]
+    caused = tuple(
         PropertyChange(path=key, before=f"of {name}", after=f"of the new {name}", forces=None) for key in keys
     )
-    change = ResourceChange(
-        urn=one["urn"], type=one["type"], verb=Verb.MAYBE, properties=(*own, *brought), because=name
-    )
+    change = ResourceChange(urn=one["urn"], type=one["type"], verb=Verb.MAYBE, properties=(*own, *caused), cause=name)
     return with_losses(change, one["inputs"])

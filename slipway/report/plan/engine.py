@@ -1,6 +1,6 @@
-"""A plan of the engine itself, from a file: the document of `pulumi preview --json`, or an event log.
+"""Reads a plan of the engine from a file: the output of `pulumi preview --json`, or an event log.
 
-Here the engine compared with what stands, and the providers said what is replaced, so nothing is guessed.
+The engine compared with the deployed state, and the providers determined replacements, so the plan is exact.
 """
 
 from __future__ import annotations
@@ -27,41 +27,43 @@ _VERBS: Final[Mapping[str, Verb]] = {
     "discard-replaced": Verb.REPLACE,
     "import-replacement": Verb.REPLACE,
 }
-"""The engine's steps (pulumi v3.258.0, pkg/resource/deploy/step.go) as people call them; other steps change nothing."""
+"""The engine's steps (pulumi v3.258.0, pkg/resource/deploy/step.go) as verbs; other steps change nothing."""
 
 
 def read(path: Path) -> Plan:
     """The plan in a file.
 
     Raises:
-        SlipwayError: With code 2: the file can't be read, or is neither of the two forms.
+        SlipwayError: The file can't be read, or has neither of the two formats; exit code 2.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"--plan {path}: can't be read ({error}); it takes the output of `pulumi preview --json` or an event log"
+        msg = f"--plan {path}: can't be read ({error}). Give the output of `pulumi preview --json` or an event log"
         raise SlipwayError(msg, EXIT_REFUSED) from error
     try:
         steps = list(_steps(text))
-        found: dict[str, ResourceChange] = {}
+        changes: dict[str, ResourceChange] = {}
         same = 0
         for step in steps:
             change = _change(step)
             same += step["op"] == "same"
-            # Of the three steps of a replacement, the one that names its reasons is kept.
-            if change and (change.urn not in found or len(change.properties) > len(found[change.urn].properties)):
-                found[change.urn] = change
+            # Of the three steps of a replacement, the one with the reasons is kept.
+            if change and (change.urn not in changes or len(change.properties) > len(changes[change.urn].properties)):
+                changes[change.urn] = change
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         msg = (
-            f"--plan {path}: is no plan of the engine ({type(error).__name__}: {error}). Make one by "
+            f"--plan {path}: is not a Pulumi plan ({type(error).__name__}: {error}). Create one with "
             "`pulumi preview --stack STACK --json > FILE`, or give the file of `--event-log`."
         )
         raise SlipwayError(msg, EXIT_REFUSED) from error
     return Plan(
-        against="what stands, by the engine's own plan",
-        changes=ordered(list(found.values())),
+        against="the deployed state (Pulumi plan)",
+        changes=ordered(list(changes.values())),
         unchanged=same,
-        notes=("The engine compared with its state; --refresh makes that what really stands.",),
+        notes=(
+            "The engine compared with its state. With --refresh, it updates the state from the live resources first.",
+        ),
     )
 
 
@@ -81,7 +83,7 @@ def _steps(text: str) -> Iterator[Mapping[str, Any]]:
         if line.strip():
             event = json.loads(line)
             if "sequence" not in event:
-                msg = "a line is no event"
+                msg = "a line is not an event"
                 raise ValueError(msg)
             step = (event.get("resourcePreEvent") or {}).get("metadata")
             if step:
@@ -105,13 +107,13 @@ def _properties(
     if verb not in {Verb.UPDATE, Verb.REPLACE}:
         return ()
     detailed = step.get("detailedDiff") or {}
-    found = {text: _kind(one).endswith("-replace") for text, one in detailed.items()}
+    forces = {text: _kind(one).endswith("-replace") for text, one in detailed.items()}
     for key in step.get("replaceReasons") or step.get("keys") or ():
-        if not any(text == key or text.startswith((f"{key}.", f"{key}[")) for text in found):
-            found[key] = True
+        if not any(text == key or text.startswith((f"{key}.", f"{key}[")) for text in forces):
+            forces[key] = True
     for key in step.get("diffReasons") or step.get("diffs") or ():
-        if not any(text == key or text.startswith((f"{key}.", f"{key}[")) for text in found):
-            found[key] = False
+        if not any(text == key or text.startswith((f"{key}.", f"{key}[")) for text in forces):
+            forces[key] = False
     return tuple(
         PropertyChange(
             path=text,
@@ -119,10 +121,10 @@ def _properties(
             after=shown(at(after, paths.parse(text))),
             forces=new,
         )
-        for text, new in sorted(found.items())
+        for text, new in sorted(forces.items())
     )
 
 
 def _kind(one: Mapping[str, Any]) -> str:
-    """The kind of a detailed difference: `diffKind` in the event log, `kind` in the document of `preview --json`."""
+    """The kind of a detailed difference: `diffKind` in an event log, `kind` in the output of `preview --json`."""
     return str(one.get("diffKind") or one.get("kind") or "")

@@ -1,4 +1,4 @@
-"""Property values as a reader sees them in a plan."""
+"""Formats property values of a plan for readers."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _MISSING: Final = object()
 
 
 def at(values: Mapping[str, Any], path: Path) -> Any:
-    """The value at a path; what `shown` gives nothing for where there is none."""
-    found: Any = values
+    """The value at a path; a sentinel that `shown` formats as empty if there is none."""
+    value: Any = values
     for part in path:
         try:
-            found = found[part]
+            value = value[part]
         except (KeyError, IndexError, TypeError):
             return _MISSING
-    return found
+    return value
 
 
 def shown(value: Any) -> str:
-    """A value as short text: JSON, a text without its quotes, cut where it is long; nothing for what is not there.
+    """A value as short text: JSON, strings without quotes, truncated if it is long; empty if missing.
 
-    Secrets are a mark, wherever they are.
+    Secrets are masked at any depth.
     """
     if value is _MISSING:
         return ""

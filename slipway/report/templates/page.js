@@ -4,7 +4,7 @@
     || (getComputedStyle(root).colorScheme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   const show = (theme) => { if (theme) root.dataset.theme = theme; button.setAttribute("aria-pressed", String(dark())); };
   let kept = null;
-  try { kept = localStorage.getItem("slipway-theme"); } catch { /* a page without storage starts with the system's */ }
+  try { kept = localStorage.getItem("slipway-theme"); } catch { /* without storage, follow the system setting */ }
   show(kept === "dark" || kept === "light" ? kept : null);
   button.hidden = false;
   button.addEventListener("click", () => {
@@ -12,7 +12,7 @@
     show(next);
     try { localStorage.setItem("slipway-theme", next); } catch { /* as above */ }
   });
-  // Paper can't be opened: what is folded is printed whole, and folded again afterwards.
+  // Open folded sections for printing, and fold them again afterwards.
   const opened = [];
   addEventListener("beforeprint", () => {
     for (const one of document.querySelectorAll("details:not([open]):not(.pool details)")) { one.open = true; opened.push(one); }

@@ -1,1 +1,1 @@
-"""Parts of a report, each made from what it is about: pure functions, one concern a file."""
+"""Parts of a report: pure functions, one subject per file."""

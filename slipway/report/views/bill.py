@@ -1,4 +1,4 @@
-"""What the stack costs a month, by pool, team and service."""
+"""The monthly cost of the stack, by pool, team and service."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from spec.pricing import Amounts, Estimate
 from spec.settings.platform import Platform
 
 MOVERS: Final = 6
-"""Lines of a difference that are shown."""
-_NONE: Final[Mapping[str, str]] = {"pool": "outside of pools", "team": "no team: the platform's own"}
+"""Number of lines of a cost difference that are shown."""
+_NONE: Final[Mapping[str, str]] = {"pool": "no pool", "team": "platform (no team)"}
 
 
 def bill(platform: Platform, estimate: Estimate, change: Difference | None, problem: str = "") -> Bill:
-    """The bill of an estimate, with what a change adds to it."""
+    """The bill of an estimate, with the cost difference of a change."""
     days = sorted({line.source.day.isoformat() for line in estimate.lines})
     return Bill(
         total=estimate.amounts.month,
@@ -32,7 +32,6 @@ def bill(platform: Platform, estimate: Estimate, change: Difference | None, prob
         movers=() if change is None else _movers(change),
         delta_problem=problem,
         dates=(days[0], days[-1]) if days else (),
-        region=estimate.region,
     )
 
 
@@ -44,12 +43,12 @@ def _bars(groups: Mapping[str, Amounts] | Mapping[str | None, Amounts], by: str)
 
 def _bounds(platform: Platform) -> list[tuple[str, Decimal]]:
     cost = platform.cost
-    found = [
+    bounds = [
         ("Monthly budget", None if cost.monthly_budget_usd is None else Decimal(cost.monthly_budget_usd)),
-        ("Limit of the floor", _monthly(cost.limits.floor_usd_per_hour)),
-        ("Limit of the ceiling", _monthly(cost.limits.ceiling_usd_per_hour)),
+        ("Floor limit", _monthly(cost.limits.floor_usd_per_hour)),
+        ("Ceiling limit", _monthly(cost.limits.ceiling_usd_per_hour)),
     ]
-    return [(name, amount) for name, amount in found if amount is not None]
+    return [(name, amount) for name, amount in bounds if amount is not None]
 
 
 def _monthly(hourly: float | None) -> Decimal | None:

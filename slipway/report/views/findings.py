@@ -1,4 +1,4 @@
-"""What the policy pack says of the program."""
+"""The policy findings on the program."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _LEVELS: Final = ("mandatory", "advisory")
 _SEVERITIES: Final = ("critical", "high", "medium", "low")
 
 
-def evaluation(found: Sequence[Finding], stack: str, today: date) -> Evaluation:
-    """Findings that count, mandatory ones first, and the suppressions that hold."""
+def evaluation(findings: Sequence[Finding], stack: str, today: date) -> Evaluation:
+    """Active findings, mandatory ones first, and suppressions in use."""
     stage = environment(stack)
     groups: dict[str, list[Finding]] = {}
-    for one in found:
+    for one in findings:
         if one.counts(today):
             groups.setdefault(one.id, []).append(one)
     views = [_view(group, stage) for group in groups.values()]
@@ -31,7 +31,7 @@ def evaluation(found: Sequence[Finding], stack: str, today: date) -> Evaluation:
     return Evaluation(
         rules=len(BY_NAME),
         findings=tuple(sorted(views, key=rank)),
-        suppressions=_suppressions([one for one in found if not one.counts(today)]),
+        suppressions=_suppressions([one for one in findings if not one.counts(today)]),
     )
 
 

@@ -1,4 +1,4 @@
-"""The network."""
+"""The network of a stack."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from spec.subnets import layout
 
 _OUT: Final = {
     Nat.SINGLE: "one NAT gateway for all zones",
-    Nat.PER_ZONE: "a NAT gateway in each zone",
-    Nat.NONE: "no way out: only VPC endpoints",
+    Nat.PER_ZONE: "one NAT gateway per zone",
+    Nat.NONE: "none, only VPC endpoints",
 }
 
 _TRAFFIC: Final = {"ALL": "all", "ACCEPT": "accepted", "REJECT": "rejected"}
 
 
 def network(settings: Network) -> NetworkView:
-    """The VPC as its settings lay it out."""
+    """The VPC that the settings describe."""
     logs = settings.flow_logs
     return NetworkView(
         cidr=str(settings.cidr),
@@ -35,11 +35,11 @@ def network(settings: Network) -> NetworkView:
 def _zones(settings: Network) -> tuple[ZoneView, ...]:
     ranges = layout(settings.cidr, settings.zones, settings.pod_cidr)
     names = sorted(settings.zones)
-    found = []
+    zones = []
     for index, name in enumerate(names):
         own = ranges[zone_letter(name)]
         subnets = [("public", str(own.public)), ("private", str(own.private))]
         subnets += [("pods", str(own.pods))] if own.pods else []
         nat = settings.nat is Nat.PER_ZONE or (settings.nat is Nat.SINGLE and index == 0)
-        found.append(ZoneView(name=name, subnets=tuple(subnets), nat=nat))
-    return tuple(found)
+        zones.append(ZoneView(name=name, subnets=tuple(subnets), nat=nat))
+    return tuple(zones)

@@ -1,4 +1,4 @@
-"""Pools as they are drawn."""
+"""The node pools of a stack."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from spec.settings.pools import Role
 _ORDER: Final = (Role.TRAINING, Role.INFERENCE, Role.INTERACTIVE, Role.GENERAL, Role.SYSTEM)
 
 
-_MACHINES: Final = "EC2"
-_NODE: Final = "node"
-"""Service and unit of the lines of an estimate that price machines."""
+_SERVICE: Final = "EC2"
+_UNIT: Final = "node"
+"""Service and unit of the estimate's lines for nodes."""
 
 
 def pools(specs: Iterable[PoolSpec], bill: Estimate) -> tuple[PoolView, ...]:
-    """Every pool: GPU pools first, those with more GPUs before others, then by role and name."""
+    """Every pool: GPU pools first, by descending number of GPUs, then by role and name."""
 
     def rank(spec: PoolSpec) -> tuple[bool, int, int, str]:
         return (not spec.gpu_count, -spec.gpu_count * spec.settings.max, _ORDER.index(spec.role), spec.name)
@@ -44,8 +44,8 @@ def _pool(spec: PoolSpec, bill: Estimate) -> PoolView:
         gpus=spec.gpu_count,
         gpu=spec.gpu.name if spec.gpu else "",
         slices=slices,
-        slack=mig.COMPUTE_SLICES - sum(one.compute for one in slices) if slices else 0,
-        shared=f"{spec.sharing.replicas} pods each, by {spec.sharing.mode}" if spec.sharing else "",
+        unused_slices=mig.COMPUTE_SLICES - sum(one.compute for one in slices) if slices else 0,
+        shared=f"{spec.sharing.replicas} pods per GPU by {spec.sharing.mode}" if spec.sharing else "",
         taints=tuple(f"{taint.key}{f'={taint.value}' if taint.value else ''}:{taint.effect}" for taint in spec.taints),
         facts=tuple(_facts(spec)),
         low=low,
@@ -54,7 +54,7 @@ def _pool(spec: PoolSpec, bill: Estimate) -> PoolView:
 
 
 def _slices(spec: PoolSpec) -> Iterator[Slice]:
-    """Instances of one GPU, the largest first."""
+    """MIG instances of one GPU, largest first."""
     if spec.mig is None or spec.gpu is None:
         return
     shapes = mig.PROFILES[spec.gpu.name]
@@ -64,32 +64,32 @@ def _slices(spec: PoolSpec) -> Iterator[Slice]:
 
 
 def _facts(spec: PoolSpec) -> Iterator[tuple[str, str]]:
-    yield "Machine", _range([kind.vcpus for kind in spec.instance_types], "vCPU")
+    yield "CPU", _range([kind.vcpus for kind in spec.instance_types], "vCPUs")
     yield "Memory", _range([kind.memory_mib // 1024 for kind in spec.instance_types], "GiB")
     if spec.gpu is not None:
-        yield "GPU memory", _range([kind.gpu_memory_mib // 1024 for kind in spec.instance_types], "GiB each")
+        yield "GPU memory", _range([kind.gpu_memory_mib // 1024 for kind in spec.instance_types], "GiB per GPU")
     if spec.efa_count:
-        yield "EFA", f"{spec.efa_count} adapters a node"
+        yield "EFA", f"{spec.efa_count} adapters per node"
     if spec.mig is not None:
         yield "MIG layout", spec.mig.config
     if spec.sharing is not None:
-        yield "Sharing", f"{spec.sharing.mode}, {spec.sharing.replicas} pods each"
+        yield "Sharing", f"{spec.sharing.mode}, {spec.sharing.replicas} pods per GPU"
     reservation = spec.settings.capacity.reservation
     if reservation is not None:
         kind = "Capacity Block" if spec.capacity_block else "Capacity Reservation"
         yield kind, reservation.id
     disk = spec.settings.disk
     yield "Disk", f"{disk.size_gib} GiB gp3" + (", local NVMe as RAID0" if spec.settings.local_nvme == "raid0" else "")
-    yield "System", "Amazon Linux 2023" if spec.settings.os == "al2023" else "Bottlerocket"
+    yield "OS", "Amazon Linux 2023" if spec.settings.os == "al2023" else "Bottlerocket"
 
 
 def _range(numbers: Iterable[int], unit: str) -> str:
-    found = sorted(set(numbers))
-    text = f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
+    values = sorted(set(numbers))
+    text = f"{values[0]:,}" if len(values) == 1 else f"{values[0]:,} to {values[-1]:,}"
     return f"{text} {unit}"
 
 
 def _price(name: str, bill: Estimate) -> tuple[Decimal | None, Decimal | None]:
-    """Lowest and highest price of a node an hour, as the estimate has it; none where it has none."""
-    lines = [line for line in bill.lines if line.pool == name and line.unit == _NODE and line.service == _MACHINES]
+    """Lowest and highest price of a node in the estimate, USD per hour; None without a price."""
+    lines = [line for line in bill.lines if line.pool == name and line.unit == _UNIT and line.service == _SERVICE]
     return min((line.low for line in lines), default=None), max((line.high for line in lines), default=None)

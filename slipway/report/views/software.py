@@ -1,4 +1,4 @@
-"""What runs on the cluster beside the teams' work."""
+"""The software of the platform: Helm releases and EKS add-ons."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from slipway.report.model import SoftwareView
 
 def releases(recording: Recording) -> tuple[SoftwareView, ...]:
     """Helm releases, by namespace and name."""
-    found = [one.inputs.plain for one in recording.of_type("kubernetes:helm.sh/v3:Release")]
+    inputs = [one.inputs.plain for one in recording.of_type("kubernetes:helm.sh/v3:Release")]
     views = [
         SoftwareView(
             name=str(one["name"]),
@@ -16,21 +16,21 @@ def releases(recording: Recording) -> tuple[SoftwareView, ...]:
             namespace=str(one.get("namespace") or "default"),
             chart=str(one["chart"]).rpartition("/")[2],
         )
-        for one in found
+        for one in inputs
     ]
     return tuple(sorted(views, key=lambda view: (view.namespace, view.name)))
 
 
 def addons(recording: Recording) -> tuple[SoftwareView, ...]:
-    """Add-ons that EKS manages, by name."""
-    found = [one.inputs.plain for one in recording.of_type("aws:eks/addon:Addon")]
+    """EKS add-ons, by name."""
+    inputs = [one.inputs.plain for one in recording.of_type("aws:eks/addon:Addon")]
     views = [
         SoftwareView(
             name=str(one["addonName"]),
-            version=str(one.get("addonVersion") or "EKS's default"),
+            version=str(one.get("addonVersion") or "EKS default"),
             namespace="kube-system",
             chart="",
         )
-        for one in found
+        for one in inputs
     ]
     return tuple(sorted(views, key=lambda view: view.name))

@@ -1,7 +1,7 @@
-"""What keeps data, and who uses it, as the program wires them together.
+"""Data stores and their users, according to the program.
 
-A user is found by what takes from what (property dependencies of the recording): a volume with its claim's namespace, a
-role's policy with the service accounts that the role is associated with, a release or an object that names the store.
+Users are derived from the property dependencies of the recording: a volume with its claim's namespace, a role's policy
+with the service accounts that the role is associated with, a release or an object that references the store.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _PREFIX: Final = "storage-"
 
 @dataclass(frozen=True)
 class _Kind:
-    """How a type is shown."""
+    """How a store type is shown."""
 
     label: str
     facts: Callable[[Mapping[str, Any], Platform, str], Iterator[str]]
-    idle: str = "nothing in the cluster is wired to it"
+    idle: str = "not used in the cluster"
 
 
 def stores(platform: Platform, recording: Recording) -> tuple[StoreView, ...]:
-    """Every store of the stack, in the order of `_KINDS`, then by name."""
+    """Every data store of the stack, in the order of `_KINDS`, then by name."""
     teams = {space: name for name, team in platform.teams.items() for space in team.namespaces_of(name)}
     users = Users(recording)
-    found = []
+    views = []
     for token, kind in _KINDS.items():
         for one in recording.of_type(token):
             name = one.name.removeprefix(_PREFIX)
             spaces = users.of(one.urn)
-            found.append(
+            views.append(
                 StoreView(
                     kind=kind.label,
                     name=name,
@@ -47,26 +47,26 @@ def stores(platform: Platform, recording: Recording) -> tuple[StoreView, ...]:
                     protected=one.options.protect or one.options.retain_on_delete,
                 )
             )
-    return tuple(found)
+    return tuple(views)
 
 
 class Users:
-    """Namespaces and other stores that take from a resource."""
+    """The namespaces and other stores that reference a resource."""
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._taking: dict[str, list[RecordedResource]] = {}
+        self._referring: dict[str, list[RecordedResource]] = {}
         for one in recording:
             for urn in dict.fromkeys(urn for urns in one.options.property_dependencies.values() for urn in urns):
-                self._taking.setdefault(urn, []).append(one)
+                self._referring.setdefault(urn, []).append(one)
         self._claims = {
             claim.inputs.plain["spec"].get("volumeName"): _namespace(claim)
             for claim in recording.of_type("kubernetes:core/v1:PersistentVolumeClaim")
         }
 
     def of(self, urn: str) -> frozenset[str]:
-        """Names of namespaces, and of stores that are linked to it."""
-        return frozenset(name for one in self._taking.get(urn, ()) for name in self._names(one, urn))
+        """Names of the namespaces that use it, and of stores linked to it."""
+        return frozenset(name for one in self._referring.get(urn, ()) for name in self._names(one, urn))
 
     def _names(self, one: RecordedResource, urn: str) -> Iterator[str]:
         if one.type == "kubernetes:core/v1:PersistentVolume":
@@ -102,13 +102,13 @@ def _bucket(_: Mapping[str, Any], platform: Platform, name: str) -> Iterator[str
     if name == "checkpoints" and settings.checkpoint_days is not None:
         yield f"checkpoints expire after {settings.checkpoint_days} days"
     if name == "state" and settings.artifact_days is not None:
-        yield f"artifacts of workflows expire after {settings.artifact_days} days"
+        yield f"workflow artifacts expire after {settings.artifact_days} days"
     if name == "raw" and settings.tier_raw_after_days is not None:
         yield f"Intelligent-Tiering after {settings.tier_raw_after_days} days"
     if name == "logs":
         yield f"kept {settings.log_days} days"
     else:
-        yield f"former versions kept {settings.noncurrent_days} days"
+        yield f"noncurrent versions kept {settings.noncurrent_days} days"
 
 
 def _efs(inputs: Mapping[str, Any], platform: Platform, _: str) -> Iterator[str]:
@@ -123,19 +123,20 @@ def _lustre(inputs: Mapping[str, Any], _: Platform, __: str) -> Iterator[str]:
     yield f"{inputs['storageCapacity']:,} GiB"
     yield str(inputs["deploymentType"])
     if inputs.get("perUnitStorageThroughput"):
-        yield f"{inputs['perUnitStorageThroughput']} MB/s a TiB"
+        yield f"{inputs['perUnitStorageThroughput']} MB/s per TiB"
 
 
 def _database(inputs: Mapping[str, Any], _: Platform, __: str) -> Iterator[str]:
     yield f"{inputs.get('engine')} {inputs.get('engineVersion', '')}".strip()
     yield str(inputs.get("instanceClass"))
-    yield f"{inputs.get('allocatedStorage')} GiB, to {inputs.get('maxAllocatedStorage', 'no more')} GiB"
+    grows = f", grows to {inputs['maxAllocatedStorage']} GiB" if "maxAllocatedStorage" in inputs else ""
+    yield f"{inputs.get('allocatedStorage')} GiB{grows}"
     yield "in two zones" if inputs.get("multiAz") else "in one zone"
     yield f"backups kept {inputs.get('backupRetentionPeriod', 0)} days"
 
 
 def _images(inputs: Mapping[str, Any], _: Platform, __: str) -> Iterator[str]:
-    yield "tags can't be moved" if str(inputs.get("imageTagMutability", "")).startswith("IMMUTABLE") else "mutable tags"
+    yield "immutable tags" if str(inputs.get("imageTagMutability", "")).startswith("IMMUTABLE") else "mutable tags"
 
 
 _KINDS: Final[Mapping[str, _Kind]] = {
@@ -143,5 +144,5 @@ _KINDS: Final[Mapping[str, _Kind]] = {
     "aws:efs/fileSystem:FileSystem": _Kind("EFS file system", _efs),
     "aws:fsx/lustreFileSystem:LustreFileSystem": _Kind("FSx for Lustre", _lustre),
     "aws:rds/instance:Instance": _Kind("RDS database", _database),
-    "aws:ecr/repository:Repository": _Kind("ECR repository", _images, "nodes pull from it"),
+    "aws:ecr/repository:Repository": _Kind("ECR repository", _images, "pulled by nodes"),
 }

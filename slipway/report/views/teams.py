@@ -1,4 +1,4 @@
-"""Teams, and how pools are shared out among them."""
+"""Teams, and their quotas in the pools."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def teams(platform: Platform, bill: Estimate) -> tuple[TeamView, ...]:
 
 
 def quotas(platform: Platform, specs: Mapping[str, PoolSpec]) -> tuple[Quota, ...]:
-    """Every pool that some team has a share of: GPU pools first."""
+    """Every pool in which a team has a quota: GPU pools first."""
     shared = {pool for team in platform.teams.values() for pool in team.shares}
-    wanted = (specs[name] for name in sorted(shared & specs.keys()))
-    return tuple(_quota(platform, spec) for spec in sorted(wanted, key=lambda spec: (not spec.gpu_count, spec.name)))
+    pools = (specs[name] for name in sorted(shared & specs.keys()))
+    return tuple(_quota(platform, spec) for spec in sorted(pools, key=lambda spec: (not spec.gpu_count, spec.name)))
 
 
 def _quota(platform: Platform, spec: PoolSpec) -> Quota:

@@ -1,1 +1,1 @@
-"""The aws provider of the sandbox: all types of pulumi_aws are checked, many live in moto, the others are records."""
+"""The sandbox's aws provider: every type of pulumi_aws is checked; many are kept in moto, the others are records."""

@@ -1,4 +1,4 @@
-"""Inputs held against the kinds of a type's properties."""
+"""Checking inputs against the schema of a type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slipway.sandbox.rpc.wire import UNKNOWN
 def check_object(
     fields: Mapping[str, Field], value: Mapping[str, Any], at: PropertyPath, where: str
 ) -> Iterable[Failure]:
-    """All that is wrong with the properties of an object, each with its path; `where` names the object."""
+    """All problems with the properties of an object, each with its path; `where` names the object."""
     for name, field in fields.items():
         if field.required and value.get(name) is None:
             yield Failure(paths.write((*at, name)), f"missing: {where} requires {name!r}")
@@ -60,7 +60,7 @@ def _check(kind: Kind, value: Any, at: PropertyPath) -> Iterable[Failure]:
 
 
 _WORDS = {
-    "str": "a text",
+    "str": "a string",
     "int": "a whole number",
     "float": "a number",
     "bool": "true or false",
@@ -71,7 +71,7 @@ _WORDS = {
 
 
 def _fits(kind: Scalar, value: Any) -> bool:
-    """As the AWS provider does, take numbers and truth values given as text."""
+    """Like the AWS provider, accept numbers and booleans as strings."""
     if isinstance(value, (list, Mapping)):
         return False
     if kind.name == "bool":

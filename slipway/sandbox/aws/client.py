@@ -1,6 +1,6 @@
-"""The one door to moto: every AWS call of the aws provider goes through `Aws.call`, and a fault can be put there.
+"""The client of moto: every AWS call of the aws provider goes through `Aws.call`, where tests can inject faults.
 
-Moto tells accounts apart by the header `x-moto-account-id`, so the sandbox is whichever account a stack names.
+Moto selects the account by the header `x-moto-account-id`, so the sandbox can serve whichever account a stack names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from slipway.sandbox.ports import Clusters, NodeObserver
 from slipway.sandbox.rpc.errors import ProviderError
 
 if TYPE_CHECKING:
-    from slipway.sandbox.aws.in_process import Send
+    from slipway.sandbox.aws.moto.in_process import Send
 
 DEFAULT_ACCOUNT = "123456789012"
 ACCOUNT_HEADER = "x-moto-account-id"
@@ -30,7 +30,7 @@ _NOT_FOUND = re.compile(r"NotFound|NoSuch|NonExistent|DoesNotExist|^404$")
 
 
 class AwsError(ProviderError):
-    """An answer of AWS that is an error; `code` is AWS's, such as `InvalidVpcID.NotFound`."""
+    """An error answer of AWS; `code` is AWS's, such as `InvalidVpcID.NotFound`."""
 
     def __init__(self, operation: str, code: str, message: str) -> None:
         super().__init__(f"{operation}: {code}: {message}")
@@ -39,30 +39,30 @@ class AwsError(ProviderError):
     @property
     def not_found(self) -> bool:
         """Whether AWS says that there is no such object."""
-        # Auto Scaling has no code of its own for it.
-        told = self.code == "ValidationError" and "not found" in str(self)
-        return told or _NOT_FOUND.search(self.code) is not None
+        # Auto Scaling has no error code of its own for it.
+        in_text = self.code == "ValidationError" and "not found" in str(self)
+        return in_text or _NOT_FOUND.search(self.code) is not None
 
 
-# The account of the call a thread is about to make. A client per account would cost up to half a second each instead.
+# The account of a thread's next call. A separate client per account would take up to half a second each.
 _ACCOUNT: ContextVar[str] = ContextVar("account", default=DEFAULT_ACCOUNT)
 
 
 class Clients:
-    """boto3 clients of one moto server, made once per service and region.
+    """boto3 clients of one moto server, created once per service and region.
 
     Args:
         endpoint: Address of the server.
-        send: What answers in its place where the server is of this process (`in_process.send_to`).
+        send: Answers requests without a socket if the server runs in this process (`moto.in_process.send_to`).
     """
 
     def __init__(self, endpoint: str, send: Send | None = None) -> None:
         self.endpoint = endpoint
         self._send = send
-        # Moto takes any credential; without one boto3 would look for a real one on this machine.
+        # Moto accepts any credentials; without any, boto3 would look for real ones on this machine.
         self._session: Any = boto3.Session(aws_access_key_id="sandbox", aws_secret_access_key="sandbox")  # noqa: S106
         self._made: dict[tuple[str, str], Any] = {}
-        # Making clients from several threads at once is not safe in botocore; using them is.
+        # In botocore, creating clients is not thread-safe; using them is.
         self._lock = threading.Lock()
 
     def get(self, service: str, region: str) -> Any:
@@ -74,7 +74,7 @@ class Clients:
             return self._made[key]
 
     def partition(self, region: str) -> str:
-        """The partition a region belongs to: aws, aws-cn, aws-us-gov."""
+        """The partition of a region: aws, aws-cn, aws-us-gov."""
         return str(self._session.get_partition_for_region(region))
 
     def _make(self, service: str, region: str) -> Any:
@@ -103,11 +103,11 @@ class Aws:
 
     @property
     def partition(self) -> str:
-        """AWS's partition of the region: ARNs begin with it."""
+        """The region's AWS partition, part of its ARNs."""
         return self.clients.partition(self.region)
 
     def at(self, region: str | None) -> Aws:
-        """The same account in another region: resources of pulumi_aws 7 may name one."""
+        """The same account in another region; resources of pulumi_aws 7 may name one."""
         return self if region in (None, self.region) else replace(self, region=region)
 
     def call(self, service: str, operation: str, **parameters: Any) -> dict[str, Any]:
@@ -138,5 +138,5 @@ class Aws:
         return shape
 
     def names(self) -> dict[str, str]:
-        """What templates of ids and ARNs may mention."""
+        """Names that templates of ids and ARNs may use."""
         return {"region": self.region, "account": self.account, "partition": self.partition}

@@ -1,6 +1,6 @@
-"""The arguments of an `aws.Provider` -> the account and region its resources go to.
+"""The account and region of an `aws.Provider`, from its arguments.
 
-Credentials, profiles and roles are taken and not used: the sandbox is whichever account the stack names.
+Credentials, profiles and roles are accepted and ignored: the sandbox serves whichever account the stack names.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _REGION_VARIABLES = ("AWS_REGION", "AWS_DEFAULT_REGION")
 
 @dataclass(frozen=True)
 class World:
-    """What all provider instances share; `account` where the sandbox was started for one account alone."""
+    """What all provider instances share; `account` is set if the sandbox was started for one account only."""
 
     clients: Clients
     account: str | None = None
@@ -29,7 +29,7 @@ class World:
 
 
 def session(world: World, config: Mapping[str, Any]) -> Aws:
-    """The account and region of one provider instance. Raises ProviderError as the AWS provider words it."""
+    """The account and region of one provider instance. Raises ProviderError with the AWS provider's message."""
     return Aws(
         world.clients,
         _region(config),
@@ -42,18 +42,18 @@ def session(world: World, config: Mapping[str, Any]) -> Aws:
 
 def _region(config: Mapping[str, Any]) -> str:
     named = [config.get("region"), *(os.environ.get(name) for name in _REGION_VARIABLES)]
-    found = next((region for region in named if region), None)
-    if not found:
+    region = next((region for region in named if region), None)
+    if not region:
         msg = (
             "missing region configuration: set it with `pulumi config set aws:region REGION`, as the argument `region` "
-            "of aws.Provider, or as AWS_REGION where the sandbox is started"
+            "of aws.Provider, or as AWS_REGION when you start the sandbox"
         )
         raise ProviderError(msg)
-    return str(found)
+    return str(region)
 
 
 def _account(world: World, config: Mapping[str, Any]) -> str:
-    """The first account the stack allows; where the sandbox is another one, the AWS provider's own words."""
+    """The first account that the stack allows. Refuses another account of the sandbox like the AWS provider."""
     allowed = [str(account) for account in wire.nested(config.get("allowedAccountIds")) or []]
     forbidden = [str(account) for account in wire.nested(config.get("forbiddenAccountIds")) or []]
     account = world.account or (allowed[0] if allowed else DEFAULT_ACCOUNT)
@@ -61,7 +61,7 @@ def _account(world: World, config: Mapping[str, Any]) -> str:
         listed = f"allowed are {', '.join(allowed)}" if allowed else "it is forbidden"
         msg = (
             f"AWS account ID not allowed: {account} ({listed}). The sandbox was started for account {account}: start "
-            "it for the stack's account, or for none, so that it is the account each stack names"
+            "it for the stack's account, or without an account to serve whichever one a stack names"
         )
         raise ProviderError(msg)
     return account

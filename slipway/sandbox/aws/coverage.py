@@ -1,4 +1,4 @@
-"""Which types live in moto and which are records, and which updates are recorded all the same: nothing is hidden."""
+"""Which types are kept in moto, which are records, and which updates are only recorded."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ def coverage() -> dict[str, Any]:
 
 
 def recorded_updates() -> dict[str, list[str]]:
-    """The inputs of moto's types whose update is kept in the state alone: AWS makes it, moto has no such operation."""
-    found = {}
+    """Inputs, by type in moto, whose update exists only in the state: AWS supports it, moto has no such operation."""
+    by_type = {}
     for type_token, mapping in MAPPINGS.items():
         known = schema(type_token)
         inputs = mapping.recorded(known.inputs) if known else []
         if inputs:
-            found[type_token] = inputs
-    return found
+            by_type[type_token] = inputs
+    return by_type

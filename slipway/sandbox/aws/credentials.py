@@ -1,6 +1,6 @@
-"""Credentials with which any AWS client is a stack's account in the sandbox.
+"""Credentials with which any AWS client uses a stack's account in the sandbox.
 
-Moto tells accounts apart by a header that only our provider sends; a session that its STS issued carries the account
+Moto selects the account by a header that only our provider sends. A session issued by moto's STS identifies the account
 too, and every SDK and the AWS CLI can use one.
 """
 
@@ -9,18 +9,18 @@ from __future__ import annotations
 from slipway.sandbox.aws.client import Aws, Clients
 
 ROLE = "slipway-sandbox"
-"""Name of the role in the session's ARN; moto asks for none to exist, so the account stays empty."""
+"""Name of the role in the session's ARN; moto does not require it to exist, so the account stays empty."""
 DURATION_SECONDS = 12 * 3600
-"""As long as a working day; AWS allows a session 12 hours at most (STS API Reference, AssumeRole)."""
+"""The maximum that AWS allows for a session (STS API Reference, AssumeRole)."""
 
 
 def credentials(endpoint: str, account: str, region: str) -> dict[str, str]:
-    """The variables of a session of an account.
+    """The environment variables for a session of an account.
 
     Args:
         endpoint: Address of the moto server.
         account: AWS account, 12 digits.
-        region: AWS Region that clients use where they name none.
+        region: Default AWS Region of clients.
     """
     clients = Clients(endpoint)
     answer = Aws(clients, region, account).call(
@@ -35,7 +35,7 @@ def credentials(endpoint: str, account: str, region: str) -> dict[str, str]:
         "AWS_ACCESS_KEY_ID": session["AccessKeyId"],
         "AWS_SECRET_ACCESS_KEY": session["SecretAccessKey"],
         "AWS_SESSION_TOKEN": session["SessionToken"],
-        # boto3 and the AWS CLI read the one, the other SDKs the other.
+        # boto3 and the AWS CLI read the first, other SDKs the second.
         "AWS_DEFAULT_REGION": region,
         "AWS_REGION": region,
     }

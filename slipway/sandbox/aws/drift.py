@@ -1,7 +1,7 @@
-"""Whether the live value of a property still is what the inputs ask for.
+"""Whether the live value of a property still matches the inputs.
 
-AWS answers with defaults filled in, lists in its own order, numbers as text and policies in another layout. None of
-that is drift, and a refresh that shows it teaches people to overlook refreshes.
+AWS answers with defaults filled in, lists in another order, numbers as strings and policies in another layout. None of
+that is drift, and a refresh that shows it teaches users to ignore refreshes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from slipway.sandbox.aws.kinds import AnyOf, Kind, ListOf, MapOf, ObjectOf
 
 
 def same(kind: Kind, wanted: Any, live: Any) -> bool:
-    """Whether the live value meets the wanted one."""
+    """Whether the live value matches the wanted one."""
     if isinstance(kind, AnyOf):
         kind = kind.options[0]
     if isinstance(kind, ListOf):
@@ -27,7 +27,7 @@ def same(kind: Kind, wanted: Any, live: Any) -> bool:
 
 
 def drifted(kind: Kind, wanted: Any, live: Any) -> Any:
-    """What to show in place of the wanted value: of an object only the properties the program set."""
+    """The value to show instead of the wanted one; for an object, only the properties that the program set."""
     if isinstance(kind, ObjectOf) and isinstance(wanted, Mapping) and isinstance(live, Mapping):
         return {
             key: item
@@ -39,7 +39,7 @@ def drifted(kind: Kind, wanted: Any, live: Any) -> Any:
 
 
 def _same_object(kind: ObjectOf, wanted: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
-    """Properties the program did not set are AWS's to choose."""
+    """Compare only the properties that the program set; AWS chooses the others."""
     return all(same(kind.fields[key].kind, item, live.get(key)) for key, item in wanted.items())
 
 
@@ -67,7 +67,7 @@ def _text(value: Any) -> str:
 
 
 def _document(value: Any) -> Any:
-    """A JSON document in one layout: IAM takes `"s3:*"` and `["s3:*"]` for the same, and lists in any order."""
+    """A JSON document in a canonical layout: to IAM `"s3:*"` and `["s3:*"]` are equal, and lists have no order."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             value = json.loads(value)

@@ -1,6 +1,6 @@
-"""The data sources the sandbox answers. A program that asks for another is told so by name."""
+"""The data sources that the sandbox supports; a call of any other is an error that names it."""
 
-# The functions all take the same arguments, used or not.
+# All functions take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Args: TypeAlias = dict[str, Any]
 
 
 def invoke(aws: Aws, token: str, args: Args) -> Args:
-    """The answer, with the arguments echoed as the AWS provider does. Raises ProviderError for an unknown function."""
+    """The answer, with the arguments repeated as in the AWS provider. Raises ProviderError for an unknown function."""
     function = FUNCTIONS.get(token)
     if function is None:
-        served = ", ".join(sorted(name.split(":")[-1] for name in FUNCTIONS))
-        msg = f"function {token} is not served by the sandbox, which has {served}"
+        supported = ", ".join(sorted(name.split(":")[-1] for name in FUNCTIONS))
+        msg = f"the sandbox does not support the function {token}; it supports {supported}"
         raise ProviderError(msg)
     return {**args, **function(aws, args)}
 
@@ -38,10 +38,11 @@ def _availability_zones(aws: Aws, args: Args) -> Args:
     filters = _filters(args)
     if args.get("state"):
         filters.append({"Name": "state", "Values": [args["state"]]})
-    found = aws.call("ec2", "describe_availability_zones", Filters=filters)["AvailabilityZones"]
-    left_out = {*(args.get("excludeNames") or []), *(args.get("excludeZoneIds") or [])}
+    described = aws.call("ec2", "describe_availability_zones", Filters=filters)["AvailabilityZones"]
+    excluded = {*(args.get("excludeNames") or []), *(args.get("excludeZoneIds") or [])}
     zones = sorted(
-        (zone for zone in found if not {zone["ZoneName"], zone["ZoneId"]} & left_out), key=lambda zone: zone["ZoneName"]
+        (zone for zone in described if not {zone["ZoneName"], zone["ZoneId"]} & excluded),
+        key=lambda zone: zone["ZoneName"],
     )
     return {
         "id": aws.region,
@@ -53,8 +54,8 @@ def _availability_zones(aws: Aws, args: Args) -> Args:
 
 
 def _caller_identity(aws: Aws, args: Args) -> Args:
-    found = aws.call("sts", "get_caller_identity")
-    return {"id": found["Account"], "accountId": found["Account"], "arn": found["Arn"], "userId": found["UserId"]}
+    caller = aws.call("sts", "get_caller_identity")
+    return {"id": caller["Account"], "accountId": caller["Account"], "arn": caller["Arn"], "userId": caller["UserId"]}
 
 
 def _region(aws: Aws, args: Args) -> Args:
@@ -81,35 +82,35 @@ def _policy_document(aws: Aws, args: Args) -> Args:
 
 
 def _parameter(aws: Aws, args: Args) -> Args:
-    """Moto ships many of the public parameters under /aws/service."""
+    """Moto has many of the public parameters under /aws/service."""
     decrypt = args.get("withDecryption", True)
-    found = aws.call("ssm", "get_parameter", Name=args["name"], WithDecryption=decrypt)["Parameter"]
+    parameter = aws.call("ssm", "get_parameter", Name=args["name"], WithDecryption=decrypt)["Parameter"]
     return {
         "id": args["name"],
-        "arn": found["ARN"],
-        "type": found["Type"],
-        "value": found["Value"],
-        "insecureValue": found["Value"] if found["Type"] != "SecureString" else "",
-        "version": found["Version"],
+        "arn": parameter["ARN"],
+        "type": parameter["Type"],
+        "value": parameter["Value"],
+        "insecureValue": parameter["Value"] if parameter["Type"] != "SecureString" else "",
+        "version": parameter["Version"],
         "region": aws.region,
     }
 
 
 def _parameters_by_path(aws: Aws, args: Args) -> Args:
     request = {"Path": args["path"], "Recursive": bool(args.get("recursive"))}
-    found, token = [], ""
+    parameters, token = [], ""
     while True:
         page = aws.call("ssm", "get_parameters_by_path", **request, **({"NextToken": token} if token else {}))
-        found += page["Parameters"]
+        parameters += page["Parameters"]
         token = page.get("NextToken", "")
         if not token:
             break
     return {
         "id": args["path"],
-        "names": [item["Name"] for item in found],
-        "values": [item["Value"] for item in found],
-        "types": [item["Type"] for item in found],
-        "arns": [item["ARN"] for item in found],
+        "names": [item["Name"] for item in parameters],
+        "values": [item["Value"] for item in parameters],
+        "types": [item["Type"] for item in parameters],
+        "arns": [item["ARN"] for item in parameters],
     }
 
 
@@ -120,7 +121,7 @@ _AMI_TEXTS = (
 
 
 def _ami(aws: Aws, args: Args) -> Args:
-    """The newest of the images that match; the AWS provider wants `mostRecent` where there are several."""
+    """The newest matching image; like the AWS provider, requires `mostRecent` if there are several."""
     request = {"Owners": args.get("owners"), "ExecutableUsers": args.get("executableUsers"), "Filters": _filters(args)}
     images = aws.call("ec2", "describe_images", **{key: value for key, value in request.items() if value})["Images"]
     pattern = re.compile(args.get("nameRegex") or "")

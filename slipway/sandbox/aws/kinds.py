@@ -1,4 +1,4 @@
-"""The kinds of value a property can hold. What they are for a type is told by `schema`."""
+"""The kinds of value that a property can have; `schema` gives those of a type."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Final, TypeAlias
 
 @dataclass(frozen=True)
 class Scalar:
-    """A text, number or truth value; `name` is str, int, float or bool."""
+    """A string, number or boolean; `name` is str, int, float or bool."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class Anything:
-    """A property the SDK says nothing about."""
+    """A property whose kind the SDK does not declare."""
 
 
 @dataclass(frozen=True)
 class ListOf:
-    """A list or a set; the SDK does not tell them apart."""
+    """A list or a set; the SDK does not distinguish them."""
 
     item: Kind
 
@@ -35,9 +35,9 @@ class MapOf:
 
 @dataclass(frozen=True)
 class ObjectOf:
-    """A nested object. `name` is the SDK's class, with its module; `objects` are all objects of the type it is part of.
+    """A nested object. `name` is the SDK's class with its module; `objects` has all objects of the type it belongs to.
 
-    It is found there by name, for an object may hold objects of its own kind (the statements of a rule of wafv2).
+    It is looked up by name, because an object may contain objects of its own kind (the statements of a wafv2 rule).
     """
 
     name: str
@@ -51,7 +51,7 @@ class ObjectOf:
 
 @dataclass(frozen=True)
 class AnyOf:
-    """One of several kinds, the plainest first: a policy is a text or an object."""
+    """One of several kinds, the simplest first: a policy is a string or an object."""
 
     options: tuple[Kind, ...]
 
@@ -61,14 +61,14 @@ Kind: TypeAlias = Scalar | Anything | ListOf | MapOf | ObjectOf | AnyOf
 
 @dataclass(frozen=True)
 class Field:
-    """One property: whether it must be given, and its kind."""
+    """One property: whether it is required, and its kind."""
 
     required: bool
     kind: Kind
 
 
 Objects: TypeAlias = Mapping[str, Mapping[str, Field]]
-"""Properties by wire name, by the name of the object that has them: all objects of a type, and the type's own two."""
+"""Properties by wire name, by object: all nested objects of a type, and its own inputs and outputs."""
 
 INPUTS: Final = "inputs"
 OUTPUTS: Final = "outputs"

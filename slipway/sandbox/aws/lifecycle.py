@@ -1,4 +1,4 @@
-"""Create, read, update and delete for every row. What is particular to a type is in its row."""
+"""Create, read, update and delete for all resource mappings; whatever is specific to a type is in its mapping."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from slipway.sandbox.rpc.hooks import ReadResult
 
 DELETE_ATTEMPTS = 5
 DELETE_PAUSE_SECONDS = 0.3
-"""Parallel deletes of a stack meet for moments: a dependency that is going is worth waiting for, shortly."""
+"""A parallel delete may meet a dependency that is just being deleted, so it is retried after a short pause."""
 
 
 class Lifecycle:
-    """One row in one region of one account."""
+    """One resource mapping in one region of one account."""
 
     def __init__(self, aws: Aws, schema: Schema, mapping: ResourceMapping) -> None:
         self.aws, self.schema, self.mapping = aws, schema, mapping
 
     def create(self, inputs: Inputs) -> tuple[str, dict[str, Any]]:
-        """Make the object. What fails after it exists is a PartialFailureError that names it."""
+        """Create the object. A failure after it exists is a PartialFailureError with its id."""
         sent = self.sent(inputs)
         if self.mapping.before:
             self.mapping.before(self.aws, "", sent)
@@ -37,26 +37,26 @@ class Lifecycle:
             for setting in self.mapping.settings:
                 if setting.at_create and (setting.is_general or set(setting.keys) & set(inputs)):
                     self._apply(setting, id, sent)
-            found = self._live(id, {**sent, "id": id})
-        return id, outputs.complete(self.aws, self.schema, self.mapping, id, inputs, found or {})
+            live = self._live(id, {**sent, "id": id})
+        return id, outputs.complete(self.aws, self.schema, self.mapping, id, inputs, live or {})
 
     def read(self, id: str, olds: Inputs, inputs: Inputs) -> ReadResult | None:
-        """The live object with its drift, None when it is gone. Without inputs it is an import."""
+        """The live object with its drift; None if it does not exist any more. Without inputs it is an import."""
         names = {**self._parts(id), **inputs, **olds, "id": id}
         item = self._live(id, names)
         if item is None:
             return None
         if not inputs:
             return self._imported(id, names, item)
-        moved = self._drift(inputs, names, item)
-        fresh = outputs.complete(self.aws, self.schema, self.mapping, id, {**inputs, **moved}, item)
-        if "tags" in moved or "tagsAll" in fresh:
+        drifted = self._drift(inputs, names, item)
+        fresh = outputs.complete(self.aws, self.schema, self.mapping, id, {**inputs, **drifted}, item)
+        if "tags" in drifted or "tagsAll" in fresh:
             fresh["tagsAll"] = self._tags_all(names, item, fresh.get("tagsAll") or {})
         kept = {key: value for key, value in olds.items() if key not in fresh}
-        return ReadResult(id, {**kept, **fresh}, {**inputs, **moved})
+        return ReadResult(id, {**kept, **fresh}, {**inputs, **drifted})
 
     def update(self, id: str, olds: Inputs, inputs: Inputs, changed: set[str] | None) -> dict[str, Any]:
-        """Send what changed; None sends everything, to finish what failed half-way."""
+        """Send the changed inputs; None sends all of them, to complete an earlier partial failure."""
         sent = {**self.mapping.defaults, **self.sent(inputs)}
         names = {**olds, **sent, "id": id}
         done: dict[str, Any] = {}
@@ -67,12 +67,12 @@ class Lifecycle:
                 tags.change(
                     self.aws, self.mapping, self._names(names), olds.get("tagsAll") or {}, sent.get("tags") or {}
                 )
-            found = self._live(id, names)
-            done = outputs.complete(self.aws, self.schema, self.mapping, id, inputs, found or {})
+            live = self._live(id, names)
+            done = outputs.complete(self.aws, self.schema, self.mapping, id, inputs, live or {})
         return {**{k: v for k, v in olds.items() if k not in self.schema.inputs and k not in done}, **done}
 
     def delete(self, id: str, olds: Inputs) -> None:
-        """Remove the object; one that is gone already is removed."""
+        """Delete the object; no error if it does not exist any more."""
         for attempt in range(1, DELETE_ATTEMPTS + 1):
             try:
                 self._delete(id, olds)
@@ -88,7 +88,7 @@ class Lifecycle:
     # -- parts ---------------------------------------------------------------------------------------------------------
 
     def sent(self, inputs: Inputs) -> dict[str, Any]:
-        """The inputs as a row gets them: tags merged with the default ones, without the region."""
+        """The inputs that a mapping gets: tags merged with the default tags, without the region."""
         sent = {key: value for key, value in inputs.items() if not key.startswith("__") and key != "region"}
         all_tags = tags.merged(self.aws, inputs) if "tags" in self.schema.inputs else {}
         return {**sent, "tags": all_tags} if all_tags else sent
@@ -136,7 +136,7 @@ class Lifecycle:
             self.mapping.delete(self.aws, id, olds)
 
     def _parts(self, id: str) -> dict[str, str]:
-        """What the id says when nothing else is known: `cluster:group` for `{clusterName}:{nodeGroupName}`."""
+        """The inputs that the id contains: `cluster:group` for `{clusterName}:{nodeGroupName}`."""
         if "{" not in self.mapping.id:
             return {}
         pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", re.escape(self.mapping.id))
@@ -144,43 +144,43 @@ class Lifecycle:
         return match.groupdict() if match else {}
 
     def _drift(self, inputs: Inputs, names: Inputs, item: Item) -> dict[str, Any]:
-        found = outputs.from_item(self.schema, self.mapping, item)
-        moved = {}
+        live = outputs.from_item(self.schema, self.mapping, item)
+        drifted = {}
         for name in self.mapping.drift:
             wanted = inputs.get(name, self.mapping.defaults.get(name))
             if wanted is None and name not in self.mapping.defaults:
                 continue
             kind = self.schema.inputs[name].kind
-            if not drift.same(kind, wanted, found.get(name)):
-                moved[name] = drift.drifted(kind, wanted, found.get(name))
+            if not drift.same(kind, wanted, live.get(name)):
+                drifted[name] = drift.drifted(kind, wanted, live.get(name))
         live_tags = tags.live(self.aws, self.mapping, self._names(names), item)
         if live_tags is not None and live_tags != tags.merged(self.aws, inputs):
             own = tags.own(self.aws, inputs.get("tags") or {}, live_tags)
             if own != (inputs.get("tags") or {}):
-                moved["tags"] = own
-        return moved
+                drifted["tags"] = own
+        return drifted
 
     def _tags_all(self, names: Inputs, item: Item, otherwise: Mapping[str, str]) -> Mapping[str, str]:
         live_tags = tags.live(self.aws, self.mapping, self._names(names), item)
         return otherwise if live_tags is None else live_tags
 
     def _imported(self, id: str, names: Inputs, item: Item) -> ReadResult:
-        """Everything AWS says that the program could have set becomes an input, marked as not set by the program."""
-        found = outputs.from_item(self.schema, self.mapping, item)
-        known = {**{key: value for key, value in names.items() if key in self.schema.inputs}, **found}
-        taken = {key: value for key, value in known.items() if key in self.schema.inputs and key != "tags"}
-        defaults = sorted(taken)
-        done = outputs.complete(self.aws, self.schema, self.mapping, id, taken, item)
+        """All live values that the program could have set become inputs, marked as not set by the program."""
+        live = outputs.from_item(self.schema, self.mapping, item)
+        known = {**{key: value for key, value in names.items() if key in self.schema.inputs}, **live}
+        inputs = {key: value for key, value in known.items() if key in self.schema.inputs and key != "tags"}
+        defaults = sorted(inputs)
+        done = outputs.complete(self.aws, self.schema, self.mapping, id, inputs, item)
         live_tags = tags.live(self.aws, self.mapping, self._names({**names, **done}), item) or {}
         own = tags.own(self.aws, {}, live_tags)
         if own:
-            taken["tags"] = own
+            inputs["tags"] = own
             done |= {"tags": own, "tagsAll": live_tags}
-        return ReadResult(id, done, {**taken, DEFAULTS_KEY: defaults})
+        return ReadResult(id, done, {**inputs, DEFAULTS_KEY: defaults})
 
     @contextmanager
     def _partial(self, id: str, inputs: Inputs, olds: Inputs) -> Iterator[None]:
-        """Errors here leave an object behind: the engine has to know its id."""
+        """Convert errors into a PartialFailureError: the object exists, so the engine must keep its id."""
         try:
             yield
         except ProviderError as error:

@@ -1,7 +1,7 @@
-"""How one type of pulumi_aws lives in moto, as data: a row per type, a file per family under rows/.
+"""How a type of pulumi_aws is kept in moto, as data: one resource mapping per type, one file per service in mappings/.
 
-Inputs reach a row without `region` and with `tags` merged from the provider's default tags. Templates such as
-`arn:{partition}:ec2:{region}:{account}:vpc/{id}` may name the id, the region, the account and any input or output.
+A mapping gets the inputs without `region`, and `tags` merged with the provider's default tags. Templates such as
+`arn:{partition}:ec2:{region}:{account}:vpc/{id}` may use the id, the region, the account and any input or output.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from slipway.sandbox.aws.shapes import normal, to_api
 Inputs: TypeAlias = Mapping[str, Any]
 Item: TypeAlias = Mapping[str, Any]
 ANY = "*"
-"""In the keys of a setting: it sends all inputs, at every update but one of tags alone."""
+"""In the keys of a setting: it sends all inputs, at every update other than one of tags only."""
 
 ALWAYS = "always"
-"""In the keys of a setting: it happens at creation and at every such update, and sends no input of its own."""
+"""In the keys of a setting: it runs at creation and at every such update, and has no inputs of its own."""
 
 _TAGS = {"tags", "tagsAll"}
 
@@ -31,9 +31,9 @@ _TAGS = {"tags", "tagsAll"}
 class Call:
     """One AWS operation; inputs become its parameters by name (shapes.py).
 
-    `target` are parameters from templates, `fixed` constants. Inputs are renamed, adapted by a function where names are
-    not enough, and put inside the parameter `wrap` where the operation itself does not know them. `item` picks the
-    result.
+    `target` has parameters from templates, `fixed` constants. Inputs are renamed, adapted by a function if renaming is
+    not enough, and put inside the parameter `wrap` if the operation itself does not have them. `item` is the JMESPath
+    of the result.
     """
 
     operation: str
@@ -57,7 +57,7 @@ class Call:
         return {**to_api(shape, values), **self.fixed, **fill(self.target, names)}
 
     def __call__(self, aws: Aws, service: str, inputs: Inputs, names: Inputs) -> Any:
-        """Make the call; what `item` picks of the answer."""
+        """Make the call; returns the part of the answer that `item` selects."""
         answer = aws.call(service, self.operation, **self.parameters(aws, service, inputs, names))
         return pick(self.item, answer)
 
@@ -69,10 +69,10 @@ Action: TypeAlias = Callable[[Aws, str, Inputs], None]
 
 @dataclass(frozen=True)
 class Setting:
-    """What the create call does not carry, or what an update sends: `keys` of the inputs and how they are sent.
+    """Inputs that the create call does not include, or that an update sends: their `keys`, and how they are sent.
 
-    An action gets the id and all inputs; the row's defaults stand in for inputs that were removed. With ANY, a change
-    of nothing but the inputs in `unless` does not call for it.
+    An action gets the id and all inputs; the mapping's defaults replace removed inputs. With ANY, a change of only the
+    inputs in `unless` does not trigger it.
     """
 
     keys: tuple[str, ...]
@@ -82,7 +82,7 @@ class Setting:
 
     @property
     def is_general(self) -> bool:
-        """Whether any change calls for it."""
+        """Whether any change triggers it."""
         return bool({ANY, ALWAYS} & set(self.keys))
 
 
@@ -91,7 +91,7 @@ class Tags:
     """The calls that change and read the tags of an object.
 
     `specification` is EC2's name of the resource type, for services that take tags in TagSpecifications; `replace`
-    sends the whole set where a service knows no other way.
+    sends the whole set, for services that can't change single tags.
     """
 
     tag: str = ""
@@ -106,12 +106,12 @@ class Tags:
 class ResourceMapping:
     """One type.
 
-    force_new: inputs whose change makes a new object, nested ones with dots; `replace_if` decides the rest by path, old
-    and new inputs. name, name_form, name_limit: the input made up when it is left out. from_item, computed: outputs by
-    JMESPath from AWS's description and from templates. drift: inputs a refresh compares; `defaults` are what AWS takes
-    for those left out. volatile: outputs an update changes. exactly_one: groups of inputs of which one has to be given.
-    before: what AWS checks at creation and moto does not. refuse: why AWS would not make an update, from old and new
-    inputs.
+    force_new: inputs whose change forces a replacement, nested ones with dots; `replace_if` decides the rest by path,
+    old and new inputs. name, name_form, name_limit: the input that is generated if the program omits it. from_item,
+    computed: outputs by JMESPath from AWS's description and from templates. drift: inputs that a refresh compares;
+    `defaults` are AWS's defaults for omitted inputs. volatile: outputs that an update changes. exactly_one: groups of
+    inputs of which exactly one is required. before: checks that AWS makes at creation and moto does not. refuse: why
+    AWS would refuse an update, from old and new inputs.
     """
 
     type: str
@@ -137,13 +137,13 @@ class ResourceMapping:
     refuse: Callable[[Inputs, Inputs], str | None] | None = None
 
     def settings_for(self, changed: set[str] | None) -> list[Setting]:
-        """The settings an update of these inputs has to send; None for all of them."""
+        """The settings that an update of these inputs must send; None means all of them."""
         if changed is None:
             return list(self.settings)
         return [s for s in self.settings if changed & set(s.keys) or (s.is_general and changed - _TAGS - s.unless)]
 
     def recorded(self, known: Inputs) -> list[str]:
-        """The inputs whose update AWS would make and moto has no operation for: kept in the state alone."""
+        """Inputs whose update exists only in the state: AWS supports it, moto has no operation for it."""
         sent = {key for setting in self.settings for key in setting.keys}
         if ANY in sent:
             return []
@@ -152,7 +152,7 @@ class ResourceMapping:
 
 
 def pick(expression: str, value: Any) -> Any:
-    """What a JMESPath expression finds."""
+    """The result of a JMESPath expression."""
     return jmespath.search(expression, value)
 
 
@@ -168,21 +168,21 @@ def fill(template: Any, names: Inputs) -> Any:
 
 
 class _Formatter(string.Formatter):
-    """Names are looked up as they are; one that is missing is an error of the row, named."""
+    """Look names up without attribute access; an unknown name is an error of the mapping."""
 
     def get_value(self, key: int | str, args: Any, kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG002
         if key not in kwargs:
-            msg = f"template names {key!r}, which is neither an input nor an output; there are {sorted(kwargs)}"
+            msg = f"the template uses {key!r}, which is neither an input nor an output; these are {sorted(kwargs)}"
             raise KeyError(msg)
         return kwargs[str(key)]
 
 
 def find(aws: Aws, service: str, call: Call, names: Inputs) -> Item | None:
-    """What a describe call finds, None when AWS says there is none."""
+    """The result of a describe call; None if AWS says that the object does not exist."""
     try:
-        found = call(aws, service, {}, names)
+        item = call(aws, service, {}, names)
     except AwsError as error:
         if error.not_found:
             return None
         raise
-    return found if found else None
+    return item if item else None

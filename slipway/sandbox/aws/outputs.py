@@ -1,4 +1,4 @@
-"""The outputs of a resource: what AWS answers, in the kinds of the SDK, with the program's own inputs over it."""
+"""The outputs of a resource: AWS's values, converted to the SDK's kinds, overlaid with the program's inputs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from slipway.sandbox.aws.shapes import from_api, from_api_value
 
 
 def from_item(schema: Schema, mapping: ResourceMapping, item: Item) -> dict[str, Any]:
-    """The outputs that AWS's description of the object holds."""
-    found = from_api(schema.outputs, item)
+    """The outputs in AWS's description of the object."""
+    outputs = from_api(schema.outputs, item)
     for name, expression in mapping.from_item.items():
         value = from_api_value(schema.outputs[name].kind, pick(expression, item))
         if value is not None:
-            found[name] = value
-    return found
+            outputs[name] = value
+    return outputs
 
 
 def complete(aws: Aws, schema: Schema, mapping: ResourceMapping, id: str, inputs: Inputs, item: Item) -> dict[str, Any]:
-    """All outputs: live values, the inputs over them, and what is computed from both."""
+    """All outputs: live values overlaid with the inputs, and values computed from both."""
     outputs = overlay(schema, from_item(schema, mapping, item), inputs)
     names = {**outputs, **inputs, **aws.names(), "id": id}
     for name, template in mapping.computed.items():
@@ -34,19 +34,19 @@ def complete(aws: Aws, schema: Schema, mapping: ResourceMapping, id: str, inputs
 
 
 def common(aws: Aws, schema: Schema, inputs: Inputs) -> dict[str, Any]:
-    """The outputs nearly every type has: tags with the default ones, and the region."""
-    found: dict[str, Any] = {}
+    """The outputs that nearly every type has: tags merged with the default tags, region, owner."""
+    outputs: dict[str, Any] = {}
     if "tagsAll" in schema.outputs:
-        found["tagsAll"] = tags.merged(aws, inputs)
+        outputs["tagsAll"] = tags.merged(aws, inputs)
     if "region" in schema.outputs:
-        found["region"] = aws.region
+        outputs["region"] = aws.region
     if "ownerId" in schema.outputs:
-        found["ownerId"] = aws.account
-    return found
+        outputs["ownerId"] = aws.account
+    return outputs
 
 
 def overlay(schema: Schema, live: Mapping[str, Any], inputs: Inputs) -> dict[str, Any]:
-    """The live values with the inputs over them, objects property by property: AWS adds, it does not contradict."""
+    """The live values overlaid with the inputs, objects property by property: AWS adds properties and changes none."""
     outputs = dict(live)
     for name, value in inputs.items():
         if name in schema.outputs:

@@ -1,7 +1,7 @@
-"""What AWS itself would refuse, found at preview: the parameters of the create call against the API's own model.
+"""Finding at preview what AWS would refuse: checks the parameters of the create call against the API's own model.
 
-botocore checks what is missing, of the wrong kind or out of range; the model's lists of allowed words are checked here,
-as the AWS provider does. Values that are unknown yet are left out of it, the others are not.
+botocore finds missing parameters, wrong types and values out of range; the model's enumerations are checked here, as in
+the AWS provider. Values that are not known yet are not checked.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from slipway.sandbox.aws.shapes import normal
 from slipway.sandbox.rpc.hooks import Failure
 from slipway.sandbox.rpc.wire import UNKNOWN, has_unknown
 
-# New instance types come faster than releases of botocore; the AWS provider does not check them either.
+# New instance types appear between releases of botocore; the AWS provider does not check them either.
 _OPEN_LISTS = frozenset({"InstanceType"})
 
 
 def check(aws: Aws, schema: Schema, mapping: ResourceMapping, inputs: Inputs) -> list[Failure]:
-    """What is wrong with the inputs of a row's type, by the property where it can be told."""
+    """The problems with the inputs of a mapped type, each with its property if that can be determined."""
     failures = list(_exactly_one(mapping, inputs))
     if failures or not isinstance(mapping.create, Call) or not _adaptable(mapping.create, inputs):
         return failures
@@ -34,25 +34,25 @@ def check(aws: Aws, schema: Schema, mapping: ResourceMapping, inputs: Inputs) ->
     parameters = known.create_parameters(mapping.create, known.sent(inputs))
     shape = aws.input_shape(mapping.service, mapping.create.operation)
     named = {normal(mapping.create.rename.get(name, name)): name for name in inputs}
-    found = [*_missing_or_wrong(shape, parameters), *_words(shape, parameters, "")]
-    return [Failure(_property(named, path), reason) for path, reason in found]
+    problems = [*_missing_or_wrong(shape, parameters), *_words(shape, parameters, "")]
+    return [Failure(_property(named, path), reason) for path, reason in problems]
 
 
 def _adaptable(create: Call, inputs: Inputs) -> bool:
-    """Functions of rows read the inputs and cannot do so through an unknown."""
+    """Whether the mapping's `adapt` function can read the inputs, which it can't if one of them is unknown."""
     return create.adapt is None or not has_unknown(dict(inputs))
 
 
 def _exactly_one(mapping: ResourceMapping, inputs: Inputs) -> Iterable[Failure]:
     for group in mapping.exactly_one:
-        given = [name for name in group if inputs.get(name) is not None]
-        if len(given) != 1:
-            got = " and ".join(given) or "none of them"
-            yield Failure(group[0], f"exactly one of {', '.join(group)} has to be given, got {got}")
+        present = [name for name in group if inputs.get(name) is not None]
+        if len(present) != 1:
+            got = " and ".join(present) or "none of them"
+            yield Failure(group[0], f"exactly one of {', '.join(group)} is required, got {got}")
 
 
 def _missing_or_wrong(shape: StructureShape, parameters: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """botocore's findings. Its report offers them one by one only through this attribute (botocore 1.44)."""
+    """The problems that botocore finds. Only this private attribute has them one by one (botocore 1.44)."""
     report = ParamValidator().validate(parameters, shape)
     tokens = {name for name, member in shape.members.items() if "idempotencyToken" in member.metadata}
     for kind, path, details in report._errors:
@@ -74,11 +74,11 @@ def _words(shape: Shape, value: Any, path: str) -> Iterable[tuple[str, str]]:
     elif isinstance(shape, MapShape) and isinstance(value, Mapping):
         for key, item in value.items():
             yield from _words(shape.value, item, f"{path}.{key}")
-    elif isinstance(shape, StringShape) and isinstance(value, str) and _is_unheard_of(shape, value):
+    elif isinstance(shape, StringShape) and isinstance(value, str) and _is_not_allowed(shape, value):
         yield path, f"{value!r} is not one of AWS's values{_hint(value, shape.enum)}"
 
 
-def _is_unheard_of(shape: StringShape, word: str) -> bool:
+def _is_not_allowed(shape: StringShape, word: str) -> bool:
     return bool(shape.enum) and shape.name not in _OPEN_LISTS and word not in (*shape.enum, UNKNOWN)
 
 
@@ -89,6 +89,6 @@ def _hint(value: str, words: list[str]) -> str:
 
 
 def _property(named: Mapping[str, str], path: str) -> str:
-    """The input a parameter came from; AWS's own path where they are not the same."""
+    """The input that a parameter comes from; AWS's path of the parameter if no input matches."""
     parts = [part.split("[")[0] for part in path.strip(".").split(".")]
     return next((named[normal(part)] for part in parts if normal(part) in named), path.strip("."))

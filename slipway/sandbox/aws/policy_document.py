@@ -1,4 +1,4 @@
-"""IAM policy documents as the data source `aws_iam_policy_document` renders them."""
+"""Rendering IAM policy documents like the data source `aws_iam_policy_document`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PRINCIPALS = {"principals": "Principal", "notPrincipals": "NotPrincipal"}
 
 
 def render(args: Mapping[str, Any]) -> str:
-    """The document of statements, merged into sources and overridden by overrides: statements of one Sid replace."""
+    """The policy document: source documents, then the statements, then overrides; equal Sids replace earlier ones."""
     sources = [*(args.get("sourcePolicyDocuments") or []), *_one(args.get("sourceJson"))]
     overrides = [*(args.get("overridePolicyDocuments") or []), *_one(args.get("overrideJson"))]
     statements: list[dict[str, Any]] = []
@@ -27,7 +27,7 @@ def render(args: Mapping[str, Any]) -> str:
 
 
 def statement(item: Mapping[str, Any]) -> dict[str, Any]:
-    """One statement; lists of one become the value, as IAM writes them."""
+    """One statement; a list of one item becomes the item, as IAM writes it."""
     rendered: dict[str, Any] = {"Sid": item["sid"]} if item.get("sid") else {}
     rendered["Effect"] = item.get("effect") or "Allow"
     for name, key in _LISTS.items():
@@ -44,14 +44,14 @@ def statement(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _principal(items: list[Mapping[str, Any]]) -> Any:
-    found: dict[str, list[str]] = {}
+    by_type: dict[str, list[str]] = {}
     for item in items:
-        found.setdefault(item["type"], []).extend(item["identifiers"])
-    return "*" if found == {"*": ["*"]} else {key: _single(values) for key, values in found.items()}
+        by_type.setdefault(item["type"], []).extend(item["identifiers"])
+    return "*" if by_type == {"*": ["*"]} else {key: _single(values) for key, values in by_type.items()}
 
 
 def _variables(text: Any) -> str:
-    """`&{aws:username}` stands for IAM's `${aws:username}`, which the language of the data source would evaluate."""
+    """`&{aws:username}` means IAM's `${aws:username}`, which Terraform's language would evaluate itself."""
     return str(text).replace("&{", "${")
 
 
@@ -64,12 +64,12 @@ def _one(text: Any) -> list[str]:
 
 
 def _statements(text: str) -> list[dict[str, Any]]:
-    found = json.loads(text).get("Statement", [])
-    return [found] if isinstance(found, dict) else list(found)
+    statements = json.loads(text).get("Statement", [])
+    return [statements] if isinstance(statements, dict) else list(statements)
 
 
 def _merged(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Both lists; a statement whose Sid is there already takes its place."""
+    """Both lists; a later statement replaces an earlier one with the same Sid."""
     result = list(first)
     places = {item["Sid"]: index for index, item in enumerate(result) if item.get("Sid")}
     for item in second:

@@ -1,4 +1,4 @@
-"""The aws provider of the sandbox: checks every type, keeps those with a row in moto and the others as records."""
+"""The sandbox's aws provider: checks every type, keeps those with a mapping in moto and the others as records."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from slipway.sandbox.rpc.paths import Path
 from slipway.sandbox.rpc.provider import Provider
 
 VERSION = "7.51.1"
-"""The release of pulumi-aws whose types are served."""
+"""The release of pulumi-aws whose types are supported."""
 
-# A provider instance that moves to another region manages other objects.
+# A provider instance with another region manages other objects.
 _REPLACES_PROVIDER = frozenset({"region"})
 
 
@@ -40,18 +40,18 @@ class AwsProvider(Provider[Aws]):
         self._world = world
 
     def configure(self, config: Mapping[str, Any], peer: str) -> Aws:
-        """The account and region the instance names."""
+        """The account and region of the instance."""
         return configuration.session(self._world, config)
 
     def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
-        """Another region replaces the instance and all it manages."""
+        """Another region replaces the instance and all its resources."""
         changes = diff.compare(_settled(old_inputs), _settled(news))
         return Diff(changes).replacing(lambda path: path[0] in _REPLACES_PROVIDER)
 
     def check(
         self, session: Aws, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
     ) -> tuple[dict[str, Any], list[Failure]]:
-        """Against the SDK's schema, then against AWS's own model of the create call."""
+        """Check against the SDK's schema, then against AWS's own model of the create call."""
         known = schema(resource.type)
         if known is None:
             return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
@@ -71,24 +71,24 @@ class AwsProvider(Provider[Aws]):
         old_outputs: dict[str, Any],
         news: dict[str, Any],
     ) -> Diff:
-        """Old inputs against new ones, and the tags the object has against those it should have."""
+        """Compare old inputs with new ones, and the object's tags with the desired tags."""
         known = _schema(resource)
         mapping = MAPPINGS.get(resource.type)
         changes = [c for c in diff.compare(old_inputs, news) if not _same_text(known, c.path, old_inputs, news)]
-        found = Diff(tuple(changes)).replacing(lambda path: forces_new(resource.type, path, old_inputs, news))
+        difference = Diff(tuple(changes)).replacing(lambda path: forces_new(resource.type, path, old_inputs, news))
         wanted = tags.merged(_at(session, news), news)
-        told = any(change.path[0] == "tags" for change in found.changes) or wire.has_unknown(wanted)
-        if "tagsAll" in known.outputs and not told and old_outputs.get("tagsAll", {}) != wanted:
+        shown = any(change.path[0] == "tags" for change in difference.changes) or wire.has_unknown(wanted)
+        if "tagsAll" in known.outputs and not shown and old_outputs.get("tagsAll", {}) != wanted:
             retagged = Change(("tagsAll",), diff.UPDATE, input=False)
-            found = replace(found, changes=(*found.changes, retagged))
-        return replace(found, delete_before_replace=_holds_its_name(mapping, old_inputs, news))
+            difference = replace(difference, changes=(*difference.changes, retagged))
+        return replace(difference, delete_before_replace=_keeps_its_name(mapping, old_inputs, news))
 
     def preview_create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> dict[str, Any]:
-        """The inputs, and the tags with the default ones."""
+        """The inputs, and the tags merged with the default tags."""
         return {**_public(inputs), **_tags_all(_at(session, inputs), _schema(resource), inputs)}
 
     def create(self, session: Aws, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """In moto, or as a record."""
+        """Create in moto, or as a record."""
         aws, known = _at(session, inputs), _schema(resource)
         mapping = MAPPINGS.get(resource.type)
         if mapping is None:
@@ -98,12 +98,12 @@ class AwsProvider(Provider[Aws]):
     def read(
         self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
     ) -> ReadResult | None:
-        """The live object; a record is as the state has it."""
+        """The live object; for a record, the state's values."""
         mapping = MAPPINGS.get(resource.type)
         if mapping is not None:
             return Lifecycle(_at(session, outputs or inputs), _schema(resource), mapping).read(id, outputs, inputs)
         if not inputs and not outputs:
-            msg = f"{resource.type} is a record of the sandbox and exists in no other place: it cannot be imported"
+            msg = f"{resource.type} can't be imported: in the sandbox it is a record, which exists only in the state"
             raise ProviderError(msg)
         return ReadResult(id, outputs, inputs)
 
@@ -116,7 +116,7 @@ class AwsProvider(Provider[Aws]):
         news: dict[str, Any],
         old_inputs: dict[str, Any],
     ) -> dict[str, Any]:
-        """Old outputs with the new inputs over them; outputs the update changes are unknown."""
+        """Old outputs overlaid with the new inputs; outputs that the update changes are unknown."""
         known, mapping = _schema(resource), MAPPINGS.get(resource.type)
         self._refuse(mapping, olds, news)
         stays = {key: value for key, value in olds.items() if key not in known.inputs or key in news}
@@ -134,7 +134,7 @@ class AwsProvider(Provider[Aws]):
         news: dict[str, Any],
         old_inputs: dict[str, Any],
     ) -> dict[str, Any]:
-        """Send what changed."""
+        """Send the changed inputs."""
         aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
         if mapping is None:
             return records.update(aws, known, olds, _public(news), _public(old_inputs))
@@ -147,7 +147,7 @@ class AwsProvider(Provider[Aws]):
     def delete(
         self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
     ) -> None:
-        """From moto, or from the records."""
+        """Delete from moto, or as a record."""
         aws, known, mapping = _at(session, outputs), _schema(resource), MAPPINGS.get(resource.type)
         if mapping is None:
             records.delete(aws, known, outputs)
@@ -173,7 +173,7 @@ def _schema(resource: Resource) -> Schema:
 
 
 def _at(session: Aws, values: Mapping[str, Any]) -> Aws:
-    """The session in the region the resource names; one that is unknown yet is taken for the instance's own."""
+    """The session in the resource's region; an unknown region counts as the instance's own."""
     region = values.get("region")
     return session.at(None if region == wire.UNKNOWN else region)
 
@@ -183,7 +183,7 @@ def _public(inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _settled(config: dict[str, Any]) -> dict[str, Any]:
-    """Arguments whose change means nothing: the version of the plugin."""
+    """The arguments without those whose change has no effect, such as the plugin's version."""
     return {key: wire.nested(value) for key, value in config.items() if key not in ("version", "pluginDownloadURL")}
 
 
@@ -194,20 +194,20 @@ def _tags_all(aws: Aws, known: Schema, inputs: dict[str, Any]) -> dict[str, Any]
 
 
 def _changed(old_inputs: dict[str, Any], news: dict[str, Any]) -> set[str] | None:
-    """The inputs that changed; None where none did: then an earlier failure is to be finished."""
+    """The changed inputs; None if there are none, which means that an earlier partial failure must be completed."""
     return {str(change.path[0]) for change in diff.compare(old_inputs, news)} or None
 
 
 def _same_text(known: Schema, path: Path, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
-    """Whether a change is one of layout only: a policy document with other white space, 1 for "1"."""
+    """Whether a change is only one of layout: a policy document with other white space, 1 instead of "1"."""
     if len(path) != 1 or str(path[0]) not in known.inputs or path[0] not in news or path[0] not in old_inputs:
         return False
     kind = known.inputs[str(path[0])].kind
     return not isinstance(kind, (ListOf, MapOf, ObjectOf)) and drift.same(kind, old_inputs[path[0]], news[path[0]])
 
 
-def _holds_its_name(mapping: ResourceMapping | None, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
-    """Two objects of one given name cannot live side by side, so the old one has to go first."""
+def _keeps_its_name(mapping: ResourceMapping | None, old_inputs: dict[str, Any], news: dict[str, Any]) -> bool:
+    """Whether the program names the object: a replacement of the same name requires the old object's deletion first."""
     name = naming.property_of(mapping)
-    given = news.get(name)
-    return given is not None and given == old_inputs.get(name) and not naming.is_made(news, name)
+    explicit = news.get(name)
+    return explicit is not None and explicit == old_inputs.get(name) and not naming.is_generated(news, name)

@@ -1,9 +1,8 @@
-"""Types that moto does not have: they are checked against the schema and then live in the Pulumi state alone.
+"""Types that moto does not have: they are checked against the schema and then exist only in the Pulumi state.
 
-There is no object anywhere else, so nothing can change or delete one behind the program's back, and a refresh finds
-them as they are. What AWS would compute is made up, in AWS's form, the same for the same inputs. For the types
-listed here the changes that force a new object are AWS's own; of any other type they are not known (the Python SDK does
-not say) and every change is an update in place.
+No object exists elsewhere, so a record can't drift, and a refresh finds it unchanged. Values that AWS would compute are
+made up in AWS's format, equal for equal inputs. For the types listed here, the same changes force a replacement as on
+AWS; for all others that is not known (the Python SDK does not say), and every change is an update in place.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ DIGITS = 17
 """Hex digits of ids such as `a-0123456789abcdef0`."""
 
 EPOCH = "2026-01-01T00:00:00Z"
-"""When every record was made: a real time would differ from one run to the next."""
+"""Creation time of every record: the real time would differ between runs."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """What is known of a type: its id and computed outputs as templates (`{digest}`, inputs, region, account).
+    """What is known about a type: its id and computed outputs as templates (`{digest}`, inputs, region, account).
 
-    `refers` are calls that must succeed at creation: an access entry of a cluster that does not exist is refused.
-    `changed` is told of the inputs before and after each change, None for none.
+    `refers` has calls that must succeed at creation: an access entry of a cluster that does not exist is refused.
+    `changed` is called with the inputs before and after each change, None if there are none.
     """
 
     id: str = "{digest}"
@@ -46,7 +45,7 @@ _CLUSTER = (("eks", Call("describe_cluster", target={"name": "{clusterName}"})),
 _EKS = "arn:{partition}:eks:{region}:{account}:"
 
 
-def _tell_tag(aws: Aws, old: Inputs | None, new: Inputs | None) -> None:
+def _report_tag(aws: Aws, old: Inputs | None, new: Inputs | None) -> None:
     """The tags of a node group's Auto Scaling group describe its nodes to the Cluster Autoscaler."""
     if aws.nodes is None:
         return
@@ -95,7 +94,7 @@ RECORDS: Mapping[str, Record] = MappingProxyType(
         "aws:autoscaling/tag:Tag": Record(
             "{autoscalingGroupName},{tag[key]}",
             force_new=frozenset({"autoscalingGroupName", "tag.key"}),
-            changed=_tell_tag,
+            changed=_report_tag,
         ),
         "aws:ec2/placementGroup:PlacementGroup": Record(
             "{name}",
@@ -121,7 +120,7 @@ _ANY_OTHER = Record()
 
 
 def record(type_token: str) -> Record:
-    """What is known of a type."""
+    """What is known about a type."""
     return RECORDS.get(type_token, _ANY_OTHER)
 
 
@@ -139,7 +138,7 @@ def create(aws: Aws, schema: Schema, name: str, inputs: Inputs) -> tuple[str, di
 
 
 def complete(aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs) -> dict[str, Any]:
-    """The outputs: what AWS would compute, with the inputs over it."""
+    """The outputs: the values that AWS would compute, overlaid with the inputs."""
     names = {**inputs, **aws.names(), "digest": digest, "id": id}
     computed = fill(record(schema.type).computed, names)
     if "arn" in schema.outputs and "arn" not in computed:
@@ -149,16 +148,16 @@ def complete(aws: Aws, schema: Schema, id: str, digest: str, inputs: Inputs) -> 
 
 
 def update(aws: Aws, schema: Schema, olds: Inputs, inputs: Inputs, old_inputs: Inputs) -> dict[str, Any]:
-    """The outputs after an update; what was made up at creation stays."""
+    """The outputs after an update; values made up at creation stay."""
     known = record(schema.type)
     if known.changed:
         known.changed(aws, old_inputs, inputs)
-    made = {key: value for key, value in olds.items() if key not in schema.inputs or key in known.computed}
-    return {**outputs.overlay(schema, made, inputs), **outputs.common(aws, schema, inputs)}
+    computed = {key: value for key, value in olds.items() if key not in schema.inputs or key in known.computed}
+    return {**outputs.overlay(schema, computed, inputs), **outputs.common(aws, schema, inputs)}
 
 
 def delete(aws: Aws, schema: Schema, outs: Inputs) -> None:
-    """Forget it."""
+    """Delete the record."""
     known = record(schema.type)
     if known.changed:
         known.changed(aws, outs, None)

@@ -1,4 +1,4 @@
-"""Which changes make a new object of AWS's: the tables of the rows and records, asked by path."""
+"""Which changes force a replacement, from the tables of the mappings and records."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from slipway.sandbox.rpc.paths import Path
 
 
 def known(type_token: str) -> bool:
-    """Whether it is known of a type which changes replace it; of any other, AWS alone knows."""
+    """Whether it is known which changes of a type force a replacement."""
     return type_token in MAPPINGS or type_token in records.RECORDS
 
 
 def forces_new(type_token: str, path: Path, old_inputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-    """Whether a change at a path replaces the object; never, as far as we know, for a type that is not `known`."""
+    """Whether a change at a path forces a replacement; false for a type that is not `known`."""
     mapping = MAPPINGS.get(type_token)
     name = paths.without_indexes(path)
     forcing = (mapping.force_new if mapping is not None else records.record(type_token).force_new) | {"region"}
@@ -27,7 +27,7 @@ def forces_new(type_token: str, path: Path, old_inputs: Mapping[str, Any], news:
 
 
 def _is_set(news: Mapping[str, Any], name: str, forced: str) -> bool:
-    """Whether an object given anew brings a property with it that cannot be set later."""
+    """Whether a newly added object includes a property that can't be set later."""
     if not forced.startswith(f"{name}."):
         return False
     value: Any = news

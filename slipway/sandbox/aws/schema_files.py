@@ -1,9 +1,9 @@
-"""Schemas on disk, so that only the first run on a machine imports the SDK to read them.
+"""Schemas cached on disk, so that only the first run on a machine imports the SDK to read them.
 
     <cache>/schemas/<version of pulumi_aws>-<digest of the code that reads it>/<service>.<module>.<class>.json
 
-The digest covers this file, `sdk_annotations` and `kinds`: nobody has to think of a number when one of them changes.
-Files of other versions stay until the user removes them; the types that moto knows take 0.3 MB (2026-11).
+The digest covers this file, `sdk_annotations` and `kinds`, so no format version needs to be maintained. Files of other
+versions stay until the user removes them; those of the types in moto take 0.3 MB (2026-11).
 """
 
 from __future__ import annotations
@@ -41,46 +41,46 @@ SOURCES = (Path(__file__), Path(__file__).with_name("sdk_annotations.py"), Path(
 
 
 def place(type_token: str) -> Path:
-    """Where the schema of a type is kept, whether it is there or not."""
+    """The path of a type's schema file, whether it exists or not."""
     name = type_token.removeprefix("aws:").replace("/", ".").replace(":", ".")
     return cache.root() / "schemas" / key() / f"{name}.json"
 
 
 @functools.cache
 def key() -> str:
-    """The directory's name."""
+    """The name of the directory."""
     digest = hashlib.sha256(b"".join(source.read_bytes() for source in SOURCES)).hexdigest()
     return f"{version('pulumi_aws')}-{digest[:12]}"
 
 
 def load(type_token: str) -> Objects | None:
-    """What `save` wrote; None where there is nothing, or something else than that."""
+    """The objects that `save` wrote; None if the file is missing or invalid."""
     try:
         document = json.loads(place(type_token).read_bytes())
         if document["type"] == type_token and {INPUTS, OUTPUTS} <= set(document["objects"]):
             return _decode(document["objects"])
     except FileNotFoundError:
         return None
-    # Whatever is wrong with the file, the SDK knows better. RuntimeError: there is no home directory.
+    # The schema is read from the SDK instead, whatever is wrong with the file. RuntimeError: no home directory.
     except (OSError, RuntimeError, ValueError, LookupError, TypeError, AttributeError) as error:
         LOG.debug("schema of %s: %r", type_token, error)
-    LOG.info("schema of %s: the file in the cache is of no use", type_token)
+    LOG.info("schema of %s: the cached file is invalid", type_token)
     return None
 
 
 def save(type_token: str, objects: Objects) -> None:
-    """Keep the schema of a type. That it cannot be kept is no error: it is read from the SDK again next time."""
+    """Write the schema of a type. A failure is not an error: the schema is read from the SDK again next time."""
     document = {"type": type_token, "objects": encode(objects)}
     try:
         path = place(type_token)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(document, separators=(",", ":")))
     except (OSError, RuntimeError) as error:
-        LOG.debug("schema of %s: not kept: %s", type_token, error)
+        LOG.debug("schema of %s: not saved: %s", type_token, error)
 
 
 def encode(objects: Objects) -> dict[str, Any]:
-    """The objects as JSON holds them: of each property whether it is required, and its kind."""
+    """The objects as JSON values: for each property, whether it is required, and its kind."""
     return {
         name: {key: [field.required, _encoded(field.kind)] for key, field in fields.items()}
         for name, fields in objects.items()
@@ -117,14 +117,14 @@ def _decoded(kind: Any, objects: Objects) -> Kind:
         return _SCALARS[kind]
     ((form, value),) = kind.items()
     if form == "object":
-        # Looked up now, so that a name that leads nowhere is told while the SDK can still be asked.
+        # Look it up now: a KeyError makes `load` return None, and the schema is read from the SDK.
         objects[value]
         return ObjectOf(value, objects)
     if form == "any":
         return AnyOf(tuple(_decoded(option, objects) for option in value))
     below = _decoded(value, objects)
-    found: dict[str, Kind] = {"list": ListOf(below), "map": MapOf(below)}
-    return found[form]
+    containers: dict[str, Kind] = {"list": ListOf(below), "map": MapOf(below)}
+    return containers[form]
 
 
 _SCALARS = MappingProxyType({name: Scalar(name) for name in ("str", "int", "float", "bool")})

@@ -1,8 +1,8 @@
 """Schemas read from the annotations of the installed Pulumi SDK.
 
 An annotation such as `pulumi.Input[Optional[Mapping[str, pulumi.Input[str]]]]` becomes `MapOf(Scalar("str"))`.
-Importing a service package for it costs 0.05 to 1.7 s (ec2, measured 2026-11), which is why `schema_files` keeps what
-was read. A change here makes those files worthless by itself: their place depends on this source.
+Importing a service package takes 0.05 to 1.7 s (ec2, measured 2026-11), so `schema_files` caches the result. A change
+of this file invalidates that cache, because the cache's path depends on this source.
 """
 
 from __future__ import annotations
@@ -36,29 +36,29 @@ from slipway.sandbox.aws.kinds import (
 
 
 def read(module_name: str, class_name: str) -> Objects:
-    """The inputs and outputs of a resource class, and all objects below them. The caller lets one thread in at a time.
+    """The inputs and outputs of a resource class, and all nested objects.
 
-    The SDK loads its modules lazily, and imports that race hand out half-made ones.
+    Not thread-safe: the SDK loads its modules lazily, and concurrent imports may see incomplete ones.
     """
     with warnings.catch_warnings():
-        # A service package imports all its types, those that nobody asked for and that are deprecated too.
+        # A service package imports all its types, including deprecated ones.
         warnings.simplefilter("ignore", DeprecationWarning)
         resource = getattr(importlib.import_module(module_name), class_name)
         names = vars(sys.modules[resource.__module__])
-        # A nested type that took the name XArgs (s3.BucketVersioning) pushes the arguments to XInitArgs.
+        # If a nested type has the name XArgs (s3.BucketVersioning), the arguments are named XInitArgs.
         arguments = names.get(f"{class_name}InitArgs") or names[f"{class_name}Args"]
         return _Reader().read({INPUTS: arguments, OUTPUTS: resource})
 
 
 class _Reader:
-    """Reads classes, those it comes across too."""
+    """Reads classes and the nested classes that they refer to."""
 
     def __init__(self) -> None:
         self._objects: dict[str, Mapping[str, Field]] = {}
         self._seen: dict[str, type] = {}
 
     def read(self, classes: Mapping[str, type]) -> Objects:
-        """The properties of the classes and of all that they lead to."""
+        """The properties of the classes and of all classes that they refer to."""
         self._seen.update(classes)
         while left := [name for name in self._seen if name not in self._objects]:
             for name in left:
@@ -78,8 +78,7 @@ class _Reader:
         return types.MappingProxyType(fields)
 
     def _parse(self, annotation: Any, names: Mapping[str, Any]) -> Kind:
-        found = dict.fromkeys(self._single(option, names) for option in _options(annotation))
-        kinds = tuple(found)
+        kinds = tuple(dict.fromkeys(self._single(option, names) for option in _options(annotation)))
         return kinds[0] if len(kinds) == 1 else AnyOf(kinds) if kinds else Anything()
 
     def _single(self, option: Any, names: Mapping[str, Any]) -> Kind:
@@ -102,7 +101,7 @@ class _Reader:
 
 
 def _options(annotation: Any) -> list[Any]:
-    """The members of nested unions. `Input[T]` is `T | Awaitable[T] | Output[T]`: only T says something."""
+    """The members of nested unions. Of `Input[T]`, which is `T | Awaitable[T] | Output[T]`, only T counts."""
     origin = typing.get_origin(annotation)
     if origin in (typing.Union, types.UnionType):
         members = [m for m in typing.get_args(annotation) if not _wraps_another(m)]
@@ -115,17 +114,17 @@ def _options(annotation: Any) -> list[Any]:
 
 
 def _wraps_another(member: Any) -> bool:
-    """None and the ways to wrap T; `Output[T]` stands in the SDK as a text."""
+    """Whether it is None or a wrapper of T; the SDK writes `Output[T]` as a string."""
     if isinstance(member, typing.ForwardRef):
         return member.__forward_arg__.startswith("Output[")
     return member is type(None) or typing.get_origin(member) in (Awaitable, pulumi.Output)
 
 
 def _is_nested(cls: Any) -> bool:
-    """Whether it is a class with properties, as `pulumi.input_type` and `pulumi.output_type` make them."""
+    """Whether it is a class with properties, as `pulumi.input_type` and `pulumi.output_type` create them."""
     return isinstance(cls, type) and any(isinstance(member, property) for member in vars(cls).values())
 
 
 def _resolve(reference: str, names: Mapping[str, Any]) -> Any:
     head, *rest = reference.split(".")
-    return functools.reduce(lambda found, name: getattr(found, name, None), rest, names.get(head))
+    return functools.reduce(lambda value, name: getattr(value, name, None), rest, names.get(head))

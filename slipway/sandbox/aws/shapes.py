@@ -1,8 +1,8 @@
-"""Pulumi values <-> AWS API values, by the API's own shapes: no table of names.
+"""Converting between Pulumi values and AWS API values by the API's own shapes, without a table of names.
 
-AWS writes `CidrBlock`, Pulumi `cidrBlock`; AWS takes a list of subnets, Pulumi here and there one text. Members are
-matched without regard to case, underscores and plural, values are converted to the type the shape or the SDK's output
-annotation asks for, and both forms of tags (map, list of Key and Value) are understood.
+AWS writes `CidrBlock`, Pulumi `cidrBlock`; AWS takes a list of subnets where Pulumi sometimes has one string. Members
+are matched regardless of case, underscores and plural, values are converted to the type of the shape or of the SDK's
+output annotation, and both forms of tags (map, list of Key and Value) are supported.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from slipway.sandbox.rpc.wire import UNKNOWN
 
 
 def normal(name: str) -> str:
-    """The name without case, underscores and plural: `identities`, `Identity` and `identity` are one."""
+    """The name without case, underscores and plural: `identities`, `Identity` and `identity` are equal."""
     name = name.replace("_", "").lower()
     return re.sub(r"s$", "", re.sub(r"ies$", "y", name))
 
 
 def to_api(shape: Shape, value: Any) -> Any:
-    """A Pulumi value in the form an API shape asks for. What has no member in the shape is left out; unknowns stay."""
+    """A Pulumi value in the form of an API shape. Properties without a member in it are omitted; unknowns stay."""
     if value == UNKNOWN:
         return value
     if isinstance(shape, StructureShape):
@@ -45,12 +45,12 @@ def _to_structure(shape: StructureShape, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     members = {normal(name): name for name in shape.members}
-    found = {}
+    converted = {}
     for key, item in value.items():
         name = members.get(normal(key))
         if name is not None and item is not None:
-            found[name] = to_api(shape.members[name], item)
-    return found
+            converted[name] = to_api(shape.members[name], item)
+    return converted
 
 
 def _to_list(shape: ListShape, value: Any) -> Any:
@@ -71,7 +71,7 @@ def _pair_names(names: Any) -> tuple[str, str] | None:
 
 
 def _to_scalar(type_name: str, value: Any) -> Any:
-    """Texts that are numbers or truth values are converted; what cannot be is left for the validator to refuse."""
+    """Strings that are numbers or booleans are converted; others are left for the validator to refuse."""
     if type_name == "string":
         return _to_text(value)
     if type_name == "boolean" and isinstance(value, str):
@@ -86,7 +86,7 @@ def _to_scalar(type_name: str, value: Any) -> Any:
 
 
 def _to_text(value: Any) -> str:
-    """Documents given as objects become JSON, truth values the words AWS uses."""
+    """Objects and lists become JSON, booleans AWS's `true` and `false`."""
     if isinstance(value, (Mapping, list)):
         return json.dumps(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -97,21 +97,21 @@ def _is_number(value: Any) -> bool:
 
 
 def from_api(fields: Mapping[str, Field], item: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties of `fields` that the API's item has, in the kinds the SDK insists on."""
+    """The properties of `fields` that the API's item has, converted to the SDK's kinds."""
     by_normal = {normal(name): value for name, value in item.items()}
-    found = {name: from_api_value(field.kind, by_normal.get(normal(name))) for name, field in fields.items()}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: from_api_value(field.kind, by_normal.get(normal(name))) for name, field in fields.items()}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def from_api_value(kind: Kind, value: Any) -> Any:
-    """One API value in the given kind; None where it cannot be: the SDK would stop the program on a wrong kind."""
+    """One API value converted to a kind; None if it can't be: the SDK stops the program on a wrong kind."""
     if value is None or isinstance(kind, Anything):
         return None
     if isinstance(kind, AnyOf):
         return from_api_value(kind.options[0], value)
     if isinstance(kind, ListOf):
         items = value if isinstance(value, list) else [value]
-        return [found for item in items if (found := from_api_value(kind.item, item)) is not None]
+        return [converted for item in items if (converted := from_api_value(kind.item, item)) is not None]
     if isinstance(kind, MapOf):
         return _from_pairs(value)
     if isinstance(kind, ObjectOf):

@@ -1,7 +1,7 @@
-"""What the first stack would otherwise wait for: moto's services loaded, and the schemas of their types.
+"""Loading moto's services and the schemas of their types in advance, so that the first stack does not wait for them.
 
-The schemas are for a machine's first run alone, which reads them from the SDK (`schema_files`); after that all of them
-take 10 ms.
+Loading schemas matters only for the first run on a machine, which reads them from the SDK (`schema_files`); afterwards
+all of them take 10 ms.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _LOADED = (("ec2", "describe_vpcs"), ("iam", "list_roles"), ("eks", "list_cluste
 
 
 def warm(clients: Clients, region: str) -> threading.Thread:
-    """Start loading in the background; 1.2 s on two cores, nearly all of it EC2 with its images and offers.
+    """Start loading in the background; it takes 1.2 s on two cores, nearly all of it for EC2's images and offerings.
 
-    It takes 2.8 s where the schemas are yet to be read (2026-11).
+    On a machine's first run, which reads the schemas from the SDK, it takes 2.8 s (2026-11).
     """
     thread = threading.Thread(target=_load, args=(clients, region), name="warm", daemon=True)
     thread.start()
@@ -34,6 +34,6 @@ def _load(clients: Clients, region: str) -> None:
         for service, operation in _LOADED:
             aws.call(service, operation)
     except ProviderError:
-        LOG.exception("warming up failed; the first stack will load what it needs")
+        LOG.exception("loading in advance failed; the first stack will load what it needs")
     for type_token in MAPPINGS:
         schema(type_token)

@@ -1,1 +1,1 @@
-"""The control planes of the sandbox: one etcd, and a kube-apiserver of its own for every EKS cluster."""
+"""The control planes of the sandbox: one etcd, and a separate kube-apiserver for each EKS cluster."""

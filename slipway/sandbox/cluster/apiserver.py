@@ -19,23 +19,23 @@ from slipway.sandbox.cluster.supervisor import Supervisor
 from slipway.sandbox.ports import ClusterEndpoint
 
 SERVICE_CIDR = "172.20.0.0/16"
-"""What EKS takes where the VPC does not overlap with it (CreateCluster, kubernetesNetworkConfig.serviceIpv4Cidr)."""
+"""EKS's default if the VPC does not overlap with it (CreateCluster, kubernetesNetworkConfig.serviceIpv4Cidr)."""
 START_SECONDS = 60.0
-"""Ready in 2.5 s alone and 4 s beside others (2 cores, 2026-11); a loaded machine may take much longer."""
+"""The server is ready in 2.5 s alone and 4 s beside others (2 cores, 2026-11); a busy machine may take much longer."""
 
 MEMORY_LIMIT = "600MiB"
-"""Where Go begins to collect garbage more often than it would by itself. Stack dev without charts never comes near it:
-4.1 s of CPU instead of 5.6 with GOGC=50, 280 MiB instead of 253. With the CRDs of all of prod's charts, KServe's large
-ones among them, it is 24.6 s instead of 30, and 648 MiB instead of 659 (2 cores, 2026-11). Who sets GOGC or GOMEMLIMIT
-for the sandbox has what they set instead."""
+"""GOMEMLIMIT: above it, Go collects garbage more often. Stack dev without charts stays well below it: 4.1 s of CPU
+instead of 5.6 with GOGC=50, 280 MiB instead of 253. With the CRDs of all of prod's charts, including KServe's large
+ones, it is 24.6 s instead of 30, and 648 MiB instead of 659 (2 cores, 2026-11). The user's GOGC and GOMEMLIMIT take
+precedence."""
 
 ENABLED_ADMISSION = ("ExtendedResourceToleration",)
-"""On in EKS (aws/containers-roadmap#739): a pod that requests an extended resource tolerates a taint with its key."""
+"""On in EKS (aws/containers-roadmap#739): adds a toleration to pods that request an extended resource, by its key."""
 
 DISABLED_ADMISSION = (
-    # Would refuse every pod: no controller manager makes the "default" service account.
+    # It would refuse every pod: no controller manager creates the "default" service account.
     "ServiceAccount",
-    # No pod runs here, so no webhook of a chart could answer, and those that fail closed would refuse everything.
+    # No pod runs here, so a chart's webhooks can't answer, and those that fail closed would refuse everything.
     "MutatingAdmissionWebhook",
     "ValidatingAdmissionWebhook",
 )
@@ -43,7 +43,7 @@ DISABLED_ADMISSION = (
 
 @dataclass(frozen=True)
 class ApiServerConfig:
-    """What all API servers of a sandbox have in common."""
+    """Settings that all API servers of a sandbox share."""
 
     binary: Path
     etcd_url: str
@@ -54,7 +54,7 @@ class ApiServerConfig:
 
 @dataclass(frozen=True)
 class ApiServer:
-    """A running API server. `slot` names its log and its keys in etcd; the cluster's name is known only on adoption."""
+    """A running API server. `slot` names its log and its keys in etcd: a spare has no cluster name yet."""
 
     slot: str
     endpoint: ClusterEndpoint
@@ -81,7 +81,7 @@ def start_api_server(config: ApiServerConfig, slot: str, supervisor: Supervisor)
             config.logs / f"kube-apiserver-{slot}.log",
             ready=lambda: ready(url),
             deadline_seconds=START_SECONDS,
-            # Its store is deleted with it, so there is nothing to finish; a graceful end waits for open watches.
+            # Its store is deleted with it, so nothing is lost; a graceful end waits for open watches.
             stop_signal=signal.SIGKILL,
             environment=garbage_collection(os.environ),
         )
@@ -91,7 +91,7 @@ def start_api_server(config: ApiServerConfig, slot: str, supervisor: Supervisor)
 
 
 def garbage_collection(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables of Go's collector, as set there or else ours."""
+    """The variables of Go's garbage collector: the user's values, else ours."""
     return {"GOGC": environment.get("GOGC", "100"), "GOMEMLIMIT": environment.get("GOMEMLIMIT", MEMORY_LIMIT)}
 
 
@@ -104,7 +104,7 @@ def _argv(config: ApiServerConfig, slot: str, port: int) -> list[str]:
         f"--secure-port={port}",
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
-        # The address of loopback is no valid endpoint for the service "kubernetes".
+        # A loopback address is not a valid endpoint for the service "kubernetes".
         "--endpoint-reconciler-type=none",
         f"--service-cluster-ip-range={SERVICE_CIDR}",
         f"--tls-cert-file={pki.serving.certificate}",
@@ -121,7 +121,7 @@ def _argv(config: ApiServerConfig, slot: str, port: int) -> list[str]:
         f"--enable-admission-plugins={','.join(ENABLED_ADMISSION)}",
         f"--disable-admission-plugins={','.join(config.disabled_admission)}",
         "--profiling=false",
-        # Few clients, and an etcd beside it: the caches cost more than they spare. The CRDs of all charts take 16 to
-        # 18 s of CPU instead of 19 to 21, and no more memory (2 cores, 2026-11).
+        # With few clients and a local etcd, the caches cost more than they save. The CRDs of all charts take 16 to 18 s
+        # of CPU instead of 19 to 21, and no more memory (2 cores, 2026-11).
         "--watch-cache=false",
     ]

@@ -1,4 +1,4 @@
-"""Where the programs of a control plane are."""
+"""Finding the binaries of a control plane."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from slipway.errors import SandboxError
 
 
 def require(name: str) -> Path:
-    """The path of a tool; nothing is built here. Raises SandboxError, with the mend, when this machine has none."""
+    """The path of a tool; never builds it. Raises SandboxError, with the fix, if this machine has none."""
     try:
-        found = toolchain.find(name)
+        path = toolchain.find(name)
     except toolchain.ToolError as error:
         raise SandboxError(str(error)) from error
-    if found is None:
-        msg = f"{name} is not on this machine and the sandbox needs it: run `make setup`, which installs it"
+    if path is None:
+        msg = f"the sandbox needs {name}, which is not on this machine: run `make tools`, which installs or builds it"
         raise SandboxError(msg)
-    return found
+    return path

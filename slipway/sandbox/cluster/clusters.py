@@ -1,7 +1,7 @@
-"""The clusters that stand: an API server each, started when the EKS cluster is created and gone with it.
+"""The running clusters: one API server each, started with the EKS cluster and stopped with it.
 
 The *spare* is an API server that belongs to no cluster yet. It validates manifests while their cluster does not exist
-(a first preview), and the next cluster that is created adopts it, so its start is paid once.
+(a first preview), and the next cluster adopts it, so that it is started only once.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ PARALLEL_STARTS = 4
 
 
 class Servers(Protocol):
-    """Starts and ends API servers."""
+    """Starts and stops API servers."""
 
     def start(self, slot: str) -> ApiServer:
         """A new API server with an empty store."""
 
     def adopt(self, server: ApiServer, slot: str) -> ApiServer:
-        """What becomes of a spare when a cluster wants it: an API server with an empty store, itself or a new one."""
+        """The API server of a cluster that takes over a spare: the spare itself, or a new one; its store is empty."""
 
     def stop(self, server: ApiServer) -> None:
-        """End the server and delete all it stored."""
+        """Stop the server and delete its data."""
 
 
 class Beside(Protocol):
@@ -53,7 +53,7 @@ class Nothing:
 
 
 class ClusterPool:
-    """Implements `ports.Clusters`, for any number of threads; clusters of different names start at the same time."""
+    """Implements `ports.Clusters`; thread-safe. Clusters of different names start in parallel."""
 
     def __init__(
         self, servers: Servers, changed: Callable[[], None] = lambda: None, beside: Beside | None = None
@@ -70,7 +70,7 @@ class ClusterPool:
     # -- ports.Clusters ------------------------------------------------------------------------------------------------
 
     def create(self, name: str) -> ClusterEndpoint:
-        """The cluster's endpoint, once its API server is ready. Raises SandboxError when it does not become so."""
+        """The cluster's endpoint, once its API server is ready. Raises SandboxError if it does not become ready."""
         with self._lock:
             future = self._clusters.get(name)
             if future is None:
@@ -87,7 +87,7 @@ class ClusterPool:
         return endpoint
 
     def delete(self, name: str) -> None:
-        """End the cluster's API server and delete all it stored."""
+        """Stop the cluster's API server and delete its data."""
         with self._lock:
             future = self._clusters.pop(name, None)
         if future is not None and future.exception() is None:
@@ -97,7 +97,7 @@ class ClusterPool:
             self._changed()
 
     def get(self, name: str) -> ClusterEndpoint | None:
-        """The endpoint of a cluster that stands."""
+        """The endpoint of a running cluster."""
         server = self.existing().get(name)
         return None if server is None else server.endpoint
 
@@ -109,13 +109,13 @@ class ClusterPool:
             return {name: future.result() for name, future in self._clusters.items() if _ready(future)}
 
     def running(self) -> tuple[ApiServer, ...]:
-        """Every API server that is ready: those of clusters, and the spare."""
+        """All API servers that are ready: those of clusters, and the spare."""
         with self._lock:
             futures = [*self._clusters.values(), *([self._spare] if self._spare else [])]
         return tuple(future.result() for future in futures if _ready(future))
 
     def at(self, url: str) -> tuple[str, ApiServer] | None:
-        """The name and server of the cluster behind a URL. Raises SandboxError when its process is dead."""
+        """The name and server of the cluster at a URL. Raises SandboxError if its process has ended."""
         for name, server in self.existing().items():
             if server.endpoint.server == url:
                 _require_alive(name, server)
@@ -123,7 +123,7 @@ class ClusterPool:
         return None
 
     def spare(self) -> ApiServer:
-        """The API server that belongs to no cluster; started if there is none."""
+        """The API server that belongs to no cluster; started if there is none yet."""
         while True:
             future = self.prewarm()
             try:
@@ -136,7 +136,7 @@ class ClusterPool:
             self._forget_spare(future)
 
     def prewarm(self) -> Future[ApiServer]:
-        """Begin to start the spare without waiting for it."""
+        """Start the spare without waiting for it."""
         with self._lock:
             if self._spare is None:
                 self._spare = self._starts.submit(self._servers.start, self._next_slot())
@@ -184,6 +184,6 @@ def _require_alive(name: str, server: ApiServer) -> None:
     log = server.process.spec.log
     msg = (
         f"the API server of cluster {name} has ended (exit code {code}, log {log}: {' | '.join(tail(log, 2))}); "
-        "its objects are lost: run `slipway sandbox stop` and start again"
+        "its objects are lost: run `slipway sandbox stop`, then start the sandbox again"
     )
     raise SandboxError(msg)

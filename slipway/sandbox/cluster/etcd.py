@@ -17,9 +17,9 @@ from slipway.sandbox.cluster.process import Process, ProcessSpec
 from slipway.sandbox.cluster.supervisor import Supervisor
 
 QUOTA_BYTES = 4 << 30
-"""Room for many clusters and their history; etcd's own default is 2 GiB."""
+"""Enough for many clusters and their history; etcd's own default is 2 GiB."""
 NO_FSYNC_SINCE = (3, 5)
-"""The release that made --unsafe-no-fsync a documented flag. Contents are thrown away at the next start anyway."""
+"""The first release that documents --unsafe-no-fsync. The data is discarded at the next start anyway."""
 REQUEST_TIMEOUT = urllib3.Timeout(10)
 
 
@@ -32,19 +32,19 @@ class Etcd:
     _http: urllib3.PoolManager
 
     def wipe(self, prefix: str) -> int:
-        """Delete every key below `/prefix/`, through etcd's JSON gateway; returns how many there were."""
+        """Delete every key below `/prefix/`, through etcd's JSON gateway; returns their number."""
         # The character after "/" is "0": the end of the range is exclusive.
         body = {"key": _base64(f"/{prefix}/"), "range_end": _base64(f"/{prefix}0")}
         answer = self._http.request("POST", f"{self.url}/v3/kv/deleterange", json=body)
         if answer.status != HTTPStatus.OK:
             msg = f"etcd refused to delete the keys below /{prefix}/: {answer.status} {answer.data!r}"
             raise SandboxError(msg)
-        # The gateway leaves zero values out, and writes 64-bit numbers as text.
+        # The gateway omits zero values, and writes 64-bit numbers as strings.
         return int(answer.json().get("deleted", 0))
 
 
 def start_etcd(binary: Path, directory: Path, log: Path, supervisor: Supervisor) -> Etcd:
-    """Start etcd on loopback with its data in the directory, on ports that are free."""
+    """Start etcd on free loopback ports, with its data in the directory."""
     flags = ("--unsafe-no-fsync",) if _version(binary) >= NO_FSYNC_SINCE else ()
     http = urllib3.PoolManager(timeout=REQUEST_TIMEOUT, retries=False)
 
@@ -82,7 +82,7 @@ def _version(binary: Path) -> tuple[int, ...]:
     output = subprocess.run([str(binary), "--version"], capture_output=True, text=True, check=False, timeout=30).stdout
     match = re.search(r"etcd Version: (\d+)\.(\d+)", output)
     if match is None:
-        msg = f"{binary} is no etcd: `--version` printed {output!r}; remove it from PATH or install etcd"
+        msg = f"{binary} is not etcd: `--version` printed {output!r}; remove it from PATH or install etcd"
         raise SandboxError(msg)
     return tuple(int(part) for part in match.groups())
 

@@ -1,4 +1,4 @@
-"""Ports for servers that cannot be told to choose one themselves."""
+"""Free ports, for servers that can't choose one themselves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ATTEMPTS = 4
 
 
 def free_ports(count: int) -> tuple[int, ...]:
-    """Distinct ports on loopback that nobody listens on at this moment."""
+    """Distinct loopback ports that are free at this moment."""
     sockets = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
     try:
         for each in sockets:
@@ -25,7 +25,7 @@ def free_ports(count: int) -> tuple[int, ...]:
 
 
 def with_free_ports(count: int, start: Callable[[tuple[int, ...]], T]) -> T:
-    """Start a server on free ports; again on others when one of them was taken between the choice and the start."""
+    """Start a server on free ports; retry on others if another process took one of them before the start."""
     for _ in range(ATTEMPTS - 1):
         try:
             return start(free_ports(count))

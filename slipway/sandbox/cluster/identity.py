@@ -1,7 +1,7 @@
-"""Which process a pid meant when it was written down.
+"""Identifying a process by pid and creation time.
 
-The kernel gives a pid again to another process. A pid with the time at which its process was created is unique, so
-nothing is ever signalled by its pid alone.
+The kernel reuses pids. A pid together with its process's creation time is unique, so no process is signalled by its pid
+alone.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import psutil
 
 POLL_SECONDS = 0.02
 TOLERANCE_SECONDS = 0.02
-"""psutil derives the time from the boot time and clock ticks of 10 ms: a second look can differ by one tick."""
+"""psutil computes the time from the boot time and clock ticks of 10 ms: two readings can differ by one tick."""
 
 
 @dataclass(frozen=True)
 class ProcessIdentity:
-    """A process: what it is called here, its pid, and when it was created (seconds since the epoch)."""
+    """A process: its name in messages, its pid, and when it was created (seconds since the epoch)."""
 
     name: str
     pid: int
@@ -29,11 +29,11 @@ class ProcessIdentity:
 
     @classmethod
     def of(cls, name: str, pid: int) -> ProcessIdentity:
-        """The identity of a running process. Raises psutil.NoSuchProcess where there is none."""
+        """The identity of a running process. Raises psutil.NoSuchProcess if there is none."""
         return cls(name, pid, psutil.Process(pid).create_time())
 
     def find(self) -> psutil.Process | None:
-        """The process, None when it has ended or when its pid belongs to another one by now."""
+        """The process; None if it has ended or another process has its pid."""
         try:
             process = psutil.Process(self.pid)
             same = abs(process.create_time() - self.create_time) <= TOLERANCE_SECONDS
@@ -43,22 +43,22 @@ class ProcessIdentity:
 
 
 def end(identities: Iterable[ProcessIdentity], grace_seconds: float = 5.0) -> tuple[ProcessIdentity, ...]:
-    """Terminate those that still run, kill those that outlive the grace; returns the ones that had been running."""
-    found = tuple(identity for identity in identities if identity.find() is not None)
-    for identity in found:
+    """Terminate running processes, kill those that outlive the grace period; returns those that were running."""
+    running = tuple(identity for identity in identities if identity.find() is not None)
+    for identity in running:
         _signal(identity, signal.SIGTERM)
-    alive = _outliving(found, grace_seconds)
+    alive = _outliving(running, grace_seconds)
     for identity in alive:
         _signal(identity, signal.SIGKILL)
     _outliving(alive, grace_seconds)
-    return found
+    return running
 
 
 def _outliving(identities: Sequence[ProcessIdentity], seconds: float) -> list[ProcessIdentity]:
-    """Those that still run after so many seconds.
+    """The processes that are still running after so many seconds.
 
-    Not `psutil.wait_procs`: it waits until a process is reaped too, for which the first process of a container may take
-    its time (1.7 s of a stop in one, 2026-11).
+    Not `psutil.wait_procs`, which also waits until a process is reaped; the first process of a container may be slow to
+    do that (1.7 s of a stop, 2026-11).
     """
     deadline = time.monotonic() + seconds
     while (left := [each for each in identities if each.find() is not None]) and time.monotonic() < deadline:

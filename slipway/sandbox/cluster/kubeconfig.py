@@ -1,4 +1,4 @@
-"""The kubeconfig of the sandbox: a context for every cluster that stands, with the admin's token."""
+"""The kubeconfig of the sandbox: a context for each running cluster, with the admin's token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ USER = "slipway-sandbox-admin"
 
 
 def kubeconfig(clusters: Mapping[str, ClusterEndpoint], token: str) -> dict[str, Any]:
-    """The document. The newest cluster, the last of the mapping, is the current context."""
+    """The document. The newest cluster, the last in the mapping, is the current context."""
     return {
         "apiVersion": "v1",
         "kind": "Config",
@@ -33,5 +33,5 @@ def kubeconfig(clusters: Mapping[str, ClusterEndpoint], token: str) -> dict[str,
 
 
 def write_kubeconfig(path: Path, clusters: Mapping[str, ClusterEndpoint], token: str) -> None:
-    """Replace the file as a whole: a kubectl that reads it at the same moment sees the old one or the new one."""
+    """Replace the file in one step: a kubectl that reads it at the same moment sees the old or the new one."""
     write_atomically(path, yaml.safe_dump(kubeconfig(clusters, token), sort_keys=False))

@@ -1,11 +1,11 @@
-"""Run as a script: become another program that dies with the sandbox.
+"""Run as a script: exec another program so that it is killed with the daemon.
 
     python -I -S launch.py PARENT_PID PROGRAM [ARGUMENT ...]
 
 PR_SET_PDEATHSIG (Linux, prctl(2)) makes the kernel kill this process when the thread that started it ends, so a daemon
-that was killed with -9 leaves no API server behind. It survives exec, and setting it here instead of in a `preexec_fn`
-keeps the daemon, which has many threads, from running Python between fork and exec. Elsewhere than on Linux nothing of
-the kind exists; `start` and `stop` end what a dead daemon left, by the identities in its state file.
+killed with -9 leaves no API server behind. The setting survives exec, and making it here instead of in a `preexec_fn`
+keeps the daemon, which has many threads, from running Python between fork and exec. Other systems have no equivalent;
+there, `start` and `stop` end the processes that a dead daemon left, by the identities in its children file.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ PR_SET_PDEATHSIG = 1
 
 
 def main(arguments: list[str]) -> None:
-    """Arm the signal, then become the program."""
+    """Set the signal, then exec the program."""
     parent = int(arguments[0])
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
-        # The parent died before the signal was armed.
+        # The parent ended before the signal was set.
         sys.exit(1)
     try:
         os.execv(arguments[1], arguments[1:])  # noqa: S606
     except OSError as error:
-        sys.exit(f"{arguments[1]} cannot be run: {error.strerror}")
+        sys.exit(f"{arguments[1]} can't be run: {error.strerror}")
 
 
 if __name__ == "__main__":

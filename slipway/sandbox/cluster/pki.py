@@ -1,6 +1,6 @@
-"""The certificates of the sandbox: one authority, the serving certificate of its servers, the service account key.
+"""The certificates of the sandbox: an authority, the serving certificate of its servers, the service account key.
 
-ECDSA P-256 throughout: a key takes 1 ms where RSA-2048 takes about 100 ms (2 cores, 2026-11).
+All keys are ECDSA P-256: one takes 1 ms to generate, an RSA-2048 key about 100 ms (2 cores, 2026-11).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class KeyPair:
 
 @dataclass(frozen=True)
 class Pki:
-    """Paths of everything a control plane reads, and the admin's token."""
+    """Paths of the files that a control plane reads, and the admin's token."""
 
     authority: KeyPair
     serving: KeyPair
@@ -44,7 +44,7 @@ class Pki:
 
     @property
     def authority_text(self) -> str:
-        """PEM of the authority's certificate."""
+        """The authority's certificate as PEM."""
         return self.authority.certificate.read_text(encoding="ascii")
 
     @property
@@ -54,7 +54,7 @@ class Pki:
 
 
 def create_pki(directory: Path) -> Pki:
-    """Make everything anew in the directory, which only its owner may read."""
+    """Create all files in the directory, replacing old ones; only its owner may read it."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     authority = _create_authority(directory)
     service_account_key = directory / "service-account.key"
@@ -66,11 +66,11 @@ def create_pki(directory: Path) -> Pki:
 
 
 def issue(authority: KeyPair, name: str, hosts: Iterable[str]) -> KeyPair:
-    """A serving certificate for a server of that name, beside the authority's. Hosts are DNS names or IP addresses."""
+    """A serving certificate for a server, written beside the authority's. Hosts are DNS names or IP addresses."""
     issuer = x509.load_pem_x509_certificate(authority.certificate.read_bytes())
     issuer_key = serialization.load_pem_private_key(authority.key.read_bytes(), password=None)
     if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
-        msg = f"{authority.key} is no ECDSA key"
+        msg = f"{authority.key} is not an ECDSA key"
         raise TypeError(msg)
     key = ec.generate_private_key(ec.SECP256R1())
     certificate = (
@@ -125,7 +125,7 @@ def _save(directory: Path, name: str, certificate: x509.Certificate, key: ec.Ell
 def _pem(key: ec.EllipticCurvePrivateKey) -> bytes:
     return key.private_bytes(
         serialization.Encoding.PEM,
-        # "EC PRIVATE KEY": kube-apiserver 1.36 takes no PKCS8 key for --service-account-key-file.
+        # "EC PRIVATE KEY": kube-apiserver 1.36 accepts no PKCS8 key for --service-account-key-file.
         serialization.PrivateFormat.TraditionalOpenSSL,
         serialization.NoEncryption(),
     )

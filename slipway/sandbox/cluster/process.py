@@ -1,4 +1,4 @@
-"""Child processes: what to run, when it is ready, how it ends."""
+"""Child processes: how they are started, when they are ready, how they end."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from slipway.sandbox.cluster.identity import ProcessIdentity
 LAUNCHER = Path(__file__).with_name("launch.py")
 POLL_SECONDS = 0.03
 LOG_LINES = 8
-"""Lines of a log that go into an error: enough for the reason, which servers print last."""
+"""Lines of a log that an error quotes: enough for the reason, which servers print last."""
 LOG_BYTES = 8192
 
 
 class ProcessError(SandboxError):
-    """A child process that did not start, did not become ready in time, or ended."""
+    """A child process did not start, did not become ready in time, or ended."""
 
 
 class PortTakenError(ProcessError):
-    """The port was free when it was chosen, and another process took it since."""
+    """The port was free when it was chosen, but another process took it before the start."""
 
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """A program to run. `ready` is asked whether it serves, until it says yes or `deadline_seconds` are over."""
+    """A program to run. `ready` is polled until it returns true or `deadline_seconds` have passed."""
 
     name: str
     argv: Sequence[str]
@@ -53,7 +53,7 @@ class Process:
 
     @classmethod
     def spawn(cls, spec: ProcessSpec) -> Process:
-        """Start the program, without waiting for it. The calling thread must outlive it, see launch.py."""
+        """Start the program without waiting for it. The calling thread must outlive it (see launch.py)."""
         spec.log.parent.mkdir(parents=True, exist_ok=True)
         argv = [sys.executable, "-I", "-S", str(LAUNCHER), str(os.getpid()), *spec.argv]
         try:
@@ -64,11 +64,11 @@ class Process:
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     env={**os.environ, **spec.environment},
-                    # Ctrl-C in the terminal must reach the daemon alone, which then stops its children in order.
+                    # Ctrl-C in the terminal must reach only the daemon, which then stops its children in order.
                     start_new_session=True,
                 )
         except OSError as error:
-            msg = f"{spec.name} cannot be started ({spec.argv[0]}): {error}"
+            msg = f"{spec.name} can't be started ({spec.argv[0]}): {error}"
             raise ProcessError(msg) from error
         return cls(spec, popen)
 
@@ -78,7 +78,7 @@ class Process:
         return self._popen.poll()
 
     def wait_until_ready(self) -> None:
-        """Raises ProcessError, with the end of the log, when the program ends or the deadline passes."""
+        """Raises ProcessError, with the end of the log, if the program ends or the deadline passes."""
         deadline = time.monotonic() + self.spec.deadline_seconds
         while not self.spec.ready():
             if self.exit_code is not None:
@@ -89,7 +89,7 @@ class Process:
             time.sleep(POLL_SECONDS)
 
     def stop(self) -> None:
-        """Ask the program to end, kill it when it outlives its grace."""
+        """Send the stop signal; kill the program if it outlives its grace period."""
         if self.exit_code is None:
             self._popen.send_signal(self.spec.stop_signal)
         try:
@@ -108,7 +108,7 @@ class Process:
 
 
 def tail(log: Path, lines: int = LOG_LINES) -> list[str]:
-    """The last lines of a log, none where it cannot be read."""
+    """The last lines of a log; none if it can't be read."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - LOG_BYTES))

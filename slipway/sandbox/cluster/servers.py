@@ -1,4 +1,4 @@
-"""Starts API servers on the sandbox's etcd, and deletes what they stored."""
+"""Starts API servers on the sandbox's etcd, and deletes their data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slipway.sandbox.cluster.supervisor import Supervisor
 
 @dataclass(frozen=True)
 class EtcdBackedServers:
-    """Implements `clusters.Servers`. `used` tells whether previews left something in a spare."""
+    """Implements `clusters.Servers`. `used` says whether previews left objects in a spare."""
 
     config: ApiServerConfig
     etcd: Etcd
@@ -24,13 +24,13 @@ class EtcdBackedServers:
         return start_api_server(self.config, slot, self.supervisor)
 
     def adopt(self, server: ApiServer, slot: str) -> ApiServer:
-        """The spare if it is as good as new, else a new one: to delete CRDs takes longer, and their memory stays."""
+        """The spare if it is unused, else a new server: deleting CRDs takes longer and does not free their memory."""
         if not self.used(server):
             return server
         self.stop(server)
         return self.start(slot)
 
     def stop(self, server: ApiServer) -> None:
-        """End the server, then delete its keys: while it runs it would write some again."""
+        """Stop the server, then delete its keys: a running server would write some of them again."""
         self.supervisor.stop(server.process)
         self.etcd.wipe(server.slot)

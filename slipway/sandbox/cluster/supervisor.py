@@ -1,4 +1,4 @@
-"""Starts the children of the sandbox, knows them all, and ends them in the reverse order."""
+"""Starts the child processes of the sandbox, lists them, and stops them in reverse order."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from slipway.sandbox.cluster.process import Process, ProcessError, ProcessSpec
 
 
 class Supervisor:
-    """The children, oldest first. `changed` is called after each start and end, outside of any lock."""
+    """The child processes, oldest first. `changed` is called after each start and stop, outside of any lock."""
 
     def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
         self._changed = changed
         self._children: list[Process] = []
         self._lock = threading.Lock()
         self._stopping = False
-        # The kernel kills a child when the *thread* that started it ends, so one thread that stays starts them all.
+        # The kernel kills a child when the *thread* that started it ends, so one permanent thread starts them all.
         self._spawner = ThreadPoolExecutor(1, thread_name_prefix="spawner")
 
     def start(self, spec: ProcessSpec) -> Process:
-        """Start a program and wait until it is ready. A ProcessError leaves nothing running."""
+        """Start a program and wait until it is ready. After a ProcessError nothing is left running."""
         process = self._spawner.submit(self._spawn, spec).result()
         self._changed()
         try:
@@ -42,7 +42,7 @@ class Supervisor:
         return process
 
     def stop(self, process: Process) -> None:
-        """End one child."""
+        """Stop one child."""
         process.stop()
         with self._lock:
             if process in self._children:
@@ -50,7 +50,7 @@ class Supervisor:
         self._changed()
 
     def stop_all(self) -> None:
-        """End all children, the youngest first, and start none any more."""
+        """Stop all children, the newest first, and refuse further starts."""
         with self._lock:
             self._stopping = True
             children = list(reversed(self._children))
@@ -58,6 +58,6 @@ class Supervisor:
             self.stop(process)
 
     def identities(self) -> tuple[ProcessIdentity, ...]:
-        """Who runs now, oldest first."""
+        """The running children, oldest first."""
         with self._lock:
             return tuple(process.identity for process in self._children)

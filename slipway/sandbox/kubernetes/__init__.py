@@ -1,1 +1,1 @@
-"""The kubernetes provider of the sandbox: manifests and Helm releases, applied to real API servers."""
+"""The sandbox's kubernetes provider: applies manifests and Helm releases to real API servers."""

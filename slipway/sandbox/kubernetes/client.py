@@ -1,7 +1,7 @@
-"""A small client of the Kubernetes API: server-side apply, get, list, delete, and what little else the provider needs.
+"""A small client of the Kubernetes API: server-side apply, get, list, delete, and the few other calls that are needed.
 
-Its own, because the official client's ApiClient changes its inner ways between releases (37.x did) and its typed models
-drop what they do not know, while a provider must pass every field on as it is.
+The official client does not fit: the internals of its ApiClient change between releases (37.x did), and its typed
+models drop unknown fields, while a provider must pass on every field.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
 from slipway.sandbox.kubernetes.objects import DEFAULT_NAMESPACE, Object, Ref
 
 CONNECTIONS = 32
-"""As many as the provider has threads."""
+"""The number of the provider's threads."""
 TIMEOUT = urllib3.Timeout(connect=5.0, read=60.0)
 PAGE = 500
 ATTEMPTS = 4
@@ -28,14 +28,13 @@ APPLY = "application/apply-patch+yaml"
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-"""Asks for an object without its spec and status: a CRD may hold a megabyte of them, which the API server would write
-and we would read for nothing."""
+"""Accept header for an object without spec and status: a CRD may have a megabyte of them, which nothing would use."""
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """The same for a list."""
 
 
 class KubeClient:
-    """A client of one API server. Safe for any number of threads."""
+    """A client of one API server. Thread-safe."""
 
     def __init__(self, server: str, certificate_authority: str, token: str) -> None:
         """`certificate_authority` is PEM text."""
@@ -60,7 +59,7 @@ class KubeClient:
         dry_run: bool = False,
         subresource: str = "",
     ) -> Object:
-        """Server-side apply; the object as it is afterwards. Raises ApiError, NoSuchKindError."""
+        """Server-side apply; returns the resulting object. Raises ApiError, NoSuchKindError."""
         parameters = {"fieldManager": manager, "force": "true" if force else "false"}
         path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
         return self._apply(path, obj, _dry(parameters, dry_run), APPLY)
@@ -76,7 +75,7 @@ class KubeClient:
         return self._object("POST", path, obj, _dry({"fieldManager": manager}, dry_run))
 
     def replace(self, obj: Mapping[str, Any], manager: str, subresource: str = "") -> Object:
-        """Replace the object as a whole, or one subresource of it such as `status`."""
+        """Replace the object, or one subresource of it such as `status`."""
         path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
         return self._object("PUT", path, obj, {"fieldManager": manager})
 
@@ -85,7 +84,7 @@ class KubeClient:
         return self._object("PATCH", self._path(ref), patch, {}, MERGE_PATCH)
 
     def get(self, ref: Ref) -> Object | None:
-        """The object, None when it does not exist."""
+        """The object; None if it does not exist."""
         try:
             return self._object("GET", self._path(ref))
         except ApiError as error:
@@ -94,7 +93,7 @@ class KubeClient:
             raise
 
     def metadata(self, ref: Ref) -> Object | None:
-        """The object's metadata alone, None when it does not exist."""
+        """The object's metadata alone; None if it does not exist."""
         try:
             return self._object("GET", self._path(ref), None, None, JSON, {"Accept": METADATA})
         except ApiError as error:
@@ -103,7 +102,7 @@ class KubeClient:
             raise
 
     def delete(self, ref: Ref, grace_seconds: int | None = None) -> Object | None:
-        """Ask for deletion, with background propagation. Returns what remains: None when it is gone."""
+        """Request deletion, with background propagation. Returns the object, or None if it does not exist any more."""
         grace = {} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}
         try:
             self.call("DELETE", self._path(ref), {"propagationPolicy": "Background", **grace})
@@ -114,7 +113,7 @@ class KubeClient:
         return self.get(ref)
 
     def list(self, resource: ResourceType, namespace: str = "", selector: str = "") -> Iterator[Object]:
-        """All objects of a kind, in one namespace or in all; their apiVersion and kind are filled in."""
+        """All objects of a kind, in one namespace or in all, with apiVersion and kind filled in."""
         parameters = {"limit": str(PAGE), **({"labelSelector": selector} if selector else {})}
         while True:
             page = self.call("GET", resource.path(namespace), parameters=parameters)
@@ -128,7 +127,7 @@ class KubeClient:
     # -- requests ------------------------------------------------------------------------------------------------------
 
     def get_path(self, path: str, headers: Mapping[str, str] | None = None) -> Any:
-        """GET a path as it is."""
+        """GET a path."""
         return self.call("GET", path, headers=headers)
 
     @contextmanager
@@ -159,7 +158,7 @@ class KubeClient:
         content_type: str = JSON,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
-        """One request. Raises ApiError for a refusal, UnreachableError when nobody answers."""
+        """One request. Raises ApiError for a refusal, UnreachableError if the API server does not answer."""
         url = f"{self.server}{path}" + (f"?{urlencode(parameters)}" if parameters else "")
         sent = {**self._http.headers, "Accept": JSON, "Content-Type": content_type, **(headers or {})}
         try:
@@ -172,11 +171,11 @@ class KubeClient:
         return answer.json()
 
     def _object(self, method: str, path: str, *rest: Any) -> Object:
-        found: Object = self.call(method, path, *rest)
-        return found
+        obj: Object = self.call(method, path, *rest)
+        return obj
 
     def _apply(self, *arguments: Any) -> Object:
-        """An API server that is busy gives an apply up after 34 s; to repeat it does no harm."""
+        """Apply with retries: a busy API server gives up after 34 s, and apply is idempotent."""
         for _ in range(ATTEMPTS - 1):
             try:
                 return self._object("PATCH", *arguments)

@@ -1,8 +1,7 @@
-"""CustomResourceDefinitions: installing them, and standing in for those that are missing.
+"""Installing CustomResourceDefinitions, and stand-ins for missing ones.
 
-A chart that is not at hand brings no CRDs, and the custom resources of the program still have to exist. A *stand-in*
-accepts any content under the kind's name. It is labelled, reported, and gives way to the real definition when that
-comes.
+Without a chart its CRDs are missing, but the program's custom resources still have to exist. A *stand-in* is a CRD that
+accepts any content for a kind. It is labelled and reported, and it is replaced by the real CRD when that is installed.
 """
 
 from __future__ import annotations
@@ -25,53 +24,55 @@ API_VERSION = "apiextensions.k8s.io/v1"
 KIND = "CustomResourceDefinition"
 STAND_IN = "sandbox.slipway/stand-in"
 APPROVAL = "api-approved.kubernetes.io"
-"""Without it the API server takes no CRD in the community's own groups (KEP-1111)."""
+"""Annotation without which the API server accepts no CRD in the groups of the Kubernetes community (KEP-1111)."""
 MANAGER = "slipway-sandbox"
 ESTABLISH_SECONDS = 120.0
-"""0.1 s alone; 20 s for the last of 60 that ten releases install at once, KServe's large ones among them (2 cores with
-other work, 2026-11)."""
+"""A CRD alone takes 0.1 s; the last of 60 that ten releases install at once, including KServe's large ones, takes 20 s
+(2 busy cores, 2026-11)."""
 LOOK_SECONDS = 2.0
-"""How often a CRD that is not served yet is read, to see whether its names are taken. Reading it at every poll took a
-quarter of the API server's time (pprof, KServe's CRDs, 2026-11)."""
+"""Interval at which a CRD that is not served yet is read, to see whether its names are taken. Reading it at every poll
+took a quarter of the API server's time (pprof, KServe's CRDs, 2026-11)."""
 
 _STAND_INS = threading.Lock()
-"""One at a time: to replace a stand-in means to delete it and put its objects back."""
+"""Held while a stand-in is created or replaced: replacing one deletes it and recreates its objects."""
 
 
-class RefusedByDefinitionError(SandboxError):
-    """Objects that a stand-in had accepted do not conform to the real definition, which is installed as `live`."""
+class RefusedByCrdError(SandboxError):
+    """Objects that a stand-in accepted don't conform to the real CRD, which is installed as `live`."""
 
     def __init__(self, live: Object, refused: list[str]) -> None:
         self.live = live
-        super().__init__(f"{Ref.of(live)} came after objects of its kind, and refuses these: {'; '.join(refused)}")
+        super().__init__(
+            f"{Ref.of(live)} was installed after objects of its kind, and refuses these: {'; '.join(refused)}"
+        )
 
 
 def install(client: KubeClient, crd: Mapping[str, Any], manager: str, *, force: bool = True) -> Object:
-    """Apply a CRD and wait until its kind is served. Raises ApiError, TimeoutError, RefusedByDefinitionError."""
-    definition = without_conversion_webhook(crd)
-    ref = Ref.of(definition)
+    """Apply a CRD and wait until its kind is served. Raises ApiError, TimeoutError, RefusedByCrdError."""
+    sent = without_conversion_webhook(crd)
+    ref = Ref.of(sent)
     with _STAND_INS:
         head = client.metadata(ref)
         if head is None or not is_stand_in(head):
-            return _apply(client, definition, manager, force=force)
+            return _apply(client, sent, manager, force=force)
         present = client.get(ref)
         objects = objects_of(client, present) if present is not None else []
         remove(client, ref)
-        live = _apply(client, definition, manager, force=force)
-        _put_back(client, live, objects)
+        live = _apply(client, sent, manager, force=force)
+        _recreate(client, live, objects)
         return live
 
 
 def without_conversion_webhook(crd: Mapping[str, Any]) -> Object:
-    """The CRD as the sandbox can serve it: no pod runs here that could convert between versions, so none is asked."""
+    """The CRD without its conversion webhook, because no pod runs here that could convert between versions."""
     spec = {key: value for key, value in crd["spec"].items() if key != "conversion"}
     return {**{key: value for key, value in crd.items() if key != "status"}, "spec": spec}
 
 
 def without_descriptions(crd: Mapping[str, Any]) -> Object:
-    """A chart's CRD without the texts of its fields, which `kubectl explain` shows and nothing else reads.
+    """A chart's CRD without the descriptions of its fields, which only `kubectl explain` shows.
 
-    They are two thirds of what the API server, etcd and we would have to read and keep of each.
+    They are two thirds of what the API server, etcd and this process would have to read and keep.
     """
     versions = [
         {**each, "schema": {"openAPIV3Schema": _undescribed((each.get("schema") or {}).get("openAPIV3Schema") or {})}}
@@ -83,24 +84,24 @@ def without_descriptions(crd: Mapping[str, Any]) -> Object:
 
 
 def _undescribed(schema: Any) -> Any:
-    """Below `properties` stand names, of which one may be `description`; anywhere else it is a text."""
+    """The schema without `description`; below `properties`, that key is the name of a field and stays."""
     if not isinstance(schema, Mapping):
         return schema
-    found: dict[str, Any] = {}
+    kept: dict[str, Any] = {}
     for key, value in schema.items():
         if key == "properties":
-            found[key] = {name: _undescribed(each) for name, each in value.items()}
+            kept[key] = {name: _undescribed(each) for name, each in value.items()}
         elif key in ("items", "additionalProperties", "not"):
-            found[key] = _undescribed(value)
+            kept[key] = _undescribed(value)
         elif key in ("allOf", "anyOf", "oneOf"):
-            found[key] = [_undescribed(each) for each in value]
+            kept[key] = [_undescribed(each) for each in value]
         elif key != "description":
-            found[key] = value
-    return found
+            kept[key] = value
+    return kept
 
 
 def stand_in_for(obj: Mapping[str, Any]) -> Object:
-    """The permissive CRD for a kind. Plural and scope are guessed: an object with a namespace is namespaced."""
+    """The permissive CRD for an object's kind. Plural and scope are guessed, the scope by the object's namespace."""
     ref = Ref.of(obj)
     version = ref.api_version.partition("/")[2]
     plural = _plural(ref.kind.lower())
@@ -124,7 +125,7 @@ def stand_in_for(obj: Mapping[str, Any]) -> Object:
 
 
 def ensure_stand_in(client: KubeClient, obj: Mapping[str, Any]) -> None:
-    """Make the API server serve an object's kind, permissively, unless it came to be served meanwhile."""
+    """Install a stand-in for an object's kind, unless the kind is served by now."""
     ref = Ref.of(obj)
     with _STAND_INS:
         try:
@@ -143,7 +144,7 @@ def is_served(client: KubeClient, ref: Ref) -> bool:
 
 
 def is_stand_in(crd: Mapping[str, Any]) -> bool:
-    """Whether the CRD is one of ours."""
+    """Whether the CRD is a stand-in."""
     return ((crd.get("metadata") or {}).get("labels") or {}).get(STAND_IN) == "true"
 
 
@@ -155,7 +156,7 @@ def served_by_stand_in(client: KubeClient, ref: Ref) -> bool:
 
 
 def remove_unused_stand_ins(client: KubeClient) -> None:
-    """Delete the stand-ins that have no objects any more."""
+    """Delete the stand-ins that have no objects."""
     with _STAND_INS:
         resource = client.discovery.find(API_VERSION, KIND)
         for crd in list(client.list(resource, selector=f"{STAND_IN}=true")):
@@ -163,48 +164,48 @@ def remove_unused_stand_ins(client: KubeClient) -> None:
                 remove(client, Ref.of(crd))
 
 
-def send(client: KubeClient, definitions: Iterable[Mapping[str, Any]], manager: str) -> frozenset[str]:
-    """Apply CRDs without waiting until they are served; the names of those that were taken.
+def send(client: KubeClient, crds: Iterable[Mapping[str, Any]], manager: str) -> frozenset[str]:
+    """Apply CRDs without waiting until they are served; returns the names of those that were accepted.
 
-    Left to `install` are those with a stand-in, which has to give way first, and those that are refused.
+    `install` has to handle the others: those with a stand-in, which must be replaced, and those that are refused.
     """
-    taken = set()
-    for crd in definitions:
+    accepted = set()
+    for crd in crds:
         ref = Ref.of(crd)
         present = client.metadata(ref)
         if present is not None and is_stand_in(present):
             continue
         with suppress(ApiError):
             client.apply_unread(without_conversion_webhook(crd), manager, force=True)
-            taken.add(ref.name)
-    return frozenset(taken)
+            accepted.add(ref.name)
+    return frozenset(accepted)
 
 
-def install_all(client: KubeClient, definitions: Iterable[Mapping[str, Any]], manager: str) -> None:
-    """Install those that are missing, all at once, and wait for all of them. A stand-in counts as missing."""
+def install_all(client: KubeClient, crds: Iterable[Mapping[str, Any]], manager: str) -> None:
+    """Install missing CRDs, all at once, and wait for all of them. A stand-in counts as missing."""
     sent = []
-    for crd in definitions:
+    for crd in crds:
         present = client.metadata(Ref.of(crd))
         if present is None:
-            definition = without_conversion_webhook(crd)
-            client.apply_unread(definition, manager, force=True)
-            sent.append(definition)
+            servable = without_conversion_webhook(crd)
+            client.apply_unread(servable, manager, force=True)
+            sent.append(servable)
         elif is_stand_in(present):
             install(client, crd, manager)
-    for definition in sent:
-        wait_until_served(client, definition)
+    for servable in sent:
+        wait_until_served(client, servable)
 
 
 def _apply(client: KubeClient, crd: Object, manager: str, *, force: bool) -> Object:
     client.apply_unread(crd, manager, force=force)
     wait_until_served(client, crd)
     ref = Ref.of(crd)
-    # Discovery may still tell of one that was removed a moment ago.
+    # Discovery may still list a CRD that was just removed.
     return until(lambda: _established(client, ref), ESTABLISH_SECONDS, f"{ref} is not established")
 
 
 def wait_until_served(client: KubeClient, crd: Object) -> None:
-    """Wait for discovery, which costs little to ask, and tells of established CRDs only."""
+    """Wait until discovery, which is fast to read, lists the kind: it lists established CRDs only."""
     ref, spec = Ref.of(crd), crd["spec"]
     versions = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each["served"]]
     client.discovery.forget(spec["group"])
@@ -242,7 +243,7 @@ def _served(client: KubeClient, versions: list[str], kind: str) -> bool | None:
     return True
 
 
-def _put_back(client: KubeClient, crd: Object, objects: list[Object]) -> None:
+def _recreate(client: KubeClient, crd: Object, objects: list[Object]) -> None:
     refused = []
     for obj in objects:
         try:
@@ -250,11 +251,11 @@ def _put_back(client: KubeClient, crd: Object, objects: list[Object]) -> None:
         except (ApiError, NoSuchKindError) as error:
             refused.append(f"{Ref.of(obj)}: {error}")
     if refused:
-        raise RefusedByDefinitionError(crd, refused)
+        raise RefusedByCrdError(crd, refused)
 
 
 def _beside_others(client: KubeClient, crd: Object, ref: Ref) -> Object:
-    """A stand-in that is there for another version gets this one beside it; a real CRD decides what is served."""
+    """The stand-in with the versions of an existing one. Raises NoSuchKindError if a real CRD lacks the version."""
     present = client.get(Ref.of(crd))
     if present is None:
         return crd

@@ -1,4 +1,4 @@
-"""Which kinds an API server serves, under what plural, and whether they live in namespaces."""
+"""The kinds that an API server serves, with their plurals and scopes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-"""Asks /api and /apis for everything in one answer each (GA in Kubernetes 1.30)."""
+"""Accept header with which /api and /apis return everything in one answer each (GA in Kubernetes 1.30)."""
 
 
 @dataclass(frozen=True)
 class ResourceType:
-    """A kind that is served: `apps/v1`, `Deployment`, `deployments`."""
+    """A served kind: `apps/v1`, `Deployment`, `deployments`."""
 
     api_version: str
     kind: str
@@ -24,14 +24,14 @@ class ResourceType:
     verbs: frozenset[str]
 
     def path(self, namespace: str, name: str = "") -> str:
-        """The URL path of one object, or of all of them in a namespace; without a namespace, of all in the cluster."""
+        """The URL path of one object, or of all in a namespace; without a namespace, of all in the cluster."""
         root = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
         inside = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
         return f"{root}{inside}/{self.plural}" + (f"/{name}" if name else "")
 
 
 class Discovery:
-    """Remembers what was found. What was not found is asked again each time: its CRD may have come meanwhile."""
+    """Caches served kinds. A kind that is not served is looked up each time: its CRD may have been installed since."""
 
     def __init__(self, get: Callable[..., Any]) -> None:
         self._get = get
@@ -39,29 +39,29 @@ class Discovery:
         self._lock = threading.Lock()
 
     def find(self, api_version: str, kind: str) -> ResourceType:
-        """Raises NoSuchKindError when the API server does not serve the kind."""
-        found = self._known.get((api_version, kind))
-        if found is None:
+        """The served kind. Raises NoSuchKindError if the API server does not serve it."""
+        resource = self._known.get((api_version, kind))
+        if resource is None:
             self._load(api_version)
-            found = self._known.get((api_version, kind))
-        if found is None:
+            resource = self._known.get((api_version, kind))
+        if resource is None:
             raise NoSuchKindError(api_version, kind)
-        return found
+        return resource
 
     def forget(self, group: str) -> None:
-        """Ask anew about a group: one of its CRDs was changed or removed."""
+        """Drop a group from the cache: one of its CRDs was changed or removed."""
         with self._lock:
             for key in [key for key in self._known if key[0].partition("/")[0] == group]:
                 del self._known[key]
 
     def everything(self) -> tuple[ResourceType, ...]:
-        """All kinds that can be listed, in the version each group prefers."""
-        found: dict[tuple[str, str], ResourceType] = {}
+        """All kinds that can be listed, in each group's preferred version."""
+        by_plural: dict[tuple[str, str], ResourceType] = {}
         for path in ("/api", "/apis"):
             for group in self._get(path, headers={"Accept": AGGREGATED}).get("items") or ():
                 for each in _in_group(group):
-                    found.setdefault((each.api_version.rpartition("/")[0], each.plural), each)
-        return tuple(each for each in found.values() if "list" in each.verbs)
+                    by_plural.setdefault((each.api_version.rpartition("/")[0], each.plural), each)
+        return tuple(each for each in by_plural.values() if "list" in each.verbs)
 
     def _load(self, api_version: str) -> None:
         path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"

@@ -1,9 +1,8 @@
-"""What somebody else changed in an object, of the fields that the program sets.
+"""Drift of an object: which fields that the program sets were changed by another client.
 
-Compared is the live object with the object as it was after our own last write, not with the inputs: defaults,
-admission and other spellings of a quantity then are no drift. Only fields that the inputs set are looked at. The
-answer is the inputs as they would have to be to describe the live object, so that the next preview shows what
-differs.
+The live object is compared with the object after our own last write, not with the inputs, so defaults, admission and
+other spellings of a quantity are not drift. Only fields that the inputs set are compared. The result is the inputs that
+would describe the live object, so that the next preview shows the differences.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ SERVER_METADATA = (
     "selfLink",
 )
 WRITE_ONLY = ("stringData",)
-"""Inputs that the API server turns into others and never returns."""
+"""Inputs that the API server converts to other fields and never returns."""
 
 
 def drifted(inputs: Mapping[str, Any], recorded: Mapping[str, Any], live: Mapping[str, Any]) -> Object:
-    """The inputs, with the live value where the live object differs from the recorded one."""
+    """The inputs, with live values for fields in which the live object differs from the recorded one."""
     kept = {key: value for key, value in inputs.items() if key.startswith("__") or key in WRITE_ONLY}
     wanted = {key: value for key, value in inputs.items() if key not in kept}
-    found: Object = _in_map(wanted, recorded, live)
+    present: Object = _in_map(wanted, recorded, live)
     if "stringData" in kept and recorded.get("data") != live.get("data"):
         kept["stringData"] = _string_data(kept["stringData"], recorded.get("data") or {}, live.get("data") or {})
-    return {**found, **kept}
+    return {**present, **kept}
 
 
 def imported(live: Mapping[str, Any]) -> Object:
-    """The inputs that describe an object which no program has described yet."""
+    """The inputs that describe a live object, for an import."""
     inputs = {key: value for key, value in live.items() if key != "status"}
     inputs["metadata"] = {k: v for k, v in (live.get("metadata") or {}).items() if k not in SERVER_METADATA}
     return inputs
@@ -46,14 +45,14 @@ def imported(live: Mapping[str, Any]) -> Object:
 
 def _in_map(wanted: Mapping[str, Any], recorded: Any, live: Mapping[str, Any]) -> Object:
     before = recorded if isinstance(recorded, Mapping) else {}
-    found = {}
+    present = {}
     for key, value in wanted.items():
         if key in live:
-            found[key] = _value(value, before.get(key), live[key])
+            present[key] = _value(value, before.get(key), live[key])
         elif key not in before:
-            # The API server never showed it: an empty map, say, that it does not store.
-            found[key] = value
-    return found
+            # The API server never returned it: for example an empty map, which it does not store.
+            present[key] = value
+    return present
 
 
 def _value(wanted: Any, recorded: Any, live: Any) -> Any:
@@ -67,7 +66,7 @@ def _value(wanted: Any, recorded: Any, live: Any) -> Any:
 
 
 def _in_list(wanted: list[Any], recorded: list[Any], live: list[Any]) -> list[Any]:
-    """Items that have names are followed by name; any other list is shown as it is now."""
+    """Items with names are matched by name; any other list is replaced by the live one."""
     ours, before, now = _by_name(wanted), _by_name(recorded), _by_name(live)
     if ours is None or before is None or now is None:
         return live
@@ -77,13 +76,13 @@ def _in_list(wanted: list[Any], recorded: list[Any], live: list[Any]) -> list[An
 
 
 def _by_name(items: list[Any]) -> dict[str, Any] | None:
-    """The items by their `name`, None where not every one has its own."""
+    """The items by `name`; None unless each has a different one."""
     named = {item["name"]: item for item in items if isinstance(item, Mapping) and isinstance(item.get("name"), str)}
     return named if len(named) == len(items) else None
 
 
 def _string_data(wanted: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]) -> Object:
-    """A changed or removed key of a Secret is shown in base64, as the API server has it: what it was is not kept."""
+    """A changed key of a Secret gets the API server's base64 text, because the recorded plain text is not available."""
     return {
         key: value if before.get(key) == now.get(key) else now[key]
         for key, value in wanted.items()

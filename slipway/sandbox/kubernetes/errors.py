@@ -1,4 +1,4 @@
-"""What an API server answers when it refuses."""
+"""Error answers of an API server."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ class ApiError(Exception):
 
     @property
     def not_found(self) -> bool:
-        """The object, its namespace or its type does not exist."""
+        """Whether the object, its namespace or its type does not exist."""
         return self.status == HTTPStatus.NOT_FOUND
 
     @property
     def conflict(self) -> bool:
-        """Another field manager owns a field, or the object changed meanwhile."""
+        """Whether another field manager owns a field, or the object changed meanwhile."""
         return self.status == HTTPStatus.CONFLICT
 
     @property
     def missing_namespace(self) -> str | None:
-        """The namespace, when it is what was not found."""
+        """The name of the namespace, if the namespace was not found."""
         return str(self.details.get("name")) if self.not_found and self.details.get("kind") == "namespaces" else None
 
 
 class NoSuchKindError(Exception):
-    """The API server serves no such kind: its CustomResourceDefinition is not installed."""
+    """The API server does not serve the kind: its CustomResourceDefinition is not installed."""
 
     def __init__(self, api_version: str, kind: str) -> None:
         self.api_version = api_version
@@ -45,4 +45,4 @@ class NoSuchKindError(Exception):
 
 
 class UnreachableError(SandboxError):
-    """Nobody answers at the server's address."""
+    """The API server does not answer."""

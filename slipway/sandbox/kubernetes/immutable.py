@@ -1,8 +1,8 @@
-"""Which changes need a new object, because Kubernetes lets no update make them.
+"""Which changes force a replacement, because Kubernetes allows no update for them.
 
 The list follows that of the real provider (pulumi-kubernetes, provider/pkg/provider/diff.go, and its pull request
-#1705 for claims, 2021-09), so that a rehearsal plans the replacements that AWS will see. A change that Kubernetes
-refuses and that is not listed fails in both worlds, here already at preview, with the API server's message.
+#1705 for claims, 2021-09), so that a rehearsal plans the same replacements as on AWS. A change that Kubernetes refuses
+and that is not listed fails in both environments; in the sandbox already at preview, with the API server's message.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _UPDATED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("", "PersistentVolumeClaim"): ("spec.resources",),
     ("", "Pod"): tuple(f"spec.{field}" for field in _POD_MUTABLE),
 }
-"""Exceptions below a path of `_REPLACED`."""
+"""Exceptions below the paths of `_REPLACED`."""
 
 _CONTENTS = ("data", "binaryData", "stringData")
 

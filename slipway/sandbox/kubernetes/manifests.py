@@ -1,4 +1,4 @@
-"""Every resource that is one Kubernetes object: typed ones, `CustomResource`, and the `...Patch` of either."""
+"""Resources that are one Kubernetes object: typed resources, `CustomResource`, and the `...Patch` of either."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ PATCH_MANAGER = "pulumi.com/patchFieldManager"
 
 
 class ObjectObserver(Protocol):
-    """Told of every object that the program applied or deleted, with the name of its cluster."""
+    """Is notified of every object that the program applied or deleted, with the name of its cluster."""
 
     def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        """It was created or updated."""
+        """An object was created or updated."""
 
     def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        """It is gone."""
+        """An object was deleted."""
 
 
 @dataclass(frozen=True)
 class Manifests:
-    """The hooks for one object."""
+    """The provider's hooks for such a resource."""
 
     targets: Targets
     notes: Notes
@@ -49,7 +49,7 @@ class Manifests:
     def check(
         self, settings: Settings, resource: Resource, news: Object, olds: Object, seed: bytes
     ) -> tuple[Object, list[Failure]]:
-        """Fill in the name and the namespace, then ask the API server."""
+        """Fill in the name and the namespace, then let the API server validate the object."""
         inputs = names.named(resource, news, olds, seed)
         metadata = inputs.get("metadata")
         if not isinstance(metadata, dict) or UNKNOWN in (inputs["apiVersion"], inputs["kind"]):
@@ -58,19 +58,19 @@ class Manifests:
         if settings.namespace and not metadata.get("namespace") and self._namespaced(settings, inputs):
             metadata["namespace"] = settings.namespace
         if is_custom_resource_definition(inputs) and not has_unknown(inputs):
-            self.targets.definitions.offer([names.manifest(inputs)])
+            self.targets.preview_crds.offer([names.manifest(inputs)])
         verdict = validate(self.targets, settings, self._manifest(settings, resource, inputs, olds))
         self._note_unvalidated(resource, verdict.unvalidated)
         return inputs, [Failure("", verdict.refusal)] if verdict.refusal else []
 
     def diff(self, settings: Settings, old_inputs: Object, news: Object) -> Diff:
-        """What changed, and what of it makes a new object."""
+        """The changes, and which of them force a replacement."""
         changes = Diff(compare(old_inputs, news)).replacing(lambda path: forces_new(path, old_inputs, settings))
         same_name = Ref.of(old_inputs) == Ref.of(news) and not names.is_autonamed(news)
         return Diff(changes.changes, delete_before_replace=same_name)
 
     def create(self, settings: Settings, resource: Resource, inputs: Object) -> tuple[str, Object]:
-        """Make the object. One that exists already is an error, as with the real provider since 4.30 (#4278)."""
+        """Create the object. An existing one is an error, as in the real provider since 4.30 (#4278)."""
         target = self.targets.live(settings)
         obj = names.manifest(inputs)
         self._ensure_served(target.client, resource, obj)
@@ -81,7 +81,7 @@ class Manifests:
         return _id(live), self._done(target, resource, live)
 
     def update(self, settings: Settings, resource: Resource, id: str, news: Object) -> Object:
-        """Apply the inputs as they are now."""
+        """Apply the new inputs."""
         target = self.targets.live(settings)
         obj = names.manifest(news)
         if "name" not in obj["metadata"]:
@@ -92,7 +92,7 @@ class Manifests:
     def read(
         self, settings: Settings, resource: Resource, id: str, outputs: Object, inputs: Object
     ) -> ReadResult | None:
-        """The object as it is, and the inputs that would describe it."""
+        """The live object, and the inputs that would describe it."""
         target = self.targets.existing(settings)
         if target is None:
             return None
@@ -107,11 +107,11 @@ class Manifests:
             return None
         if quota.is_quota(live):
             live = quota.settle(target.client, live)
-        found = drifted(inputs, outputs, live) if inputs else imported(live)
-        return ReadResult(_id(live), _outputs(live), found)
+        present = drifted(inputs, outputs, live) if inputs else imported(live)
+        return ReadResult(_id(live), _outputs(live), present)
 
     def delete(self, settings: Settings, resource: Resource, outputs: Object, inputs: Object) -> None:
-        """Remove the object and wait until it is gone; a Patch only gives up the fields it owned."""
+        """Delete the object and wait until it is gone; a Patch only releases the fields that it owns."""
         target = self.targets.existing(settings)
         self.notes.clear(resource.urn)
         if target is None:
@@ -135,11 +135,11 @@ class Manifests:
         return Manifest(
             names.manifest(inputs),
             _manager(resource, inputs),
-            # An old object of this name still stands; the new one gets another where the name was made here.
+            # The old object of this name still exists; a generated name changes with a replacement.
             replaced=replaced and Ref.of(olds) == Ref.of(inputs),
-            # A Patch and an upsert change what stands, a CRD can have no other name.
+            # A Patch and an upsert change an existing object; a CRD can't have another name.
             fresh=not (olds or settings.upsert or names.is_patch(resource.type, inputs) or _bound_to_name(inputs)),
-            # A new object has no owner to conflict with; that one is there already is said by `create`.
+            # A new object has no owner to conflict with; `create` reports an existing one.
             force=not olds or _force(settings, inputs),
         )
 
@@ -159,7 +159,7 @@ class Manifests:
                 raise
             crds.ensure_stand_in(client, obj)
         if crds.served_by_stand_in(client, ref):
-            text = f"{ref.kind} of {ref.api_version} has no CRD here; a stand-in accepts anything under its name"
+            text = f"{ref.kind} of {ref.api_version} has no CRD here; a stand-in CRD accepts any content"
             self.notes.set(Note(resource.urn, NoteKind.STAND_IN, text))
         else:
             self.notes.clear(resource.urn, NoteKind.STAND_IN)
@@ -172,8 +172,8 @@ class Manifests:
             return target.client.apply(obj, manager, force=force)
         try:
             return crds.install(target.client, obj, manager, force=force)
-        except crds.RefusedByDefinitionError as error:
-            # The definition is installed all the same, so the state must know it.
+        except crds.RefusedByCrdError as error:
+            # The CRD is installed nevertheless, so it must be in the state.
             raise PartialFailureError(_id(error.live), _outputs(error.live), [str(error)]) from error
 
     def _done(self, target: Target, resource: Resource, live: Object) -> Object:
@@ -196,7 +196,7 @@ class Manifests:
 
 
 def _bound_to_name(inputs: Object) -> bool:
-    """Whether the API server takes the object under one name only, or under one that it makes itself."""
+    """Whether the object can have only one name (a CRD), or a name that the API server generates."""
     return is_custom_resource_definition(inputs) or "name" not in inputs["metadata"]
 
 
@@ -204,14 +204,14 @@ def _require_absent(client: KubeClient, ref: Ref) -> None:
     present = client.get(ref)
     if present is not None and not crds.is_stand_in(present):
         msg = (
-            f"{ref} already exists: give it an alias if the resource was renamed, import it to manage it, "
+            f"{ref} already exists: add an alias if the resource was renamed, import it to manage it, "
             "or use a ...Patch resource to own some of its fields"
         )
         raise ProviderError(msg)
 
 
 def _manager(resource: Resource, inputs: Object) -> str:
-    """One field manager for all objects; one of its own for each Patch, so that it can give up just its fields."""
+    """One field manager for all objects; a separate one for each Patch, so that it can release its own fields."""
     own = names.annotation(inputs, PATCH_MANAGER)
     if own or not names.is_patch(resource.type, inputs):
         return own or MANAGER
@@ -228,6 +228,6 @@ def _id(live: Object) -> str:
 
 
 def _outputs(live: Object) -> dict[str, Any]:
-    """The live object without the bookkeeping of field managers, which is of no use in a state and large."""
+    """The live object without managedFields, which is large and not needed in the state."""
     metadata = {key: value for key, value in live["metadata"].items() if key != "managedFields"}
     return {**live, "metadata": metadata}

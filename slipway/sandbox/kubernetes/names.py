@@ -1,7 +1,7 @@
-"""What a manifest is called when the program does not say: apiVersion, kind and name.
+"""Filling in apiVersion, kind and name of a manifest.
 
-As the real provider does it (pulumi-kubernetes 4.34.2, provider/pkg/metadata): `<logical name>-<8 hex digits>`,
-marked with an annotation so that a later run keeps the name and a replacement gets another one.
+A generated name has the form of the real provider (pulumi-kubernetes 4.34.2, provider/pkg/metadata): `<logical
+name>-<8 hex digits>`, with an annotation so that a later run keeps the name and a replacement gets another one.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ PATCH_SUFFIX = "Patch"
 def api_version_and_kind(token: str) -> tuple[str, str]:
     """`kubernetes:core/v1:Namespace` -> `v1`, `Namespace`; `kubernetes:apps/v1:Deployment` -> `apps/v1`, `Deployment`.
 
-    The tokens of the SDK carry the full name of the group; only the core group, which has none, is written `core`.
+    The SDK's tokens have the full name of the group; only the core group, which has none, is written `core`.
     """
     _, api_version, kind = token.split(":")
     return api_version.removeprefix("core/"), kind
 
 
 def is_patch(token: str, inputs: Mapping[str, Any]) -> bool:
-    """Whether the resource is a `DeploymentPatch`, which owns some fields of an object that another one owns."""
+    """Whether the resource is one like `DeploymentPatch`, which owns some fields of another owner's object."""
     return bool(token.rpartition(":")[2] == f"{inputs.get('kind')}{PATCH_SUFFIX}")
 
 
@@ -49,19 +49,19 @@ def named(resource: Resource, news: Mapping[str, Any], olds: Mapping[str, Any], 
 
 
 def is_autonamed(inputs: Mapping[str, Any]) -> bool:
-    """Whether the name was made here."""
+    """Whether the name was generated."""
     metadata = inputs.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     return isinstance(annotations, Mapping) and annotations.get(AUTONAMED) == "true"
 
 
 def manifest(inputs: Mapping[str, Any]) -> Object:
-    """The object to send: the inputs without what belongs to Pulumi alone."""
+    """The object to send: the inputs without Pulumi's own keys."""
     return {key: copy.deepcopy(value) for key, value in inputs.items() if not key.startswith("__")}
 
 
 def annotation(inputs: Mapping[str, Any], key: str) -> str:
-    """The value of an annotation, empty where it is not set."""
+    """The value of an annotation; empty if it is not set."""
     metadata = inputs.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, Mapping) else None
     return str(annotations.get(key) or "") if isinstance(annotations, Mapping) else ""

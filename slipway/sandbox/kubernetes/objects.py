@@ -13,7 +13,7 @@ DEFAULT_NAMESPACE = "default"
 
 @dataclass(frozen=True)
 class Ref:
-    """Which object: enough to find it again. `namespace` is empty for a cluster-scoped one."""
+    """A reference to an object. `namespace` is empty for a cluster-scoped one."""
 
     api_version: str
     kind: str
@@ -22,7 +22,7 @@ class Ref:
 
     @classmethod
     def of(cls, obj: Mapping[str, Any]) -> Ref:
-        """The reference to an object; a namespaced one without a namespace means "default", which discovery decides."""
+        """The reference to an object; for a namespaced kind, an empty namespace means "default"."""
         metadata = obj.get("metadata") or {}
         return cls(
             str(obj.get("apiVersion") or ""),
@@ -33,7 +33,7 @@ class Ref:
 
     @property
     def group(self) -> str:
-        """The API group, empty for the core one."""
+        """The API group; empty for the core group."""
         group, slash, _ = self.api_version.partition("/")
         return group if slash else ""
 
@@ -43,7 +43,7 @@ class Ref:
         return "." in self.group
 
     def as_object(self) -> Object:
-        """The smallest object with this reference, for state and for the API server."""
+        """The minimal object with this reference, for the state and for the API server."""
         metadata = {"name": self.name, **({"namespace": self.namespace} if self.namespace else {})}
         return {"apiVersion": self.api_version, "kind": self.kind, "metadata": metadata}
 
@@ -61,6 +61,6 @@ def is_custom_resource_definition(obj: Mapping[str, Any]) -> bool:
 
 
 def condition(obj: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """The condition of that type in an object's status, empty where it has none yet."""
+    """The condition of a type in an object's status; empty if it has none yet."""
     conditions = (obj.get("status") or {}).get("conditions") or ()
     return next((each for each in conditions if each.get("type") == kind), {})

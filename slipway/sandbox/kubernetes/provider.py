@@ -1,4 +1,4 @@
-"""The gRPC provider `kubernetes`: which of our parts answers what."""
+"""The gRPC provider `kubernetes`: dispatches calls to manifests and Helm releases."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from slipway.sandbox.rpc.wire import has_unknown
 T = TypeVar("T", bound=Callable[..., Any])
 VERSION = "4.34.2"
 _LEADS = ("kubeconfig", "context", "cluster")
-"""Arguments that say which cluster is meant."""
+"""Arguments that select the cluster."""
 
 
 def _explained(hook: T) -> T:
-    """Turn the refusals of API servers into errors for the user."""
+    """Convert refusals of API servers into errors for the user."""
 
     @wraps(hook)
     def call(*arguments: Any) -> Any:
@@ -40,7 +40,7 @@ def _explained(hook: T) -> T:
 
 
 class KubernetesProvider(Provider[Settings]):
-    """Serves typed resources, CustomResource and Helm releases."""
+    """Supports typed resources, CustomResource and Helm releases."""
 
     version = VERSION
 
@@ -54,7 +54,7 @@ class KubernetesProvider(Provider[Settings]):
     def check_config(
         self, resource: Resource, news: dict[str, Any], olds: dict[str, Any]
     ) -> tuple[dict[str, Any], list[Failure]]:
-        """Accept a kubeconfig that is not known yet, and begin to start the API server that previews need."""
+        """Accept a kubeconfig that is not known yet, and start the API server that previews then need."""
         known = {key: value for key, value in news.items() if not has_unknown(value)}
         if "kubeconfig" in news and "kubeconfig" not in known:
             known["kubeconfig"] = UNKNOWN_KUBECONFIG
@@ -67,19 +67,19 @@ class KubernetesProvider(Provider[Settings]):
         return known, []
 
     def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
-        """A new cluster replaces the provider and all its resources; a clusterIdentifier, where set, decides alone."""
-        found = compare(old_inputs, news)
+        """A new cluster replaces the provider and all its resources; a clusterIdentifier, if set, decides alone."""
+        changes = compare(old_inputs, news)
         if has_unknown([news.get(key) for key in _LEADS]):
-            # Asked while the cluster itself is replaced. The provider takes what it can't know for another cluster
-            # (pulumi-kubernetes v4.34.2, provider/pkg/provider/provider.go, DiffConfig).
-            return Diff(tuple(Change(c.path, c.kind, c.path[0] in _LEADS, c.input) for c in found))
+            # This happens while the cluster itself is replaced. The real provider treats an unknown value as another
+            # cluster (pulumi-kubernetes v4.34.2, provider/pkg/provider/provider.go, DiffConfig).
+            return Diff(tuple(Change(c.path, c.kind, c.path[0] in _LEADS, c.input) for c in changes))
         old, new = read_settings(old_inputs), read_settings(news)
         if old.cluster_identifier or new.cluster_identifier:
             replaced: tuple[str, ...] = ("clusterIdentifier",)
         else:
             moved = old.server and new.server and old.server != new.server
             replaced = _LEADS if moved else ()
-        return Diff(tuple(Change(c.path, c.kind, c.path[0] in replaced, c.input) for c in found))
+        return Diff(tuple(Change(c.path, c.kind, c.path[0] in replaced, c.input) for c in changes))
 
     def configure(self, config: Mapping[str, Any], peer: str) -> Settings:
         """The arguments, parsed."""
@@ -91,7 +91,7 @@ class KubernetesProvider(Provider[Settings]):
     def check(
         self, session: Settings, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
     ) -> tuple[dict[str, Any], list[Failure]]:
-        """Defaults, and what the API server says."""
+        """Fill in defaults, and let the API server validate the resource."""
         if resource.type == RELEASE:
             return self._releases.check(session, resource, news, olds, seed)
         return self._manifests.check(session, resource, news, olds, seed)
@@ -106,14 +106,14 @@ class KubernetesProvider(Provider[Settings]):
         old_outputs: dict[str, Any],
         news: dict[str, Any],
     ) -> Diff:
-        """What changed, and what of it makes a new object."""
+        """The changes, and which of them force a replacement."""
         if resource.type == RELEASE:
             return self._releases.diff(old_inputs, news)
         return self._manifests.diff(session, old_inputs, news)
 
     @_explained
     def create(self, session: Settings, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Make the object."""
+        """Create the object."""
         if resource.type == RELEASE:
             return self._releases.create(session, resource, inputs)
         return self._manifests.create(session, resource, inputs)
@@ -122,7 +122,7 @@ class KubernetesProvider(Provider[Settings]):
     def read(
         self, session: Settings, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
     ) -> ReadResult | None:
-        """The object as it is."""
+        """The live object."""
         if resource.type == RELEASE:
             return self._releases.read(session, id, outputs, inputs)
         return self._manifests.read(session, resource, id, outputs, inputs)
@@ -146,17 +146,17 @@ class KubernetesProvider(Provider[Settings]):
     def delete(
         self, session: Settings, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
     ) -> None:
-        """Remove the object."""
+        """Delete the object."""
         if resource.type == RELEASE:
             self._releases.delete(session, resource, outputs)
             return
         self._manifests.delete(session, resource, outputs, old_inputs)
 
     def Construct(self, request: pb.ConstructRequest, context: grpc.ServicerContext) -> Any:
-        """Components that live in the real plugin (`helm.sh/v4:Chart`, `yaml/v2:ConfigGroup`) are not served."""
+        """Refuse components of the real plugin (`helm.sh/v4:Chart`, `yaml/v2:ConfigGroup`)."""
         context.abort(
             grpc.StatusCode.INVALID_ARGUMENT,
-            f"{request.type} is a component inside the kubernetes plugin and is not served by the sandbox, whose "
-            "preview could not look into it: use kubernetes.helm.v3.Release for a chart, and typed resources or "
-            "kubernetes.apiextensions.CustomResource for manifests",
+            f"{request.type} is a component inside the kubernetes plugin, which the sandbox does not support: use "
+            "kubernetes.helm.v3.Release for a chart, and typed resources or kubernetes.apiextensions.CustomResource "
+            "for manifests",
         )

@@ -1,8 +1,8 @@
-"""What the quota controller does in a cluster: it takes over `spec.hard` into the status, and counts what is there.
+"""The quota controller's work: it copies `spec.hard` into the status of a quota, and counts existing objects.
 
-The API server itself refuses what exceeds a quota, and counts what it admits, but against the *status*: until somebody
-has written that, it admits everything (kube-apiserver 1.36.3, tried in 2026-11). In a cluster the controller manager
-writes it, which does not run here.
+The API server itself refuses objects that exceed a quota and counts those that it admits, but against the *status*:
+until that is written, it admits everything (kube-apiserver 1.36.3, tried in 2026-11). In a cluster the controller
+manager writes it, which does not run here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from spec.quantities import written
 
 MANAGER = "kube-controller-manager"
 ATTEMPTS = 10
-"""The API server writes the status too, at each object that it admits; who comes second is refused and reads again."""
+"""The API server writes the status too, at each object that it admits; after a conflict the quota is read again."""
 _COUNTED = frozenset(
     {"configmaps", "secrets", "services", "persistentvolumeclaims", "replicationcontrollers", "resourcequotas"}
 )
@@ -33,7 +33,7 @@ def is_quota(obj: Mapping[str, Any]) -> bool:
 
 
 def settle(client: KubeClient, quota: Object) -> Object:
-    """Bring the status of a quota up to date; the quota as it is then. Raises ApiError."""
+    """Update the status of a quota; returns the quota. Raises ApiError."""
     for attempt in range(ATTEMPTS):
         status = {"hard": quota["spec"].get("hard") or {}, "used": _used(client, quota)}
         if quota.get("status") == status:
@@ -49,7 +49,7 @@ def settle(client: KubeClient, quota: Object) -> Object:
 
 
 def settle_after(client: KubeClient, gone: Ref) -> None:
-    """Bring the quotas up to date that counted an object: its deletion frees something, and no admission sees that."""
+    """Update the quotas that counted a deleted object, because admission does not count deletions."""
     try:
         resource = client.discovery.find(gone.api_version, gone.kind)
     except NoSuchKindError:
@@ -73,7 +73,7 @@ def _used(client: KubeClient, quota: Object) -> dict[str, str]:
 
 
 class _Namespace:
-    """What stands in a namespace, each kind asked for once."""
+    """The objects of a namespace; each kind is listed once."""
 
     def __init__(self, client: KubeClient, name: str) -> None:
         self._client = client
@@ -81,7 +81,7 @@ class _Namespace:
 
     @cached_property
     def pods(self) -> list[Object]:
-        """Those that still run or shall; ended ones count no more."""
+        """Pods that have not ended; ended ones don't count."""
         return [pod for pod in self._all("Pod") if (pod.get("status") or {}).get("phase") not in _ENDED]
 
     @cached_property
@@ -93,7 +93,7 @@ class _Namespace:
         return self._all("Service")
 
     def count(self, plural: str, group: str) -> int:
-        """How many objects of a kind there are; none of one that is not served."""
+        """The number of objects of a kind; 0 if it is not served."""
         try:
             root = f"/apis/{self._preferred(group)}" if group else "/api/v1"
             page = self._client.call(
@@ -116,14 +116,14 @@ class _Namespace:
 
 
 def _asks_for_pods(quota: Object) -> bool:
-    """Whether anything in it is counted over pods."""
+    """Whether any of its resources is counted over pods."""
     return any(
         not (name in _COUNTED or name.startswith(("count/", "services."))) for name in quota["spec"].get("hard") or {}
     )
 
 
 def _amount_of(name: str, namespace: _Namespace, pods: list[Object]) -> Decimal:
-    """What is used of one resource of a quota (kubernetes.io, "Resource Quotas", 1.35)."""
+    """The used amount of one resource of a quota (kubernetes.io, "Resource Quotas", 1.35)."""
     if name in _COUNTED or name.startswith("count/"):
         plural, _, group = name.removeprefix("count/").partition(".")
         return Decimal(namespace.count(plural, group))

@@ -1,4 +1,4 @@
-"""What one object takes of a quota: a pod, a claim, a service; and which pods a quota with a scope counts."""
+"""The amount of a quota that one object uses: a pod, a claim, a service; and which pods a quota with a scope counts."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ OF_CLASS = ".storageclass.storage.k8s.io/"
 
 
 def of_pod(pod: Object, kind: str, resource: str) -> Decimal:
-    """The `requests` or `limits` of a pod: all that runs together, or the largest container that runs before it."""
+    """The `requests` or `limits` of a pod: the sum of its containers, or its largest init container if that is more."""
     spec = pod["spec"]
     first = spec.get("initContainers") or ()
     sidecars = _total(_of_container(one, kind, resource) for one in first if one.get("restartPolicy") == "Always")
     before = [_of_container(one, kind, resource) for one in first if one.get("restartPolicy") != "Always"]
     together = _total(_of_container(one, kind, resource) for one in spec["containers"])
     found = sidecars + max([together, *before])
-    # Overhead makes no limit where there was none (kubernetes 1.35, component-helpers/resource, PodLimits).
+    # Overhead does not add a limit to a pod without one (kubernetes 1.35, component-helpers/resource, PodLimits).
     bounded = kind == "requests" or found > 0
     return found + parse((spec.get("overhead") or {}).get(resource, 0)) if bounded else found
 
 
 def claimed(name: str, claims: Iterable[Object]) -> Decimal:
-    """Claims counted or added up, where the name says so of one storage class."""
+    """The number or the total size of claims, of one storage class if the name contains one."""
     wanted, of_class, what = name.rpartition(OF_CLASS)
     found = [claim["spec"] for claim in claims if not of_class or claim["spec"].get("storageClassName") == wanted]
     if what == "persistentvolumeclaims":
@@ -35,7 +35,7 @@ def claimed(name: str, claims: Iterable[Object]) -> Decimal:
 
 
 def ports(service: Object, name: str) -> int:
-    """What a service takes of `services.loadbalancers` or `services.nodeports`."""
+    """The amount of `services.loadbalancers` or `services.nodeports` that a service uses."""
     if name == "services.loadbalancers":
         return int(service["spec"].get("type") == "LoadBalancer")
     return sum(1 for port in service["spec"].get("ports") or () if port.get("nodePort"))

@@ -1,9 +1,8 @@
-"""Deleting objects to the end.
+"""Deleting objects completely.
 
-No controller manager and no kubelet run in the sandbox, so nobody works off finalizers, ends pods or empties
-namespaces. The sandbox does their part: once an object is marked for deletion it takes its finalizers away, as the
-controllers would after their work, of which there is none here. Only CustomResourceDefinitions finalize themselves,
-inside the API server.
+No controller manager and no kubelet run in the sandbox, so nothing handles finalizers, ends pods or empties namespaces.
+The sandbox does it instead: once an object is marked for deletion, its finalizers are removed, as the controllers would
+do after their work, of which there is none here. Only CustomResourceDefinitions are finalized inside the API server.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ from slipway.sandbox.kubernetes.waiting import until
 SECONDS = 30.0
 """A namespace with an object of each kind takes 0.8 s (2 cores, 2026-11)."""
 _UNAVAILABLE = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.SERVICE_UNAVAILABLE})
-"""Of a kind that went away, cannot be deleted together, or belongs to an aggregated API whose server does not run."""
+"""Answers for a kind that is not served any more, does not support deletecollection, or belongs to an aggregated API
+whose server does not run."""
 
 
 def remove(client: KubeClient, ref: Ref) -> None:
-    """Delete an object and wait until it is gone; no error when there is none, or when its kind is served no more."""
+    """Delete an object and wait until it is gone; no error if it does not exist or its kind is not served any more."""
     try:
         if ref.kind == "CustomResourceDefinition":
             _remove_objects(client, ref)
@@ -38,7 +38,7 @@ def remove(client: KubeClient, ref: Ref) -> None:
 
 
 def _gone(client: KubeClient, ref: Ref, uid: str) -> bool | None:
-    """True once the object is gone; does on each call what is left to do for that."""
+    """True once the object is gone; each call does the remaining work."""
     obj = client.get(ref)
     if obj is None or obj["metadata"]["uid"] != uid:
         return True
@@ -53,7 +53,7 @@ def _gone(client: KubeClient, ref: Ref, uid: str) -> bool | None:
 
 
 def _release(client: KubeClient, obj: Object) -> None:
-    """Take the finalizers of an object away that is marked for deletion."""
+    """Remove the finalizers of an object that is marked for deletion."""
     metadata = obj["metadata"]
     if not metadata.get("deletionTimestamp"):
         return
@@ -83,7 +83,7 @@ def objects_of(client: KubeClient, crd: Object) -> list[Object]:
 
 
 def _remove_objects(client: KubeClient, ref: Ref) -> None:
-    """Before their CRD: while one with a finalizer is left, the API server looks again only every 5 s."""
+    """Delete the objects before their CRD: while one with a finalizer is left, the API server retries every 5 s."""
     crd = client.get(ref)
     for obj in objects_of(client, crd) if crd is not None else ():
         remaining = client.delete(Ref.of(obj))
@@ -92,7 +92,7 @@ def _remove_objects(client: KubeClient, ref: Ref) -> None:
 
 
 def _empty_and_finalize(client: KubeClient, ref: Ref) -> None:
-    """The namespace controller's part: delete all objects inside, then the finalizer of the namespace itself."""
+    """The namespace controller's work: delete all objects inside, then the finalizer of the namespace itself."""
     left = 0
     for resource in client.discovery.everything():
         if resource.namespaced and "deletecollection" in resource.verbs:
@@ -107,7 +107,7 @@ def _empty_and_finalize(client: KubeClient, ref: Ref) -> None:
 
 
 def _empty(client: KubeClient, resource: ResourceType, namespace: str) -> int:
-    """Delete the objects of a kind in a namespace; how many were still there after the request."""
+    """Delete the objects of a kind in a namespace; returns how many still exist after the request."""
     try:
         client.call("DELETE", resource.path(namespace), {"propagationPolicy": "Background"})
         left = list(client.list(resource, namespace))

@@ -1,4 +1,4 @@
-"""The arguments of the kubernetes provider, as one provider instance was given them."""
+"""The arguments of one instance of the kubernetes provider."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.rpc.wire import nested
 
 UNKNOWN_KUBECONFIG = "(known after the cluster exists)"
-"""Stands for a kubeconfig that is not known yet: with an unknown argument the engine would check no resource at all."""
+"""Replaces a kubeconfig that is not known yet: with an unknown argument the engine would not check any resource."""
 
 REFUSED = {"renderYamlToDirectory": "renders manifests to files and applies none; `slipway render` does that"}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the sandbox heeds of the provider's arguments.
+    """The arguments that the sandbox supports.
 
-    `server` is empty where the kubeconfig is not known yet, and where there is none: then `ambient` is true, and the
-    kubeconfig of the sandbox counts, whose current context is the newest cluster.
+    `server` is empty if the kubeconfig is not known yet, or if there is none: then `ambient` is true, and the sandbox's
+    own kubeconfig applies, whose current context is the newest cluster.
     """
 
     server: str = ""
@@ -37,10 +37,10 @@ class Settings:
 
 
 def read_settings(config: Mapping[str, Any]) -> Settings:
-    """Parse the arguments. Raises ProviderError for a kubeconfig that is none."""
+    """Parse the arguments. Raises ProviderError for an invalid kubeconfig."""
     for key, why in REFUSED.items():
         if config.get(key):
-            msg = f"{key} is not served by the sandbox: it {why}"
+            msg = f"the sandbox does not support {key}: it {why}"
             raise ProviderError(msg)
     text = str(config.get("kubeconfig") or "")
     context = _context(text, config) if text and text != UNKNOWN_KUBECONFIG else {}
@@ -68,12 +68,12 @@ def _context(text: str, config: Mapping[str, Any]) -> dict[str, str]:
         msg = f"kubeconfig: there is no context {name!r}; it has: {', '.join(sorted(named['contexts'])) or 'none'}"
         raise ProviderError(msg)
     cluster = str(config.get("cluster") or context.get("cluster") or "")
-    found = (named["clusters"].get(cluster) or {}).get("cluster")
-    if not found or not found.get("server"):
+    entry = (named["clusters"].get(cluster) or {}).get("cluster")
+    if not entry or not entry.get("server"):
         clusters = ", ".join(sorted(named["clusters"])) or "none"
         msg = f"kubeconfig: there is no cluster {cluster!r} with a server; it has: {clusters}"
         raise ProviderError(msg)
-    return {"server": str(found["server"]).rstrip("/"), "namespace": str(context.get("namespace") or "")}
+    return {"server": str(entry["server"]).rstrip("/"), "namespace": str(context.get("namespace") or "")}
 
 
 def _document(text: str) -> Mapping[str, Any]:
@@ -87,9 +87,9 @@ def _document(text: str) -> Mapping[str, Any]:
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        msg = f"kubeconfig: no YAML or JSON: {error}"
+        msg = f"kubeconfig: not valid YAML or JSON: {error}"
         raise ProviderError(msg) from error
     if not isinstance(document, Mapping):
-        msg = "kubeconfig: a map with clusters, contexts and users is wanted"
+        msg = "kubeconfig: must be a map with clusters, contexts and users"
         raise ProviderError(msg)
     return document

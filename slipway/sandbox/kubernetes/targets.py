@@ -1,4 +1,4 @@
-"""Which API server a provider instance talks to: its cluster's, or the spare while the cluster does not exist."""
+"""Selecting the API server for a provider instance: its cluster's, or the spare while the cluster does not exist."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Protocol
 from slipway.sandbox.cluster.apiserver import ApiServer
 from slipway.sandbox.cluster.clusters import ClusterPool
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.definitions import Definitions
+from slipway.sandbox.kubernetes.preview_crds import PreviewCrds
 from slipway.sandbox.kubernetes.settings import Settings
 from slipway.sandbox.rpc.errors import ProviderError
 
 
 class Credentials(Protocol):
-    """The admin's. The exec plugin in a kubeconfig for EKS asks AWS for a token that no API server here would know."""
+    """The admin's. The exec plugin of an EKS kubeconfig gets a token from AWS, which no API server here accepts."""
 
     @property
     def admin_token(self) -> str:
@@ -35,47 +35,47 @@ class Target:
 
 
 class Targets:
-    """Clients of the API servers, one for each; and the CRDs that previews may install in the spare."""
+    """One client per API server, and the CRDs that previews may install in the spare."""
 
     def __init__(self, pool: ClusterPool, credentials: Credentials) -> None:
         self.pool = pool
-        self.definitions = Definitions()
+        self.preview_crds = PreviewCrds()
         self._credentials = credentials
         self._clients: dict[str, KubeClient] = {}
         self._lock = threading.Lock()
 
     def live(self, settings: Settings) -> Target:
-        """The cluster, for what changes or reads objects. Raises ProviderError when it does not stand."""
-        found = self.existing(settings)
-        if found is None:
+        """The cluster, for reading or changing objects. Raises ProviderError if it is not running."""
+        target = self.existing(settings)
+        if target is None:
             existing = ", ".join(self.pool.existing()) or "none"
-            where = f"the kubeconfig leads to {settings.server}" if settings.server else "no kubeconfig names a cluster"
+            where = f"the kubeconfig's server is {settings.server}" if settings.server else "there is no kubeconfig"
             msg = (
-                f"{where}, and no cluster of this sandbox is there (standing: {existing}): take the kubeconfig from "
-                "the outputs of this sandbox's aws.eks.Cluster, or run `slipway refresh` if the cluster was deleted"
+                f"{where}, and no cluster of this sandbox matches (running: {existing}): take the kubeconfig from the "
+                "outputs of this sandbox's aws.eks.Cluster, or run `slipway refresh` if the cluster was deleted"
             )
             raise ProviderError(msg)
-        return found
+        return target
 
     def existing(self, settings: Settings) -> Target | None:
-        """The cluster, None when it does not stand or is not known yet."""
+        """The cluster; None if it is not running or not known yet."""
         if settings.ambient:
             newest = list(self.pool.existing().items())[-1:]
             return self._target(*newest[0]) if newest else None
-        found = self.pool.at(settings.server) if settings.server else None
-        return None if found is None else self._target(*found)
+        cluster = self.pool.at(settings.server) if settings.server else None
+        return None if cluster is None else self._target(*cluster)
 
     def spare(self) -> Target:
-        """The API server that has no cluster: for dry runs only."""
+        """The API server without a cluster, for dry runs only."""
         return self._target("", self.pool.spare())
 
     def of_cluster(self, name: str) -> KubeClient | None:
-        """A client of a cluster by its name, None when it does not stand."""
+        """The client of a cluster by name; None if it is not running."""
         server = self.pool.existing().get(name)
         return None if server is None else self.client(server)
 
     def client(self, server: ApiServer) -> KubeClient:
-        """The client of an API server; its connections and what it discovered are kept as long as it stands."""
+        """The client of an API server; connections and discovery are cached while the server runs."""
         url = server.endpoint.server
         with self._lock:
             if url not in self._clients:
@@ -83,16 +83,16 @@ class Targets:
             return self._clients[url]
 
     def forget_stopped(self) -> None:
-        """Drop clients of servers that are gone: another server may get their port."""
+        """Drop clients of stopped servers: another server may get their port."""
         urls = {server.endpoint.server for server in self.pool.running()}
         with self._lock:
             for url in [url for url in self._clients if url not in urls]:
                 del self._clients[url]
-        self.definitions.forget(urls)
+        self.preview_crds.forget(urls)
 
     def used(self, server: ApiServer) -> bool:
         """Whether previews left CRDs in an API server."""
-        return self.definitions.used(server.endpoint.server)
+        return self.preview_crds.used(server.endpoint.server)
 
     def _target(self, name: str, server: ApiServer) -> Target:
         return Target(self.client(server), name)

@@ -1,8 +1,7 @@
-"""Values that are not known in a preview, in manifests that shall be validated all the same.
+"""Validating manifests with values that are not known in a preview.
 
-An unknown is put there as a text. Where the API server wants a number there, or a text of another form, it complains
-about that very field: such a complaint is not the program's fault, the field is left out, and the rest is validated
-once more.
+Each unknown is replaced by a placeholder text. If the API server requires a number or another format, it rejects that
+field: this is not an error of the program, so the field is removed and the rest is validated again.
 """
 
 from __future__ import annotations
@@ -18,29 +17,29 @@ from slipway.sandbox.rpc.paths import Path
 from slipway.sandbox.rpc.wire import UNKNOWN
 
 PLACEHOLDER = "slipway-unknown-yet"
-"""Valid as a name, a label's value and free text, so that most complaints do not arise."""
+"""Valid as a name, a label value and free text, so that most fields accept it."""
 _INDEX = re.compile(r"\[[^\]]*\]")
 
 
 def with_placeholders(obj: Object) -> tuple[Object, tuple[Path, ...]]:
-    """The object with a text for each unknown, and the places of these."""
-    found = tuple(_unknowns(obj, ()))
-    return (_replaced(obj) if found else obj), found
+    """The object with a placeholder for each unknown, and the paths of the unknowns."""
+    unknowns = tuple(_unknowns(obj, ()))
+    return (_replaced(obj) if unknowns else obj), unknowns
 
 
 def blamed(message: str, unknowns: Iterable[Path]) -> tuple[Path, ...]:
-    """The unknowns that a message complains about. Messages number or name list items, so indexes are not compared."""
-    said = _INDEX.sub("", message)
-    return tuple(path for path in unknowns if re.search(rf"\b{re.escape(_plain(path))}\b", said))
+    """The unknowns that a message rejects. Messages number or name list items, so indexes are not compared."""
+    text = _INDEX.sub("", message)
+    return tuple(path for path in unknowns if re.search(rf"\b{re.escape(_plain(path))}\b", text))
 
 
 def complains_of_unknown(message: str, unknowns: Iterable[Path]) -> bool:
-    """Whether a message is about an unknown: it quotes the placeholder, or names the place."""
+    """Whether a message is about an unknown: it quotes the placeholder or the path."""
     return PLACEHOLDER in message or bool(blamed(message, unknowns))
 
 
 def without(obj: Object, places: Iterable[Path]) -> Object:
-    """The object without these places. Items of lists are taken from the end, so that the indexes before them hold."""
+    """The object without these paths. List items are removed from the end, so that earlier indexes stay valid."""
     pruned = copy.deepcopy(obj)
     for path in sorted(places, key=lambda path: [(isinstance(part, str), part) for part in path], reverse=True):
         parent: Any = pruned

@@ -1,7 +1,7 @@
-"""What the API server says to a manifest before anything is changed: a dry run, at preview and before each step.
+"""Validating a manifest with a dry run of the API server, at preview and before each change.
 
-The cluster itself is asked. Before it exists, or where it does not serve the kind yet, the spare is. What neither can
-judge is said, never passed over.
+The dry run uses the cluster itself; before it exists, or if it does not serve the kind yet, the spare. Whatever neither
+can validate is reported.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from slipway.sandbox.rpc import paths
 from slipway.sandbox.rpc.paths import Path
 
 CONFLICT_HELP = (
-    'Somebody else owns the field since. To take it back, set the annotation pulumi.com/patchForce: "true" on the '
-    "resource or enablePatchForce on the provider; to leave it to them, list it in ignoreChanges."
+    'Another field manager owns the field now. To take it over, set the annotation pulumi.com/patchForce: "true" on '
+    "the resource or enablePatchForce on the provider; to leave it to that manager, list it in ignoreChanges."
 )
 _REPLACEMENT_NAME = 50
-"""Characters of a name that are kept for a dry run beside the object of that name; a Service may have 63 in all."""
+"""Characters kept of the name for a dry run beside the object of that name; a Service's name may have 63."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Manifest:
     Attributes:
         obj: The manifest.
         manager: The field manager that would apply it.
-        replaced: It takes the place of an object of the same name.
-        fresh: It makes a new object. One of its name that stands will be deleted first, if this is a replacement: of
-            which the engine says nothing when it checks the new object. Else `create` refuses.
-        force: Take fields from other managers.
+        replaced: Whether it replaces an object of the same name.
+        fresh: Whether it creates an object. If an object of its name exists, it may be a replacement, which the engine
+            does not report when it checks the new object, and the old one is deleted first; else `create` refuses.
+        force: Whether to take fields from other managers.
     """
 
     obj: Object
@@ -50,38 +50,38 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Verdict:
-    """`refusal` is the API server's own message, `unvalidated` what could not be judged and why; empty for none."""
+    """`refusal` is the API server's message, `unvalidated` what was not validated and why; empty if there is none."""
 
     refusal: str = ""
     unvalidated: str = ""
 
 
 def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdict:
-    """Dry-run the manifest. Raises UnreachableError when no API server answers."""
+    """Dry-run the manifest. Raises UnreachableError if no API server answers."""
     ref = Ref.of(manifest.obj)
     existing = targets.existing(settings)
     if existing is not None:
         try:
-            return _validate_living(existing.client, manifest)
+            return _validate_in_cluster(existing.client, manifest)
         except NoSuchKindError as error:
-            # Only a preview gets here: in an update its CRD is installed by now, or `create` says what is missing.
-            if not targets.definitions.offers(ref):
+            # Only in a preview: in an update the CRD is already installed, or `create` reports that it is missing.
+            if not targets.preview_crds.offers(ref):
                 return _not_served(ref, error)
     spare = targets.spare().client
-    targets.definitions.install_for(spare, ref)
+    targets.preview_crds.install_for(spare, ref)
     try:
         return _validate_unknowns(spare, replace(_beside(manifest), force=True))
     except NoSuchKindError as error:
         return _not_served(ref, error)
 
 
-def _validate_living(client: KubeClient, manifest: Manifest) -> Verdict:
+def _validate_in_cluster(client: KubeClient, manifest: Manifest) -> Verdict:
     if manifest.replaced:
         return _validate_unknowns(client, _beside(manifest))
     verdict = _validate_unknowns(client, manifest)
     if not (verdict.refusal and manifest.fresh and client.metadata(Ref.of(manifest.obj)) is not None):
         return verdict
-    # What was refused may be the change of an object that is going to be deleted, such as a Job's template.
+    # The refusal may concern a change of an object that will be deleted first, such as a Job's template.
     return _validate_unknowns(client, _beside(replace(manifest, replaced=True)))
 
 
@@ -89,12 +89,12 @@ def _not_served(ref: Ref, error: NoSuchKindError) -> Verdict:
     if not ref.custom:
         return Verdict(refusal=str(error))
     return Verdict(
-        unvalidated=f"{ref.kind} of {ref.api_version} is served by no cluster yet, and no chart at hand has its CRD"
+        unvalidated=f"no cluster serves {ref.kind} of {ref.api_version} yet, and no available chart has its CRD"
     )
 
 
 def _beside(manifest: Manifest) -> Manifest:
-    """A replacement as a new object of another name, since the old one still stands."""
+    """A replacement as a new object of another name, because the old one still exists."""
     if not manifest.replaced:
         return manifest
     metadata = manifest.obj["metadata"]
@@ -107,7 +107,7 @@ def _validate_unknowns(client: KubeClient, manifest: Manifest) -> Verdict:
     error = _refusal(client, replace(manifest, obj=obj))
     left_out: tuple[Path, ...] = blamed(error.message, unknowns) if error else ()
     if left_out:
-        # What remains is judged too; that a field is wanted which was left out is no fault of the program.
+        # Validate the rest too. If a removed field turns out to be required, that is not an error of the program.
         error = _refusal(client, replace(manifest, obj=without(obj, left_out)))
     refusal = _message(error, lambda text: not complains_of_unknown(text, unknowns)) if error else ""
     fields = ", ".join(sorted({paths.write(path) for path in left_out}))
@@ -123,10 +123,10 @@ def _refusal(client: KubeClient, manifest: Manifest) -> ApiError | None:
 
 
 def _dry_run(client: KubeClient, obj: Object, manager: str, *, force: bool) -> None:
-    """In `default` where the namespace comes with the same program.
+    """Dry-run the object, in `default` if its namespace does not exist yet.
 
-    It is asked for first: the API server waits 50 ms for a namespace that is not there (k8s.io/apiserver, admission
-    plugin namespace/lifecycle, missingNamespaceWait), which were 6 of the 14 s of a preview of prod (2026-11).
+    The namespace is looked up first: the API server waits 50 ms for a missing namespace (k8s.io/apiserver, admission
+    plugin namespace/lifecycle, missingNamespaceWait), which took 6 of the 14 s of a preview of prod (2026-11).
     """
     namespace = obj["metadata"].get("namespace") or DEFAULT_NAMESPACE
     if namespace == DEFAULT_NAMESPACE or client.metadata(Ref("v1", "Namespace", namespace)) is not None:
@@ -138,7 +138,7 @@ def _dry_run(client: KubeClient, obj: Object, manager: str, *, force: bool) -> N
         try:
             _send(client, obj, manager, force=force)
         except ApiError as error:
-            # Types are judged before namespaces, and this message names the object as the program does.
+            # The API server checks types before namespaces, and this message has the program's own namespace.
             if error.missing_namespace is None:
                 raise
         raise
@@ -152,7 +152,7 @@ def _send(client: KubeClient, obj: Object, manager: str, *, force: bool) -> None
 
 
 def _message(error: ApiError, concerns: Callable[[str], bool]) -> str:
-    """The API server's message, without the complaints that do not concern the program. Empty when none is left."""
+    """The API server's message without the parts that don't concern the program; empty if nothing is left."""
     if error.conflict:
         return f"Server-Side Apply field conflict detected: {error.message}. {CONFLICT_HELP}"
     if concerns(error.message):
@@ -160,6 +160,6 @@ def _message(error: ApiError, concerns: Callable[[str], bool]) -> str:
     causes: list[dict[str, Any]] = list(error.details.get("causes") or ())
     texts = [f"{cause.get('field')}: {cause.get('message')}" for cause in causes]
     if not texts:
-        # Several type errors come as indented lines of one message.
+        # Several type errors are indented lines of one message.
         texts = [line.strip() for line in re.split(r"\n\s+", error.message)[1:]]
     return "; ".join(text for text in texts if concerns(text))

@@ -1,4 +1,4 @@
-"""Waiting for what the API server does in the background."""
+"""Waiting for background work of the API server."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ T = TypeVar("T")
 POLL_SECONDS = 0.05
 
 
-def until(found: Callable[[], T | None], seconds: float, what: str) -> T:
-    """The first answer that is not None. Raises TimeoutError, saying what was waited for."""
+def until(poll: Callable[[], T | None], seconds: float, what: str) -> T:
+    """The first result of `poll` that is not None. Raises TimeoutError with `what`, the unmet condition."""
     deadline = time.monotonic() + seconds
     while True:
-        answer = found()
+        answer = poll()
         if answer is not None:
             return answer
         if time.monotonic() > deadline:

@@ -1,1 +1,1 @@
-"""Node objects: what the pools of a stack would bring into a cluster, as its API server shows them."""
+"""Node objects for the pools of a stack, as a cluster's API server would show them."""

@@ -1,7 +1,7 @@
-"""What only the AWS of the sandbox knows about node groups: zones of subnets, names of Auto Scaling groups.
+"""Facts about node groups that only the sandbox's AWS has: zones of subnets, names of Auto Scaling groups.
 
-moto runs in the daemon's own process, so its memory is asked directly: over HTTP one would have to know account and
-region, of which the observer is told nothing.
+moto runs in the daemon's own process, so its memory is read directly: a call over HTTP needs account and region, which
+the observer does not get.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import Any, Protocol
 
 
 class CloudFacts(Protocol):
-    """Questions about objects of AWS, in whatever account and region they are."""
+    """Look-ups of AWS objects in any account and region."""
 
     def zone_of(self, subnet: str) -> str | None:
-        """The availability zone of a subnet, None when it is not known."""
+        """The Availability Zone of a subnet; None if there is no such subnet."""
 
     def asg_of(self, cluster: str, node_group: str) -> str | None:
-        """The name of a node group's Auto Scaling group, None when it is not known."""
+        """The name of a node group's Auto Scaling group; None if there is no such group."""
 
 
 class MotoFacts:
-    """Asks the moto of this process."""
+    """Reads the moto of this process."""
 
     def zone_of(self, subnet: str) -> str | None:
-        """The availability zone of a subnet."""
+        """The Availability Zone of a subnet."""
         for backend in _backends("ec2"):
             for by_zone in backend.subnets.values():
                 if subnet in by_zone:
@@ -32,7 +32,7 @@ class MotoFacts:
         return None
 
     def asg_of(self, cluster: str, node_group: str) -> str | None:
-        """The name that moto made up for the group's Auto Scaling group."""
+        """The name that moto generated for the group's Auto Scaling group."""
         for backend in _backends("eks"):
             group = cluster in backend.clusters and backend.clusters[cluster].nodegroups.get(node_group)
             if group:
@@ -41,7 +41,7 @@ class MotoFacts:
 
 
 def _backends(service: Any) -> Iterator[Any]:
-    # Imported here: it takes a second, and whoever does not serve AWS needs it not.
+    # Imported here: it takes a second, and only a process that serves AWS needs it.
     from moto.backends import get_backend  # noqa: PLC0415
 
     for account in list(get_backend(service).values()):

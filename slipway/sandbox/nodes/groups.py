@@ -14,7 +14,7 @@ from spec.catalog import kubernetes
 
 RESOURCE_TAG = "k8s.io/cluster-autoscaler/node-template/resources/"
 DEFAULT_INSTANCE_TYPE = "t3.medium"
-"""What EKS takes where neither the node group nor its launch template says (eks:CreateNodegroup, instanceTypes)."""
+"""EKS's default if neither the node group nor its launch template names a type (eks:CreateNodegroup, instanceTypes)."""
 _EFFECTS = {
     "NO_SCHEDULE": "NoSchedule",
     "NO_EXECUTE": "NoExecute",
@@ -24,7 +24,7 @@ _EFFECTS = {
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """A node group as it was last reported; inputs in provider spelling, the template in EC2's."""
+    """A node group as last reported; inputs in provider spelling, the template in EC2's."""
 
     name: str
     inputs: Mapping[str, Any]
@@ -33,12 +33,12 @@ class NodeGroup:
 
     @property
     def owner(self) -> str:
-        """What its nodes carry as their owner."""
+        """The owner annotation of its nodes."""
         return f"nodegroup/{self.name}"
 
 
 def nodes_of(group: NodeGroup, zone_of: Callable[[str], str | None]) -> tuple[NodeSpec, ...]:
-    """The group's nodes; one specimen where it is at zero. `zone_of` tells the zone of a subnet."""
+    """The group's nodes; one placeholder node if it is scaled to zero. `zone_of` gives the zone of a subnet."""
     scaling = group.inputs.get("scalingConfig") or {}
     count = max(int(scaling.get("desiredSize") or 0), int(scaling.get("minSize") or 0))
     zones = [zone for subnet in group.inputs.get("subnetIds") or () if (zone := zone_of(subnet))]
@@ -55,7 +55,7 @@ def nodes_of(group: NodeGroup, zone_of: Callable[[str], str | None]) -> tuple[No
             allocatable=machine.allocatable(labels),
             labels=labels,
             taints=_taints(group.inputs.get("taints") or ()),
-            # An Auto Scaling group spreads its machines evenly over its zones.
+            # An Auto Scaling group spreads its instances evenly over its zones.
             zone=zones[index % len(zones)] if zones else "",
             placeholder=count == 0,
         )
@@ -64,7 +64,7 @@ def nodes_of(group: NodeGroup, zone_of: Callable[[str], str | None]) -> tuple[No
 
 
 def node_name(pool: str, index: int) -> str:
-    """`system-0`: a pool's name made into one that a Node may have (RFC 1123), and a number."""
+    """`system-0`: the pool's name, converted to a valid Node name (RFC 1123), and a number."""
     name = re.sub(r"[^a-z0-9.-]+", "-", pool.lower()).strip("-.")
     return f"{name[:240]}-{index}"
 

@@ -1,7 +1,7 @@
-"""The specimen of a Karpenter NodePool: what the next node of the pool would be.
+"""The placeholder node of a Karpenter NodePool: the next node that the pool would launch.
 
-Karpenter itself does not run in the sandbox. Its choice is made here as it would make it for a pod that fits
-everywhere: the cheapest instance type of those that the requirements admit, on the capacity it prefers.
+Karpenter itself does not run in the sandbox. The choice here is the one Karpenter makes for a pod that fits everywhere:
+the lowest-priced instance type that the requirements allow, with the capacity type that Karpenter prefers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CAPACITY_TYPE = "karpenter.sh/capacity-type"
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 ZONE = "topology.kubernetes.io/zone"
 PREFERENCE = ("reserved", "spot", "on-demand")
-"""The order in which Karpenter takes what a pool allows (Karpenter v1.14, "NodePools", Capacity Type)."""
+"""Karpenter's order of preference among the capacity types that a pool allows (v1.14, "NodePools", Capacity Type)."""
 _SIZE = re.compile(r"(\d+)\s*Gi?B?")
 _UNPRICED = Decimal("Infinity")
 
@@ -31,7 +31,7 @@ Manifest = Mapping[str, Any]
 
 
 def placeholder(pool: Manifest, node_class: Manifest | None, overlays: Iterable[Manifest]) -> NodeSpec | None:
-    """The node; None where no instance type of the catalog meets the pool's requirements and none is named."""
+    """The node; None if no instance type of the catalog meets the pool's requirements and none is named."""
     name, template = str(pool["metadata"]["name"]), template_of(pool)
     requirements = (template.get("spec") or {}).get("requirements") or ()
     chosen = _instance_type(requirements)
@@ -58,17 +58,17 @@ def placeholder(pool: Manifest, node_class: Manifest | None, overlays: Iterable[
 
 
 def template_of(pool: Manifest) -> Manifest:
-    """The template of a pool's nodes; empty where a stand-in let a pool pass that has none."""
+    """The template of a pool's nodes; empty if the pool has none, which a stand-in CRD accepts."""
     return (pool.get("spec") or {}).get("template") or {}
 
 
 def _instance_type(requirements: Sequence[Manifest]) -> str | None:
-    # Zones, capacity and labels of the user's own are no matter of the type.
+    # Requirements on zones, capacity types and the user's own labels don't depend on the instance type.
     about_type = [each for each in requirements if is_about_type(str(each.get("key")))]
     fitting = [kind for kind in instances.ALL.values() if matches(karpenter_labels(kind), about_type)]
     if fitting:
         return min(fitting, key=_price).name
-    # A type outside the catalog may still be named.
+    # The requirements may name a type that is not in the catalog.
     return next(iter(values(requirements, INSTANCE_TYPE)), None)
 
 
@@ -77,14 +77,14 @@ def _price(kind: InstanceType) -> tuple[Decimal, str]:
 
 
 def _labels(name: str, template: Manifest, requirements: Sequence[Manifest], instance_type: str) -> dict[str, str]:
-    """The template's labels, those that a requirement leaves one value for, and Karpenter's own."""
+    """The template's labels, those that a requirement limits to one value, and Karpenter's own."""
     allowed = values(requirements, CAPACITY_TYPE)
-    found = instances.find(instance_type)
+    kind = instances.find(instance_type)
     single = {str(each["key"]): values(requirements, str(each["key"])) for each in requirements}
     return {
         **{key: value[0] for key, value in single.items() if len(value) == 1},
         **{str(k): str(v) for k, v in ((template.get("metadata") or {}).get("labels") or {}).items()},
-        **(karpenter_labels(found) if found else {}),
+        **(karpenter_labels(kind) if kind else {}),
         "karpenter.sh/nodepool": name,
         CAPACITY_TYPE: next((each for each in PREFERENCE if each in allowed), "on-demand"),
     }
@@ -108,7 +108,7 @@ def _machine(instance_type: str, node_class: Manifest | None, extra: Mapping[str
 
 
 def _overlaid(labels: Mapping[str, str], overlays: Iterable[Manifest]) -> dict[str, str]:
-    """Resources that NodeOverlays add to a node with these labels; the heaviest overlay counts last, so it wins."""
+    """Resources that NodeOverlays add to a node with these labels; the overlay of the highest weight wins."""
     added: dict[str, str] = {}
     for overlay in sorted(overlays, key=lambda each: int((each.get("spec") or {}).get("weight") or 0)):
         if matches(labels, (overlay.get("spec") or {}).get("requirements") or ()):

@@ -1,4 +1,4 @@
-"""What a launch template tells of the machines it starts, in EC2's spelling (ec2:DescribeLaunchTemplateVersions)."""
+"""What a launch template says about its instances, in EC2's spelling (ec2:DescribeLaunchTemplateVersions)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RAID = re.compile(r"strategy:\s*[\"']?RAID0")
 
 @dataclass(frozen=True)
 class Template:
-    """The parts that a node shows."""
+    """The settings that are visible on a node."""
 
     instance_type: str = ""
     efa: int = 0
@@ -27,7 +27,7 @@ class Template:
 
 
 def read_template(data: Mapping[str, Any] | None) -> Template:
-    """From LaunchTemplateData; an empty Template where there is none."""
+    """From LaunchTemplateData; an empty Template if there is none."""
     if not data:
         return Template()
     interfaces = data.get("NetworkInterfaces") or ()
@@ -37,7 +37,7 @@ def read_template(data: Mapping[str, Any] | None) -> Template:
     return Template(
         instance_type=str(data.get("InstanceType") or ""),
         efa=sum(each.get("InterfaceType") in EFA_KINDS for each in interfaces),
-        # Bottlerocket has a small volume for itself and a larger one for containers.
+        # Bottlerocket has a small volume for the system and a larger one for containers.
         disk_gib=max((int(size) for size in sizes if size), default=None),
         max_pods=int(pods[1]) if pods else None,
         nvme_raid=_RAID.search(text) is not None,

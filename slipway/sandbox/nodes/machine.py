@@ -1,4 +1,4 @@
-"""What a machine of an instance type offers to pods."""
+"""Capacity and allocatable resources of an instance type's nodes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from dataclasses import dataclass, field
 
 from spec.catalog import gpus, instances, mig
 from spec.catalog.instances import InstanceType
-from spec.pools.sharing import CONFIG_LABEL, replicas_of
+from spec.pools.keys import DEVICE_PLUGIN_CONFIG, EFA, GPU, MIG_CONFIG
+from spec.pools.sharing import replicas_of
 
 ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
-GPU = "nvidia.com/gpu"
-MIG_PREFIX = "nvidia.com/mig-"
-MIG_CONFIG = "nvidia.com/mig.config"
-"""Label by which the MIG manager of the GPU Operator knows which layout to apply."""
-EFA = "vpc.amazonaws.com/efa"
+_MIG_PREFIX = mig.resource_name("")
 DEFAULT_PODS = 110
 """The kubelet's own default (kubelet.config.k8s.io/v1beta1, maxPods)."""
 DEFAULT_DISK_GIB = 20
-"""Root volume of a Linux node where nobody says otherwise (eks:CreateNodegroup, diskSize)."""
+"""EKS's default for the root volume of a Linux node (eks:CreateNodegroup, diskSize)."""
 _GIB = 1 << 30
 _LABEL = "karpenter.k8s.aws/instance-"
 _COMMON = frozenset({"kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.io/instance-type"})
@@ -26,9 +23,9 @@ _COMMON = frozenset({"kubernetes.io/arch", "kubernetes.io/os", "node.kubernetes.
 
 @dataclass(frozen=True)
 class Machine:
-    """An instance type as a pool sets it up. `extra` are resources that only the pool's settings tell, such as MIG's.
+    """An instance type as a pool configures it. `extra` has resources that only the pool's settings name, as for MIG.
 
-    Of a type that the catalog does not know nothing is claimed: its node has neither CPU nor memory.
+    The node of a type that is not in the catalog has neither CPU nor memory.
     """
 
     name: str
@@ -40,7 +37,7 @@ class Machine:
 
     @property
     def type(self) -> InstanceType | None:
-        """The catalog's facts, None where it does not know the type."""
+        """The catalog's facts; None if the type is not in the catalog."""
         return instances.find(self.name)
 
     @property
@@ -49,7 +46,7 @@ class Machine:
         return ARCHES[self.type.arch] if self.type else "amd64"
 
     def capacity(self, labels: Mapping[str, str]) -> dict[str, str]:
-        """Quantities of the whole machine. `labels` are the node's: they say how its GPUs are cut and shared."""
+        """Quantities of the whole machine. The node's `labels` say how its GPUs are partitioned and shared."""
         kind = self.type
         size = {"cpu": str(kind.vcpus), "memory": f"{kind.memory_mib}Mi"} if kind else {}
         return {
@@ -60,7 +57,7 @@ class Machine:
         }
 
     def allocatable(self, labels: Mapping[str, str]) -> dict[str, str]:
-        """What is left for pods after the system and the kubelet took theirs."""
+        """Quantities available to pods: capacity minus what is reserved for the system and the kubelet."""
         kind = self.type
         if kind is None:
             return self.capacity(labels)
@@ -82,22 +79,22 @@ class Machine:
         devices = {EFA: str(self.efa)} if self.efa else {}
         if self.type and self.type.gpus and self.type.gpu_name:
             layout = mig.layout_of(labels.get(MIG_CONFIG, mig.DISABLED), self.type.gpu_name) or {}
-            times = replicas_of(labels.get(CONFIG_LABEL, ""))
-            devices |= {name: str(count * times) for name, count in mig.resources(layout, self.type.gpus).items()}
+            replicas = replicas_of(labels.get(DEVICE_PLUGIN_CONFIG, ""))
+            devices |= {name: str(count * replicas) for name, count in mig.resources(layout, self.type.gpus).items()}
         devices |= self.extra
-        if any(name.startswith(MIG_PREFIX) for name in devices):
+        if any(name.startswith(_MIG_PREFIX) for name in devices):
             # With MIG and the strategy "mixed" the device plugin offers no whole GPU.
             devices[GPU] = "0"
         return devices
 
 
 def is_about_type(label: str) -> bool:
-    """Whether a label says something of the instance type, and every type has it or lacks it for good."""
+    """Whether a label describes the instance type: its value, or its absence, depends on the type alone."""
     return label.startswith(_LABEL) or label in _COMMON
 
 
 def karpenter_labels(kind: InstanceType) -> dict[str, str]:
-    """The labels that Karpenter knows an instance type by (Karpenter v1.14, "NodePools", well-known labels)."""
+    """The labels that Karpenter derives from an instance type (Karpenter v1.14, "NodePools", well-known labels)."""
     family, _, size = kind.name.partition(".")
     labels = {
         "kubernetes.io/arch": ARCHES[kind.arch],

@@ -1,4 +1,4 @@
-"""Keeps the Node objects of every cluster in step with its node groups and NodePools."""
+"""Keeps the Node objects of each cluster in sync with its node groups and NodePools."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class _Cluster:
     groups: dict[str, NodeGroup] = field(default_factory=dict)
     objects: dict[Kind, dict[str, Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(dict))
     nodes: dict[str, NodeSpec] = field(default_factory=dict)
-    """What stands in the API server, by name."""
+    """The nodes in the API server, by name."""
 
 
 class NodeRegistry:
     """Implements `ports.NodeObserver`, and the observer of applied objects for Karpenter's kinds.
 
-    `write` makes or updates a node of a cluster, `remove` deletes one; both are called under the registry's lock, so
-    a node is never written by two threads. A cluster that does not stand has no nodes.
+    `write` creates or updates a node of a cluster, `remove` deletes one; both are called with the registry's lock held,
+    so a node is never written by two threads. A cluster that is not running has no nodes.
     """
 
     def __init__(
@@ -58,13 +58,13 @@ class NodeRegistry:
             self._reconcile(cluster)
 
     def node_group_deleted(self, cluster: str, name: str) -> None:
-        """A node group is gone, and its nodes with it."""
+        """A node group was deleted, and its nodes with it."""
         with self._lock:
             self._clusters[cluster].groups.pop(name, None)
             self._reconcile(cluster)
 
     def asg_tag_changed(self, asg_name: str, key: str, value: str | None) -> None:
-        """A tag tells of resources that the instance type does not."""
+        """A tag changed that names resources beyond those of the instance type."""
         with self._lock:
             if value is None:
                 self._asg_tags[asg_name].pop(key, None)
@@ -79,7 +79,7 @@ class NodeRegistry:
     # -- objects of Karpenter ------------------------------------------------------------------------------------------
 
     def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        """An object was applied; those of other kinds are none of the registry's business."""
+        """An object was applied; kinds other than Karpenter's are ignored."""
         kind = _kind(obj)
         if kind in _KINDS:
             with self._lock:
@@ -95,7 +95,7 @@ class NodeRegistry:
                 self._reconcile(cluster)
 
     def existing_clusters(self, names: Collection[str]) -> None:
-        """Forget the others: a new cluster of the same name starts without nodes."""
+        """Forget all other clusters: a new cluster of the same name starts without nodes."""
         with self._lock:
             for name in [name for name in self._clusters if name not in names]:
                 del self._clusters[name]
@@ -113,14 +113,14 @@ class NodeRegistry:
                 state.nodes[name] = spec
 
     def _wanted(self, state: _Cluster) -> list[NodeSpec]:
-        found = [spec for group in state.groups.values() for spec in nodes_of(group, self._facts.zone_of)]
+        nodes = [spec for group in state.groups.values() for spec in nodes_of(group, self._facts.zone_of)]
         overlays = state.objects[NODE_OVERLAY].values()
         for pool in state.objects[NODE_POOL].values():
             reference = (template_of(pool).get("spec") or {}).get("nodeClassRef") or {}
             spec = placeholder(pool, state.objects[NODE_CLASS].get(str(reference.get("name"))), overlays)
             if spec is not None:
-                found.append(spec)
-        return found
+                nodes.append(spec)
+        return nodes
 
 
 def _kind(obj: Mapping[str, Any]) -> Kind:

@@ -1,4 +1,4 @@
-"""Requirements of Karpenter: which values a label may have (karpenter.sh/v1, NodeSelectorRequirementWithMinValues)."""
+"""Karpenter's requirements: which values a label may have (karpenter.sh/v1, NodeSelectorRequirementWithMinValues)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 def matches(labels: Mapping[str, str], requirements: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether labels meet all requirements; a key they do not have meets none but NotIn and DoesNotExist."""
+    """Whether labels meet all requirements; a missing key meets only NotIn and DoesNotExist."""
     return all(_holds(labels.get(str(each["key"])), each) for each in requirements)
 
 
 def values(requirements: Sequence[Mapping[str, Any]], key: str) -> tuple[str, ...]:
-    """What a key may be by its `In` requirements, in their order; empty where nothing limits it."""
-    found = [each for each in requirements if each.get("key") == key and each.get("operator") == "In"]
-    return tuple(str(value) for each in found for value in each.get("values") or ())
+    """The values that the `In` requirements allow for a key, in their order; empty if there is no such requirement."""
+    limits = [each for each in requirements if each.get("key") == key and each.get("operator") == "In"]
+    return tuple(str(value) for each in limits for value in each.get("values") or ())
 
 
 def _holds(value: str | None, requirement: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""A node as a value, and the one pure function that makes the Node object of it."""
+"""A node as a value, and the pure function that turns it into a Node object."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 OWNER = "sandbox.slipway/owner"
-"""Annotation: which pool the node stands for, `nodegroup/system` or `nodepool/a100`."""
-PLACEHOLDER_NODE = "sandbox.slipway/specimen"
-"""Annotation `true` on the one node of a pool that has none at the moment: what a node of it will be."""
+"""Annotation: the pool that the node belongs to, `nodegroup/system` or `nodepool/a100`."""
+PLACEHOLDER_NODE = "sandbox.slipway/placeholder"
+"""Annotation `true` on the placeholder node of a pool that has no nodes at present."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Taint:
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """Everything that tells one node from another. `labels` are those of the pool; the common ones are added.
+    """Everything that varies between nodes. `labels` are those of the pool; the well-known ones are added.
 
     `capacity` and `allocatable` are quantities by resource name, as Kubernetes writes them.
     """
@@ -61,12 +61,12 @@ def node(spec: NodeSpec) -> dict[str, Any]:
 
 
 def status(spec: NodeSpec) -> dict[str, Any]:
-    """The status alone: the API server takes it through a subresource."""
+    """The status alone, which the API server accepts through a subresource."""
     return {
         "capacity": dict(spec.capacity),
         "allocatable": dict(spec.allocatable),
         "conditions": [
-            _condition("Ready", "True", "KubeletReady", "the sandbox says so: no kubelet runs here"),
+            _condition("Ready", "True", "KubeletReady", "set by the sandbox: no kubelet runs here"),
             _condition("MemoryPressure", "False", "KubeletHasSufficientMemory", "no pod runs here"),
             _condition("DiskPressure", "False", "KubeletHasNoDiskPressure", "no pod runs here"),
             _condition("PIDPressure", "False", "KubeletHasSufficientPID", "no pod runs here"),
@@ -77,7 +77,7 @@ def status(spec: NodeSpec) -> dict[str, Any]:
 
 
 def _well_known_labels(spec: NodeSpec) -> dict[str, str]:
-    """The labels every node on AWS has (kubernetes.io/docs/reference/labels-annotations-taints)."""
+    """The labels of every node on AWS (kubernetes.io/docs/reference/labels-annotations-taints)."""
     labels = {
         "kubernetes.io/arch": spec.arch,
         "kubernetes.io/hostname": spec.name,
@@ -85,7 +85,7 @@ def _well_known_labels(spec: NodeSpec) -> dict[str, str]:
         "node.kubernetes.io/instance-type": spec.instance_type,
     }
     if spec.zone:
-        # The name of a zone is its region's and one letter: us-east-1a.
+        # A zone's name is its region's name and one letter: us-east-1a.
         labels |= {"topology.kubernetes.io/zone": spec.zone, "topology.kubernetes.io/region": spec.zone[:-1]}
     return labels
 
@@ -99,7 +99,7 @@ def _taint(taint: Taint) -> dict[str, str]:
 
 
 def _condition(kind: str, state: str, reason: str, message: str) -> dict[str, str]:
-    # A fixed time: with the present one, equal specs would not give equal objects.
+    # A fixed time, so that equal specs give equal objects.
     then = "2026-01-01T00:00:00Z"
     times = {"lastHeartbeatTime": then, "lastTransitionTime": then}
     return {"type": kind, "status": state, "reason": reason, "message": message, **times}

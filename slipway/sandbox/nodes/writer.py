@@ -15,19 +15,19 @@ MANAGER = "slipway-sandbox"
 
 @dataclass(frozen=True)
 class NodeWriter:
-    """`client_of` finds the client of a cluster, None when it does not stand."""
+    """`client_of` returns the client of a cluster; None if it is not running."""
 
     client_of: Callable[[str], KubeClient | None]
 
     def write(self, cluster: str, spec: NodeSpec) -> bool:
-        """Make or update a node; False when the cluster does not stand."""
+        """Create or update a node; False if the cluster is not running."""
         client = self.client_of(cluster)
         if client is None:
             return False
         wanted = node(spec)
         live = client.apply(wanted, MANAGER, force=True)
         if live["spec"].get("taints", []) != wanted["spec"]["taints"]:
-            # Admission taints a new node as not ready until the node controller, which does not run here, clears it.
+            # Admission taints a new node as not ready; the node controller, which would clear that, does not run here.
             live = client.apply(wanted, MANAGER, force=True)
         # Applied and not replaced: the controller manager and KWOK write to nodes as well.
         reference = Ref("v1", "Node", spec.name).as_object()

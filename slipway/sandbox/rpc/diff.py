@@ -1,7 +1,7 @@
-"""What changed between the old inputs of a resource and the new ones.
+"""Differences between the old inputs of a resource and the new ones.
 
-Old *inputs*, not outputs: live values carry defaults and other spellings, and comparing with them shows changes that
-nobody made.
+Old *inputs*, not outputs: live values have defaults and other spellings, so a comparison with them shows changes that
+the program did not make.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from slipway.sandbox.rpc import paths
 from slipway.sandbox.rpc.paths import Path
 
 DEFAULTS_KEY = "__defaults"
-"""Names the inputs the program did not set: `{"__defaults": ["name"]}`. Bridged providers use the same key."""
+"""Lists the inputs that the program did not set: `{"__defaults": ["name"]}`. Bridged providers use the same key."""
 
 ADD, DELETE, UPDATE = 0, 2, 4  # PropertyDiff.Kind; the kind of a replacement is one more
 
 
 @dataclass(frozen=True)
 class Change:
-    """One changed property. `input` is False where an output differs from what the inputs call for."""
+    """One changed property. `input` is False if an output differs from what the inputs require."""
 
     path: Path
     kind: int
@@ -33,17 +33,17 @@ class Change:
 
 @dataclass(frozen=True)
 class Diff:
-    """Changes of a resource; `delete_before_replace` where the new object could not live beside the old one."""
+    """Changes of a resource; `delete_before_replace` if the new object can't exist beside the old one."""
 
     changes: tuple[Change, ...] = ()
     delete_before_replace: bool = False
 
     def replacing(self, forces_new: Callable[[Path], bool]) -> Diff:
-        """The same changes, with those marked that no update can make."""
+        """The same changes, with `replace` set for those that no update can make."""
         return replace(self, changes=tuple(replace(c, replace=forces_new(c.path)) for c in self.changes))
 
     def without_ignored(self, ignore_changes: Iterable[str]) -> Diff:
-        """The changes ignoreChanges does not cover."""
+        """The changes that ignoreChanges does not cover."""
         ignore = tuple(ignore_changes)
         return replace(self, changes=tuple(c for c in self.changes if not paths.ignored(c.path, ignore)))
 
@@ -64,9 +64,9 @@ class Diff:
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
-    """Every leaf that differs, in order of its path.
+    """Every leaf that differs, sorted by path.
 
-    A property that came from the cloud at import and that the program does not set is no change: the cloud computed it.
+    A property that was imported from the cloud and that the program does not set is not a change.
     """
     imported = set(old.get(DEFAULTS_KEY) or ())
     left = {key: value for key, value in old.items() if not key.startswith("__")}

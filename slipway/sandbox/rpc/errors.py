@@ -1,8 +1,8 @@
-"""Errors of a provider, in the forms the engine understands.
+"""Errors of a provider, in the forms that the engine understands.
 
-`ProviderError` is shown at the resource. `PartialFailureError` says in addition that an object exists: the engine then
-keeps its id and properties in the state (`pulumirpc.ErrorResourceInitFailed`), so a half-made object is never orphaned,
-and calls Update for it in the next run, even where the inputs are the same.
+The engine shows a `ProviderError` at the resource. A `PartialFailureError` says in addition that the object exists: the
+engine then keeps its id and properties in the state (`pulumirpc.ErrorResourceInitFailed`), so an incomplete object is
+never orphaned, and calls Update for it in the next run, even if the inputs are the same.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ DETAILS_KEY = "grpc-status-details-bin"
 
 
 class ProviderError(Exception):
-    """A failure with a message for the user: what was wrong, the value given, how to mend it."""
+    """A failure with a message for the user: what is wrong, the value, how to fix it."""
 
 
 class PartialFailureError(ProviderError):
-    """The object `id` exists with `outputs`, yet the operation did not finish; `reasons` say why."""
+    """The object `id` exists with `outputs`, but the operation did not complete, for these `reasons`."""
 
     def __init__(
         self, id: str, outputs: Mapping[str, Any], reasons: Sequence[str], inputs: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What a provider of ours has to answer: one method per question of the engine, with plain Python values."""
+"""The methods that a provider implements: one per call of the engine, with plain Python values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Resource:
         urn: Its URN.
         type: Its type token, such as `aws:ec2/vpc:Vpc`.
         name: Its logical name.
-        proposed_name: The physical name that the engine made of `pulumi:autonaming`; empty where that is not set.
+        proposed_name: The physical name that the engine derives from `pulumi:autonaming`; empty if that is not set.
     """
 
     urn: str
@@ -32,7 +32,7 @@ class Resource:
 
     @classmethod
     def of(cls, request: Any) -> Resource:
-        """From any request; older engines leave type and name to be read from the URN."""
+        """From any request; with older engines, type and name come from the URN."""
         parts = request.urn.split("::")
         return cls(
             request.urn,
@@ -44,7 +44,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class Failure:
-    """An input that was refused, and why."""
+    """A refused input, and the reason."""
 
     property: str
     reason: str
@@ -52,7 +52,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class ReadResult:
-    """The live state of an object. `inputs` must show drift too, or the next preview cannot see it."""
+    """The live state of an object. `inputs` must include drift too, or the next preview does not show it."""
 
     id: str
     outputs: Mapping[str, Any]
@@ -60,35 +60,35 @@ class ReadResult:
 
 
 class Hooks(Generic[S]):
-    """Override what the provider serves. `S` is what `configure` returns: one session per provider instance.
+    """Override what the provider serves. `S` is the type that `configure` returns: one session per provider instance.
 
-    Hooks raise ProviderError for the user, PartialFailureError when an object exists all the same. An unknown is
-    `wire.UNKNOWN` and occurs in previews only. Secrets are kept secret around the hooks, which need not know of them.
+    Hooks raise ProviderError with a message for the user, PartialFailureError if the object exists nevertheless. An
+    unknown value is `wire.UNKNOWN` and occurs in previews only. Secrets are handled outside the hooks.
     """
 
     def check_config(
         self, resource: Resource, news: dict[str, Any], olds: dict[str, Any]
     ) -> tuple[dict[str, Any], list[Failure]]:
-        """Validate the provider's own arguments; what is returned is what `configure` gets.
+        """Validate the provider's own arguments; `configure` gets the returned ones.
 
-        With an unknown left in them the engine configures nothing and, during a preview, calls neither Check nor
-        Create of any resource (pulumi 3.258): a provider that wants to see such resources must put a known value in
-        the place of the unknown.
+        If one of them is unknown, the engine does not configure the provider and, during a preview, calls neither Check
+        nor Create of any resource (pulumi 3.258): to see such resources, a provider must replace the unknown by a known
+        value.
         """
         return news, []
 
     def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> diff.Diff:
-        """How the provider's own arguments changed."""
+        """The changes of the provider's own arguments."""
         return diff.Diff(diff.compare(old_inputs, news))
 
     def configure(self, config: Mapping[str, Any], peer: str) -> S:
-        """The session of one provider instance; arguments that are no strings may come as JSON text (`wire.nested`)."""
+        """The session of one provider instance; arguments that aren't strings may be JSON text (`wire.nested`)."""
         raise NotImplementedError
 
     def check(
         self, session: S, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
     ) -> tuple[dict[str, Any], list[Failure]]:
-        """The inputs with defaults filled in, and what is wrong with them."""
+        """The inputs with defaults filled in, and the problems with them."""
         return news, []
 
     def diff(
@@ -100,21 +100,21 @@ class Hooks(Generic[S]):
         old_outputs: dict[str, Any],
         news: dict[str, Any],
     ) -> diff.Diff:
-        """What changed, and what of it forces a new object. ignoreChanges is applied to the answer."""
+        """The changes, and which of them force a replacement. ignoreChanges is applied to the answer."""
         return diff.Diff(diff.compare(old_inputs, news))
 
     def preview_create(self, session: S, resource: Resource, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Outputs known before creation; those left out are unknown to the program."""
+        """Outputs known before creation; the others are unknown to the program."""
         return inputs
 
     def create(self, session: S, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Make the object; its id and outputs."""
+        """Create the object; returns its id and outputs."""
         raise NotImplementedError
 
     def read(
         self, session: S, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
     ) -> ReadResult | None:
-        """The live object, None when it is gone. Inputs and outputs are empty at import."""
+        """The live object; None if it does not exist any more. Inputs and outputs are empty at import."""
         raise NotImplementedError
 
     def preview_update(
@@ -126,7 +126,7 @@ class Hooks(Generic[S]):
         news: dict[str, Any],
         old_inputs: dict[str, Any],
     ) -> dict[str, Any]:
-        """Outputs known before the update; `wire.UNKNOWN` for one that will change to something unknown."""
+        """Outputs known before the update; `wire.UNKNOWN` for one whose new value is not known yet."""
         return {**olds, **news}
 
     def update(
@@ -138,16 +138,16 @@ class Hooks(Generic[S]):
         news: dict[str, Any],
         old_inputs: dict[str, Any],
     ) -> dict[str, Any]:
-        """Change the object; its outputs. Equal inputs mean: finish what a PartialFailureError left undone."""
+        """Change the object; returns its outputs. With equal inputs, complete what a PartialFailureError left open."""
         raise NotImplementedError
 
     def delete(
         self, session: S, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
     ) -> None:
-        """Remove the object; no error when it is gone."""
+        """Delete the object; no error if it does not exist any more."""
         raise NotImplementedError
 
     def invoke(self, session: S, token: str, args: dict[str, Any]) -> dict[str, Any]:
         """Answer a function call of the program."""
-        msg = f"function {token} is not served by the sandbox"
+        msg = f"the sandbox does not support the function {token}"
         raise ProviderError(msg)

@@ -1,6 +1,7 @@
 """Property paths as Pulumi writes them: `scalingConfig.desiredSize`, `tags["kubernetes.io/role/elb"]`, `rules[*].id`.
 
-They arrive in ignoreChanges and leave in detailed diffs. Here a path is a tuple of map keys (str) and indexes (int).
+The engine sends them in ignoreChanges and receives them in detailed diffs. Here a path is a tuple of map keys (str) and
+indexes (int).
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ WILDCARD = "*"
 
 
 def parse(text: str) -> Path:
-    """The path a text means. Raises ValueError for a text that is none."""
+    """The path of a text. Raises ValueError if the text is not a property path."""
     path: list[str | int] = []
     at = 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            msg = f"{text!r} is not a property path: cannot read on from {text[at:]!r}"
+            msg = f"{text!r} is not a property path: it can't be read from {text[at:]!r} on"
             raise ValueError(msg)
         key, index, quoted = match.groups()
         if key is not None:
@@ -51,19 +52,19 @@ def write(path: Path) -> str:
 
 
 def covers(pattern: Path, path: Path) -> bool:
-    """Whether the path is the pattern's or lies below it; `*` in the pattern stands for any one part."""
+    """Whether the path matches the pattern or is below it; `*` in the pattern matches any one part."""
     if len(pattern) > len(path):
         return False
     return all(want in (WILDCARD, part) for want, part in zip(pattern, path, strict=False))
 
 
 def without_indexes(path: Path) -> str:
-    """`ingress[0].fromPort` -> `ingress.fromPort`: the name by which schemas and tables know a property."""
+    """`ingress[0].fromPort` -> `ingress.fromPort`: a property's name in schemas and tables."""
     return ".".join(part for part in path if isinstance(part, str))
 
 
 def ignored(path: Path, ignore_changes: Iterable[str]) -> bool:
-    """Whether ignoreChanges covers the path. Texts that are no paths cover nothing, as in the engine."""
+    """Whether ignoreChanges covers the path. Texts that aren't paths are ignored, as in the engine."""
     for text in ignore_changes:
         try:
             pattern = parse(text)

@@ -1,11 +1,11 @@
 """The base of our providers: the resource provider protocol, synchronous, with plain Python values in its hooks.
 
-Synchronous on a thread pool, because the hooks block on HTTP; `pulumi.provider.experimental` is asyncio, which makes
-parallel creates serial, lacks Handshake and Attach, and drops the old inputs of Diff (pulumi 3.258).
+Synchronous on a thread pool, because the hooks block on HTTP. `pulumi.provider.experimental` uses asyncio, which would
+serialize parallel creates, lacks Handshake and Attach, and drops the old inputs of Diff (pulumi 3.258).
 
-Several engines (stacks, users) attach to one server, and one engine opens a connection per provider instance, so all
-that belongs to an instance hangs on its connection (`context.peer()`): the session that `configure` returned, and
-whether the engine cancelled.
+Several engines (stacks, users) attach to one server, and an engine opens one connection per provider instance. So the
+data of an instance is kept by connection (`context.peer()`): the session that `configure` returned, and whether the
+engine cancelled.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LOG = logging.getLogger(__name__)
 Method = Callable[..., Any]
 
 MAX_CONNECTIONS = 4096
-"""Connections remembered; an operation opens about one per provider instance. The oldest are forgotten first."""
+"""Connections to remember; an operation opens about one per provider instance. The oldest are dropped first."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class _Connection(Generic[S]):
 
 
 def _rpc(method: Method) -> Method:
-    """Turn what a method raises into the status the engine understands; never let a Python error leave as UNKNOWN."""
+    """Convert a method's exceptions into a status that the engine understands; a Python error never becomes UNKNOWN."""
 
     @functools.wraps(method)
     def call(self: Provider[Any], request: Any, context: grpc.ServicerContext) -> Any:
@@ -72,7 +72,7 @@ def _abort(context: grpc.ServicerContext, error: Exception, secrets: Secrets) ->
         context.set_trailing_metadata((metadata,))
         context.abort(grpc.StatusCode.UNKNOWN, message)
     context.abort(grpc.StatusCode.INVALID_ARGUMENT, message)
-    msg = "grpc's abort came back"
+    msg = "grpc's abort returned"
     raise AssertionError(msg)
 
 
@@ -81,7 +81,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     version = "0.0.0"
     takes_proposed_names = False
-    """Whether `check` makes names of what the engine proposes (`Resource.proposed_name`, the project's autonaming)."""
+    """Whether `check` uses the names that the engine proposes (`Resource.proposed_name`, the project's autonaming)."""
 
     def __init__(self) -> None:
         self._connections: OrderedDict[str, _Connection[S]] = OrderedDict()
@@ -99,7 +99,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     def _session(self, context: grpc.ServicerContext, *, changes: bool = False) -> S:
         connection = self._connections.get(context.peer())
         if connection is None or connection.session is None:
-            msg = "this connection was never configured, or the sandbox was restarted meanwhile; run the command again"
+            msg = "this connection is not configured, or the sandbox was restarted meanwhile: run the command again"
             raise ProviderError(msg)
         if changes and connection.cancelled.is_set():
             msg = "the operation was cancelled, nothing was changed"
@@ -109,7 +109,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     # -- the protocol --------------------------------------------------------------------------------------------------
 
     def Handshake(self, request: pb.ProviderHandshakeRequest, context: grpc.ServicerContext) -> Any:
-        """Announce what we take: secrets, but neither resource references nor outputs."""
+        """Announce what the provider accepts: secrets, but neither resource references nor outputs."""
         self._connect(context.peer(), None)
         return pb.ProviderHandshakeResponse(
             accept_secrets=True,
@@ -119,7 +119,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
         )
 
     def Attach(self, request: plugin_pb2.PluginAttach, context: grpc.ServicerContext) -> empty_pb2.Empty:
-        """The engine found us through PULUMI_DEBUG_PROVIDERS; nothing of the engine is needed."""
+        """The engine found the provider through PULUMI_DEBUG_PROVIDERS; the provider needs nothing of the engine."""
         return empty_pb2.Empty()
 
     def GetPluginInfo(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> Any:
@@ -131,7 +131,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
         return pb.GetSchemaResponse(schema="{}")
 
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
-        """Ctrl-C: this connection starts no more changes. What runs is let finish, so that the state knows its id."""
+        """Ctrl-C: this connection starts no more changes. Running ones complete, so that the state has their ids."""
         connection = self._connections.get(context.peer())
         if connection is not None:
             connection.cancelled.set()
@@ -139,19 +139,19 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def CheckConfig(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
-        """Check the provider's own arguments."""
+        """Validate the provider's own arguments."""
         inputs, failures = self.check_config(Resource.of(request), wire.decode(request.news), wire.decode(request.olds))
         return _check_response(inputs, failures, wire.secrets_in(request.news))
 
     @_rpc
     def DiffConfig(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:
         """Compare the provider's own arguments."""
-        found = self.diff_config(Resource.of(request), wire.decode(request.old_inputs), wire.decode(request.news))
-        return found.without_ignored(request.ignoreChanges).message()
+        changes = self.diff_config(Resource.of(request), wire.decode(request.old_inputs), wire.decode(request.news))
+        return changes.without_ignored(request.ignoreChanges).message()
 
     @_rpc
     def Configure(self, request: pb.ConfigureRequest, context: grpc.ServicerContext) -> Any:
-        """Make the session of this connection."""
+        """Create the session of this connection."""
         self._connect(context.peer(), self.configure(wire.decode(request.args), context.peer()))
         return pb.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=self.takes_proposed_names
@@ -159,7 +159,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def Check(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
-        """Check the inputs of a resource."""
+        """Validate the inputs of a resource."""
         inputs, failures = self.check(
             self._session(context),
             Resource.of(request),
@@ -172,7 +172,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     @_rpc
     def Diff(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:
         """Compare the inputs of a resource."""
-        found = self.diff(
+        changes = self.diff(
             self._session(context),
             Resource.of(request),
             request.id,
@@ -180,11 +180,11 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
             wire.decode(request.olds),
             wire.decode(request.news),
         )
-        return found.without_ignored(request.ignoreChanges).message()
+        return changes.without_ignored(request.ignoreChanges).message()
 
     @_rpc
     def Create(self, request: pb.CreateRequest, context: grpc.ServicerContext) -> Any:
-        """Create a resource, or tell at preview what is known of it."""
+        """Create a resource; in a preview, return the outputs that are known."""
         secrets = wire.secrets_in(request.properties)
         session = self._session(context, changes=not request.preview)
         inputs = wire.decode(request.properties)
@@ -196,24 +196,24 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
 
     @_rpc
     def Read(self, request: pb.ReadRequest, context: grpc.ServicerContext) -> Any:
-        """Read a resource for refresh or import; an empty id says that it is gone."""
-        found = self.read(
+        """Read a resource for refresh or import; an empty id means that it does not exist any more."""
+        live = self.read(
             self._session(context),
             Resource.of(request),
             request.id,
             wire.decode(request.properties),
             wire.decode(request.inputs),
         )
-        if found is None:
+        if live is None:
             return pb.ReadResponse()
         secrets = wire.secrets_in(request.properties, request.inputs)
         return pb.ReadResponse(
-            id=found.id, properties=wire.encode(found.outputs, secrets), inputs=wire.encode(found.inputs, secrets)
+            id=live.id, properties=wire.encode(live.outputs, secrets), inputs=wire.encode(live.inputs, secrets)
         )
 
     @_rpc
     def Update(self, request: pb.UpdateRequest, context: grpc.ServicerContext) -> Any:
-        """Update a resource, or tell at preview what is known of it."""
+        """Update a resource; in a preview, return the outputs that are known."""
         session = self._session(context, changes=not request.preview)
         hook = self.preview_update if request.preview else self.update
         outputs = hook(
@@ -244,7 +244,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
         """Answer a function call."""
         result = self.invoke(self._session(context), request.tok, wire.decode(request.args))
         response = pb.InvokeResponse()
-        # `return` is a Python keyword, so the field cannot be set by name.
+        # `return` is a Python keyword, so the field can't be set by name.
         getattr(response, "return").CopyFrom(wire.encode(result, wire.secrets_in(request.args)))
         return response
 

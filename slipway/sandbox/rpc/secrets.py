@@ -1,9 +1,9 @@
-"""Which values of a message are secret, and how they are kept so on the way back.
+"""Which values of a message are secret, and how the answer keeps them secret.
 
-The engine can strip secrets for a provider and mark outputs of the same name again, but an output that repeats the
-value under another name then lands in clear text in the state: `tagsAll` repeats `tags` (seen, pulumi 3.258), and the
-`data` of a Kubernetes Secret repeats `stringData` in base64. So our providers take secrets in, and every output is
-marked that sits where a secret input sat, or whose text contains the text of one.
+The engine can strip secrets for a provider and mark outputs of the same name as secret, but an output that repeats the
+value under another name is then in clear text in the state: `tagsAll` repeats `tags` (seen, pulumi 3.258), and the
+`data` of a Kubernetes Secret repeats `stringData` in base64. So our providers accept secrets, and every output at the
+path of a secret input, or whose text contains the text of one, is marked as secret.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any, TypeAlias
 Mask: TypeAlias = "bool | dict[str, Mask]"
 
 MIN_CONTAINED = 4
-"""A secret text shorter than this counts only where a value equals it: "a" is contained in nearly everything."""
+"""A secret text shorter than this counts only if a value equals it: "a" is contained in nearly everything."""
 
 REDACTED = "[secret]"
 
 
 @dataclass(frozen=True)
 class Secrets:
-    """The secrets of one message: `mask` by place, `texts` by value. Numbers and booleans are known by place alone."""
+    """The secrets of one message: `mask` by path, `texts` by value. Numbers and booleans are known by path only."""
 
     mask: Mask = False
     texts: frozenset[str] = field(default_factory=frozenset)
@@ -47,7 +47,7 @@ NO_SECRETS = Secrets()
 
 
 def merge_masks(left: Mask, right: Mask) -> Mask:
-    """The places secret in either mask."""
+    """The paths that are secret in either mask."""
     if left is True or right is True:
         return True
     if not isinstance(left, dict):

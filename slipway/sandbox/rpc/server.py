@@ -16,7 +16,7 @@ WORKERS = 32
 """Threads; the engine runs at most 4 x the number of CPUs resource operations at once by default."""
 
 _OPTIONS = (
-    # Without this two servers share a port without an error, and each gets some of the connections.
+    # Without this, two servers share a port without an error, and each gets some of the connections.
     ("grpc.so_reuseport", 0),
     # Rendered charts with CRDs exceed the default of 4 MiB.
     ("grpc.max_receive_message_length", -1),
@@ -32,18 +32,18 @@ class Served:
     _server: grpc.Server
 
     def stop(self, grace_seconds: float = 2.0) -> None:
-        """Refuse new calls, let running ones finish within the grace."""
+        """Refuse new calls; running ones may complete within the grace period."""
         self._server.stop(grace_seconds).wait()
 
 
 def serve(provider: Provider[Any], port: int = 0, workers: int = WORKERS) -> Served:
-    """Serve on 127.0.0.1 at `port`, 0 for a free one. Raises ProviderError when the port is taken."""
+    """Serve on 127.0.0.1 at `port`, 0 for a free one. Raises ProviderError if the port is in use."""
     server = grpc.server(futures.ThreadPoolExecutor(workers, thread_name_prefix="provider"), options=_OPTIONS)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(provider, server)
     try:
         bound = server.add_insecure_port(f"127.0.0.1:{port}")
     except RuntimeError as error:
-        msg = f"port {port} on 127.0.0.1 cannot be served, another process has it: give another port, 0 for a free one"
+        msg = f"port {port} on 127.0.0.1 is in use: choose another port, or 0 for a free one"
         raise ProviderError(msg) from error
     server.start()
     return Served(bound, server)

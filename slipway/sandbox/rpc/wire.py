@@ -1,7 +1,7 @@
 """Protobuf structs <-> plain Python values.
 
 The engine sends JSON-like structs in which special values are objects with a signature key. Here they become: an
-unknown -> the text UNKNOWN (only during previews), a secret -> its plain value (its place is kept apart, see
+unknown -> the text UNKNOWN (only during previews), a secret -> its plain value (its path is kept separately, see
 secrets.py), a resource output -> its value. Nulls in maps mean "not set" and are dropped. Whole numbers become int.
 Signatures: sdk/go/common/resource/properties.go and sdk/python/lib/pulumi/runtime/rpc.py, pulumi 3.258.0.
 """
@@ -33,15 +33,15 @@ def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
 
 def secrets_in(*structs: struct_pb2.Struct) -> Secrets:
     """The secrets of one or more structs."""
-    found = NO_SECRETS
+    secrets = NO_SECRETS
     for struct in structs:
         mask, texts = _secrets_of_fields(struct)
-        found = found | Secrets(mask, frozenset(texts) - {UNKNOWN})
-    return found
+        secrets = secrets | Secrets(mask, frozenset(texts) - {UNKNOWN})
+    return secrets
 
 
 def encode(values: Mapping[str, Any], secrets: Secrets = NO_SECRETS) -> struct_pb2.Struct:
-    """A struct of plain values, in which everything is marked secret that repeats one of `secrets`."""
+    """A struct of plain values, in which every value that repeats one of `secrets` is marked as secret."""
     struct = struct_pb2.Struct()
     mask = secrets.mask if isinstance(secrets.mask, dict) else {}
     for key, value in values.items():
@@ -60,7 +60,7 @@ def has_unknown(value: Any) -> bool:
 
 
 def nested(value: Any) -> Any:
-    """A provider argument that is not a string: the SDKs send those as JSON text."""
+    """The value of a provider argument that is not a string, which the SDKs send as JSON text."""
     if not isinstance(value, str) or value == UNKNOWN:
         return value
     try:
@@ -99,7 +99,7 @@ def _decode_struct(struct: struct_pb2.Struct, path: str) -> Any:
     if signature == _RESOURCE:
         return _decode(struct.fields["id"], path) if "id" in struct.fields else struct.fields["urn"].string_value
     what = _REFUSED.get(signature, f"a value with the unknown signature {signature}")
-    msg = f"{path}: {what} cannot be given to the sandbox; give the text or the object itself"
+    msg = f"{path}: the sandbox does not support {what}; pass the text or the object itself"
     raise ProviderError(msg)
 
 
@@ -107,8 +107,8 @@ def _secrets_of_fields(struct: struct_pb2.Struct) -> tuple[Mask, Iterable[str]]:
     mask: dict[str, Mask] = {}
     texts: set[str] = set()
     for key, value in struct.fields.items():
-        inner, found = _secrets_of(value)
-        texts.update(found)
+        inner, inner_texts = _secrets_of(value)
+        texts.update(inner_texts)
         if inner:
             mask[key] = inner
     return mask or False, texts
@@ -118,8 +118,8 @@ def _secrets_of(value: struct_pb2.Value) -> tuple[Mask, Iterable[str]]:
     """A list with a secret element is secret as a whole: its elements may be reordered by the cloud."""
     kind = value.WhichOneof("kind")
     if kind == "list_value":
-        found = [_secrets_of(item) for item in value.list_value.values]
-        return any(mask for mask, _ in found), {text for _, texts in found for text in texts}
+        items = [_secrets_of(item) for item in value.list_value.values]
+        return any(mask for mask, _ in items), {text for _, texts in items for text in texts}
     if kind != "struct_value":
         return False, ()
     struct = value.struct_value
@@ -158,7 +158,7 @@ def _encode_scalar(value: Any, path: str) -> struct_pb2.Value:
         return struct_pb2.Value(number_value=value)
     if isinstance(value, str):
         return struct_pb2.Value(string_value=value)
-    msg = f"{path}: a {type(value).__name__} has no form on the wire; give text, number, bool, list or map"
+    msg = f"{path}: a {type(value).__name__} can't be sent to the engine; use a string, number, bool, list or map"
     raise ProviderError(msg)
 
 

@@ -27,7 +27,7 @@ KINDS: Final[tuple[Mapping[str, Any], ...]] = (
     {"preset": "h100", "provisioner": "managed", "max": 1, "zones": ["us-east-1a"], "efa": True},
     {"preset": "gpu-spot", "max": 1},
 )
-"""Both provisioners, with and without GPUs, MIG and EFA. One node each: else the subnets would be too small for 40."""
+"""Both provisioners, with and without GPUs, MIG and EFA. One node each, or the subnets would be too small for 40."""
 TEAM: Final[Mapping[str, Any]] = {
     "project": "growth",
     "costCenter": "growth",
@@ -35,7 +35,7 @@ TEAM: Final[Mapping[str, Any]] = {
     "gpus": {"a100": {"nominalQuota": 1, "borrowingLimit": 1}},
     "cpus": {"cpu": {"nominalQuota": 4}},
 }
-"""A team of two namespaces, with a share of a pool that is cut by MIG and of a CPU pool."""
+"""A team of two namespaces, with a quota in a pool that MIG partitions and in a CPU pool."""
 TEAM_NODES: Final = 13
 """Nodes of eight GPUs: one GPU for each of a hundred teams."""
 
@@ -50,7 +50,7 @@ def settings(base: Mapping[str, Any], pools: int) -> dict[str, Any]:
 
 
 def team_settings(base: Mapping[str, Any], teams: int) -> dict[str, Any]:
-    """The base with so many teams in the place of its own."""
+    """The base with so many teams instead of its own."""
     arn = f"arn:aws:iam::{base['account']['id']}:role"
     made = {f"t{number}": {**TEAM, "members": {"all": {"principalArn": f"{arn}/t{number}"}}} for number in range(teams)}
     a100 = {**base["pools"]["a100"], "max": TEAM_NODES}
@@ -81,7 +81,7 @@ def _timed(make: Settings, sizes: tuple[int, ...], rounds: int) -> tuple[dict[in
 
 
 def figures(seconds: Mapping[int, float], resources: Mapping[int, int], what: str, rounds: int) -> list[Figure]:
-    """The growth of the whole, which is held, and that of the pools or teams alone, without what they stand on."""
+    """The growth of the whole, which has the bound, and that of the pools or teams alone, without the rest."""
     none, some, many = sorted(seconds)
     notes = [f"{size} {what}: {seconds[size]:.2f} s for {resources[size]} resources" for size in (none, some, many)]
     alone = (seconds[many] - seconds[none]) / max(seconds[some] - seconds[none], 1e-9)

@@ -17,27 +17,27 @@ PACK: Final = ROOT / "policies"
 EMPTY: Final = """\
 from pulumi_policy import EnforcementLevel, PolicyPack, ResourceValidationPolicy
 
-nothing = ResourceValidationPolicy("nothing", "asks nothing", lambda args, report: None, EnforcementLevel.MANDATORY)
+nothing = ResourceValidationPolicy("nothing", "checks nothing", lambda args, report: None, EnforcementLevel.MANDATORY)
 PolicyPack("empty", policies=[nothing])
 """
-"""The least that a pack in Python can be: the engine sends it every resource twice, to remedy and to judge."""
+"""The smallest pack in Python: the engine sends it every resource twice, to remediate and to validate."""
 
 
 def measure(bench: Bench) -> list[Figure]:
-    """Previews from an empty stack with the pack, with one of a single rule that asks nothing, and with none, in turn.
+    """Previews from an empty stack with the pack, with one of a rule that checks nothing, and with none, in turn.
 
-    The first less the last is held. How much of it any pack takes is shown.
+    The bound is on the first less the last. The second less the last is what any pack takes.
     """
     bench.stopped()
     bench.started()
     program = prod(bench)
     bench.say(f"previews with the policy pack, an empty one and none, {ROUNDS + 1} rounds")
     packs = [PACK, write_empty(bench.directory / "empty-pack")]
-    evaluated = [partial(program.preview, "--policy-pack", str(pack)) for pack in packs]
-    ours, empty, none = in_turn(bench, [*evaluated, program.preview], ROUNDS)
+    with_pack = [partial(program.preview, "--policy-pack", str(pack)) for pack in packs]
+    ours, empty, none = in_turn(bench, [*with_pack, program.preview], ROUNDS)
     return [
         figure("policies", Pairs(ours, none), BOUND_SECONDS, "a preview of prod with the pack, less one without"),
-        figure("policies, empty", Pairs(empty, none), None, "the same with a pack of one rule that asks nothing"),
+        figure("policies, empty pack", Pairs(empty, none), None, "the same, the pack being a rule that checks nothing"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""How soon a wrong stack file is refused."""
+"""How long it takes to refuse a wrong stack file."""
 
 from __future__ import annotations
 

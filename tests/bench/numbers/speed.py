@@ -1,4 +1,4 @@
-"""How fast the machine is at the moment, for whoever compares two runs: its bounds in seconds are no ratios."""
+"""How fast the machine is at the moment, for comparing two runs: most bounds are in seconds, not ratios."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ ROUNDS: Final = 5
 
 
 def measure(bench: Bench) -> list[Figure]:
-    """A fixed piece of work that has nothing of this project in it, so that other commits can be compared, too."""
+    """A fixed piece of work without any code of this project, so that it is the same for every commit."""
     bench.say("the speed of the machine")
-    how = f"processor time of the interpreter for a fixed document of {OBJECTS:,} objects, least of {ROUNDS}"
+    how = f"processor time of the interpreter for a fixed document of {OBJECTS:,} objects, minimum of {ROUNDS}"
     return [Figure(name="speed", value=seconds(), unit="s", how=how)]
 
 
 def seconds() -> float:
-    """Processor time of this thread for the work, the least of a few rounds."""
+    """Processor time of this thread for the work, the minimum of a few rounds."""
     document = [
         {"name": f"resource-{index}", "tags": {"team": index % 7, "pool": str(index)}, "ports": list(range(8))}
         for index in range(OBJECTS)

@@ -19,8 +19,8 @@ AT_MOST_SECONDS: Final = 3600.0
 def measure(bench: Bench) -> list[Figure]:
     """`make test` once, by the clock: style, types, and every test, which must pass.
 
-    The clock counts however busy the machine is. The daemons that tests start are nobody's children, so they can't be
-    told from what others run.
+    The clock counts however busy the machine is. The daemons that tests start are not child processes, so their
+    processor time can't be told apart from that of other programs.
     """
     bench.stopped()
     bench.say("make test, once")

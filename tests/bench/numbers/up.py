@@ -1,4 +1,4 @@
-"""How long stack dev takes to stand in a sandbox that does not run yet."""
+"""How long it takes to bring up stack dev in a sandbox that is not running yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RUNS: Final = 3
 
 
 def measure(bench: Bench) -> list[Figure]:
-    """`slipway up dev --sandbox` from nothing, the binaries being there: what `make up` does after its first time."""
+    """`slipway up dev --sandbox` from a stopped sandbox, its binaries installed: `make up` after its first run."""
     samples: list[Sample] = []
     watch = stopwatch(bench.sandbox.cpu_seconds)
     for number in range(RUNS):

@@ -1,4 +1,4 @@
-"""Values against the chart that they are for."""
+"""Compares values with the chart's."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Any, Final
 import yaml
 
 FREE: Final = ("nodeSelector", "resources")
-"""Maps that Kubernetes defines and not the chart: its own values name only what it sets."""
+"""Maps that Kubernetes defines and not the chart: its default values contain only the keys that it sets."""
 
 
 def unknown_keys(values: Mapping[str, Any], chart: Mapping[str, Any], path: str = "") -> Iterator[str]:
-    """Keys that the chart's own values lack: Helm takes a typo without a word. An empty map in the chart takes any."""
+    """Keys that the chart's default values lack: Helm silently accepts typos. An empty map in the chart allows any
+    key."""
     for key, value in values.items():
         where = f"{path}{key}"
         if key not in chart:
@@ -23,5 +24,5 @@ def unknown_keys(values: Mapping[str, Any], chart: Mapping[str, Any], path: str 
 
 
 def own_values(shared: Path, chart: str) -> Any:
-    """The values that a chart brings."""
+    """The default values of a chart."""
     return yaml.load((shared / "charts" / chart / "values.yaml").read_text(), yaml.CSafeLoader)

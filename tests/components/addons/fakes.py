@@ -1,4 +1,4 @@
-"""Add-ons that install nothing true, for tests of the contract."""
+"""Fake add-ons, for tests of the add-on contract."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ CHART: Final = ChartRef(
 
 
 def settings(name: str, **relations: tuple[type[AddonSettings], ...]) -> type[AddonSettings]:
-    """A class of settings with `requires`, `follows`, `excludes`."""
+    """A settings class with `requires`, `follows`, `excludes`."""
     return type(name, (AddonSettings,), {**relations, "__annotations__": dict.fromkeys(relations, ClassVar[Any])})
 
 
 def addon(
     kind: type[AddonSettings], key: str, parts: Parts | None = None, namespace: Namespace | None = None
 ) -> AddOn[Any]:
-    """An add-on of that name; one release in a namespace of its own where nothing else is said."""
-    given = parts or Parts(releases=[ChartRelease(ref=CHART, release_name=key, values={})])
+    """An add-on with that name; by default with one release in its own namespace."""
+    declared = parts or Parts(releases=[ChartRelease(ref=CHART, release_name=key, values={})])
 
     class Fake(AddOn[Any]):
         def parts(self, context: AddOnContext) -> Parts:
-            return given
+            return declared
 
     Fake.name = key
     Fake.namespace = namespace or Namespace(name=f"{key}-system", enforce="restricted")

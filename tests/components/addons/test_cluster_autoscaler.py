@@ -1,4 +1,4 @@
-"""Cluster Autoscaler: the groups of its own cluster and no other."""
+"""Cluster Autoscaler: permissions only on groups of its own cluster."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ def statements() -> dict[str, Any]:
     return {statement["Sid"]: statement for statement in body["Statement"]}
 
 
-def test_it_changes_only_groups_with_both_tags_of_its_cluster() -> None:
-    found = statements()["ScaleOwn"]
-    assert found["Action"] == ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"]
-    assert found["Condition"] == {
+def test_it_scales_only_groups_with_both_tags_of_its_cluster() -> None:
+    statement = statements()["ScaleOwn"]
+    assert statement["Action"] == ["autoscaling:SetDesiredCapacity", "autoscaling:TerminateInstanceInAutoScalingGroup"]
+    assert statement["Condition"] == {
         "StringEquals": {
             "aws:ResourceTag/k8s.io/cluster-autoscaler/enabled": ["true"],
             "aws:ResourceTag/k8s.io/cluster-autoscaler/ml": ["owned"],
         }
     }
-    assert found["Resource"] == ["arn:aws:autoscaling:us-east-1:111122223333:autoScalingGroup:*"]
+    assert statement["Resource"] == ["arn:aws:autoscaling:us-east-1:111122223333:autoScalingGroup:*"]
 
 
-def test_the_tags_that_it_asks_for_are_those_that_groups_get() -> None:
-    given = {f"aws:ResourceTag/{tag.key}": [tag.value] for tag in group_tags(spec(**SYSTEM), "ml")}
-    asked = statements()["ScaleOwn"]["Condition"]["StringEquals"]
-    assert asked.items() <= given.items()
+def test_groups_have_the_tags_that_the_policy_requires() -> None:
+    tags = {f"aws:ResourceTag/{tag.key}": [tag.value] for tag in group_tags(spec(**SYSTEM), "ml")}
+    required = statements()["ScaleOwn"]["Condition"]["StringEquals"]
+    assert required.items() <= tags.items()
 
 
-def test_everything_that_it_may_do_with_all_groups_is_reading() -> None:
-    found = [action for s in statements().values() if "*" in s["Resource"] for action in s["Action"]]
-    assert found
-    assert all(action.partition(":")[2].startswith(("Describe", "Get")) for action in found)
+def test_actions_on_all_groups_only_read() -> None:
+    actions = [action for s in statements().values() if "*" in s["Resource"] for action in s["Action"]]
+    assert actions
+    assert all(action.partition(":")[2].startswith(("Describe", "Get")) for action in actions)
 
 
-def test_its_image_is_of_the_clusters_version() -> None:
+def test_its_image_matches_the_clusters_version() -> None:
     assert values(cluster="ml", region="us-east-1", version="1.34")["image"] == {"tag": "v1.34.2"}
     assert "image" not in values(cluster="ml", region="us-east-1", version="1.99")
 
 
 def test_it_runs_on_the_system_pool_with_the_role_of_its_service_account() -> None:
     recording = record_fleet({})
-    found = values(cluster="ml", region="us-east-1", version="1.35")
-    assert found["nodeSelector"] == {"platform.slipway/role": "system"}
+    chart_values = values(cluster="ml", region="us-east-1", version="1.35")
+    assert chart_values["nodeSelector"] == {"platform.slipway/role": "system"}
     association = recording.of(aws.eks.PodIdentityAssociation)["cluster-autoscaler-association"].inputs
-    assert association["serviceAccount"] == found["rbac"]["serviceAccount"]["name"]
+    assert association["serviceAccount"] == chart_values["rbac"]["serviceAccount"]["name"]
     assert association["namespace"] == "kube-system"
 
 
-def test_the_chart_knows_every_value(shared: Path) -> None:
-    found = values(cluster="ml", region="us-east-1", version="1.35")
-    flags = {f"extraArgs.{flag}" for flag in found["extraArgs"]}
-    assert set(unknown_keys(found, own_values(shared, "cluster-autoscaler"))) <= flags
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
+    chart_values = values(cluster="ml", region="us-east-1", version="1.35")
+    flags = {f"extraArgs.{flag}" for flag in chart_values["extraArgs"]}
+    assert set(unknown_keys(chart_values, own_values(shared, "cluster-autoscaler"))) <= flags

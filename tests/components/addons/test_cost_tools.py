@@ -1,4 +1,4 @@
-"""OpenCost and Kubecost on a sample site."""
+"""OpenCost and Kubecost on a sample platform."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ TEAMS: Final = {
 
 
 def opencost(**settings: Any) -> Seen:
-    given = cost.Opencost.model_validate(settings)
-    return seen_parts(lambda: Opencost(given), addons={"kubePrometheusStack": {}, "opencost": {}})
+    configured = cost.Opencost.model_validate(settings)
+    return seen_parts(lambda: Opencost(configured), addons={"kubePrometheusStack": {}, "opencost": {}})
 
 
 def kubecost(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
-    given = cost.Kubecost.model_validate(settings or {})
-    return seen_parts(lambda: Kubecost(given), **{"addons": {"kubecost": {}}, **parts})
+    configured = cost.Kubecost.model_validate(settings or {})
+    return seen_parts(lambda: Kubecost(configured), **{"addons": {"kubecost": {}}, **parts})
 
 
-def test_the_keys_are_the_charts(shared: Path) -> None:
+def test_every_value_exists_in_the_charts(shared: Path) -> None:
     assert list(unknown_keys(opencost().values["opencost"], own_values(shared, "opencost"))) == []
     own = dict(kubecost(teams=TEAMS).values["kubecost"])
     agent = own.pop("finopsagent")
@@ -49,10 +49,10 @@ def test_the_two_exclude_each_other_and_opencost_needs_prometheus() -> None:
     assert cost.Opencost.requires == (KubePrometheusStack,)
 
 
-def test_opencost_asks_the_stacks_prometheus_and_is_scraped_by_it() -> None:
-    found = opencost(memoryGib=2).values["opencost"]
-    assert "clusterName" not in found  # the DNS suffix of the cluster, whatever its name says
-    inner = found["opencost"]
+def test_opencost_queries_the_stacks_prometheus_and_is_scraped_by_it() -> None:
+    chart_values = opencost(memoryGib=2).values["opencost"]
+    assert "clusterName" not in chart_values  # the DNS suffix of the cluster, whatever its name says
+    inner = chart_values["opencost"]
     assert inner["prometheus"]["internal"] == {
         "serviceName": "kube-prometheus-stack-prometheus",
         "namespaceName": "monitoring",
@@ -64,9 +64,9 @@ def test_opencost_asks_the_stacks_prometheus_and_is_scraped_by_it() -> None:
     assert inner["mcp"]["enabled"] is False
 
 
-def test_kubecost_keeps_costs_in_the_bucket_with_the_pods_own_rights() -> None:
-    found = kubecost()
-    store = yaml.safe_load(found.values["kubecost"]["global"]["federatedStorage"]["config"])
+def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:
+    result = kubecost()
+    store = yaml.safe_load(result.values["kubecost"]["global"]["federatedStorage"]["config"])
     assert store == {
         "type": "S3",
         "prefix": "costs",
@@ -76,9 +76,9 @@ def test_kubecost_keeps_costs_in_the_bucket_with_the_pods_own_rights() -> None:
             "region": "us-east-1",
         },
     }
-    associations = found.recording.of(aws.eks.PodIdentityAssociation).values()
+    associations = result.recording.of(aws.eks.PodIdentityAssociation).values()
     assert {each.inputs["serviceAccount"] for each in associations} == set(ACCOUNTS)
-    for policy in found.recording.of(aws.iam.RolePolicy).values():
+    for policy in result.recording.of(aws.iam.RolePolicy).values():
         actions = {
             action for statement in json.loads(policy.inputs["policy"])["Statement"] for action in statement["Action"]
         }
@@ -86,30 +86,30 @@ def test_kubecost_keeps_costs_in_the_bucket_with_the_pods_own_rights() -> None:
         assert not any("*" in action for action in actions)
 
 
-def test_kubecost_reaches_nothing_of_the_bucket_but_its_prefix() -> None:
+def test_kubecost_has_access_only_to_its_prefix() -> None:
     arn = "arn:aws:s3:::state"
     key = Statement(sid="DataKey", actions=["kms:Decrypt"], resources=["*"])
-    found = {each["Sid"]: each for each in json.loads(access(arn, key))["Statement"]}
-    assert found["Objects"]["Resource"] == [f"{arn}/costs/*"]
-    assert found["List"]["Condition"] == {"StringLike": {"s3:prefix": ["costs/*"]}}
-    unbounded = [each["Action"] for each in found.values() if arn in each["Resource"] and "Condition" not in each]
+    by_sid = {each["Sid"]: each for each in json.loads(access(arn, key))["Statement"]}
+    assert by_sid["Objects"]["Resource"] == [f"{arn}/costs/*"]
+    assert by_sid["List"]["Condition"] == {"StringLike": {"s3:prefix": ["costs/*"]}}
+    unbounded = [each["Action"] for each in by_sid.values() if arn in each["Resource"] and "Condition" not in each]
     assert unbounded == [["s3:GetBucketLocation"]]
     assert not COSTS.startswith(ARTIFACTS)
     assert not ARTIFACTS.startswith(COSTS)
 
 
-def test_kubecost_looks_and_does_not_touch() -> None:
-    found = kubecost().values["kubecost"]
+def test_kubecost_parts_that_change_the_cluster_are_disabled() -> None:
+    chart_values = kubecost().values["kubecost"]
     for part in ("clusterController", "networkCosts", "telemetry", "localStore", "cloudCost"):
-        assert found[part] == {"enabled": False}
+        assert chart_values[part] == {"enabled": False}
     for part in ("aggregator", "frontend", "forecasting", "finopsagent"):
-        assert found[part]["resources"]["limits"]["memory"]
-        assert found[part]["nodeSelector"] == {"platform.slipway/role": "system"}
+        assert chart_values[part]["resources"]["limits"]["memory"]
+        assert chart_values[part]["nodeSelector"] == {"platform.slipway/role": "system"}
 
 
-def test_every_budget_of_a_team_becomes_kubecosts_with_the_thresholds_of_the_stack() -> None:
-    found = kubecost(teams=TEAMS, notifications={"emails": ["ml@example.com"]}, cost={"thresholds": [80, 120]})
-    (budget,) = found.values["kubecost"]["kubecostProductConfigs"]["budgets"]["budgetsConfig"]
+def test_team_budgets_become_kubecost_budgets_with_the_stacks_thresholds() -> None:
+    result = kubecost(teams=TEAMS, notifications={"emails": ["ml@example.com"]}, cost={"thresholds": [80, 120]})
+    (budget,) = result.values["kubecost"]["kubecostProductConfigs"]["budgets"]["budgetsConfig"]
     assert (budget["spendLimit"], budget["interval"]) == (100, "monthly")
     assert budget["values"] == {"label": ["platform_slipway_team:nlp"]}
     assert budget["actions"] == [
@@ -119,14 +119,14 @@ def test_every_budget_of_a_team_becomes_kubecosts_with_the_thresholds_of_the_sta
     assert "budgets" not in kubecost().values["kubecost"]["kubecostProductConfigs"]
 
 
-def test_teams_are_told_apart_by_the_label_of_their_namespaces() -> None:
+def test_teams_are_mapped_by_the_label_of_their_namespaces() -> None:
     labels = kubecost().values["kubecost"]["kubecostProductConfigs"]["labelMappingConfigs"]
     assert labels == {"team_label": "platform_slipway_team", "product_label": "platform_slipway_project"}
     assert sanitized("a.b/c-d") == "a_b_c_d"
 
 
 def test_sizes_come_from_the_settings() -> None:
-    found = kubecost({"retentionDays": 31, "storageGib": 64, "memoryGib": 8}).values["kubecost"]["aggregator"]
-    assert found["retention1d"] == 31
-    assert found["aggregatorDbStorage"] == {"storageRequest": "64Gi"}
-    assert found["resources"]["requests"]["memory"] == "8Gi"
+    chart_values = kubecost({"retentionDays": 31, "storageGib": 64, "memoryGib": 8}).values["kubecost"]["aggregator"]
+    assert chart_values["retention1d"] == 31
+    assert chart_values["aggregatorDbStorage"] == {"storageRequest": "64Gi"}
+    assert chart_values["resources"]["requests"]["memory"] == "8Gi"

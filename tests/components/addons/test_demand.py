@@ -1,4 +1,4 @@
-"""Room for the controllers of add-ons on the system pools."""
+"""Resource requests of controllers compared with the system pools."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SYSTEM = {"nodeSelector": {keys.ROLE: "system"}}
 REQUESTS = {"resources": {"requests": {"cpu": "250m", "memory": "1Gi"}, "limits": {"memory": "2Gi"}}}
 
 
-def test_what_is_bound_to_system_nodes_counts_as_often_as_it_is_repeated() -> None:
+def test_requests_on_system_nodes_are_multiplied_by_replicas() -> None:
     assert of_values({**SYSTEM, "replicas": 2, **REQUESTS}) == Demand(cpu_millis=500, memory_mib=2048, largest_mib=1024)
 
 
-def test_a_part_inherits_what_the_part_around_it_says() -> None:
+def test_a_part_inherits_selector_and_replicas_of_the_enclosing_part() -> None:
     nested = {"controller": {**SYSTEM, "replicaCount": 3, "manager": REQUESTS, "sidecars": [REQUESTS]}}
     assert of_values(nested) == Demand(cpu_millis=1500, memory_mib=6144, largest_mib=1024)
 
@@ -35,7 +35,7 @@ def test_a_part_inherits_what_the_part_around_it_says() -> None:
     ],
     ids=["anywhere", "elsewhere", "elsewhere below", "a volume"],
 )
-def test_what_runs_elsewhere_or_is_no_pod_does_not_count(values: dict[str, object]) -> None:
+def test_requests_on_other_nodes_do_not_count(values: dict[str, object]) -> None:
     assert of_values(values) == NOTHING
 
 
@@ -46,18 +46,18 @@ def warnings_of(text: str, stack: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("stack", NAMES)
-def test_the_system_pools_of_every_stack_have_room_for_its_add_ons(stack: str) -> None:
+def test_the_system_pools_of_every_stack_are_large_enough(stack: str) -> None:
     assert [text for _, text in recorded(stack).messages if text.startswith("pools.")] == []
 
 
-def test_small_system_nodes_are_told_with_what_is_asked_and_what_there_is(tmp_path: Path) -> None:
+def test_too_small_system_pools_are_reported_with_requests_and_allocatable(tmp_path: Path) -> None:
     text = (FOLDER / "Pulumi.prod.yaml").read_text()
     small = text.replace("[m7i.2xlarge, m6i.2xlarge, m7a.2xlarge]", "[m7i.xlarge, m6i.xlarge, m7a.xlarge]")
     assert small != text
     (warning,) = warnings_of(small, "prod", tmp_path)
-    assert warning.startswith("pools.system: a controller asks for 16.0 GiB, and a system node leaves 1")
+    assert warning.startswith("pools.system: a controller requests 16.0 GiB, but a system node has at most 1")
     few = text.replace("min: 3, max: 4}", "min: 2, max: 2}")
     assert few != text
     (warning,) = warnings_of(few, "prod", tmp_path)
-    assert warning.startswith("pools.system: the controllers of all add-ons ask for")
-    assert warning.endswith("Raise `max`, or take larger instance types.")
+    assert warning.startswith("pools.system: the controllers of all add-ons request")
+    assert warning.endswith("Raise `max`, or use larger instance types.")

@@ -1,4 +1,4 @@
-"""The device plugin of Elastic Fabric Adapters."""
+"""The device plugin for Elastic Fabric Adapters."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from tests.support.context import POOLS, seen_parts
 EFA: dict[str, Any] = {"preset": "h100", "efa": True, "zones": ONE_ZONE, "dedicated": True}
 
 
-def found(region: str = "us-east-1", **pools: dict[str, Any]) -> dict[str, Any]:
+def chart_values(region: str = "us-east-1", **pools: dict[str, Any]) -> dict[str, Any]:
     return values(pools=resolve_all(platform(pools)), region=region)
 
 
-def test_it_runs_on_pools_with_adapters_and_not_on_their_instance_types_elsewhere() -> None:
-    given = found(fabric=EFA, alone={"preset": "h100"})
-    assert given["supportedInstanceLabels"] == {"keys": ["platform.slipway/pool"], "values": ["fabric"]}
-    pools = [each["value"] for each in given["tolerations"] if each["key"] == "platform.slipway/pool"]
+def test_it_runs_only_on_pools_with_efa_enabled() -> None:
+    result = chart_values(fabric=EFA, alone={"preset": "h100"})
+    assert result["supportedInstanceLabels"] == {"keys": ["platform.slipway/pool"], "values": ["fabric"]}
+    pools = [each["value"] for each in result["tolerations"] if each["key"] == "platform.slipway/pool"]
     assert pools == ["fabric"]
     assert {"key": "dedicated", "operator": "Equal", "value": "ml-workloads", "effect": "NoSchedule"} in (
-        given["tolerations"]
+        result["tolerations"]
     )
 
 
-def test_its_image_comes_from_the_region_of_the_nodes() -> None:
-    assert found("eu-west-1", fabric=EFA)["image"] == {
+def test_its_image_comes_from_the_nodes_region() -> None:
+    assert chart_values("eu-west-1", fabric=EFA)["image"] == {
         "repository": "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/aws-efa-k8s-device-plugin"
     }
-    assert "image" not in found("us-iso-east-1", fabric=EFA)
+    assert "image" not in chart_values("us-iso-east-1", fabric=EFA)
 
 
-def test_without_adapters_nothing_is_installed() -> None:
+def test_without_efa_pools_nothing_is_installed() -> None:
     parts = seen_parts(lambda: EfaDevicePlugin(Settings()), pools={"cpu": POOLS["cpu"]}).parts
     assert parts.releases == ()
     (release,) = seen_parts(lambda: EfaDevicePlugin(Settings())).parts.releases
     assert release.values["supportedInstanceLabels"]["values"] == ["h100"]
 
 
-def test_the_chart_knows_every_value(shared: Path) -> None:
-    assert list(unknown_keys(found(fabric=EFA), own_values(shared, "aws-efa-k8s-device-plugin"))) == []
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
+    assert list(unknown_keys(chart_values(fabric=EFA), own_values(shared, "aws-efa-k8s-device-plugin"))) == []

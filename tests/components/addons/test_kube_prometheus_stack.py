@@ -1,4 +1,4 @@
-"""kube-prometheus-stack on a sample site: what it measures, who is told, and what it must not hold."""
+"""kube-prometheus-stack on a sample platform: metrics, notifications, and no secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from spec.settings.addons.observability import KubePrometheusStack as Settings
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.support.context import Seen, seen_parts
 
-TOLD: Final = {"emails": ["ml@example.com"]}
+NOTIFICATIONS: Final = {"emails": ["ml@example.com"]}
 TOPIC: Final = "arn:aws:sns:us-east-1:111122223333:slipway-test-notices"
 RELEASE: Final = "kube-prometheus-stack"
 TEAMS: Final = {
@@ -27,38 +27,40 @@ TEAMS: Final = {
 
 
 def seen(settings: dict[str, Any] | None = None, **parts: Any) -> Seen:
-    given = Settings.model_validate_json(json.dumps(settings or {}))
-    return seen_parts(lambda: KubePrometheusStack(given), **{"addons": {"kubePrometheusStack": {}}, **parts})
+    configured = Settings.model_validate_json(json.dumps(settings or {}))
+    return seen_parts(lambda: KubePrometheusStack(configured), **{"addons": {"kubePrometheusStack": {}}, **parts})
 
 
 def values(settings: dict[str, Any] | None = None, **parts: Any) -> Any:
     return seen(settings, **parts).values[RELEASE]
 
 
-def test_every_key_is_the_charts(shared: Path) -> None:
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
     charts = own_values(shared, RELEASE)
     dependencies = yaml.safe_load((shared / "charts" / RELEASE / "Chart.yaml").read_text())["dependencies"]
     subcharts = {each["name"] for each in dependencies}
     for settings in ({}, {"replicas": 2}, {"grafana": {"adminSecret": "grafana"}}):
-        own = {key: value for key, value in values(settings, notifications=TOLD).items() if key not in subcharts}
+        own = {
+            key: value for key, value in values(settings, notifications=NOTIFICATIONS).items() if key not in subcharts
+        }
         assert list(unknown_keys(own, charts)) == []
         assert set(values(settings)) - set(own) == {"grafana", "kube-state-metrics", "prometheus-node-exporter"}
 
 
-def test_it_takes_every_monitor_and_rule_whatever_its_labels() -> None:
+def test_prometheus_selects_all_monitors_and_rules() -> None:
     spec = values()["prometheus"]["prometheusSpec"]
     kinds = ("rule", "serviceMonitor", "podMonitor", "probe", "scrapeConfig")
     assert [spec[f"{kind}SelectorNilUsesHelmValues"] for kind in kinds] == [False] * 5
 
 
-def test_it_does_not_look_for_what_eks_hides() -> None:
-    found = values()
+def test_control_plane_components_of_eks_are_not_monitored() -> None:
+    chart_values = values()
     hidden = ("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
-    assert [found[component]["enabled"] for component in hidden] == [False] * 4
-    assert found["defaultRules"]["rules"]["etcd"] is False
+    assert [chart_values[component]["enabled"] for component in hidden] == [False] * 4
+    assert chart_values["defaultRules"]["rules"]["etcd"] is False
 
 
-def test_metrics_are_kept_on_the_block_class_as_long_and_as_many_as_the_settings_say() -> None:
+def test_retention_and_volume_follow_the_settings() -> None:
     spec = values({"retentionDays": 30, "storageGib": 100, "memoryGib": 8})["prometheus"]["prometheusSpec"]
     claim = spec["storageSpec"]["volumeClaimTemplate"]["spec"]
     assert (claim["storageClassName"], claim["resources"]["requests"]["storage"]) == ("gp3", "100Gi")
@@ -67,32 +69,32 @@ def test_metrics_are_kept_on_the_block_class_as_long_and_as_many_as_the_settings
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
-def test_two_replicas_keep_one_through_a_drain_and_one_blocks_none(replicas: int) -> None:
-    found = values({"replicas": replicas})
+def test_a_disruption_budget_exists_only_with_two_replicas(replicas: int) -> None:
+    chart_values = values({"replicas": replicas})
     for part, spec in (("prometheus", "prometheusSpec"), ("alertmanager", "alertmanagerSpec")):
-        assert found[part][spec]["replicas"] == replicas
-        assert found[part]["podDisruptionBudget"]["enabled"] is (replicas == 2)
+        assert chart_values[part][spec]["replicas"] == replicas
+        assert chart_values[part]["podDisruptionBudget"]["enabled"] is (replicas == 2)
 
 
-def test_controllers_keep_to_the_system_pool_and_agents_reach_every_node() -> None:
-    found = values()
+def test_controllers_run_on_the_system_pool_and_agents_on_every_node() -> None:
+    chart_values = values()
     system = {keys.ROLE: "system"}
-    assert found["prometheusOperator"]["nodeSelector"] == system
-    assert found["prometheus"]["prometheusSpec"]["nodeSelector"] == system
-    assert found["kube-state-metrics"]["nodeSelector"] == system
-    assert found["grafana"]["nodeSelector"] == system
-    agent = found["prometheus-node-exporter"]
+    assert chart_values["prometheusOperator"]["nodeSelector"] == system
+    assert chart_values["prometheus"]["prometheusSpec"]["nodeSelector"] == system
+    assert chart_values["kube-state-metrics"]["nodeSelector"] == system
+    assert chart_values["grafana"]["nodeSelector"] == system
+    agent = chart_values["prometheus-node-exporter"]
     assert "nodeSelector" not in agent
     assert {each["key"] for each in agent["tolerations"]} >= {keys.GPU, keys.POOL, keys.DEDICATED}
 
 
-def test_the_labels_that_queries_join_on_are_told() -> None:
-    told = values()["kube-state-metrics"]["metricLabelsAllowlist"]
-    assert "namespaces=[platform.slipway/team,platform.slipway/project]" in told
+def test_labels_used_in_queries_are_exported() -> None:
+    labels = values()["kube-state-metrics"]["metricLabelsAllowlist"]
+    assert "namespaces=[platform.slipway/team,platform.slipway/project]" in labels
     assert keys.POOL in LABELS["nodes"]
 
 
-def test_grafana_has_no_administrator_unless_a_secret_of_yours_names_one() -> None:
+def test_grafana_has_an_administrator_only_from_a_secret() -> None:
     anonymous = values()["grafana"]
     assert anonymous["env"] == {"GF_SECURITY_DISABLE_INITIAL_ADMIN_CREATION": "true"}
     assert anonymous["grafana.ini"]["auth.anonymous"] == {"enabled": True, "org_role": "Viewer"}
@@ -104,51 +106,51 @@ def test_grafana_has_no_administrator_unless_a_secret_of_yours_names_one() -> No
     assert "assword" not in json.dumps([anonymous, named])
 
 
-def test_nobody_is_told_where_nobody_wants_to_be() -> None:
-    found = seen()
-    config = found.values[RELEASE]["alertmanager"]["config"]
+def test_without_notifications_no_alert_is_sent() -> None:
+    result = seen()
+    config = result.values[RELEASE]["alertmanager"]["config"]
     assert config["route"]["receiver"] == "null"
     assert [receiver["name"] for receiver in config["receivers"]] == ["null"]
-    assert list(found.parts.permissions) == []
-    assert found.recording.of(aws.iam.Role) == {}
+    assert list(result.parts.permissions) == []
+    assert result.recording.of(aws.iam.Role) == {}
 
 
-def test_the_topic_is_told_with_the_pods_own_rights() -> None:
-    found = seen(notifications=TOLD)
-    config = found.values[RELEASE]["alertmanager"]["config"]
+def test_alerts_are_published_with_pod_identity() -> None:
+    result = seen(notifications=NOTIFICATIONS)
+    config = result.values[RELEASE]["alertmanager"]["config"]
     assert config["route"]["receiver"] == "notices"
     sns = config["receivers"][1]["sns_configs"][0]
     assert (sns["topic_arn"], sns["sigv4"]) == (TOPIC, {"region": "us-east-1"})
     assert set(sns["attributes"]) == {"severity", "team"}
-    association = found.recording.one(aws.eks.PodIdentityAssociation).inputs
+    association = result.recording.one(aws.eks.PodIdentityAssociation).inputs
     assert association["serviceAccount"] == "kube-prometheus-stack-alertmanager"
-    policy = json.loads(found.recording.one(aws.iam.RolePolicy).inputs["policy"])
+    policy = json.loads(result.recording.one(aws.iam.RolePolicy).inputs["policy"])
     publish, encrypt = policy["Statement"]
     assert (publish["Action"], publish["Resource"]) == (["sns:Publish"], [TOPIC])
     assert encrypt["Condition"]["StringEquals"] == {"kms:ViaService": ["sns.us-east-1.amazonaws.com"]}
 
 
-def test_alertmanagers_routes_name_receivers_that_exist() -> None:
+def test_alertmanagers_routes_use_existing_receivers() -> None:
     for topic in (TOPIC, None):
-        found = configuration(topic, "us-east-1", "test")
-        names = {receiver["name"] for receiver in found["receivers"]}
-        routes = [found["route"], *found["route"]["routes"]]
+        manifest = configuration(topic, "us-east-1", "test")
+        names = {receiver["name"] for receiver in manifest["receivers"]}
+        routes = [manifest["route"], *manifest["route"]["routes"]]
         assert {route["receiver"] for route in routes} <= names
-        assert "team" in found["route"]["group_by"]
+        assert "team" in manifest["route"]["group_by"]
 
 
-def test_rules_monitors_and_dashboards_come_along() -> None:
-    found = seen(teams=TEAMS)
-    assert set(found.before) == {f"dashboard-{name}" for name in ("cost", "gpus", "queues", "serving", "sizing")}
+def test_rules_monitors_and_dashboards_are_declared() -> None:
+    result = seen(teams=TEAMS)
+    assert set(result.before) == {f"dashboard-{name}" for name in ("cost", "gpus", "queues", "serving", "sizing")}
     assert {"rules-records", "rules-alerts", "monitor-karpenter", "monitor-jobs", "monitor-serving"} <= set(
-        found.objects
+        result.objects
     )
-    groups = {group["name"]: group["rules"] for group in found.objects["rules-records"]["spec"]["groups"]}
+    groups = {group["name"]: group["rules"] for group in result.objects["rules-records"]["spec"]["groups"]}
     budget = {"record": "slipway:team:budget_usd", "expr": "vector(100)", "labels": {"team": "nlp"}}
     assert budget in groups["slipway-spend"]
 
 
-def test_the_efa_exporter_runs_on_efa_pools_alone() -> None:
+def test_the_efa_exporter_runs_only_on_efa_pools() -> None:
     daemon = seen().objects["efa-exporter"]["spec"]["template"]["spec"]
     term = daemon["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"][0]
     assert term["matchExpressions"] == [{"key": keys.POOL, "operator": "In", "values": ["h100"]}]
@@ -158,26 +160,26 @@ def test_the_efa_exporter_runs_on_efa_pools_alone() -> None:
     assert not {"efa-exporter", "monitor-efa"} & set(without)
 
 
-def test_opencost_tells_what_nodes_cost_where_it_is_on() -> None:
+def test_node_costs_come_from_opencost_if_enabled() -> None:
     with_it = seen(addons={"kubePrometheusStack": {}, "opencost": {}}).objects["rules-records"]
     assert "node_total_hourly_cost" in json.dumps(with_it)
     assert "node_total_hourly_cost" not in json.dumps(seen().objects["rules-records"])
 
 
-def test_names_that_others_build_on() -> None:
-    found = seen()
+def test_names_that_other_modules_use() -> None:
+    result = seen()
     assert KubePrometheusStack.namespace.name == "monitoring"
-    assert [each.release_name for each in found.parts.releases] == [f"{RELEASE}-crds", RELEASE]
+    assert [each.release_name for each in result.parts.releases] == [f"{RELEASE}-crds", RELEASE]
 
 
-def test_definitions_come_alone_and_once(shared: Path) -> None:
+def test_crds_are_installed_once_by_their_own_release(shared: Path) -> None:
     charts = own_values(shared, RELEASE)
     crds, whole = seen().parts.releases
     assert crds.ref == whole.ref
-    assert (crds.definitions, crds.skip_crds, whole.skip_crds) == (True, False, True)
-    # Whatever the chart switches on by itself is off, but the CRDs.
+    assert (crds.crds_only, crds.skip_crds, whole.skip_crds) == (True, False, True)
+    # Everything that the chart enables by default is disabled, except the CRDs.
     on = {key for key, value in charts.items() if isinstance(value, dict) and value.get("enabled") is True}
     off = {key for key, value in crds.values.items() if value == {"enabled": False}}
-    # The second is over monitors of what has a part of its own.
+    # The second is for monitors of components with their own subchart.
     assert on - off == {"crds", "kubernetesServiceMonitors"}
     assert crds.values["defaultRules"] == {"create": False}

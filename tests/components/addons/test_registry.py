@@ -1,4 +1,4 @@
-"""Every add-on that a stack file may name exists once, with a page."""
+"""Every add-on of the stack file exists once and has a page."""
 
 from __future__ import annotations
 
@@ -26,39 +26,39 @@ def kebab(key: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", key).lower()
 
 
-def test_every_key_of_the_stack_file_is_one_add_on_and_every_add_on_has_a_key() -> None:
+def test_settings_keys_and_add_ons_correspond() -> None:
     assert set(REGISTRY) == set(KINDS.values())
     assert len(set(KINDS.values())) == len(KINDS)
 
 
 @pytest.mark.parametrize("key", KINDS)
-def test_an_add_on_is_named_as_its_key_and_has_a_page(key: str) -> None:
-    found = REGISTRY[KINDS[key]]
-    assert issubclass(found, AddOn)
-    assert found.name == kebab(key)
-    page = ROOT / "docs" / "addons" / f"{found.name}.md"
+def test_an_add_on_has_its_keys_name_and_a_page(key: str) -> None:
+    addon = REGISTRY[KINDS[key]]
+    assert issubclass(addon, AddOn)
+    assert addon.name == kebab(key)
+    page = ROOT / "docs" / "addons" / f"{addon.name}.md"
     assert page.is_file(), f"{page.relative_to(ROOT)} is missing"
     headings = {line.removeprefix("## ") for line in page.read_text().splitlines() if line.startswith("## ")}
     assert {"Settings", "Cost", "How to tell that it works", "How it fails"} <= headings
 
 
-def test_no_two_have_one_name() -> None:
-    assert [name for name, count in Counter(found.name for found in REGISTRY.values()).items() if count > 1] == []
+def test_names_are_unique() -> None:
+    assert [name for name, count in Counter(addon.name for addon in REGISTRY.values()).items() if count > 1] == []
 
 
-def test_what_one_says_of_others_is_of_those_there_are() -> None:
+def test_relations_refer_to_existing_add_ons() -> None:
     for kind in REGISTRY:
         for others in (kind.requires, kind.follows, kind.excludes):
             assert set(others) <= set(REGISTRY), kind
 
 
-def test_exclusion_is_known_from_either_side_or_from_one_but_never_of_what_is_required() -> None:
+def test_no_add_on_excludes_a_required_one() -> None:
     for kind in REGISTRY:
         assert not set(kind.excludes) & {*kind.requires, *kind.follows}, kind
 
 
-def test_all_of_them_have_an_order() -> None:
-    """No two wait for each other, whichever are on: the largest sets that exclude nothing have an order."""
+def test_every_valid_set_has_an_order() -> None:
+    """No set of enabled add-ons has a cycle: the largest sets without exclusions have an order."""
     free: dict[str, type[AddonSettings]] = {}
     for key, kind in KINDS.items():
         if not any(other in free.values() for other in kind.excludes) and not any(
@@ -69,6 +69,6 @@ def test_all_of_them_have_an_order() -> None:
     assert sequence(complete)
 
 
-def test_only_what_the_file_names_is_on() -> None:
+def test_only_add_ons_of_the_stack_file_are_enabled() -> None:
     assert wanted(Addons()) == {}
     assert list(wanted(Addons.model_validate_json('{"gpuOperator": {}}'))) == ["gpu-operator"]

@@ -1,4 +1,4 @@
-"""Add-ons that are one release: cert-manager, KEDA, JobSet, LeaderWorkerSet, Volcano, Gateway API, Knative."""
+"""Add-ons with one release: cert-manager, KEDA, JobSet, LeaderWorkerSet, Volcano, Gateway API, Knative."""
 
 from __future__ import annotations
 
@@ -40,42 +40,44 @@ def seen(addon: Callable[[], AddOn[Any]], *, prometheus: bool = False) -> Seen:
     return seen_parts(addon, addons={"kubePrometheusStack": {}} if prometheus else {})
 
 
-def found(key: str, at: Any) -> Iterator[Any]:
-    """Values of a key, wherever it stands."""
+def values_of(key: str, at: Any) -> Iterator[Any]:
+    """All values of a key, at any depth."""
     if isinstance(at, Mapping):
         for name, value in at.items():
             if name == key:
                 yield value
-            yield from found(key, value)
+            yield from values_of(key, value)
 
 
 @pytest.mark.parametrize("name", CONTROLLERS)
-def test_controllers_run_on_the_system_pool_with_bounds(name: str) -> None:
+def test_controllers_run_on_the_system_pool_with_limits(name: str) -> None:
     values = seen(CONTROLLERS[name]).values
-    selectors = list(found("nodeSelector", values))
+    selectors = list(values_of("nodeSelector", values))
     assert selectors
     assert all(selector == SYSTEM for selector in selectors)
-    tolerations = list(found("tolerations", values))
+    tolerations = list(values_of("tolerations", values))
     assert all({"key": "CriticalAddonsOnly", "operator": "Exists"} in each for each in tolerations)
-    sizes = [one for each in found("resources", values) for one in ([each] if "requests" in each else each.values())]
+    sizes = [
+        one for each in values_of("resources", values) for one in ([each] if "requests" in each else each.values())
+    ]
     assert sizes
     for size in sizes:
         assert {"cpu", "memory"} <= set(size["requests"])
         assert "memory" in size["limits"]
 
 
-def test_one_pod_of_a_webhook_that_fails_closed_always_stands() -> None:
+def test_webhooks_that_fail_closed_have_a_disruption_budget() -> None:
     webhook = seen(CONTROLLERS["cert-manager"]).values["cert-manager"]["webhook"]
     assert (webhook["replicaCount"], webhook["podDisruptionBudget"]["minAvailable"]) == (2, 1)
     alone = seen(lambda: CertManager(ingress.CertManager(replicas=1))).values["cert-manager"]["webhook"]
     assert "podDisruptionBudget" not in alone, "a budget of the one pod would block every drain"
 
 
-def test_certificates_outlive_cert_manager() -> None:
+def test_certificates_survive_an_uninstall_of_cert_manager() -> None:
     assert seen(CONTROLLERS["cert-manager"]).values["cert-manager"]["crds"] == {"enabled": True, "keep": True}
 
 
-def test_certificates_do_not_wait_for_prometheus_and_are_watched_all_the_same() -> None:
+def test_cert_manager_does_not_depend_on_prometheus_but_is_monitored() -> None:
     assert KubePrometheusStack not in ingress.CertManager.follows
     monitor = monitors.manifests("monitoring", efa=False)["monitor-cert-manager"]["spec"]
     assert monitor["namespaceSelector"] == {"matchNames": [CertManager.namespace.name]}
@@ -84,20 +86,20 @@ def test_certificates_do_not_wait_for_prometheus_and_are_watched_all_the_same() 
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_monitors_are_made_where_prometheus_is(on: bool) -> None:
+def test_monitors_are_enabled_if_prometheus_is_installed(on: bool) -> None:
     scalers = seen(CONTROLLERS["keda"], prometheus=on).values["keda"]
     assert all(each["serviceMonitor"]["enabled"] is on for each in scalers["prometheus"].values())
     sets = seen(CONTROLLERS["leader-worker-set"], prometheus=on).values["lws"]
     assert sets["enablePrometheus"] is on
 
 
-def test_the_budget_that_lws_lacks_is_ours() -> None:
+def test_lws_gets_a_disruption_budget() -> None:
     budget = seen(CONTROLLERS["leader-worker-set"]).objects["budget"]
     assert budget["metadata"]["namespace"] == LeaderWorkerSet.namespace.name
     assert seen(lambda: LeaderWorkerSet(batch.LeaderWorkerSet(replicas=1))).objects == {}
 
 
-def test_volcano_sees_the_namespaces_of_teams_alone() -> None:
+def test_volcanos_webhooks_apply_only_to_team_namespaces() -> None:
     values = seen(lambda: Volcano(batch.Volcano())).values["volcano"]["custom"]
     assert values["webhooks_namespace_selector_expressions"] == [{"key": labels.TEAM, "operator": "Exists"}]
     assert TEAM_LABEL == labels.TEAM
@@ -105,14 +107,14 @@ def test_volcano_sees_the_namespaces_of_teams_alone() -> None:
     assert values["leader_elect_enable"] is True
 
 
-def test_the_gateway_api_comes_without_envoy_and_with_a_class_of_load_balancers() -> None:
+def test_the_gateway_api_is_installed_without_envoy_and_with_a_gateway_class() -> None:
     parts = seen(lambda: GatewayApi(ingress.GatewayApi()))
     assert parts.values["gateway-crds"]["crds"]["envoyGateway"] == {"enabled": False}
     assert parts.values["gateway-crds"]["crds"]["gatewayAPI"] == {"enabled": True, "channel": "standard"}
     assert parts.objects["class"]["spec"] == {"controllerName": "gateway.k8s.aws/alb"}
 
 
-def test_knative_needs_no_istio_and_lets_models_choose_their_nodes() -> None:
+def test_knative_uses_kourier_and_allows_node_selectors() -> None:
     spec = seen(lambda: Knative(serving.Knative())).objects["serving"]["spec"]
     assert spec["ingress"] == {"kourier": {"enabled": True}}
     assert spec["config"]["features"]["kubernetes.podspec-tolerations"] == "enabled"

@@ -1,4 +1,4 @@
-"""What each rule takes and what it refuses, with a part of the message."""
+"""What each rule accepts and what it denies, with a part of the message."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tolerant(*taints: Object, body: Object | None = None, **more: object) -> Obj
     return {**(body or spec(gpus())), "tolerations": list(taints), **more}
 
 
-TAKEN: Final[Mapping[str, Mapping[str, Object]]] = {
+ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
     "gpu-pool": {
         "a pod without GPUs": make.pod(),
         "a pod on its pool": make.pod(on("h100")),
@@ -58,21 +58,21 @@ TAKEN: Final[Mapping[str, Mapping[str, Object]]] = {
     "spot-checkpoint": {
         "a job on spot that writes to a claim": make.job(on("spot", WRITES, volumes=[CLAIM])),
         "a job that is not on spot": make.job(on("h100")),
-        "a queued job that spot has no room for": make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE)))),
+        "a queued job that the spot pool can't run": make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE)))),
         "a service on spot": make.deployment(on("spot")),
     },
     "queue-name": {
         "a queued job": make.job(),
         "a queued cron job": make.cron_job(),
         "a queued TrainJob": make.train_job(),
-        "a job that a controller made": make.owned(make.job(queued=False)),
+        "a job created by a controller": make.owned(make.job(queued=False)),
     },
     "image-tag": {
         "a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),
         "a digest": make.pod(spec(container(image=DIGEST))),
     },
     "host-access": {
-        "a pod of its own": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}])),
+        "a pod without host access": make.pod(spec(volumes=[{"name": "tmp", "emptyDir": {}}])),
     },
     "scale-bounds": {
         "a deployment at zero": make.deployment(replicas=0),
@@ -83,75 +83,81 @@ TAKEN: Final[Mapping[str, Mapping[str, Object]]] = {
     },
 }
 
-REFUSED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
+DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
     "gpu-pool": {
-        "a GPU without a toleration": (make.pod(spec(gpus())), "it asks for nvidia.com/gpu 1. Nodes offer: a100"),
-        "one of two taints": (make.pod(on("h100", taints=[pool_taint("h100")])), "no pool takes this pod"),
-        "a slice that relies on the plugin": (
+        "a GPU without a toleration": (make.pod(spec(gpus())), "it requests nvidia.com/gpu 1. Nodes offer: a100"),
+        "one of two taints": (make.pod(on("h100", taints=[pool_taint("h100")])), "no pool fits this pod"),
+        "a slice without the toleration of the GPU": (
             make.pod(on("a100", gpus(1, SLICE), taints=[pool_taint("a100")])),
-            "it asks for nvidia.com/mig-1g.5gb 1",
+            "it requests nvidia.com/mig-1g.5gb 1",
         ),
         "more GPUs than a node has": (
             make.pod(on("h100", gpus(2))),
             "h100 (nvidia.com/gpu 1, taint dedicated=ml-workloads:NoSchedule)",
         ),
-        "containers that are too many together": (
+        "containers that don't fit together": (
             make.pod(on("spot", gpus(), {**gpus(), "name": "b"})),
-            "it asks for nvidia.com/gpu 1, nvidia.com/gpu 1",
+            "it requests nvidia.com/gpu 1, nvidia.com/gpu 1",
         ),
-        "two parts of one shared GPU": (make.pod(on("turns", gpus(2))), "turns (nvidia.com/gpu 4, one a container)"),
+        "two parts of one shared GPU": (make.pod(on("turns", gpus(2))), "turns (nvidia.com/gpu 4, one per container)"),
         "a slice that no pool has": (make.pod(on("a100", gpus(1, "nvidia.com/mig-9g.9gb"))), "mig-9g.9gb 1"),
-        "the taint of another pool": (make.pod(on("spot", taints=[pool_taint("a100")])), "Name the pool and tolerate"),
+        "the taint of another pool": (
+            make.pod(on("spot", taints=[pool_taint("a100")])),
+            "Select the pool and tolerate",
+        ),
         "an affinity to a pool without GPUs": (
             make.pod(tolerant(pool_taint("spot"), affinity=affinity("cpu"))),
-            "no pool takes this pod",
+            "no pool fits this pod",
         ),
         "an effect that is not the taint's": (
             make.pod(tolerant({**pool_taint("spot"), "effect": "NoExecute"})),
-            "no pool takes this pod",
+            "no pool fits this pod",
         ),
         "a job without a toleration": (make.job(spec(gpus()), queued=False), "nodeSelector {platform.slipway/pool"),
         "a queued job that does not tolerate the GPU": (
             make.job(spec(gpus())),
             "key: nvidia.com/gpu, operator: Exists",
         ),
-        "a deployment without a toleration": (make.deployment(spec(gpus())), "no pool takes this pod"),
-        "a stateful set": (make.stateful_set(spec(gpus())), "no pool takes this pod"),
-        "a daemon set": (make.daemon_set(spec(gpus())), "no pool takes this pod"),
-        "a cron job": (make.cron_job(spec(gpus())), "no pool takes this pod"),
-        "a JobSet": (make.job_set(spec(gpus())), "no pool takes this pod"),
-        "a PyTorchJob": (make.pytorch_job(spec(gpus())), "no pool takes this pod"),
-        "an MPIJob": (make.mpi_job(spec(gpus())), "no pool takes this pod"),
+        "a deployment without a toleration": (make.deployment(spec(gpus())), "no pool fits this pod"),
+        "a stateful set": (make.stateful_set(spec(gpus())), "no pool fits this pod"),
+        "a daemon set": (make.daemon_set(spec(gpus())), "no pool fits this pod"),
+        "a cron job": (make.cron_job(spec(gpus())), "no pool fits this pod"),
+        "a JobSet": (make.job_set(spec(gpus())), "no pool fits this pod"),
+        "a PyTorchJob": (make.pytorch_job(spec(gpus())), "no pool fits this pod"),
+        "an MPIJob": (make.mpi_job(spec(gpus())), "no pool fits this pod"),
     },
     "gpu-limits": {
-        "unequal limits of a JobSet": (make.job_set(on("spot", UNEQUAL)), "container main requests another number"),
+        "unequal limits of a JobSet": (
+            make.job_set(on("spot", UNEQUAL)),
+            "container main has different request and limit",
+        ),
         "a request alone": (
             make.pytorch_job(spec(container(resources={"requests": {GPU: 1}}))),
-            "Give resources.limits and resources.requests the same number",
+            "Set resources.limits and resources.requests to the same number",
         ),
         "unequal limits of an MPIJob": (make.mpi_job(on("spot", UNEQUAL)), "a GPU can't be overcommitted"),
     },
     "job-bounds": {
-        "a job without TTL": (make.job(ttlSecondsAfterFinished=None), "mend ttlSecondsAfterFinished. Say"),
-        "a job without deadline": (make.job(activeDeadlineSeconds=None), "mend activeDeadlineSeconds. Say"),
-        "a job of many retries": (make.job(backoffLimit=1000), "mend backoffLimit. Say"),
+        "a job without TTL": (make.job(ttlSecondsAfterFinished=None), "fix ttlSecondsAfterFinished. For example"),
+        "a job without deadline": (make.job(activeDeadlineSeconds=None), "fix activeDeadlineSeconds. For example"),
+        "a job of many retries": (make.job(backoffLimit=1000), "fix backoffLimit. For example"),
         "a job without any bound": (
             make.job(activeDeadlineSeconds=None, backoffLimit=99, ttlSecondsAfterFinished=None),
-            "mend ttlSecondsAfterFinished, activeDeadlineSeconds, backoffLimit. Say",
+            "fix ttlSecondsAfterFinished, activeDeadlineSeconds, backoffLimit. For example",
         ),
-        "a cron job without deadline": (make.cron_job(activeDeadlineSeconds=None), "mend activeDeadlineSeconds"),
-        "a JobSet without TTL": (make.job_set(ttlSecondsAfterFinished=None), "mend ttlSecondsAfterFinished"),
+        "a cron job without deadline": (make.cron_job(activeDeadlineSeconds=None), "fix activeDeadlineSeconds"),
+        "a JobSet without TTL": (make.job_set(ttlSecondsAfterFinished=None), "fix ttlSecondsAfterFinished"),
         "a JobSet of many restarts": (make.job_set(failurePolicy={"maxRestarts": 99}), "failurePolicy.maxRestarts"),
     },
     "spot-checkpoint": {
-        "a job on spot without a claim": (make.job(on("spot")), "the nodes of pool spot are spot"),
+        "a job on spot without a claim": (make.job(on("spot")), "the nodes of pool spot are Spot"),
         "a job on spot that only reads": (make.job(on("spot", READS, volumes=[CLAIM])), "mount the volume claim"),
         "a job by affinity": (
             make.job(tolerant(make.GPU_TAINT, affinity=affinity("h100", "spot"))),
-            "the nodes of pool spot are spot",
+            "the nodes of pool spot are Spot",
         ),
-        "a job that its queue may put on spot": (make.job(tolerant(make.GPU_TAINT)), "name a pool that is not spot"),
-        "a JobSet on spot": (make.job_set(on("spot")), "the nodes of pool spot are spot"),
+        "a job that its queue may put on spot": (make.job(tolerant(make.GPU_TAINT)), "select a pool that is not Spot"),
+        "a JobSet on spot": (make.job_set(on("spot")), "the nodes of pool spot are Spot"),
     },
     "queue-name": {
         "a job without a queue": (make.job(queued=False), "add the label kueue.x-k8s.io/queue-name: default"),
@@ -165,7 +171,7 @@ REFUSED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "the tag latest": (make.pod(spec(container(image="train:latest"))), "image train:latest has no fixed version"),
         "an init container": (
             make.deployment(spec(initContainers=[container(name="first", image="fetch")])),
-            "image fetch has no fixed version: name a tag other than latest",
+            "image fetch has no fixed version: use a tag other than latest",
         ),
         "two images of a JobSet": (
             make.job_set(
@@ -175,21 +181,21 @@ REFUSED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         ),
     },
     "host-access": {
-        "a privileged pod": (make.pod(PRIVILEGED), "leave out privileged of container main"),
-        "a path of the host": (make.job(HOST_PATH), "leave out hostPath of volume root"),
-        "the host's network": (make.deployment(spec(hostNetwork=True)), "leave out hostNetwork"),
+        "a privileged pod": (make.pod(PRIVILEGED), "remove privileged of container main"),
+        "a path of the host": (make.job(HOST_PATH), "remove hostPath of volume root"),
+        "the host's network": (make.deployment(spec(hostNetwork=True)), "remove hostNetwork"),
         "a port of the host": (
             make.pod(spec(container(ports=[{"containerPort": 80, "hostPort": 80}]))),
-            "leave out hostPort of container main",
+            "remove hostPort of container main",
         ),
     },
     "scale-bounds": {
-        "too many replicas": (make.deployment(replicas=101), "pods of this workload: 101. Say how many"),
-        "too many pods of a job": (make.job(parallelism=500), "pods of this workload: 500"),
-        "too many pods of a JobSet": (make.job_set(parallelism=101), "pods of this workload: 101"),
-        "an autoscaler too high": (make.autoscaler(1000), "100 at most: maxReplicas of an autoscaler"),
-        "a ScaledObject without bound": (make.scaled_object(), "pods of this workload: without bound"),
-        "an InferenceService without bound": (make.inference_service(minReplicas=1), "without bound"),
-        "an InferenceService of zero at most": (make.inference_service(maxReplicas=0), "without bound"),
+        "too many replicas": (make.deployment(replicas=101), "too many pods in this workload: 101. Set a maximum"),
+        "too many pods of a job": (make.job(parallelism=500), "too many pods in this workload: 500"),
+        "too many pods of a JobSet": (make.job_set(parallelism=101), "too many pods in this workload: 101"),
+        "an autoscaler too high": (make.autoscaler(1000), "Set a maximum of at most 100: maxReplicas of an autoscaler"),
+        "a ScaledObject without a maximum": (make.scaled_object(), "too many pods in this workload: no maximum"),
+        "an InferenceService without a maximum": (make.inference_service(minReplicas=1), "no maximum"),
+        "an InferenceService with a maximum of zero": (make.inference_service(maxReplicas=0), "no maximum"),
     },
 }

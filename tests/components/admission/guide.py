@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from components.admission import Rule, rules
-from tests.components.admission.samples import STAND
+from tests.components.admission.samples import CONTEXT
 
 GUIDE: Final = Path(__file__).parents[3] / "docs/guides/admission.md"
 PART: Final = "rules"
@@ -15,13 +15,13 @@ PART: Final = "rules"
 
 
 def listing() -> str:
-    """Every rule, what it looks at, its setting, and what it says. The stack's own pools are left out."""
-    return "\n\n".join(map(_section, rules(STAND)))
+    """Every rule with its setting, kinds and message. The stack's own pools are replaced by a placeholder."""
+    return "\n\n".join(map(_section, rules(CONTEXT)))
 
 
 def _section(rule: Rule) -> str:
-    setting = re.sub(r"-(.)", lambda found: found[1].upper(), rule.name)
-    message = re.sub(r"Nodes offer: .*?\. Name", "Nodes offer: <pools>. Name", rule.message.text)
+    setting = re.sub(r"-(.)", lambda match: match[1].upper(), rule.name)
+    message = re.sub(r"Nodes offer: .*?\. Select", "Nodes offer: <pools>. Select", rule.message.text)
     kinds = ", ".join(kind.kind for kind in rule.kinds)
     what = rule.what[0].upper() + rule.what[1:]
-    return f"### `{setting}`\n\n{what}. Else {rule.why}.\n\nLooks at {kinds}.\n\n    {message}"
+    return f"### `{setting}`\n\n{what}. Otherwise {rule.why}.\n\nApplies to {kinds}.\n\n    {message}"

@@ -1,4 +1,4 @@
-"""Workloads, each right in all but what a test changes."""
+"""Valid workloads, which tests change in one aspect."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
         "sharing": {"mode": "time-slicing", "replicas": 4},
     },
 }
-STAND: Final = StackContext(pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100)
+CONTEXT: Final = StackContext(pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100)
 IMAGE: Final = "registry.example.com/team/train:1.2.3"
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 POOL: Final = "platform.slipway/pool"
@@ -53,9 +53,9 @@ def spec(*containers: Object, **more: Any) -> Object:
 
 
 def on(pool: str, *containers: Object, taints: list[Object] | None = None, **more: Any) -> Object:
-    """A pod that selects a pool and tolerates what it must."""
-    given = [pool_taint(pool), GPU_TAINT, DEDICATED] if taints is None else taints
-    return spec(*(containers or [gpus()]), nodeSelector={POOL: pool}, tolerations=given, **more)
+    """A pod that selects a pool and tolerates its taints."""
+    tolerations = [pool_taint(pool), GPU_TAINT, DEDICATED] if taints is None else taints
+    return spec(*(containers or [gpus()]), nodeSelector={POOL: pool}, tolerations=tolerations, **more)
 
 
 def pod(body: Object | None = None, **labels: str) -> Object:
@@ -70,8 +70,7 @@ def job(body: Object | None = None, *, queued: bool = True, **more: Any) -> Obje
 
 
 def cron_job(body: Object | None = None, *, queued: bool = True, **more: Any) -> Object:
-    made = job(body, **more)
-    template = {"spec": made["spec"], "metadata": {"labels": {QUEUE: "default"} if queued else {}}}
+    template = {"spec": job(body, **more)["spec"], "metadata": {"labels": {QUEUE: "default"} if queued else {}}}
     return _object("batch/v1", "CronJob", {"schedule": "0 3 * * *", "jobTemplate": template}, {})
 
 
@@ -97,8 +96,9 @@ def job_set(body: Object | None = None, *, queued: bool = True, parallelism: int
 
 def pytorch_job(body: Object | None = None, *, queued: bool = True) -> Object:
     replicas = {"Worker": {"replicas": 2, "template": {"spec": body or spec()}}}
-    made = {"pytorchReplicaSpecs": replicas}
-    return _object("kubeflow.org/v1", "PyTorchJob", made, {QUEUE: "default"} if queued else {})
+    return _object(
+        "kubeflow.org/v1", "PyTorchJob", {"pytorchReplicaSpecs": replicas}, {QUEUE: "default"} if queued else {}
+    )
 
 
 def mpi_job(body: Object | None = None) -> Object:
@@ -130,10 +130,10 @@ def autoscaler(maximum: int) -> Object:
     return _object("autoscaling/v2", "HorizontalPodAutoscaler", body, {})
 
 
-def owned(made: Object) -> Object:
-    """The same, made by a controller."""
+def owned(manifest: Object) -> Object:
+    """The same object, created by a controller."""
     owner = {"apiVersion": "example.com/v1", "kind": "Maker", "name": "it", "uid": "1", "controller": True}
-    return {**made, "metadata": {**made["metadata"], "ownerReferences": [owner]}}
+    return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}
 
 
 CUSTOM: Final = {
@@ -148,7 +148,7 @@ CUSTOM: Final = {
 
 
 def definition(kind: str) -> Object:
-    """A CRD that takes any spec: the rules must hold without the help of a schema."""
+    """A CRD that accepts any spec: the rules must work without the help of a schema."""
     group, version, plural = CUSTOM[kind]
     loose = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": loose}}}

@@ -1,4 +1,4 @@
-"""Rules as resources: which are made, on what they wait."""
+"""Admission rules as resources: which are declared, and their dependencies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pulumi
 from components.admission import Admission, AdmissionArgs
 from spec.settings.admission import Action
 from spec.settings.admission import Admission as Settings
-from tests.components.admission.samples import STAND
+from tests.components.admission.samples import CONTEXT
 from tests.support.mocks import Recording, providers, run
 from tests.support.outputs import cluster_outputs
 
@@ -31,7 +31,7 @@ def record(*, queues: bool = True, **settings: Any) -> Recording:
     def build() -> None:
         aws, kubernetes = providers()
         args = AdmissionArgs(
-            settings=Settings.model_validate(settings), pools=STAND.pools, queues=queues, cluster=cluster_outputs(aws)
+            settings=Settings.model_validate(settings), pools=CONTEXT.pools, queues=queues, cluster=cluster_outputs(aws)
         )
         Admission("admission", args, pulumi.ResourceOptions(providers=[aws, kubernetes]))
 
@@ -39,15 +39,15 @@ def record(*, queues: bool = True, **settings: Any) -> Recording:
 
 
 def test_every_rule_is_a_policy_with_its_binding() -> None:
-    found = record()
-    assert {name.removeprefix("admission-") for name in found.of(POLICY)} == RULES
-    assert {name.removeprefix("admission-").removesuffix("-binding") for name in found.of(BINDING)} == RULES
-    assert not found.default_provider_users
+    recording = record()
+    assert {name.removeprefix("admission-") for name in recording.of(POLICY)} == RULES
+    assert {name.removeprefix("admission-").removesuffix("-binding") for name in recording.of(BINDING)} == RULES
+    assert not recording.default_provider_users
 
 
-def test_a_rule_that_is_off_leaves_nothing() -> None:
-    found = record(imageTag=Action.OFF)
-    names = {*found.of(POLICY), *found.of(BINDING)}
+def test_a_disabled_rule_declares_no_resource() -> None:
+    recording = record(imageTag=Action.OFF)
+    names = {*recording.of(POLICY), *recording.of(BINDING)}
     assert names
     assert not any("image-tag" in name for name in names)
 
@@ -62,13 +62,13 @@ def test_actions_are_those_of_the_settings() -> None:
     assert actions["admission-gpu-pool-binding"] == ["Deny"]
 
 
-def test_the_bound_on_replicas_is_the_settings_own() -> None:
-    made = record(maxReplicas=7).of(POLICY)["admission-scale-bounds"].inputs["spec"]
-    assert "7 at most" in made["validations"][0]["messageExpression"]
+def test_the_maximum_number_of_replicas_comes_from_the_settings() -> None:
+    policy = record(maxReplicas=7).of(POLICY)["admission-scale-bounds"].inputs["spec"]
+    assert "at most 7" in policy["validations"][0]["messageExpression"]
 
 
-def test_policies_wait_for_nothing_but_the_cluster_and_go_with_it() -> None:
-    found = record()
-    for name, one in (found.of(POLICY) | found.of(BINDING)).items():
+def test_policies_depend_only_on_the_cluster_and_are_deleted_with_it() -> None:
+    recording = record()
+    for name, one in (recording.of(POLICY) | recording.of(BINDING)).items():
         assert one.deleted_with, name
         assert not any("admission-" in urn.rpartition("::")[2] for urn in one.depends_on), name

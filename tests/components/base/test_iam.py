@@ -1,4 +1,4 @@
-"""IAM documents: stable text, narrow trust, one policy a role."""
+"""IAM documents: deterministic text, narrow trust, one policy per role."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tests.support.mocks import Recording, providers, run
 CLUSTER = "arn:aws:eks:us-east-1:111122223333:cluster/slipway-test"
 
 
-def test_the_same_rights_are_the_same_text_in_whatever_order_they_are_given() -> None:
+def test_equal_permissions_have_equal_documents() -> None:
     one = Statement(sid="Read", actions=["s3:ListBucket", "s3:GetObject"], resources=["b", "a"])
     other = Statement(sid="Read", actions=["s3:GetObject", "s3:ListBucket"], resources=["a", "b"])
     assert document(one) == document(other)
 
 
-def test_a_document_is_exactly_this_text() -> None:
+def test_a_document_is_compact_sorted_json() -> None:
     statement = Statement(
         sid="Deny",
         effect="Deny",
@@ -44,7 +44,7 @@ def test_a_document_is_exactly_this_text() -> None:
     )
 
 
-def test_statements_keep_their_order_because_a_reader_follows_it() -> None:
+def test_statements_keep_their_order() -> None:
     first, second = Statement(sid="B", actions=["x"]), Statement(sid="A", actions=["y"])
     assert [part["Sid"] for part in json.loads(document(first, second))["Statement"]] == ["B", "A"]
 
@@ -62,7 +62,7 @@ def test_a_pod_identity_role_trusts_one_service_account_of_one_cluster() -> None
     }
 
 
-def test_a_service_is_trusted_to_assume_and_nothing_more() -> None:
+def test_a_service_may_only_assume_the_role() -> None:
     (statement,) = json.loads(service_trust("FlowLogs", "vpc-flow-logs.amazonaws.com"))["Statement"]
     assert statement == {
         "Action": ["sts:AssumeRole"],
@@ -72,7 +72,7 @@ def test_a_service_is_trusted_to_assume_and_nothing_more() -> None:
     }
 
 
-def test_key_statements_name_their_principals_and_never_everybody() -> None:
+def test_key_statements_have_specific_principals() -> None:
     statements = (
         account_administration("aws-us-gov", "111122223333"),
         log_encryption("logs.us-east-1.amazonaws.com", "arn:aws:logs:us-east-1:111122223333:log-group:/a"),

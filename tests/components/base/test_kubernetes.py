@@ -1,4 +1,4 @@
-"""Any object of the Kubernetes API, from its manifest."""
+"""Kubernetes objects from their manifests."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def test_the_whole_manifest_is_declared() -> None:
     def build() -> None:
         declare("cohort", manifest, pulumi.ResourceOptions(provider=providers()[1]))
 
-    found = run(build).one("kubernetes:kueue.x-k8s.io/v1beta2:Cohort")
-    assert found.name == "cohort"
-    assert found.inputs == {**COHORT, "spec": {"parentName": "root"}}
+    recording = run(build).one("kubernetes:kueue.x-k8s.io/v1beta2:Cohort")
+    assert recording.name == "cohort"
+    assert recording.inputs == {**COHORT, "spec": {"parentName": "root"}}
 
 
 @pytest.mark.parametrize("metadata", [{}, {"generateName": "x-"}, {"name": None}, {"name": 7}], ids=str)
-def test_a_name_is_plain_text(metadata: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"cohort: a manifest needs metadata\.name as plain text"):
+def test_a_name_must_be_a_plain_string(metadata: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"cohort: a manifest needs metadata\.name as a plain string"):
         declare("cohort", {**COHORT, "metadata": metadata}, pulumi.ResourceOptions())
 
 
-def test_a_manifest_without_metadata_is_refused_in_the_same_words() -> None:
+def test_a_manifest_without_metadata_is_refused() -> None:
     with pytest.raises(ValueError, match=r"needs metadata\.name"):
         declare("cohort", {"apiVersion": "v1", "kind": "Namespace"}, pulumi.ResourceOptions())

@@ -17,31 +17,31 @@ KUBE_SYSTEM = Namespace(name="kube-system", enforce=None)
 
 def recorded(*spaces: Namespace) -> Recording:
     def build() -> dict[str, int]:
-        given = providers()
-        opts = pulumi.ResourceOptions(providers=given)
+        both = providers()
+        opts = pulumi.ResourceOptions(providers=both)
         addons = {f"a{n}": addon(settings("S"), f"a{n}", namespace=space) for n, space in enumerate(spaces)}
-        made = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=cluster_outputs(given[0])), opts)
-        return {name: len(made.of(name)) for name in ("ours", "kube-system")}
+        namespaces = Namespaces("namespaces", NamespacesArgs(addons=addons, cluster=cluster_outputs(both[0])), opts)
+        return {name: len(namespaces.of(name)) for name in ("ours", "kube-system")}
 
     return run(build)
 
 
-def test_a_shared_namespace_is_made_once() -> None:
-    found = recorded(OURS, OURS)
-    assert list(found.of("kubernetes:core/v1:Namespace")) == ["namespaces-ours"]
-    assert found.returned["ours"] == 1
+def test_a_shared_namespace_is_declared_once() -> None:
+    recording = recorded(OURS, OURS)
+    assert list(recording.of("kubernetes:core/v1:Namespace")) == ["namespaces-ours"]
+    assert recording.returned["ours"] == 1
 
 
-def test_a_namespace_of_eks_is_not_made_and_nothing_waits_for_it() -> None:
-    found = recorded(KUBE_SYSTEM)
-    assert not found.of("kubernetes:core/v1:Namespace")
-    assert found.returned["kube-system"] == 0
+def test_a_namespace_of_eks_is_not_declared() -> None:
+    recording = recorded(KUBE_SYSTEM)
+    assert not recording.of("kubernetes:core/v1:Namespace")
+    assert recording.returned["kube-system"] == 0
 
 
-def test_namespaces_go_with_the_cluster() -> None:
-    found = recorded(OURS)
-    cluster = found.one("aws:eks/cluster:Cluster")
-    assert found.one("kubernetes:core/v1:Namespace").deleted_with == cluster.urn
+def test_namespaces_are_deleted_with_the_cluster() -> None:
+    recording = recorded(OURS)
+    cluster = recording.one("aws:eks/cluster:Cluster")
+    assert recording.one("kubernetes:core/v1:Namespace").deleted_with == cluster.urn
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_namespaces_go_with_the_cluster() -> None:
     [Namespace(name="ours", enforce="privileged"), Namespace(name="ours", enforce="restricted", labels={"a": "b"})],
     ids=["level", "labels"],
 )
-def test_two_that_share_one_must_agree(other: Namespace) -> None:
-    with pytest.raises(ValueError, match=r"share the namespace ours and do not agree: .*restricted.* and "):
+def test_add_ons_that_share_a_namespace_must_agree(other: Namespace) -> None:
+    with pytest.raises(ValueError, match=r"share the namespace ours and disagree on it: .*restricted.* and "):
         agreed([OURS, other])
 
 
-def test_a_pod_that_would_be_refused_is_warned_of_and_logged() -> None:
+def test_warn_and_audit_equal_the_enforced_level() -> None:
     labels = manifest(Namespace(name="ours", enforce="baseline", labels={"team": "ml"}))["metadata"]["labels"]
     assert labels == {
         "team": "ml",

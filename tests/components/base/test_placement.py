@@ -27,14 +27,14 @@ def resolved(pools: Mapping[str, Mapping[str, Any]] = POOLS) -> dict[str, PoolSp
     return resolve_all(platform(pools))
 
 
-def site_of(**parts: Any) -> AddOnContext:
-    found: list[AddOnContext] = []
-    run(lambda: found.append(addon_context(**parts)))
-    return found[0]
+def context_of(**parts: Any) -> AddOnContext:
+    contexts: list[AddOnContext] = []
+    run(lambda: contexts.append(addon_context(**parts)))
+    return contexts[0]
 
 
 def tolerated(pool: PoolSpec, tolerations: list[dict[str, str]]) -> bool:
-    """As the scheduler decides it (kubernetes.io, "Taints and Tolerations")."""
+    """The scheduler's rule (kubernetes.io, "Taints and Tolerations")."""
     return all(
         any(
             each["key"] == taint.key
@@ -46,50 +46,50 @@ def tolerated(pool: PoolSpec, tolerations: list[dict[str, str]]) -> bool:
     )
 
 
-def test_controllers_run_on_the_system_pools_and_nowhere_else() -> None:
-    found = system_placement(site_of())
-    assert found["nodeSelector"] == {"platform.slipway/role": "system"}
-    assert found["tolerations"] == [CRITICAL]
+def test_controllers_run_only_on_system_pools() -> None:
+    placement = system_placement(context_of())
+    assert placement["nodeSelector"] == {"platform.slipway/role": "system"}
+    assert placement["tolerations"] == [CRITICAL]
 
 
-def test_a_taint_of_the_system_pool_keeps_no_controller_away() -> None:
+def test_controllers_tolerate_every_taint_of_system_pools() -> None:
     taints = {"ours.example/quiet": {"effect": "NoExecute"}, "CriticalAddonsOnly": {"effect": "NoSchedule"}}
-    found = site_of(pools={"system": {**SYSTEM, "taints": taints}})
-    assert tolerated(found.pools["system"], system_tolerations(found))
-    assert [each["key"] for each in system_tolerations(found)] == ["CriticalAddonsOnly", "ours.example/quiet"]
+    context = context_of(pools={"system": {**SYSTEM, "taints": taints}})
+    assert tolerated(context.pools["system"], system_tolerations(context))
+    assert [each["key"] for each in system_tolerations(context)] == ["CriticalAddonsOnly", "ours.example/quiet"]
 
 
-def test_agents_of_gpu_nodes_reach_each_gpu_pool_and_no_other_taint() -> None:
+def test_agents_of_gpu_nodes_tolerate_exactly_the_taints_of_gpu_pools() -> None:
     pools = resolved()
-    found = gpu_tolerations(pools)
-    assert all(tolerated(spec, found) for spec in pools.values() if spec.gpu)
-    assert {each["key"] for each in found} == {"nvidia.com/gpu", "platform.slipway/pool", "dedicated"}
+    tolerations = gpu_tolerations(pools)
+    assert all(tolerated(spec, tolerations) for spec in pools.values() if spec.gpu)
+    assert {each["key"] for each in tolerations} == {"nvidia.com/gpu", "platform.slipway/pool", "dedicated"}
 
 
 def test_a_taint_of_many_pools_is_tolerated_once() -> None:
-    found = gpu_tolerations(resolved())
-    assert len(found) == len({tuple(sorted(each.items())) for each in found})
-    assert len([each for each in found if each["key"] == "nvidia.com/gpu"]) == 1
+    tolerations = gpu_tolerations(resolved())
+    assert len(tolerations) == len({tuple(sorted(each.items())) for each in tolerations})
+    assert len([each for each in tolerations if each["key"] == "nvidia.com/gpu"]) == 1
 
 
-def test_no_gpu_pool_needs_no_toleration() -> None:
+def test_without_gpu_pools_there_is_no_toleration() -> None:
     assert gpu_tolerations(resolved({})) == []
 
 
-def test_tolerations_of_named_pools_are_theirs_alone() -> None:
+def test_tolerations_of_named_pools_match_only_those() -> None:
     pools = resolved()
-    found = pool_tolerations(pools, ["a100"])
-    assert tolerated(pools["a100"], found)
-    assert not tolerated(pools["gpu-spot"], found)
+    tolerations = pool_tolerations(pools, ["a100"])
+    assert tolerated(pools["a100"], tolerations)
+    assert not tolerated(pools["gpu-spot"], tolerations)
     with pytest.raises(KeyError):
         pool_tolerations(pools, ["a101"])
 
 
-def test_an_agent_of_every_node_reaches_every_node() -> None:
+def test_an_agent_of_every_node_tolerates_every_taint() -> None:
     pools = resolved()
     assert all(tolerated(spec, every_toleration(pools)) for spec in pools.values())
 
 
-def test_the_order_of_pools_means_nothing() -> None:
+def test_the_order_of_pools_is_irrelevant() -> None:
     pools = resolved()
     assert gpu_tolerations(pools) == gpu_tolerations(dict(reversed(list(pools.items()))))

@@ -25,25 +25,25 @@ def installed(chart: ChartRef, **more: Any) -> Any:
     return run(build).one(Release).inputs
 
 
-def test_a_release_stands_whole_or_is_taken_back() -> None:
-    found = installed(IN_REPOSITORY)
-    assert found["atomic"] is True
-    assert found["cleanupOnFail"] is True
-    assert found["timeout"] == 600
+def test_a_release_is_atomic() -> None:
+    recording = installed(IN_REPOSITORY)
+    assert recording["atomic"] is True
+    assert recording["cleanupOnFail"] is True
+    assert recording["timeout"] == 600
 
 
 def test_a_chart_of_a_repository_names_it_and_an_oci_chart_does_not() -> None:
     assert installed(IN_REPOSITORY)["repositoryOpts"] == {"repo": "https://charts.example"}
-    found = installed(OCI)
-    assert "repositoryOpts" not in found
-    assert (found["chart"], found["version"]) == ("oci://registry.example/thing", "v1.2.3")
+    recording = installed(OCI)
+    assert "repositoryOpts" not in recording
+    assert (recording["chart"], recording["version"]) == ("oci://registry.example/thing", "v1.2.3")
 
 
-def test_helm_knows_the_release_by_its_logical_name_unless_told_otherwise() -> None:
+def test_the_release_name_defaults_to_the_logical_name() -> None:
     assert installed(OCI)["name"] == "thing"
     assert installed(OCI, release_name="other")["name"] == "other"
 
 
-def test_crds_of_the_chart_are_skipped_where_another_brings_them() -> None:
+def test_crds_of_the_chart_can_be_skipped() -> None:
     assert installed(OCI)["skipCrds"] is False
     assert installed(OCI, skip_crds=True)["skipCrds"] is True

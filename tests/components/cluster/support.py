@@ -1,4 +1,4 @@
-"""One way to record a cluster, for all tests of its parts."""
+"""Recordings of a cluster, for tests of its parts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def record_control_plane(*, preview: bool = False, **more: Any) -> Recording:
 
 
 def record_cluster(*, preview: bool = False, buckets: tuple[str, ...] = (), **more: Any) -> Recording:
-    """A control plane with both sets of add-ons and a node group between them, as the program has it."""
+    """A control plane with both sets of add-ons and a node group between them, like the program's."""
 
     def build() -> dict[str, Any]:
         opts = pulumi.ResourceOptions(providers=providers())
@@ -62,7 +62,7 @@ def record_cluster(*, preview: bool = False, buckets: tuple[str, ...] = (), **mo
 
 
 def visible(outputs: ClusterOutputs) -> dict[str, Any]:
-    """What a handle says, as a map that can be resolved."""
+    """The cluster's outputs as a map that can be resolved."""
     return {
         "name": outputs.name,
         "arn": outputs.arn,

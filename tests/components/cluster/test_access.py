@@ -1,4 +1,4 @@
-"""Access entries: one each, under the name that the settings give it."""
+"""Access entries, with the keys of the settings as names."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ ACCESS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def test_every_entry_has_its_own_name_and_principal() -> None:
+def test_every_access_entry_has_its_own_name_and_principal() -> None:
     entries = record_control_plane(access=ACCESS).of(aws.eks.AccessEntry)
     assert {name: entry.inputs["principalArn"] for name, entry in entries.items()} == {
-        f"cluster-access-entry-{key}": given["principalArn"] for key, given in ACCESS.items()
+        f"cluster-access-entry-{key}": settings["principalArn"] for key, settings in ACCESS.items()
     }
     assert {entry.inputs["type"] for entry in entries.values()} == {"STANDARD"}
 
 
-def test_a_policy_holds_everywhere_or_in_the_named_namespaces() -> None:
+def test_a_policy_applies_to_the_cluster_or_to_named_namespaces() -> None:
     policies = record_control_plane(access=ACCESS).of(aws.eks.AccessPolicyAssociation)
     admins, engineers = policies["cluster-access-policy-platform-admins"], policies["cluster-access-policy-engineers"]
     assert admins.inputs["policyArn"] == "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -40,34 +40,34 @@ def test_a_policy_holds_everywhere_or_in_the_named_namespaces() -> None:
     assert engineers.inputs["accessScope"] == {"type": "namespace", "namespaces": ["team-a", "team-b"]}
 
 
-def test_groups_alone_need_no_policy() -> None:
+def test_an_entry_with_groups_needs_no_policy() -> None:
     recording = record_control_plane(access=ACCESS)
     entry = recording.of(aws.eks.AccessEntry)["cluster-access-entry-auditors"]
     assert entry.inputs["kubernetesGroups"] == ["auditors", "readers"]
     assert "cluster-access-policy-auditors" not in recording.of(aws.eks.AccessPolicyAssociation)
 
 
-def test_a_policy_waits_for_its_entry() -> None:
+def test_a_policy_depends_on_its_entry() -> None:
     recording = record_control_plane(access=ACCESS)
     policy = recording.of(aws.eks.AccessPolicyAssociation)["cluster-access-policy-engineers"]
     assert recording.waits(policy, recording.of(aws.eks.AccessEntry)["cluster-access-entry-engineers"])
 
 
-def test_in_cluster_resources_wait_for_administrators_and_for_nobody_else() -> None:
+def test_in_cluster_resources_depend_only_on_administrators() -> None:
     recording = record_control_plane(access=ACCESS)
     admins = recording.of(aws.eks.AccessPolicyAssociation)["cluster-access-policy-platform-admins"]
     assert recording.returned["access"] == [admins.urn]
 
 
-def test_entries_go_with_their_cluster() -> None:
+def test_entries_are_deleted_with_their_cluster() -> None:
     recording = record_control_plane(access=ACCESS)
     cluster = recording.of(aws.eks.Cluster)[CONTROL_PLANE]
     kinds = (aws.eks.AccessEntry, aws.eks.AccessPolicyAssociation)
-    assert {found.deleted_with for kind in kinds for found in recording.of(kind).values()} == {cluster.urn}
+    assert {resource.deleted_with for kind in kinds for resource in recording.of(kind).values()} == {cluster.urn}
 
 
 def test_adding_an_entry_changes_no_other() -> None:
     before = record_control_plane(access={key: ACCESS[key] for key in ("platform-admins", "auditors")})
     after = record_control_plane(access=ACCESS)
     assert before.resources.keys() < after.resources.keys()
-    assert all(found.inputs == after.resources[urn].inputs for urn, found in before.resources.items())
+    assert all(resource.inputs == after.resources[urn].inputs for urn, resource in before.resources.items())

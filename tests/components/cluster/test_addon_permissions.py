@@ -1,4 +1,4 @@
-"""Rights of add-ons: AWS's narrowest policy, or a narrower document of our own."""
+"""Permissions of EKS add-ons: AWS's narrowest managed policy, or a narrower inline document."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SCOPE = Scope(partition="aws-us-gov", region="us-gov-west-1", account_id="111122
 
 
 def _statements(addon: AddonName) -> dict[str, dict[str, Any]]:
-    found = permissions(addon, SCOPE)
-    assert isinstance(found, Inline)
-    assert isinstance(found.document, str)
-    return {statement["Sid"]: statement for statement in json.loads(found.document)["Statement"]}
+    policy = permissions(addon, SCOPE)
+    assert isinstance(policy, Inline)
+    assert isinstance(policy.document, str)
+    return {statement["Sid"]: statement for statement in json.loads(policy.document)["Statement"]}
 
 
 @pytest.mark.parametrize(
@@ -29,18 +29,18 @@ def _statements(addon: AddonName) -> dict[str, dict[str, Any]]:
         (AddonName.EFS_CSI, "service-role/AmazonEFSCSIDriverPolicy"),
     ],
 )
-def test_awss_policies_are_those_of_the_partition(addon: AddonName, policy: str) -> None:
+def test_aws_managed_policies_are_of_the_partition(addon: AddonName, policy: str) -> None:
     assert permissions(addon, SCOPE) == Managed(arn=f"arn:aws-us-gov:iam::aws:policy/{policy}")
 
 
 @pytest.mark.parametrize(
     "addon", [AddonName.KUBE_PROXY, AddonName.POD_IDENTITY_AGENT, AddonName.COREDNS, AddonName.METRICS_SERVER]
 )
-def test_what_calls_nothing_may_nothing(addon: AddonName) -> None:
+def test_an_add_on_that_does_not_call_aws_has_no_permissions(addon: AddonName) -> None:
     assert permissions(addon, SCOPE) is None
 
 
-def test_the_fsx_driver_may_remove_only_what_it_made() -> None:
+def test_the_fsx_driver_can_delete_only_its_own_file_systems() -> None:
     statements = _statements(AddonName.FSX_CSI)
     change = statements["ChangeOwn"]
     assert change["Action"] == ["fsx:DeleteFileSystem", "fsx:UpdateFileSystem"]
@@ -48,12 +48,12 @@ def test_the_fsx_driver_may_remove_only_what_it_made() -> None:
     assert change["Resource"] == ["arn:aws-us-gov:fsx:us-gov-west-1:111122223333:file-system/*"]
 
 
-def test_the_fsx_driver_writes_to_nothing_without_a_condition() -> None:
+def test_every_write_permission_of_the_fsx_driver_has_a_condition() -> None:
     open_to_all = [s for s in _statements(AddonName.FSX_CSI).values() if "Condition" not in s]
     assert [s["Action"] for s in open_to_all] == [["fsx:DescribeFileSystems"]]
 
 
-def test_the_s3_driver_reaches_the_named_buckets_of_this_account_alone() -> None:
+def test_the_s3_driver_has_access_only_to_the_named_buckets_of_this_account() -> None:
     statements = _statements(AddonName.S3_CSI)
     assert statements["List"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data"]
     assert statements["ReadAndWrite"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data/*"]
@@ -61,7 +61,7 @@ def test_the_s3_driver_reaches_the_named_buckets_of_this_account_alone() -> None
         assert statement["Condition"] == {"StringEquals": {"aws:ResourceAccount": ["111122223333"]}}
 
 
-def test_no_right_is_given_to_every_action() -> None:
+def test_no_statement_allows_every_action() -> None:
     for addon in (AddonName.FSX_CSI, AddonName.S3_CSI):
         actions = [action for statement in _statements(addon).values() for action in statement["Action"]]
         assert not any("*" in action for action in actions)

@@ -1,4 +1,4 @@
-"""Managed add-ons: which, when, at which version, with which rights."""
+"""EKS add-ons: selection, phase, version, permissions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_sets_are_split_by_whether_an_add_on_needs_nodes() -> None:
     assert set(_addons()) == {*(f"addons-{key}" for key in EARLY), *(f"addons-late-{key}" for key in LATE)}
 
 
-def test_nodes_wait_for_the_network_and_for_no_add_on_that_they_can_do_without() -> None:
+def test_nodes_depend_only_on_add_ons_that_they_need() -> None:
     recording = record_cluster()
     nodes, addons = recording.one(aws.eks.NodeGroup), recording.of(aws.eks.Addon)
     waited = {name for name, addon in addons.items() if recording.waits(nodes, addon)}
@@ -39,7 +39,7 @@ def test_nodes_wait_for_the_network_and_for_no_add_on_that_they_can_do_without()
     assert set(recording.returned["cni"]) == {addons[name].urn for name in waited}
 
 
-def test_add_ons_with_deployments_wait_for_nodes_and_others_do_not() -> None:
+def test_only_add_ons_with_deployments_depend_on_nodes() -> None:
     recording = record_cluster()
     nodes, addons = recording.one(aws.eks.NodeGroup), recording.of(aws.eks.Addon)
     assert {name for name, addon in addons.items() if recording.waits(addon, nodes)} == {
@@ -47,7 +47,7 @@ def test_add_ons_with_deployments_wait_for_nodes_and_others_do_not() -> None:
     }
 
 
-def test_versions_are_the_catalogs_for_the_clusters_version_or_the_settings_or_awss_default() -> None:
+def test_versions_come_from_settings_or_catalog_or_awss_default() -> None:
     addons = _addons(version="1.34", addons={"coredns": {"version": "v1.12.4-eksbuild.99"}})
     assert addons["addons-late-coredns"].inputs["addonVersion"] == "v1.12.4-eksbuild.99"
     assert addons["addons-vpc-cni"].inputs["addonVersion"] == catalog.get("vpc-cni").version("1.34")
@@ -55,14 +55,14 @@ def test_versions_are_the_catalogs_for_the_clusters_version_or_the_settings_or_a
     assert "addonVersion" not in addons["addons-node-monitoring-agent"].inputs
 
 
-def test_an_add_on_that_is_switched_off_is_not_there_and_changes_no_other() -> None:
+def test_disabling_an_add_on_changes_no_other() -> None:
     before, after = record_cluster(), record_cluster(addons={"aws-fsx-csi-driver": {"enabled": False}})
     gone = {before.resources[urn].name for urn in before.resources.keys() - after.resources.keys()}
     assert gone == {"addons-late-fsx-csi", "addons-late-role-fsx-csi", "addons-late-role-fsx-csi-policy"}
-    assert all(found.inputs == before.resources[urn].inputs for urn, found in after.resources.items())
+    assert all(resource.inputs == before.resources[urn].inputs for urn, resource in after.resources.items())
 
 
-def test_conflicts_are_overwritten_in_a_new_cluster_and_kept_in_a_running_one() -> None:
+def test_conflicts_are_overwritten_on_create_and_preserved_on_update() -> None:
     for addon in _addons().values():
         assert addon.inputs["resolveConflictsOnCreate"] == "OVERWRITE"
         assert addon.inputs["resolveConflictsOnUpdate"] == "PRESERVE"
@@ -76,7 +76,7 @@ def test_the_network_add_on_has_prefixes_and_network_policy() -> None:
     }
 
 
-def test_volumes_carry_the_platforms_tags() -> None:
+def test_volumes_have_the_platforms_tags() -> None:
     values = json.loads(_addons()["addons-late-ebs-csi"].inputs["configurationValues"])
     assert values == {"controller": {"extraVolumeTags": {"environment": "test", "owner": "ml-platform"}}}
 
@@ -86,11 +86,11 @@ def test_buckets_can_be_mounted_on_tainted_nodes() -> None:
     assert values == {"node": {"tolerateAllTaints": True}}
 
 
-def test_an_add_on_that_is_as_aws_ships_it_has_no_configuration() -> None:
+def test_an_add_on_with_default_configuration_has_no_values() -> None:
     assert "configurationValues" not in _addons()["addons-late-coredns"].inputs
 
 
-def test_each_add_on_that_calls_aws_has_a_role_of_its_own_with_exactly_one_policy() -> None:
+def test_each_add_on_that_calls_aws_has_its_own_role_with_one_policy() -> None:
     recording = record_cluster(buckets=("slipway-test-data-*",))
     callers = {key_of(AddonName(name)) for name, facts in catalog.ADDONS.items() if facts.calls_aws}
     roles = {name: role for name, role in recording.of(aws.iam.Role).items() if name.startswith("addons")}
@@ -123,24 +123,26 @@ def test_an_association_binds_the_role_to_the_service_account_that_the_role_trus
         ("addons-late-fsx-csi", "addons-late-role-fsx-csi"),
     ],
 )
-def test_an_add_on_starts_only_when_its_role_can_do_its_work(addon: str, role: str) -> None:
+def test_an_add_on_depends_on_the_policy_of_its_role(addon: str, role: str) -> None:
     recording = record_cluster()
     (policy,) = _policies(recording, recording.of(aws.iam.Role)[role])
     assert recording.waits(recording.of(aws.eks.Addon)[addon], policy)
 
 
-def test_add_ons_go_with_their_cluster() -> None:
+def test_add_ons_are_deleted_with_their_cluster() -> None:
     recording = record_cluster()
     cluster = recording.of(aws.eks.Cluster)[CONTROL_PLANE]
     assert {addon.deleted_with for addon in recording.of(aws.eks.Addon).values()} == {cluster.urn}
 
 
-def test_without_buckets_the_s3_driver_has_no_rights() -> None:
+def test_without_buckets_the_s3_driver_has_no_permissions() -> None:
     assert "podIdentityAssociations" not in _addons()["addons-late-s3-csi"].inputs
 
 
-def test_a_first_preview_makes_the_same_resources() -> None:
-    assert {found.urn for found in record_cluster(preview=True)} == {found.urn for found in record_cluster()}
+def test_a_first_preview_declares_the_same_resources() -> None:
+    assert {resource.urn for resource in record_cluster(preview=True)} == {
+        resource.urn for resource in record_cluster()
+    }
 
 
 def test_every_resource_has_an_explicit_provider() -> None:
@@ -154,7 +156,7 @@ def test_keys_are_short_and_kebab_case(addon: str, key: str) -> None:
     assert key_of(AddonName(addon)) == key
 
 
-def test_order_in_the_settings_changes_nothing() -> None:
+def test_the_order_in_the_settings_is_irrelevant() -> None:
     off = Addon.model_validate({"enabled": False})
     one = {AddonName.FSX_CSI: off, AddonName.EFS_CSI: off}
     assert chosen(Phase.AFTER_NODES, one) == chosen(Phase.AFTER_NODES, dict(reversed(one.items())))
@@ -162,5 +164,5 @@ def test_order_in_the_settings_changes_nothing() -> None:
 
 def _policies(recording: Recording, role: Registered) -> list[Registered]:
     kinds = (aws.iam.RolePolicy, aws.iam.RolePolicyAttachment)
-    found = [policy for kind in kinds for policy in recording.of(kind).values()]
-    return [policy for policy in found if policy.inputs["role"] == role.outputs["name"]]
+    policies = [policy for kind in kinds for policy in recording.of(kind).values()]
+    return [policy for policy in policies if policy.inputs["role"] == role.outputs["name"]]

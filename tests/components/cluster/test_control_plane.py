@@ -1,4 +1,4 @@
-"""The control plane: closed, encrypted, logged, protected, and with nobody in it by accident."""
+"""The control plane: private, encrypted, logged, protected, with explicit access only."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def _inputs(**more: Any) -> dict[str, Any]:
     return dict(record_control_plane(**more).of(aws.eks.Cluster)[CONTROL_PLANE].inputs)
 
 
-def test_the_api_is_reached_from_inside_and_from_nowhere_else_by_default() -> None:
+def test_the_api_endpoint_is_private_by_default() -> None:
     config = _inputs()["vpcConfig"]
     assert config["endpointPrivateAccess"] is True
     assert config["endpointPublicAccess"] is False
     assert "publicAccessCidrs" not in config
 
 
-def test_a_public_endpoint_is_open_to_the_listed_networks_alone() -> None:
+def test_a_public_endpoint_allows_only_the_listed_cidrs() -> None:
     config = _inputs(endpoint={"publicAccess": True, "publicAccessCidrs": ["203.0.113.0/24", "198.51.100.0/24"]})[
         "vpcConfig"
     ]
@@ -34,7 +34,7 @@ def test_a_public_endpoint_is_open_to_the_listed_networks_alone() -> None:
     assert config["publicAccessCidrs"] == ["198.51.100.0/24", "203.0.113.0/24"]
 
 
-def test_nobody_gets_in_by_having_created_the_cluster() -> None:
+def test_the_creator_of_the_cluster_gets_no_access() -> None:
     assert _inputs()["accessConfig"] == {
         "authenticationMode": "API",
         "bootstrapClusterCreatorAdminPermissions": False,
@@ -53,14 +53,14 @@ def test_secrets_are_encrypted_with_a_rotating_key_of_the_cluster() -> None:
     assert recording.one(aws.kms.Alias).inputs["name"] == f"alias/{CLUSTER_NAME}"
 
 
-def test_the_key_belongs_to_the_account_and_serves_one_log_group() -> None:
+def test_the_key_is_managed_by_the_account_and_used_by_one_log_group() -> None:
     policy = json.loads(record_control_plane().one(aws.kms.Key).inputs["policy"])
     administration, encryption = policy["Statement"]
     assert administration["Principal"] == {"AWS": ["arn:aws:iam::111122223333:root"]}
     assert encryption["Condition"] == {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": [GROUP]}}
 
 
-def test_all_logs_go_to_a_group_that_is_made_first_with_retention_and_key() -> None:
+def test_all_logs_go_to_a_log_group_with_retention_and_key() -> None:
     recording = record_control_plane(logRetentionDays=365)
     cluster, group = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.one(aws.cloudwatch.LogGroup)
     assert cluster.inputs["enabledClusterLogTypes"] == [
@@ -76,7 +76,7 @@ def test_all_logs_go_to_a_group_that_is_made_first_with_retention_and_key() -> N
     assert recording.waits(cluster, group)
 
 
-def test_the_role_has_one_policy_and_has_it_before_the_cluster_is_made() -> None:
+def test_the_cluster_depends_on_the_policy_of_its_role() -> None:
     recording = record_control_plane()
     attachment = recording.one(aws.iam.RolePolicyAttachment)
     assert attachment.inputs["policyArn"] == "arn:aws:iam::aws:policy/AmazonEKSClusterPolicy"
@@ -90,7 +90,7 @@ def test_deletion_protection_is_as_configured(protection: bool) -> None:
     assert _inputs(deletionProtection=protection)["deletionProtection"] is protection
 
 
-def test_only_what_can_not_be_made_again_is_protected_and_only_on_request() -> None:
+def test_cluster_key_and_logs_are_protected_only_if_configured() -> None:
     assert record_control_plane().protected == set()
     assert record_control_plane(protect=True).protected == {CONTROL_PLANE, "cluster-key", "cluster-logs"}
 
@@ -100,7 +100,7 @@ def test_the_support_policy_is_as_configured(support: str, expected: str) -> Non
     assert _inputs(supportType=support)["upgradePolicy"] == {"supportType": expected}
 
 
-def test_version_services_and_name_are_as_configured_and_no_bare_add_on_is_there() -> None:
+def test_version_service_cidr_and_name_are_as_configured() -> None:
     inputs = _inputs(version="1.34", serviceIpv4Cidr="172.21.0.0/16")
     assert inputs["version"] == "1.34"
     assert inputs["kubernetesNetworkConfig"] == {"ipFamily": "ipv4", "serviceIpv4Cidr": "172.21.0.0/16"}
@@ -108,28 +108,28 @@ def test_version_services_and_name_are_as_configured_and_no_bare_add_on_is_there
     assert inputs["bootstrapSelfManagedAddons"] is False
 
 
-def test_a_further_zone_does_not_touch_the_cluster() -> None:
+def test_adding_a_zone_does_not_change_the_cluster() -> None:
     cluster = record_control_plane(letters="abc").of(aws.eks.Cluster)[CONTROL_PLANE]
     assert cluster.inputs["vpcConfig"]["subnetIds"] == ["subnet-private-a", "subnet-private-b", "subnet-private-c"]
     assert cluster.ignore_changes == ("vpcConfig.subnetIds",)
 
 
-def test_a_replacement_waits_until_the_fixed_name_is_free() -> None:
+def test_the_cluster_is_deleted_before_its_replacement() -> None:
     assert record_control_plane().of(aws.eks.Cluster)[CONTROL_PLANE].delete_before_replace is True
 
 
-def test_the_handle_tells_what_aws_answers() -> None:
+def test_outputs_have_the_values_from_aws() -> None:
     recording = record_control_plane()
-    cluster, found = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.returned
-    assert found["arn"] == cluster.outputs["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
-    assert found["endpoint"] == cluster.outputs["endpoint"]
-    assert found["group"] == cluster.outputs["vpcConfig"]["clusterSecurityGroupId"]
-    assert found["issuer"] == cluster.outputs["identities"][0]["oidcs"][0]["issuer"]
-    config = json.loads(found["kubeconfig"])["clusters"][0]["cluster"]
-    assert config == {"server": found["endpoint"], "certificate-authority-data": found["authority"]}
+    cluster, outputs = recording.of(aws.eks.Cluster)[CONTROL_PLANE], recording.returned
+    assert outputs["arn"] == cluster.outputs["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
+    assert outputs["endpoint"] == cluster.outputs["endpoint"]
+    assert outputs["group"] == cluster.outputs["vpcConfig"]["clusterSecurityGroupId"]
+    assert outputs["issuer"] == cluster.outputs["identities"][0]["oidcs"][0]["issuer"]
+    config = json.loads(outputs["kubeconfig"])["clusters"][0]["cluster"]
+    assert config == {"server": outputs["endpoint"], "certificate-authority-data": outputs["authority"]}
 
 
-def test_service_accounts_can_be_trusted_by_the_clusters_issuer() -> None:
+def test_there_is_an_oidc_provider_for_the_clusters_issuer() -> None:
     recording = record_control_plane()
     provider = recording.one(aws.iam.OpenIdConnectProvider)
     assert provider.inputs == {"url": recording.returned["issuer"], "clientIdLists": ["sts.amazonaws.com"]}
@@ -138,15 +138,15 @@ def test_service_accounts_can_be_trusted_by_the_clusters_issuer() -> None:
 
 def test_in_a_first_preview_only_settings_are_known() -> None:
     recording = record_control_plane(preview=True)
-    found = recording.returned
-    assert found["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
+    outputs = recording.returned
+    assert outputs["arn"] == f"arn:aws:eks:us-east-1:111122223333:cluster/{CLUSTER_NAME}"
     for key in ("endpoint", "authority", "kubeconfig", "group", "issuer", "oidc"):
-        assert found[key] == UNKNOWN
-    assert {found.name for found in recording} == {found.name for found in record_control_plane()}
+        assert outputs[key] == UNKNOWN
+    assert {resource.name for resource in recording} == {outputs.name for outputs in record_control_plane()}
 
 
-def test_every_resource_has_an_explicit_provider_and_a_name_of_the_cluster() -> None:
+def test_every_resource_has_an_explicit_provider_and_the_component_prefix() -> None:
     recording = record_control_plane()
     assert recording.default_provider_users == ()
-    names = {found.name for found in recording} - {"aws", "kubernetes", "cluster"}
+    names = {resource.name for resource in recording} - {"aws", "kubernetes", "cluster"}
     assert all(name.startswith("cluster-") for name in names)

@@ -1,4 +1,4 @@
-"""The kubeconfig: a whole one, the same text for the same cluster, and no credential in it."""
+"""The kubeconfig: complete, deterministic, without credentials."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.mocks import UNKNOWN, run
 GIVEN = ("slipway-test", "eu-west-1", "https://api.example", "Q0E=")
 
 
-def test_the_current_context_leads_to_cluster_and_user() -> None:
+def test_the_current_context_refers_to_cluster_and_user() -> None:
     config = document(*GIVEN)
     (context,) = config["contexts"]
     assert config["current-context"] == context["name"] == "slipway-test"
@@ -25,7 +25,7 @@ def test_the_current_context_leads_to_cluster_and_user() -> None:
     }
 
 
-def test_the_token_is_asked_for_this_cluster_in_its_region_without_questions() -> None:
+def test_the_token_command_names_cluster_and_region_and_never_prompts() -> None:
     exec_ = document(*GIVEN)["users"][0]["user"]["exec"]
     assert exec_["command"] == "aws"
     assert exec_["args"][:6] == ["eks", "get-token", "--cluster-name", "slipway-test", "--region", "eu-west-1"]
@@ -44,10 +44,10 @@ def test_the_text_is_json_with_sorted_keys() -> None:
 
 
 @pytest.mark.parametrize("part", [2, 3])
-def test_it_is_unknown_as_long_as_a_part_is(part: int) -> None:
+def test_it_is_unknown_while_a_part_is_unknown(part: int) -> None:
     def build() -> Any:
-        given: list[Any] = [*GIVEN]
-        given[part] = aws.ec2.Vpc("later").arn
-        return kubeconfig(*given)
+        arguments: list[Any] = [*GIVEN]
+        arguments[part] = aws.ec2.Vpc("later").arn
+        return kubeconfig(*arguments)
 
     assert run(build, preview=True).returned == UNKNOWN

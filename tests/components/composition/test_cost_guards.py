@@ -1,4 +1,4 @@
-"""Notices, budgets, schedules and evenings: what is made, who may use it, and nothing where nothing is asked."""
+"""Notifications, budgets, scheduled scaling and notebook shutdown: resources, permissions, and nothing by default."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ POOLS: Final[dict[str, dict[str, Any]]] = {
 TEAMS: Final = {
     "nlp": {"project": "llm", "costCenter": "research", "budgetUsd": 100, "cpus": {"cpu": {"nominalQuota": 4}}}
 }
-TOLD: Final = {"emails": ["ml-platform@example.com"], "https": ["https://hooks.example/a/b"]}
-NIGHTS: Final = {"stop": "0 20 * * MON-FRI", "start": "0 7 * * MON-FRI", "timezone": "Europe/Paris"}
+NOTIFICATIONS: Final = {"emails": ["ml-platform@example.com"], "https": ["https://hooks.example/a/b"]}
+SCHEDULE: Final = {"stop": "0 20 * * MON-FRI", "start": "0 7 * * MON-FRI", "timezone": "Europe/Paris"}
 TOPIC: Final = f"arn:aws:sns:{REGION}:{ACCOUNT}:slipway-test-notices"
 
 
-def guarded(**parts: Any) -> Recording:
+def record_guards(**parts: Any) -> Recording:
     def build() -> None:
-        given = providers()
-        opts = pulumi.ResourceOptions(providers=given)
+        both = providers()
+        opts = pulumi.ResourceOptions(providers=both)
         settings = platform(POOLS, **parts)
-        cluster = cluster_outputs(given[0])
+        cluster = cluster_outputs(both[0])
         context = NodePoolContext(
             specs=resolve_all(settings), cluster=cluster, network=network_outputs("abc"), isolated=False, opts=opts
         )
@@ -58,45 +58,45 @@ def cost(**settings: Any) -> Cost:
     return Cost.model_validate_json(json.dumps(settings))
 
 
-def test_nothing_is_made_where_nothing_is_asked() -> None:
-    found = guarded(teams=TEAMS)
-    assert not [one for one in found if one.type.startswith(("aws:sns", "aws:budgets", "aws:costexplorer"))]
-    assert found.of(aws.autoscaling.Schedule) == {}
-    assert found.default_provider_users == ()
+def test_nothing_is_declared_without_settings() -> None:
+    recording = record_guards(teams=TEAMS)
+    assert not [one for one in recording if one.type.startswith(("aws:sns", "aws:budgets", "aws:costexplorer"))]
+    assert recording.of(aws.autoscaling.Schedule) == {}
+    assert recording.default_provider_users == ()
 
 
-def test_the_topic_has_the_name_that_alertmanager_was_told() -> None:
-    found = guarded(notifications=TOLD)
-    topic = found.one(aws.sns.Topic).inputs
+def test_the_topic_has_the_name_in_alertmanagers_configuration() -> None:
+    recording = record_guards(notifications=NOTIFICATIONS)
+    topic = recording.one(aws.sns.Topic).inputs
     assert topic["name"] == TOPIC.rpartition(":")[2]
-    assert topic_arn(platform(POOLS, notifications=TOLD)) == TOPIC
+    assert topic_arn(platform(POOLS, notifications=NOTIFICATIONS)) == TOPIC
     assert topic_arn(platform(POOLS)) is None
 
 
-def test_only_budgets_and_anomaly_detection_of_this_account_publish_besides_the_pods() -> None:
-    found = guarded(notifications=TOLD)
-    services, tls = json.loads(found.one(aws.sns.TopicPolicy).inputs["policy"])["Statement"]
+def test_only_budgets_and_anomaly_detection_of_this_account_can_publish() -> None:
+    recording = record_guards(notifications=NOTIFICATIONS)
+    services, tls = json.loads(recording.one(aws.sns.TopicPolicy).inputs["policy"])["Statement"]
     assert services["Principal"] == {"Service": ["budgets.amazonaws.com", "costalerts.amazonaws.com"]}
     assert services["Condition"] == {"StringEquals": {"aws:SourceAccount": [ACCOUNT]}}
     assert (services["Resource"], services["Action"]) == ([TOPIC], ["sns:Publish"])
     assert (tls["Effect"], tls["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": ["false"]}})
-    key = found.of(aws.kms.Key)["notices-key"].inputs
+    key = recording.of(aws.kms.Key)["notices-key"].inputs
     assert key["enableKeyRotation"] is True
     use = json.loads(key["policy"])["Statement"][1]
     assert use["Principal"] == services["Principal"]
     assert use["Condition"] == services["Condition"]
 
 
-def test_each_subscriber_has_a_name_of_its_own() -> None:
-    found = subscribers(Notifications.model_validate_json(json.dumps(TOLD)))
-    assert found == {
+def test_each_subscriber_has_its_own_name() -> None:
+    by_name = subscribers(Notifications.model_validate_json(json.dumps(NOTIFICATIONS)))
+    assert by_name == {
         "email-ml-platform-example-com": ("email", "ml-platform@example.com"),
         "https-hooks-example-a-b": ("https", "https://hooks.example/a/b"),
     }
-    assert len(guarded(notifications=TOLD).of(aws.sns.TopicSubscription)) == 2
+    assert len(record_guards(notifications=NOTIFICATIONS).of(aws.sns.TopicSubscription)) == 2
 
 
-def test_a_budget_counts_the_account_or_the_tag_and_teams_by_theirs() -> None:
+def test_budgets_filter_by_environment_and_team_tags() -> None:
     teams = platform(POOLS, teams=TEAMS).teams
     assert budgets(cost(), "dev", teams) == {}
     account = budgets(cost(monthlyBudgetUsd=5000), "dev", teams)
@@ -106,53 +106,58 @@ def test_a_budget_counts_the_account_or_the_tag_and_teams_by_theirs() -> None:
     assert (shared["team-nlp"].usd, shared["team-nlp"].filters) == (100, {"TagKeyValue": ["user:team$nlp"]})
 
 
-def test_thresholds_are_told_as_money_is_spent_and_once_before() -> None:
-    found = notifications([50, 100])
-    assert [(each["notification_type"], each["threshold"]) for each in found] == [
+def test_notifications_are_sent_at_thresholds_and_for_the_forecast() -> None:
+    thresholds = notifications([50, 100])
+    assert [(each["notification_type"], each["threshold"]) for each in thresholds] == [
         ("ACTUAL", 50),
         ("ACTUAL", 100),
         ("FORECASTED", 100),
     ]
 
 
-def test_budgets_and_the_watch_tell_the_topic_once_it_takes_their_word() -> None:
-    found = guarded(notifications=TOLD, cost={"monthlyBudgetUsd": 5000, "anomalyUsd": 100, "allocationTags": ["team"]})
-    budget = found.one(aws.budgets.Budget)
+def test_budgets_and_anomaly_detection_depend_on_the_topic_policy() -> None:
+    recording = record_guards(
+        notifications=NOTIFICATIONS, cost={"monthlyBudgetUsd": 5000, "anomalyUsd": 100, "allocationTags": ["team"]}
+    )
+    budget = recording.one(aws.budgets.Budget)
     assert all(len(each["subscriberSnsTopicArns"]) == 1 for each in budget.inputs["notifications"])
     assert (budget.inputs["limitAmount"], budget.inputs["accountId"]) == ("5000", ACCOUNT)
-    watch = found.one(aws.costexplorer.AnomalySubscription)
+    watch = recording.one(aws.costexplorer.AnomalySubscription)
     assert watch.inputs["frequency"] == "IMMEDIATE"
     assert watch.inputs["thresholdExpression"]["dimension"]["values"] == ["100"]
     for one in (budget, watch):
-        assert found.waits(one, found.one(aws.sns.TopicPolicy))
-    assert found.one(aws.costexplorer.CostAllocationTag).inputs["tagKey"] == "team"
+        assert recording.waits(one, recording.one(aws.sns.TopicPolicy))
+    assert recording.one(aws.costexplorer.CostAllocationTag).inputs["tagKey"] == "team"
 
 
-def test_an_account_that_has_a_watch_keeps_it() -> None:
+def test_an_existing_anomaly_monitor_is_used() -> None:
     arn = f"arn:aws:ce::{ACCOUNT}:anomalymonitor/01234567-89ab-4cde-8f01-23456789abcd"
-    found = guarded(notifications=TOLD, cost={"anomalyUsd": 100, "anomalyMonitorArn": arn})
-    assert found.of(aws.costexplorer.AnomalyMonitor) == {}
-    assert found.one(aws.costexplorer.AnomalySubscription).inputs["monitorArnLists"] == [arn]
+    recording = record_guards(notifications=NOTIFICATIONS, cost={"anomalyUsd": 100, "anomalyMonitorArn": arn})
+    assert recording.of(aws.costexplorer.AnomalyMonitor) == {}
+    assert recording.one(aws.costexplorer.AnomalySubscription).inputs["monitorArnLists"] == [arn]
 
 
 def test_a_pool_goes_to_zero_at_night_and_comes_back_with_its_own_bounds() -> None:
-    found = guarded(cost={"schedules": {"nights": {**NIGHTS, "pools": ["a100"]}}}).of(aws.autoscaling.Schedule)
+    recording = record_guards(cost={"schedules": {"nights": {**SCHEDULE, "pools": ["a100"]}}}).of(
+        aws.autoscaling.Schedule
+    )
     bounds = {
-        name: tuple(one.inputs[key] for key in ("minSize", "maxSize", "desiredCapacity")) for name, one in found.items()
+        name: tuple(one.inputs[key] for key in ("minSize", "maxSize", "desiredCapacity"))
+        for name, one in recording.items()
     }
     assert bounds == {"schedules-a100-start": (1, 4, 1), "schedules-a100-stop": (0, 0, 0)}
-    stop = found["schedules-a100-stop"].inputs
+    stop = recording["schedules-a100-stop"].inputs
     assert (stop["recurrence"], stop["timeZone"]) == ("0 20 * * MON-FRI", "Europe/Paris")
     assert stop["autoscalingGroupName"]
 
 
-def test_actions_have_an_order_that_does_not_hang_on_the_files() -> None:
+def test_the_order_of_actions_does_not_depend_on_the_stack_file() -> None:
     pools = platform({**POOLS, "b": {"preset": "cpu", "provisioner": "managed"}}).pools
-    given = {
-        name: Schedule.model_validate_json(json.dumps({**NIGHTS, "pools": [pool]}))
+    schedules = {
+        name: Schedule.model_validate_json(json.dumps({**SCHEDULE, "pools": [pool]}))
         for name, pool in (("z", "a100"), ("y", "b"))
     }
-    assert [(each.pool, each.role) for each in actions(given, pools)] == [
+    assert [(each.pool, each.role) for each in actions(schedules, pools)] == [
         ("a100", "start"),
         ("a100", "stop"),
         ("b", "start"),
@@ -160,19 +165,19 @@ def test_actions_have_an_order_that_does_not_hang_on_the_files() -> None:
     ]
 
 
-def test_evenings_end_notebooks_in_every_namespace_of_every_team() -> None:
+def test_notebooks_are_shut_down_in_every_team_namespace() -> None:
     evenings = {"evenings": {"stop": "0 20 * * *", "notebooks": True}}
-    found = guarded(teams=TEAMS, cost={"schedules": evenings})
-    jobs = found.of(type_token("batch/v1", "CronJob"))
+    recording = record_guards(teams=TEAMS, cost={"schedules": evenings})
+    jobs = recording.of(type_token("batch/v1", "CronJob"))
     assert set(jobs) == {"evenings-nlp-evenings"}
     assert (
-        found.one(type_token("v1", "Namespace")).inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
+        recording.one(type_token("v1", "Namespace")).inputs["metadata"]["labels"]["pod-security.kubernetes.io/enforce"]
         == "restricted"
     )
-    assert guarded(cost={"schedules": evenings}).of(type_token("batch/v1", "CronJob")) == {}
+    assert record_guards(cost={"schedules": evenings}).of(type_token("batch/v1", "CronJob")) == {}
 
 
-def test_an_evening_may_do_nothing_but_end_pods_and_touches_notebooks_alone() -> None:
+def test_the_shutdown_can_only_delete_pods_and_selects_notebooks() -> None:
     schedule = Schedule.model_validate_json(json.dumps({"stop": "0 20 * * *", "notebooks": True}))
     job = shutdown_job("evenings", schedule, "nlp", "1.35")
     spec = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]

@@ -1,4 +1,4 @@
-"""All nodes of a platform together."""
+"""All node pools of a platform."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ def recording() -> Recording:
 
 
 def registered(recording: Recording) -> dict[str, Any]:
-    return {found.urn: (found.inputs, found.depends_on, found.outputs) for found in recording}
+    return {resource.urn: (resource.inputs, resource.depends_on, resource.outputs) for resource in recording}
 
 
-def test_nothing_uses_credentials_that_happen_to_be_around(recording: Recording) -> None:
+def test_no_resource_uses_a_default_provider(recording: Recording) -> None:
     assert recording.default_provider_users == ()
 
 
-def test_names_are_made_of_components_roles_and_keys(recording: Recording) -> None:
+def test_logical_names_consist_of_component_role_and_key(recording: Recording) -> None:
     top = re.compile(r"^(cluster-autoscaler|karpenter|karpenter-nodes|nodes|pool-(cpu|fixed|system|zero))(-|$)")
-    given = {"aws", "cluster", "kubernetes"}
-    names = [found.name for found in recording if found.name not in given]
+    fixtures = {"aws", "cluster", "kubernetes"}
+    names = [resource.name for resource in recording if resource.name not in fixtures]
     assert [name for name in names if not top.match(name)] == []
     assert not [name for name in names if re.search(r"us-east-1|111122223333|slipway-test", name)]
 
 
-def test_a_pool_in_the_middle_of_the_file_changes_only_its_own_resources() -> None:
+def test_adding_a_pool_changes_no_other_resources() -> None:
     before = {"a": POOLS["cpu"], "z": POOLS["zero"]}
     for added in (POOLS["cpu"], POOLS["fixed"], POOLS["zero"]):
         one = registered(record_fleet(before))
@@ -50,19 +50,19 @@ def test_a_pool_in_the_middle_of_the_file_changes_only_its_own_resources() -> No
         assert all("pool-middle" in urn for urn in set(other) - set(one))
 
 
-def test_the_first_pool_of_cut_gpus_switches_on_what_karpenter_needs_for_it() -> None:
+def test_the_first_mig_pool_changes_only_karpenters_release() -> None:
     sliced = {"preset": "a100", "mig": {"layout": "all-1g.5gb"}}
     before = registered(record_fleet({"a": POOLS["cpu"]}))
     after = registered(record_fleet({"a": POOLS["cpu"], "middle": sliced}))
-    changed = {urn.rpartition("::")[2] for urn, found in before.items() if after[urn] != found}
+    changed = {urn.rpartition("::")[2] for urn, rule in before.items() if after[urn] != rule}
     assert changed == {"karpenter-release"}
 
 
-def test_the_order_of_the_file_means_nothing() -> None:
+def test_the_order_in_the_stack_file_is_irrelevant() -> None:
     assert registered(record_fleet(POOLS)) == registered(record_fleet(dict(reversed(POOLS.items()))))
 
 
-def test_cluster_autoscaler_is_there_only_for_groups_that_scale() -> None:
+def test_cluster_autoscaler_is_installed_only_for_groups_that_scale() -> None:
     scaling = record_fleet({"system": FIXED_SYSTEM, "zero": POOLS["zero"]})
     assert "cluster-autoscaler-release" in scaling.of(Release)
     assert "cluster-autoscaler-release" in record_fleet({}).of(Release), "the system pool of the preset scales"
@@ -70,20 +70,20 @@ def test_cluster_autoscaler_is_there_only_for_groups_that_scale() -> None:
     assert "cluster-autoscaler-release" not in fixed.of(Release)
 
 
-def test_karpenter_is_there_only_for_its_pools() -> None:
+def test_karpenter_is_installed_only_for_its_pools() -> None:
     recording = record_fleet({"fixed": POOLS["fixed"]})
     assert "karpenter-release" not in recording.of(Release)
     assert not recording.of(aws.sqs.Queue)
     assert not recording.of(aws.iam.InstanceProfile)
 
 
-def test_managed_groups_wait_for_no_other_group(recording: Recording) -> None:
+def test_managed_groups_do_not_depend_on_each_other(recording: Recording) -> None:
     groups = recording.of(aws.eks.NodeGroup)
     for one in groups.values():
         assert not any(recording.waits(one, other) for other in groups.values() if other is not one)
 
 
-def test_controllers_wait_for_the_system_pool_and_for_no_other(recording: Recording) -> None:
+def test_controllers_depend_only_on_the_system_pool(recording: Recording) -> None:
     groups = recording.of(aws.eks.NodeGroup)
     for name in ("karpenter-release", "cluster-autoscaler-release"):
         release = recording.of(Release)[name]
@@ -91,7 +91,7 @@ def test_controllers_wait_for_the_system_pool_and_for_no_other(recording: Record
         assert awaited == {"pool-system-node-group"}
 
 
-def test_crds_wait_for_no_node(recording: Recording) -> None:
+def test_crds_depend_on_no_node(recording: Recording) -> None:
     crds = recording.of(Release)["karpenter-crd"]
     assert not any(recording.waits(crds, group) for group in recording.of(aws.eks.NodeGroup).values())
 
@@ -101,7 +101,7 @@ def test_all_managed_groups_share_one_role(recording: Recording) -> None:
     assert sources == {(recording.of(aws.iam.Role)["nodes-role"].urn,)}
 
 
-def test_a_network_without_a_way_out_makes_karpenter_ask_for_no_prices() -> None:
+def test_in_an_isolated_network_karpenter_does_not_query_prices() -> None:
     endpoints = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sqs", "ssm", "sts"]
     network = {
         "cidr": "10.0.0.0/16",

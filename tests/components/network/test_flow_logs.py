@@ -1,4 +1,4 @@
-"""Flow logs: kept for a time, encrypted, written by a role that can do nothing else."""
+"""Flow logs: with retention, encrypted, written by a role with no other permissions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.components.network.test_network import record
 GROUP = "arn:aws:logs:us-east-1:111122223333:log-group:/aws/vpc/slipway-test/flow-logs"
 
 
-def test_the_log_group_is_made_first_with_retention_and_key() -> None:
+def test_flow_logs_depend_on_a_log_group_with_retention_and_key() -> None:
     recording = record(flowLogs={"retentionDays": 7, "trafficType": "REJECT"})
     group, log = recording.one(aws.cloudwatch.LogGroup), recording.one(aws.ec2.FlowLog)
     assert recording.waits(log, group)
@@ -21,7 +21,7 @@ def test_the_log_group_is_made_first_with_retention_and_key() -> None:
     assert log.input_sources["vpcId"] == (recording.one(aws.ec2.Vpc).urn,)
 
 
-def test_the_role_may_write_to_this_log_group_alone() -> None:
+def test_the_role_can_write_only_to_this_log_group() -> None:
     recording = record()
     write, find = json.loads(recording.one(aws.iam.RolePolicy).inputs["policy"])["Statement"]
     assert write["Action"] == ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
@@ -30,7 +30,7 @@ def test_the_role_may_write_to_this_log_group_alone() -> None:
     assert recording.waits(recording.one(aws.ec2.FlowLog), recording.one(aws.iam.RolePolicy))
 
 
-def test_the_role_acts_for_flow_logs_of_this_account_alone() -> None:
+def test_only_flow_logs_of_this_account_can_assume_the_role() -> None:
     (trust,) = json.loads(record().one(aws.iam.Role).inputs["assumeRolePolicy"])["Statement"]
     assert trust["Principal"] == {"Service": ["vpc-flow-logs.amazonaws.com"]}
     assert trust["Condition"] == {
@@ -39,7 +39,7 @@ def test_the_role_acts_for_flow_logs_of_this_account_alone() -> None:
     }
 
 
-def test_the_key_rotates_and_serves_this_log_group_alone() -> None:
+def test_the_key_rotates_and_is_used_only_by_this_log_group() -> None:
     key = record().one(aws.kms.Key)
     assert key.inputs["enableKeyRotation"] is True
     administration, encryption = json.loads(key.inputs["policy"])["Statement"]

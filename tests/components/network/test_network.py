@@ -1,4 +1,4 @@
-"""The network as a whole: what changes with zones and modes, what is open, what is protected."""
+"""The whole network: changes of zones and NAT mode, security, protection."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def record(letters: str = "ab", *, preview: bool = False, protect: bool = False,
 
 
 def differing(one: Recording, other: Recording) -> dict[str, set[str]]:
-    """Names of resources that both have and whose inputs differ, with those inputs."""
-    found = {}
+    """Resources in both recordings whose inputs differ: names, with the keys of those inputs."""
+    differences = {}
     for urn in one.resources.keys() & other.resources.keys():
         before, after = one.resources[urn].inputs, other.resources[urn].inputs
         keys = {key for key in before.keys() | after.keys() if before.get(key) != after.get(key)}
         if keys:
-            found[one.resources[urn].name] = keys
-    return found
+            differences[one.resources[urn].name] = keys
+    return differences
 
 
-def test_a_further_zone_adds_its_own_parts_and_touches_shared_lists_only() -> None:
+def test_adding_a_zone_changes_only_shared_lists() -> None:
     before = record("ac", podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS)
     after = record("abc", podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS)
     assert before.resources.keys() < after.resources.keys()
@@ -59,7 +59,7 @@ def test_a_further_zone_adds_its_own_parts_and_touches_shared_lists_only() -> No
     }
 
 
-def test_a_change_of_nat_mode_changes_routes_and_replaces_nothing() -> None:
+def test_changing_the_nat_mode_changes_only_routes() -> None:
     single, each = record("abc", nat="single"), record("abc", nat="per-zone")
     assert single.resources.keys() < each.resources.keys()
     assert {name for _, name in _added(single, each)} == {
@@ -72,14 +72,14 @@ def test_a_change_of_nat_mode_changes_routes_and_replaces_nothing() -> None:
     }
 
 
-def test_the_single_nat_gateway_stands_in_the_first_zone() -> None:
+def test_the_single_nat_gateway_is_in_the_first_zone() -> None:
     recording = record("cba", nat="single")
     assert set(recording.of(aws.ec2.NatGateway)) == {"network-route-nat-a"}
     public = recording.of(aws.ec2.Subnet)["network-subnet-public-a"]
     assert recording.one(aws.ec2.NatGateway).input_sources["subnetId"] == (public.urn,)
 
 
-def test_without_nat_nothing_private_leads_out_and_nodes_wait_for_endpoints() -> None:
+def test_without_nat_private_subnets_have_no_default_route_and_nodes_depend_on_endpoints() -> None:
     recording = record(nat="none", endpoints=ENDPOINTS)
     assert not recording.of(aws.ec2.NatGateway)
     assert not recording.of(aws.ec2.Eip)
@@ -88,7 +88,7 @@ def test_without_nat_nothing_private_leads_out_and_nodes_wait_for_endpoints() ->
     assert endpoints <= set(recording.returned["ready"])
 
 
-def test_with_nat_nodes_wait_for_routes_and_not_for_endpoints() -> None:
+def test_with_nat_nodes_depend_on_routes_and_not_on_endpoints() -> None:
     recording = record(endpoints=ENDPOINTS)
     names = {recording.resources[urn].name for urn in recording.returned["ready"]}
     assert names == {
@@ -97,7 +97,7 @@ def test_with_nat_nodes_wait_for_routes_and_not_for_endpoints() -> None:
     }
 
 
-def test_a_nat_gateway_waits_for_the_way_out_of_its_subnet() -> None:
+def test_a_nat_gateway_depends_on_the_route_of_its_subnet() -> None:
     recording = record()
     nat, route = recording.one(aws.ec2.NatGateway), recording.of(aws.ec2.Route)["network-route-public-default"]
     association = recording.of(aws.ec2.RouteTableAssociation)["network-route-public-association-a"]
@@ -111,11 +111,11 @@ def test_every_private_subnet_has_the_route_table_of_its_zone() -> None:
     for kind in ("private", "pods"):
         for letter in "ab":
             table = recording.of(aws.ec2.RouteTable)[f"network-route-private-{letter}"]
-            found = associations[f"network-route-{kind}-association-{letter}"]
-            assert found.input_sources["routeTableId"] == (table.urn,)
+            association = associations[f"network-route-{kind}-association-{letter}"]
+            assert association.input_sources["routeTableId"] == (table.urn,)
 
 
-def test_only_what_holds_state_is_protected_and_only_on_request() -> None:
+def test_resources_with_state_are_protected_only_if_configured() -> None:
     assert record().protected == set()
     assert record(protect=True).protected == {
         "network-vpc",
@@ -124,7 +124,7 @@ def test_only_what_holds_state_is_protected_and_only_on_request() -> None:
     }
 
 
-def test_no_rule_lets_the_world_in() -> None:
+def test_no_security_group_rule_allows_the_internet() -> None:
     recording = record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS)
     rules = recording.of(aws.vpc.SecurityGroupIngressRule).values()
     assert rules
@@ -143,7 +143,7 @@ def test_the_default_security_group_is_emptied() -> None:
     assert group.inputs["ingress"] == group.inputs["egress"] == []
 
 
-def test_no_subnet_gives_out_public_addresses() -> None:
+def test_no_subnet_assigns_public_addresses() -> None:
     subnets = record(podCidr="100.64.0.0/16").of(aws.ec2.Subnet)
     assert len(subnets) == 6
     assert {subnet.inputs["mapPublicIpOnLaunch"] for subnet in subnets.values()} == {False}
@@ -154,7 +154,7 @@ def test_the_vpc_resolves_names_of_its_private_endpoints() -> None:
     assert vpc.inputs["enableDnsSupport"] is vpc.inputs["enableDnsHostnames"] is True
 
 
-def test_the_handle_says_which_subnet_is_in_which_zone() -> None:
+def test_outputs_map_zones_to_subnets() -> None:
     recording = record("ab", podCidr="100.64.0.0/16")
     returned = recording.returned
     assert returned["zones"] == {"a": "us-east-1a", "b": "us-east-1b"}
@@ -166,28 +166,29 @@ def test_the_handle_says_which_subnet_is_in_which_zone() -> None:
             assert subnets[f"network-subnet-{kind}-{letter}"].inputs["availabilityZone"] == f"us-east-1{letter}"
 
 
-def test_a_first_preview_works_with_nothing_known() -> None:
+def test_a_first_preview_works_with_unknown_values() -> None:
     recording = record(podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS, preview=True)
     assert recording.returned["vpcId"] == UNKNOWN
-    assert {(found.type, found.name) for found in recording} == {
-        (found.type, found.name) for found in record(podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS)
+    assert {(resource.type, resource.name) for resource in recording} == {
+        (resource.type, resource.name)
+        for resource in record(podCidr="100.64.0.0/16", nat="per-zone", endpoints=ENDPOINTS)
     }
 
 
 @pytest.mark.parametrize("flow_logs", [True, False])
-def test_every_resource_has_an_explicit_provider_and_a_name_of_the_network(flow_logs: bool) -> None:
+def test_every_network_resource_has_an_explicit_provider_and_prefix(flow_logs: bool) -> None:
     recording = record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS, flowLogs={"enabled": flow_logs})
     assert recording.default_provider_users == ()
-    names = {found.name for found in recording if found.name not in ("aws", "kubernetes", "network")}
+    names = {resource.name for resource in recording if resource.name not in ("aws", "kubernetes", "network")}
     assert all(name.startswith("network-") for name in names)
     assert any(name.startswith("network-flow-logs") for name in names) is flow_logs
 
 
-def test_region_and_account_are_in_no_logical_name() -> None:
-    for found in record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS):
-        assert not any(part in found.name for part in ("us-east-1", "1111", CLUSTER_NAME))
+def test_logical_names_contain_neither_region_nor_account() -> None:
+    for resource in record(podCidr="100.64.0.0/16", endpoints=ENDPOINTS):
+        assert not any(part in resource.name for part in ("us-east-1", "1111", CLUSTER_NAME))
 
 
 def _added(before: Recording, after: Recording) -> set[tuple[str, str]]:
     fresh: list[Registered] = [after.resources[urn] for urn in after.resources.keys() - before.resources.keys()]
-    return {(found.type, found.name) for found in fresh}
+    return {(resource.type, resource.name) for resource in fresh}

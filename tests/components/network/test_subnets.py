@@ -1,4 +1,4 @@
-"""Tags of subnets: who finds which."""
+"""Tags of subnets, by which controllers find them."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ def _tags(kind: str, **more: Any) -> dict[str, str]:
     return tags
 
 
-def test_load_balancers_find_public_subnets_when_they_face_the_internet_and_private_ones_when_not() -> None:
+def test_subnets_have_the_tags_of_public_and_internal_load_balancers() -> None:
     assert _tags("public") == {"Name": "slipway-test-public-a", "kubernetes.io/role/elb": "1"}
     assert _tags("private")["kubernetes.io/role/internal-elb"] == "1"
 
 
-def test_karpenter_finds_the_nodes_subnets_and_no_others() -> None:
+def test_only_node_subnets_have_karpenters_tag() -> None:
     recording = record(podCidr="100.64.0.0/16")
-    found = {
+    names = {
         name
         for name, subnet in recording.of(aws.ec2.Subnet).items()
         if subnet.inputs["tags"].get("karpenter.sh/discovery") == "slipway-test"
     }
-    assert found == {"network-subnet-private-a", "network-subnet-private-b"}
+    assert names == {"network-subnet-private-a", "network-subnet-private-b"}
 
 
-def test_the_cni_puts_pods_into_their_own_range_where_there_is_one_and_into_the_nodes_subnets_where_not() -> None:
+def test_the_cni_uses_pod_subnets_if_there_are_any() -> None:
     assert _tags("pods", podCidr="100.64.0.0/16") == {"Name": "slipway-test-pods-a", "kubernetes.io/role/cni": "1"}
     assert _tags("private", podCidr="100.64.0.0/16")["kubernetes.io/role/cni"] == "0"
     assert "kubernetes.io/role/cni" not in _tags("private")
 
 
-def test_a_pod_subnet_waits_for_the_second_range_and_other_subnets_do_not() -> None:
+def test_only_pod_subnets_depend_on_the_secondary_cidr() -> None:
     recording = record(podCidr="100.64.0.0/16")
     association = recording.one(aws.ec2.VpcIpv4CidrBlockAssociation)
     assert association.inputs["cidrBlock"] == "100.64.0.0/16"
@@ -44,7 +44,7 @@ def test_a_pod_subnet_waits_for_the_second_range_and_other_subnets_do_not() -> N
     assert not recording.waits(subnets["network-subnet-private-a"], association)
 
 
-def test_ranges_follow_from_the_zones_letter() -> None:
+def test_cidrs_follow_from_the_zone_letter() -> None:
     subnets = record("bd").of(aws.ec2.Subnet)
     assert subnets["network-subnet-private-b"].inputs["cidrBlock"] == "10.16.32.0/19"
     assert subnets["network-subnet-private-d"].inputs["cidrBlock"] == "10.16.96.0/19"

@@ -1,4 +1,4 @@
-"""For each alert: series under which it fires, and series, as near as may be, under which it does not."""
+"""For each alert: series with which it fires, and similar series with which it doesn't."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from tests.components.observability.situations import (
 CASES: Final = (
     Case(
         alert="GpuIdle",
-        what="held by a team and idle for longer than an hour",
+        what="allocated to a team and idle for more than an hour",
         series={**TEAM, **gpu("0.01")},
         at="90m",
         labels=IDLE,
         summary="Pod nlp/train-0 of nlp holds an idle GPU on n1.",
     ),
     Case(alert="GpuIdle", what="idle for half an hour", series={**TEAM, **gpu("0.9+0x60 0.01+0x30")}, at="90m"),
-    Case(alert="GpuIdle", what="held by nobody", series=gpu("0"), at="90m"),
+    Case(alert="GpuIdle", what="not allocated", series=gpu("0"), at="90m"),
     Case(
         alert="GpuIdle",
-        what="idle, and the monitor does not honour labels",
+        what="idle, and the monitor doesn't honor labels",
         series={
             **TEAM,
             'DCGM_FI_PROF_GR_ENGINE_ACTIVE{hostname="n1",UUID="GPU-1",namespace="gpu-operator",pod="dcgm-1",'
@@ -85,7 +85,7 @@ CASES: Final = (
     ),
     Case(
         alert="PodPending",
-        what="on a node, and its image does not come, in no team",
+        what="on a node, but its image can't be pulled, in no team",
         series={
             **pod("kube_pod_status_phase", phase="Pending"),
             **pod("kube_pod_status_scheduled", condition="true"),
@@ -96,7 +96,7 @@ CASES: Final = (
     ),
     Case(
         alert="PodPending",
-        what="held back by its queue",
+        what="suspended by its queue",
         series={
             **TEAM,
             **pod("kube_pod_status_phase", phase="Pending"),
@@ -174,7 +174,7 @@ CASES: Final = (
     ),
     Case(
         alert="CheckpointNotWritten",
-        what="the volume is still, and the process says that it wrote",
+        what="the volume doesn't change, but the process reports a checkpoint",
         series={
             **CLAIM,
             **claim("kubelet_volume_stats_used_bytes", "10"),
@@ -184,7 +184,7 @@ CASES: Final = (
     ),
     Case(
         alert="CheckpointNotWritten",
-        what="the process says that it last wrote long ago",
+        what="the process reports that its last checkpoint is old",
         series={
             **CLAIM,
             **claim("kubelet_volume_stats_used_bytes", "10"),
@@ -216,11 +216,11 @@ CASES: Final = (
     ),
     Case(
         alert="SpotReclaim",
-        what="Karpenter was told",
+        what="Karpenter received an interruption notice",
         series={SPOT: "0+0x10 1+0x20"},
         at="15m",
         labels={"message_type": "spot_interrupted"},
-        summary="EC2 takes back 1 Spot machines.",
+        summary="EC2 reclaims 1 Spot instances.",
     ),
     Case(
         alert="SpotReclaim",
@@ -231,7 +231,7 @@ CASES: Final = (
         },
         at="5m",
         labels={"pool": "gpu-spot"},
-        summary="EC2 takes back 1 Spot machines of gpu-spot.",
+        summary="EC2 reclaims 1 Spot instances of gpu-spot.",
     ),
     Case(
         alert="SpotReclaim",
@@ -245,33 +245,33 @@ CASES: Final = (
     ),
     Case(
         alert="QueueStarving",
-        what="seven hours and nothing let in",
+        what="seven hours and none admitted",
         series={**QUEUE, ADMITTED: "5"},
         at="7h",
         labels={"cluster_queue": "nlp", "team": "nlp"},
         summary="3 workloads wait in queue nlp and none is admitted.",
     ),
-    Case(alert="QueueStarving", what="one is let in at times", series={**QUEUE, ADMITTED: "0+1x600"}, at="7h"),
+    Case(alert="QueueStarving", what="some are admitted", series={**QUEUE, ADMITTED: "0+1x600"}, at="7h"),
     Case(alert="QueueStarving", what="for an hour", series={**QUEUE, ADMITTED: "5"}, at="1h"),
     Case(
         alert="QuotaFull",
-        what="all used, and more waits",
+        what="all used, and workloads are pending",
         series={**QUEUE, **QUOTA, HELD: "8"},
         at="1h",
         labels={"cluster_queue": "nlp", "team": "nlp", "resource": "nvidia.com/gpu"},
-        summary="Queue nlp uses 100% of its nvidia.com/gpu, and more waits.",
+        summary="Queue nlp uses 100% of its nvidia.com/gpu, and workloads are pending.",
     ),
-    Case(alert="QuotaFull", what="all used, and nothing waits", series={**QUOTA, HELD: "8"}, at="1h"),
+    Case(alert="QuotaFull", what="all used, and nothing is pending", series={**QUOTA, HELD: "8"}, at="1h"),
     Case(alert="QuotaFull", what="not all used", series={**QUEUE, **QUOTA, HELD: "7"}, at="1h"),
     Case(
         alert="CertificateExpiring",
-        what="ends in ten days",
+        what="expires in ten days",
         series={CERTIFICATE: "864000"},
         at="2h",
         labels={"namespace": "kserve", "name": "webhook"},
         summary="Certificate kserve/webhook ends in 9d 22h 0m 0s.",
     ),
-    Case(alert="CertificateExpiring", what="ends in a month", series={CERTIFICATE: "2592000"}, at="2h"),
+    Case(alert="CertificateExpiring", what="expires in a month", series={CERTIFICATE: "2592000"}, at="2h"),
     Case(
         alert="VolumeFull",
         what="5 % left",

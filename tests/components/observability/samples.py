@@ -1,4 +1,4 @@
-"""Rules of a sample platform, as files that promtool reads."""
+"""Rules of a sample platform, as files for promtool."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ BUDGETS: Final = {"nlp": 20_000}
 
 
 def groups(*, opencost: bool = False) -> list[dict[str, Any]]:
-    """Records first, then alerts."""
+    """Recording rules first, then alerts."""
     recorded = rules.records(POOLS, opencost=opencost, budgets=BUDGETS)
     return [*rules.groups_of_records(recorded), *rules.groups_of_alerts(all_alerts(SETTINGS), RUNBOOKS)]
 
 
 def groups_for(alert: str) -> list[dict[str, Any]]:
-    """All records, and of the alerts this one: promtool evaluates whatever is in the file at every step."""
-    cut = [
+    """All recording rules and one alert: promtool evaluates everything in the file at every step."""
+    selected = [
         {**group, "rules": [rule for rule in group["rules"] if rule.get("alert", alert) == alert]} for group in groups()
     ]
-    return [group for group in cut if group["rules"]]
+    return [group for group in selected if group["rules"]]
 
 
-def write(path: Path, found: list[dict[str, Any]]) -> Path:
-    """A rule file."""
-    path.write_text(yaml.safe_dump({"groups": found}))
+def write(path: Path, groups: list[dict[str, Any]]) -> Path:
+    """Write a rule file."""
+    path.write_text(yaml.safe_dump({"groups": groups}))
     return path

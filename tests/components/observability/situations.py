@@ -1,7 +1,7 @@
-"""What cases of alerts are made of: series of one team with one job on one node.
+"""Building blocks of alert cases: series of one team with one job on one node.
 
-Written as `promtool test rules` wants them: `0+1x60` is 0, then sixty values a minute apart, each one more. A single
-value is there from the beginning to the end.
+In the notation of `promtool test rules`: `0+1x60` is 0, then sixty values a minute apart, each incremented by one. A
+single value is constant.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ class Case:
         alert: Its name.
         what: The situation.
         series: Values by series.
-        at: When to look.
-        labels: Labels of the alert that must fire beside those of every one; nothing fires where None.
-        summary: What it must say.
+        at: Time of the evaluation.
+        labels: Expected labels of the alert, besides the common ones; None if it must not fire.
+        summary: Expected summary.
     """
 
     alert: str
@@ -37,8 +37,8 @@ class Case:
 
 def series(metric: str, values: str = "1", **labels: str) -> dict[str, str]:
     """One series with its values."""
-    told = ",".join([f'{name}="{text}"' for name, text in labels.items()])
-    return {f"{metric}{{{told}}}": values}
+    selector = ",".join([f'{name}="{text}"' for name, text in labels.items()])
+    return {f"{metric}{{{selector}}}": values}
 
 
 def pod(metric: str, values: str = "1", **labels: str) -> dict[str, str]:
@@ -54,7 +54,7 @@ def node(**labels: str) -> dict[str, str]:
 
 
 def efa(values: str) -> dict[str, str]:
-    """p5.48xlarge: 3200 Gbit/s are 24e12 bytes a minute."""
+    """p5.48xlarge: 3200 Gbit/s are 24e12 bytes per minute."""
     return series("node_amazonefa_rx_bytes", values, node="n1", device="rdmap0s6", port="1")
 
 

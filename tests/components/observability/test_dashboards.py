@@ -1,4 +1,4 @@
-"""Dashboards: every query parses and asks for series that somebody writes, and the shape is Grafana's."""
+"""Dashboards: every query parses and uses existing series, and the JSON has Grafana's shape."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ FOREIGN: Final = {
     "request_predict_seconds_bucket", "request_predict_seconds_count", "up", "vllm:e2e_request_latency_seconds_bucket",
     "vllm:generation_tokens_total", "vllm:num_requests_running", "vllm:num_requests_waiting",
     "vllm:request_success_total", "vllm:time_to_first_token_seconds_bucket",
-    # Ours: the EFA exporter, and what training processes tell
+    # The platform's: the EFA exporter, and metrics of training processes
     "node_amazonefa_rx_bytes", "slipway_checkpoint_timestamp_seconds",
 }  # fmt: skip
-"""Metrics of others, by where they are documented; a name that is not here was misspelt or never looked up."""
+"""Metrics of other projects, by documentation; a name that isn't here is misspelled or unverified."""
 
 
 def _queries(dashboard: Dashboard) -> Iterator[tuple[str, str]]:
@@ -53,19 +53,19 @@ def _queries(dashboard: Dashboard) -> Iterator[tuple[str, str]]:
 
 
 def _plain(expression: str) -> str:
-    """The expression as Grafana sends it, with variables filled in."""
+    """The expression with variables replaced, as Grafana sends it."""
     filled = expression.replace("$__range", "7d").replace("$__rate_interval", "5m")
     return re.sub(r"\$\w+", ".*", filled)
 
 
 def _metrics(expression: str) -> set[str]:
     """Names of all series in an expression."""
-    found: set[str] = set()
+    names: set[str] = set()
 
     def visit(node: Any) -> None:
         for selector in (node, getattr(node, "vector_selector", None)):
             if isinstance(selector, promql_parser.VectorSelector):
-                found.add(str(selector.name))
+                names.add(str(selector.name))
         for name in ("expr", "lhs", "rhs", "param"):
             child = getattr(node, name, None)
             if isinstance(child, promql_parser.Expr):
@@ -74,32 +74,32 @@ def _metrics(expression: str) -> set[str]:
             visit(child)
 
     visit(promql_parser.parse(expression))
-    return found
+    return names
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
-def test_every_query_parses_and_asks_for_known_series(dashboard: Dashboard) -> None:
+def test_every_query_parses_and_uses_known_series(dashboard: Dashboard) -> None:
     for title, expression in _queries(dashboard):
-        found = _metrics(_plain(expression))
-        assert found, (title, expression)
-        assert found <= RECORDED | FOREIGN, (title, found - RECORDED - FOREIGN)
+        names = _metrics(_plain(expression))
+        assert names, (title, expression)
+        assert names <= RECORDED | FOREIGN, (title, names - RECORDED - FOREIGN)
 
 
-def test_every_rule_asks_for_known_series() -> None:
+def test_every_rule_uses_known_series() -> None:
     for expression in ALERTING:
         assert _metrics(expression) <= RECORDED | FOREIGN, _metrics(expression) - RECORDED - FOREIGN
 
 
-def test_a_misspelt_metric_would_be_found() -> None:
+def test_a_misspelled_metric_is_found() -> None:
     assert _metrics("sum(rate(kueue_pending_workload[5m])) / sum(up)") == {"kueue_pending_workload", "up"}
     with pytest.raises(ValueError, match="parenthesis"):
         promql_parser.parse("sum by (team (up)")
 
 
-def test_dcgm_metrics_are_those_that_the_exporter_tells_by_default(shared: Path) -> None:
+def test_dcgm_metrics_are_exported_by_default(shared: Path) -> None:
     lines = (shared / "charts" / "dcgm-exporter" / "default-counters.csv").read_text().splitlines()
-    told = {line.split(",")[0].strip() for line in lines if line and not line.startswith("#")}
-    assert {name for name in FOREIGN if name.startswith("DCGM")} <= told
+    exported = {line.split(",")[0].strip() for line in lines if line and not line.startswith("#")}
+    assert {name for name in FOREIGN if name.startswith("DCGM")} <= exported
 
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
@@ -125,20 +125,21 @@ def test_the_json_has_grafanas_shape(dashboard: Dashboard) -> None:
     assert len({panel["title"] for panel in model["panels"]}) == len(model["panels"])
 
 
-def test_panels_fill_rows_from_the_left_and_never_overlap() -> None:
+def test_panels_do_not_overlap() -> None:
     query = [Query(expression="up", legend="")]
     panels = [Panel(title=str(width), queries=query, width=width) for width in (12, 6, 6, 8, 20)]
     assert [(place.x, place.y) for place in places(panels)] == [(0, 0), (12, 0), (18, 0), (0, 8), (0, 16)]
 
 
-def test_a_dashboard_is_the_same_text_every_time_and_fits_a_config_map() -> None:
+def test_a_dashboard_is_deterministic_and_fits_a_config_map() -> None:
     for manifest, again in zip(manifests("m").values(), manifests("m").values(), strict=True):
         assert manifest == again
         assert manifest["metadata"]["labels"] == {LABEL: "1"}
-        assert sum(map(len, manifest["data"].values())) < 256 * 1024  # Helm and kubectl annotations stop at this
+        # The size limit of annotations of Helm and kubectl.
+        assert sum(map(len, manifest["data"].values())) < 256 * 1024
 
 
-def test_the_five_questions_have_a_dashboard() -> None:
+def test_each_topic_has_a_dashboard() -> None:
     assert {dashboard.uid.removeprefix("slipway-") for dashboard in DASHBOARDS} == {
         "gpus",
         "queues",
@@ -147,5 +148,5 @@ def test_the_five_questions_have_a_dashboard() -> None:
         "sizing",
     }
     by_uid = {dashboard.uid: {panel.title for panel in dashboard.panels} for dashboard in DASHBOARDS}
-    assert {f"Utilisation by {what}" for what in ("team", "pool", "job")} <= by_uid["slipway-gpus"]
+    assert {f"Utilization by {what}" for what in ("team", "pool", "job")} <= by_uid["slipway-gpus"]
     assert {"By team", "By pool", "By project"} <= by_uid["slipway-cost"]

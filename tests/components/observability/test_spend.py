@@ -1,4 +1,4 @@
-"""What pods and teams cost, computed by Prometheus' own engine."""
+"""Costs of pods and teams, computed by Prometheus' engine."""
 
 from __future__ import annotations
 
@@ -24,22 +24,24 @@ def _node(name: str, instance_type: str, capacity: str) -> dict[str, str]:
 
 
 def _offers(node: str, **resources: int) -> dict[str, str]:
-    found: dict[str, str] = {}
+    allocatable: dict[str, str] = {}
     for resource, number in resources.items():
-        found |= series("kube_node_status_allocatable", str(number), node=node, resource=resource)
-    return found
+        allocatable |= series("kube_node_status_allocatable", str(number), node=node, resource=resource)
+    return allocatable
 
 
 def _pod(namespace: str, pod: str, node: str, **resources: int) -> dict[str, str]:
-    found = series("kube_pod_status_phase", namespace=namespace, pod=pod, phase="Running")
+    samples = series("kube_pod_status_phase", namespace=namespace, pod=pod, phase="Running")
     for resource, number in resources.items():
         labels = {"namespace": namespace, "pod": pod, "node": node, "container": "main", "resource": resource}
-        found |= series("kube_pod_container_resource_requests", str(number), **labels)
-    return found
+        samples |= series("kube_pod_container_resource_requests", str(number), **labels)
+    return samples
 
 
-def _check(directory: Path, given: Mapping[str, str], expected: Mapping[str, Mapping[str, float]], **how: bool) -> None:
-    """Expect samples, by label text, of each query after five minutes."""
+def _check(
+    directory: Path, inputs: Mapping[str, str], expected: Mapping[str, Mapping[str, float]], **how: bool
+) -> None:
+    """Check the samples of each query, by label text, after five minutes."""
     queries = [
         {
             "expr": query,
@@ -50,7 +52,7 @@ def _check(directory: Path, given: Mapping[str, str], expected: Mapping[str, Map
     ]
     test = {
         "interval": "1m",
-        "input_series": [{"series": name, "values": f"{value}+0x6"} for name, value in given.items()],
+        "input_series": [{"series": name, "values": f"{value}+0x6"} for name, value in inputs.items()],
         "promql_expr_test": queries,
     }
     rules = groups(**how)
@@ -62,19 +64,24 @@ def _check(directory: Path, given: Mapping[str, str], expected: Mapping[str, Map
     }
     file = directory / "test.yaml"
     file.write_text(yaml.safe_dump(content))
-    found = promtool.run("test", "rules", str(file))
-    assert found.returncode == 0, found.stdout + found.stderr
+    result = promtool.run("test", "rules", str(file))
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 GPU_NODE = {**_node("g", "p5.48xlarge", "on-demand"), **_offers("g", nvidia_com_gpu=8, cpu=192, memory=1000)}
 SPOT_NODE = {**_node("s", "g6.xlarge", "spot"), **_offers("s", nvidia_com_gpu=1)}
 
 
-def test_a_pod_bears_its_share_of_the_gpus_and_what_nobody_asks_for_is_nobodys(tmp_path: Path) -> None:
-    given = {**TEAM, **GPU_NODE, **_pod("nlp", "a", "g", nvidia_com_gpu=2, cpu=96), **_pod("ops", "b", "g", cpu=48)}
+def test_a_pod_costs_its_share_of_the_gpus_and_the_rest_is_idle(tmp_path: Path) -> None:
+    inputs = {
+        **TEAM,
+        **GPU_NODE,
+        **_pod("nlp", "a", "g", nvidia_com_gpu=2, cpu=96),
+        **_pod("ops", "b", "g", cpu=48),
+    }
     _check(
         tmp_path,
-        given,
+        inputs,
         {
             "slipway:pod:node_share": {
                 'slipway:pod:node_share{namespace="nlp",pod="a",node="g"}': 0.25,
@@ -85,25 +92,25 @@ def test_a_pod_bears_its_share_of_the_gpus_and_what_nobody_asks_for_is_nobodys(t
     )
 
 
-def test_on_a_node_without_gpus_it_is_the_mean_of_cpu_and_memory(tmp_path: Path) -> None:
+def test_without_gpus_the_share_is_the_mean_of_cpu_and_memory(tmp_path: Path) -> None:
     node = {**_node("c", "unknown.large", "on-demand"), **_offers("c", cpu=4, memory=100)}
-    given = {**TEAM, **node, **_pod("nlp", "a", "c", cpu=2, memory=100), **_pod("ops", "b", "c", cpu=2)}
+    inputs = {**TEAM, **node, **_pod("nlp", "a", "c", cpu=2, memory=100), **_pod("ops", "b", "c", cpu=2)}
     _check(
         tmp_path,
-        given,
+        inputs,
         {
             "sort(slipway:pod:node_share)": {
                 'slipway:pod:node_share{namespace="ops",pod="b",node="c"}': 0.25,
                 'slipway:pod:node_share{namespace="nlp",pod="a",node="c"}': 0.75,
             },
-            # A type that the catalog does not price is not free: it has no cost at all, and is counted as such.
+            # An instance type without a price isn't free: it has no cost series, and is counted as unpriced.
             "slipway:node:usd_per_hour": {},
             "count(slipway:node:info unless on (node) slipway:node:usd_per_hour)": {"{}": 1},
         },
     )
 
 
-def test_a_pod_that_is_over_costs_nothing_and_spot_counts_with_the_least_saving(tmp_path: Path) -> None:
+def test_a_finished_pod_costs_nothing_and_spot_has_the_smallest_discount(tmp_path: Path) -> None:
     over = {
         **series("kube_pod_status_phase", "0", namespace="nlp", pod="a", phase="Running"),
         **series(
@@ -118,12 +125,17 @@ def test_a_pod_that_is_over_costs_nothing_and_spot_counts_with_the_least_saving(
     _check(
         tmp_path,
         {**TEAM, **SPOT_NODE, **over},
-        # 0.8048 USD less 46 %, the low end of what the catalog's source tells.
+        # 0.8048 USD less 46 %, the smallest discount of the catalog's source.
         {"slipway:team:usd_per_hour": {}, "floor(sum(slipway:node:usd_per_hour) * 10000)": {"{}": 4345}},
     )
 
 
-def test_opencosts_own_price_counts_where_it_is_on(tmp_path: Path) -> None:
-    given = {**TEAM, **GPU_NODE, **_pod("nlp", "a", "g", nvidia_com_gpu=4)}
-    given |= series("node_total_hourly_cost", "40", node="g", instance_type="p5.48xlarge")
-    _check(tmp_path, given, {"slipway:team:usd_per_hour": {'slipway:team:usd_per_hour{team="nlp"}': 20}}, opencost=True)
+def test_opencosts_price_is_used_if_enabled(tmp_path: Path) -> None:
+    inputs = {**TEAM, **GPU_NODE, **_pod("nlp", "a", "g", nvidia_com_gpu=4)}
+    inputs |= series("node_total_hourly_cost", "40", node="g", instance_type="p5.48xlarge")
+    _check(
+        tmp_path,
+        inputs,
+        {"slipway:team:usd_per_hour": {'slipway:team:usd_per_hour{team="nlp"}': 20}},
+        opencost=True,
+    )

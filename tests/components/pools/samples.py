@@ -1,4 +1,4 @@
-"""Platforms and pools for tests, from the words of a stack file and through all its checks."""
+"""Platforms and pools for tests, from stack file settings and through all checks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ZONES: Final = (f"{REGION}a", f"{REGION}b", f"{REGION}c")
 ONE_ZONE: Final = [f"{REGION}b"]
 SYSTEM: Final[Mapping[str, Any]] = {"preset": "system"}
 MANAGED_A100: Final[Mapping[str, Any]] = {"preset": "a100", "provisioner": "managed"}
-"""Two nodes at most, from zero."""
+"""At most two nodes, scaled from zero."""
 BLOCK: Final[Mapping[str, Any]] = {
     "preset": "h100",
     "provisioner": "managed",
@@ -34,8 +34,8 @@ BLOCK: Final[Mapping[str, Any]] = {
 
 
 def platform(pools: Mapping[str, Mapping[str, Any]], **parts: Any) -> Platform:
-    """A platform with these pools, in the words of a stack file; a system pool is added where none is named, and what
-    offers GPUs and adapters to pods."""
+    """A platform with these pools, in stack file settings; adds a system pool if there is none, and the device plugins
+    for GPUs and EFA."""
     data = {
         "environment": {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"},
         "account": {"id": ACCOUNT, "region": REGION},
@@ -53,12 +53,12 @@ def spec(**pool: Any) -> PoolSpec:
 
 
 def record_fleet(pools: Mapping[str, Mapping[str, Any]], *, preview: bool = False, **parts: Any) -> Recording:
-    """What all nodes of a platform are made of."""
+    """The resources of all node pools of a platform."""
 
     def build() -> None:
         aws, kubernetes = providers()
         settings = platform(pools, **parts)
-        ground = NodePoolContext(
+        context = NodePoolContext(
             specs=resolve_all(settings),
             cluster=cluster_outputs(aws),
             network=network_outputs("abc"),
@@ -66,6 +66,6 @@ def record_fleet(pools: Mapping[str, Mapping[str, Any]], *, preview: bool = Fals
             caches=sorted(settings.storage.registry.caches),
             opts=pulumi.ResourceOptions(providers=[aws, kubernetes]),
         )
-        elastic_pools(ground, managed_pools(ground))
+        elastic_pools(context, managed_pools(context))
 
     return run(build, preview=preview)

@@ -1,4 +1,4 @@
-"""Generated pools, in the words of a stack file, valid by construction."""
+"""Generated pools, in stack file settings, valid by construction."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tests.components.pools.samples import ZONES
 from tests.support.mocks import REGION
 
 OFFERED: Final = [kind for kind in instances.ALL.values() if kind.offered_in(REGION)]
-"""Types that a stack in the region may use."""
+"""Instance types that are available in the Region."""
 WITH_GPUS: Final = [kind for kind in OFFERED if kind.gpus]
 
 
 def alike(kind: InstanceType) -> list[str]:
-    """Types that may be in one pool with this one."""
+    """Instance types that can be in one pool with this one."""
     same = (kind.gpus, kind.gpu_name, kind.arch)
     return [other.name for other in OFFERED if (other.gpus, other.gpu_name, other.arch) == same]
 
 
 @st.composite
 def pools(draw: st.DrawFn, kinds: tuple[InstanceType, ...] = tuple(OFFERED)) -> dict[str, Any]:
-    """A pool of one of these types."""
+    """A pool of one of these instance types."""
     kind = draw(st.sampled_from(kinds))
     managed = draw(st.booleans())
     maximum = draw(st.integers(1, 4))
@@ -49,20 +49,20 @@ def pools(draw: st.DrawFn, kinds: tuple[InstanceType, ...] = tuple(OFFERED)) -> 
 
 @st.composite
 def gpu_settings(draw: st.DrawFn, kind: InstanceType, pool: dict[str, Any]) -> dict[str, Any]:
-    """How the GPUs of such a pool are cut and shared; often neither."""
-    found: dict[str, Any] = {}
+    """Partitioning and sharing of the GPUs of such a pool; often neither."""
+    chosen: dict[str, Any] = {}
     if mig.is_capable(kind.gpu_name or "") and pool["os"] == "al2023" and draw(st.booleans()):
-        found["mig"] = draw(layouts(kind.gpu_name or ""))
+        chosen["mig"] = draw(layouts(kind.gpu_name or ""))
     if pool["role"] != "training" and draw(st.booleans()):
-        cut = "mig" in found and found["mig"].get("layout") != mig.DISABLED
-        mode = draw(st.sampled_from(["time-slicing"] if cut else ["time-slicing", "mps"]))
-        found["sharing"] = {"mode": mode, "replicas": draw(st.integers(2, 48))}
-    return found
+        partitioned = "mig" in chosen and chosen["mig"].get("layout") != mig.DISABLED
+        mode = draw(st.sampled_from(["time-slicing"] if partitioned else ["time-slicing", "mps"]))
+        chosen["sharing"] = {"mode": mode, "replicas": draw(st.integers(2, 48))}
+    return chosen
 
 
 @st.composite
 def layouts(draw: st.DrawFn, gpu: str) -> dict[str, Any]:
-    """A layout by its name, or profiles that fit together."""
+    """A named layout, or profiles that fit together."""
     if draw(st.booleans()):
         return {"layout": draw(st.sampled_from(mig.layout_names(gpu)))}
     profiles: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The manifests against the CRDs of the Karpenter release that is installed: names, types, enumerations, patterns."""
+"""The manifests against the CRDs of the installed Karpenter version: names, types, enumerations, patterns."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _TYPES = {"string": str, "integer": int, "boolean": bool, "object": dict, "array
 def schema(shared: Path, file: str) -> Mapping[str, Any]:
     crd = yaml.load((shared / "charts/karpenter-crd/crds" / file).read_text(), yaml.CSafeLoader)
     (version,) = (each for each in crd["spec"]["versions"] if each["storage"])
-    found: Mapping[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    return found
+    properties: Mapping[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return properties
 
 
 def complaints(value: Any, expected: Mapping[str, Any], path: str) -> Iterator[str]:
-    """Where a value is not what an OpenAPI schema asks for; CEL rules are for a real API server."""
+    """Violations of an OpenAPI schema; CEL rules need a real API server."""
     if expected.get("x-kubernetes-int-or-string"):
         value = str(value)
     elif not isinstance(value, _TYPES[expected["type"]]) or (expected["type"] == "integer" and value is True):
@@ -71,13 +71,13 @@ def in_object(value: Mapping[str, Any], expected: Mapping[str, Any], path: str) 
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_node_pools_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
+def test_node_pools_satisfy_the_crd(shared: Path, name: str) -> None:
     expected = schema(shared, "karpenter.sh_nodepools.yaml")
     assert list(complaints(node_pool(spec(**CASES[name])), expected, "spec")) == []
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_node_classes_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
+def test_node_classes_satisfy_the_crd(shared: Path, name: str) -> None:
     args = NodeClassArgs(
         spec=spec(**CASES[name]), cluster="ml", instance_profile="p", placement_group="g", tags={"owner": "ml"}
     )
@@ -86,12 +86,12 @@ def test_node_classes_are_what_the_crd_asks_for(shared: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("name", ["mig", "shared"])
-def test_node_overlays_are_what_the_crd_asks_for(shared: Path, name: str) -> None:
+def test_node_overlays_satisfy_the_crd(shared: Path, name: str) -> None:
     expected = schema(shared, "karpenter.sh_nodeoverlays.yaml")
     assert list(complaints(node_overlay(spec(**CASES[name])), expected, "spec")) == []
 
 
-def test_the_comparison_finds_what_is_wrong(shared: Path) -> None:
+def test_violations_are_found(shared: Path) -> None:
     expected = schema(shared, "karpenter.sh_nodepools.yaml")
     wrong = node_pool(spec(**CASES["spot"]))
     wrong["disruption"]["consolidationPolicy"] = "Sometimes"

@@ -1,4 +1,4 @@
-"""The manifests before a real API server with Karpenter's CRDs: nothing else judges their rules across fields."""
+"""The manifests on a real API server with Karpenter's CRDs: nothing else evaluates their CEL rules."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def manifest(kind: ManifestKind, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def node_class(pool: PoolSpec) -> dict[str, Any]:
-    """As in a first preview, where names that AWS makes are not known yet."""
+    """As in a first preview, in which names chosen by AWS are unknown."""
     return nodeclass.node_class(
         nodeclass.NodeClassArgs(
             spec=pool,
@@ -47,7 +47,7 @@ def node_class(pool: PoolSpec) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_api_server_takes_every_manifest_at_a_first_preview(client: KubeClient, name: str) -> None:
+def test_the_api_server_accepts_every_manifest_at_a_first_preview(client: KubeClient, name: str) -> None:
     pool = spec(**CASES[name])
     client.apply(manifest(nodepool.KIND, nodepool.node_pool(pool)), "test", dry_run=True)
     client.apply(manifest(nodeclass.KIND, node_class(pool)), "test", dry_run=True)
@@ -55,7 +55,7 @@ def test_the_api_server_takes_every_manifest_at_a_first_preview(client: KubeClie
         client.apply(manifest(overlay.KIND, overlay.node_overlay(pool)), "test", dry_run=True)
 
 
-def test_it_refuses_two_adapters_on_one_card(client: KubeClient) -> None:
+def test_it_refuses_two_efa_devices_on_one_network_card(client: KubeClient) -> None:
     wrong = node_class(spec(**CASES["efa"]))
     wrong["networkInterfaces"].append({"networkCardIndex": 0, "deviceIndex": 2, "interfaceType": "efa-only"})
     with pytest.raises(ApiError, match="at most one efa device per network card"):

@@ -1,4 +1,4 @@
-"""The fabric of an EFA pool: traffic with itself, named as itself, both ways."""
+"""The fabric of an EFA pool: a security group that allows traffic with itself in both directions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def recording() -> Recording:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_it_lets_in_and_out_what_comes_from_and_goes_to_itself(recording: Recording, pool: str) -> None:
+def test_the_group_allows_traffic_with_itself(recording: Recording, pool: str) -> None:
     group = recording.of(aws.ec2.SecurityGroup)[f"pool-{pool}-fabric-security-group"]
     entering = recording.of(aws.vpc.SecurityGroupIngressRule)[f"pool-{pool}-fabric-from-itself"]
     leaving = recording.of(aws.vpc.SecurityGroupEgressRule)[f"pool-{pool}-fabric-to-itself"]
@@ -31,23 +31,23 @@ def test_it_lets_in_and_out_what_comes_from_and_goes_to_itself(recording: Record
         assert "cidrIpv4" not in rule.inputs
 
 
-def test_nothing_else_comes_in(recording: Recording) -> None:
+def test_no_other_ingress_is_allowed(recording: Recording) -> None:
     assert all("cidrIpv4" not in rule.inputs for rule in recording.of(aws.vpc.SecurityGroupIngressRule).values())
 
 
-def test_every_group_and_rule_says_what_it_is_for(recording: Recording) -> None:
+def test_every_group_and_rule_has_a_description(recording: Recording) -> None:
     kinds = (aws.ec2.SecurityGroup, aws.vpc.SecurityGroupIngressRule, aws.vpc.SecurityGroupEgressRule)
-    found = [resource for kind in kinds for resource in recording.of(kind).values()]
-    assert len(found) == 6
-    assert all(resource.inputs["description"] for resource in found)
+    resources = [resource for kind in kinds for resource in recording.of(kind).values()]
+    assert len(resources) == 6
+    assert all(resource.inputs["description"] for resource in resources)
 
 
-def test_karpenter_finds_the_group_by_tags_that_name_cluster_and_pool(recording: Recording) -> None:
+def test_the_group_has_tags_with_cluster_and_pool_for_karpenter(recording: Recording) -> None:
     group = recording.of(aws.ec2.SecurityGroup)["pool-elastic-fabric-security-group"]
     assert group.inputs["tags"] == {"platform.slipway/cluster": "slipway-test", "platform.slipway/pool": "elastic"}
 
 
-def test_a_capacity_block_is_placed_by_ec2_itself() -> None:
+def test_a_capacity_block_has_no_placement_group() -> None:
     recording = record_fleet({"work": BLOCK})
     assert recording.of(aws.ec2.SecurityGroup)
     assert not recording.of(aws.ec2.PlacementGroup)

@@ -1,7 +1,7 @@
-"""What a pool says of its GPUs is the same wherever it is told.
+"""The GPUs of a pool are described consistently everywhere.
 
 That is in labels, taints and tolerations, in the configurations of device plugin and MIG manager, in Karpenter's
-overlay and the tags for Cluster Autoscaler, and in the nodes that the sandbox shows.
+overlay, in the tags for Cluster Autoscaler, and in the placeholder nodes of the sandbox.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Stack:
-    """A stack of these pools, and what is installed on it."""
+    """A stack of these pools and its add-ons."""
 
     pools: Mapping[str, Mapping[str, Any]]
 
@@ -85,14 +85,14 @@ class Stack:
 
 
 def shown_node(spec: PoolSpec) -> dict[str, Any]:
-    """The node of the pool that the sandbox would show, from what the program declares of it."""
+    """The placeholder node that the sandbox would create for the pool, from the program's resources."""
     if not spec.managed:
         manifest = {"metadata": {"name": spec.name}, "spec": node_pool(spec)}
         args = NodeClassArgs(spec=spec, cluster="ml", instance_profile="nodes", placement_group=None, tags={})
         overlays = [{"spec": node_overlay(spec)}] if wants_overlay(spec) else []
-        found = placeholder(manifest, {"spec": node_class(args)}, overlays)
-        assert found is not None
-        return node(found)
+        placement = placeholder(manifest, {"spec": node_class(args)}, overlays)
+        assert placement is not None
+        return node(placement)
     cards = interfaces.managed(spec.instance_types[0]) if spec.efa_count else ()
     inputs = {
         "instanceTypes": [kind.name for kind in spec.instance_types],
@@ -114,9 +114,9 @@ def check_node(spec: PoolSpec, shown: Values) -> None:
 
 
 def devices(quantities: Mapping[str, str]) -> dict[str, int]:
-    """GPUs, slices and adapters of which there are any."""
-    found = {name: int(count) for name, count in quantities.items() if name.startswith("nvidia.com/") or name == EFA}
-    return {name: count for name, count in found.items() if count}
+    """GPUs, MIG instances and EFA with a count above zero."""
+    counts = {name: int(count) for name, count in quantities.items() if name.startswith("nvidia.com/") or name == EFA}
+    return {name: count for name, count in counts.items() if count}
 
 
 def check_tolerated(shown: Values, tolerations: list[Values]) -> None:
@@ -128,11 +128,11 @@ def check_tolerated(shown: Values, tolerations: list[Values]) -> None:
 
 
 def check_devices(stack: Stack, spec: PoolSpec, shown: Values) -> None:
-    """What the software on the node would offer, reckoned from its configurations alone."""
+    """Devices that the node's software would advertise, computed only from its configurations."""
     labels = shown["metadata"]["labels"]
     offered = {GPU: spec.gpu_count}
     if labels.get("nvidia.com/mig.config") is not None:
-        offered = cut(stack, spec, labels["nvidia.com/mig.config"])
+        offered = mig_instances(stack, spec, labels["nvidia.com/mig.config"])
     if spec.settings.os == "bottlerocket":
         assert bottlerocket_rule([spec])
         times = bottlerocket_replicas(spec)
@@ -144,7 +144,7 @@ def check_devices(stack: Stack, spec: PoolSpec, shown: Values) -> None:
     assert offered == {name: count for name, count in spec.resources.items() if name != EFA}
 
 
-def cut(stack: Stack, spec: PoolSpec, label: str) -> dict[str, int]:
+def mig_instances(stack: Stack, spec: PoolSpec, label: str) -> dict[str, int]:
     assert spec.gpu is not None
     entries = [
         entry
@@ -159,7 +159,7 @@ def cut(stack: Stack, spec: PoolSpec, label: str) -> dict[str, int]:
 
 
 def shared(config: Values, offered: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    """As the device plugin does it: resources that the configuration names are offered several times."""
+    """Like the device plugin: resources in the configuration are advertised several times."""
     kinds = config.get("sharing", {})
     assert set(kinds) <= {"timeSlicing"} or (set(kinds) == {"mps"} and config["flags"]["migStrategy"] == "none")
     assert config["flags"]["migStrategy"] == "mixed" or not any(name != GPU for name in offered)
@@ -169,7 +169,7 @@ def shared(config: Values, offered: Mapping[str, int]) -> Iterator[tuple[str, in
 
 
 def bottlerocket_replicas(spec: PoolSpec) -> int:
-    """From the node's settings: user data of a managed group, of the EC2NodeClass else."""
+    """From the node's user data: of the launch template of a managed group, otherwise of the EC2NodeClass."""
     if spec.managed:
         text = base64.b64decode(user_data(spec)).decode()
     else:
@@ -184,30 +184,30 @@ def bottlerocket_replicas(spec: PoolSpec) -> int:
 
 
 def check_autoscalers(spec: PoolSpec) -> None:
-    """Karpenter and Cluster Autoscaler know of a node that is not there yet what it will offer."""
+    """Karpenter and Cluster Autoscaler predict the devices of a node that doesn't exist yet."""
     known = {GPU: spec.gpu_count} if spec.gpu else {}
     if spec.managed:
         scaling = replace(spec, settings=spec.settings.model_copy(update={"min": 0}))
         tags = {tag.key.removeprefix(TAG): tag.value for tag in group_tags(scaling, "ml")}
-        told = {key.removeprefix("resources/"): value for key, value in tags.items() if key.startswith("resources/")}
-        assert devices({**{name: str(count) for name, count in known.items()}, **told}) == dict(spec.resources)
+        tagged = {key.removeprefix("resources/"): value for key, value in tags.items() if key.startswith("resources/")}
+        assert devices({**{name: str(count) for name, count in known.items()}, **tagged}) == dict(spec.resources)
         return
     capacity = node_overlay(spec)["capacity"] if wants_overlay(spec) else {}
-    told = {**{name: str(count) for name, count in known.items()}, **capacity}
-    # EFA Karpenter counts itself; whole GPUs it goes on seeing where they are cut, and the pool's taint keeps pods off.
-    assert {name: count for name, count in devices(told).items() if name in spec.resources or name != GPU} == {
+    predicted = {**{name: str(count) for name, count in known.items()}, **capacity}
+    # Karpenter counts EFA itself. It still sees whole GPUs if they are partitioned; the pool's taint repels pods.
+    assert {name: count for name, count in devices(predicted).items() if name in spec.resources or name != GPU} == {
         name: count for name, count in spec.resources.items() if name != EFA
     }
 
 
 @given(st.lists(pools(tuple(WITH_GPUS)), min_size=1, max_size=4), st.lists(pools(), max_size=2))
 @settings(max_examples=60)
-def test_a_generated_stack_agrees_with_itself(with_gpus: list[dict[str, Any]], others: list[dict[str, Any]]) -> None:
+def test_a_generated_stack_is_consistent(with_gpus: list[dict[str, Any]], others: list[dict[str, Any]]) -> None:
     Stack({f"p{number}": pool for number, pool in enumerate([*with_gpus, *others])}).check()
 
 
 def cuts(gpu: str) -> list[dict[str, Any] | None]:
-    """Every layout with a name, and one without; None for whole GPUs."""
+    """All named layouts, and a custom one; None for whole GPUs."""
     if not mig.is_capable(gpu):
         return [None]
     first, *_, third = [name for name, profile in mig.PROFILES[gpu].items() if profile.compute in {1, 3}]
@@ -216,10 +216,10 @@ def cuts(gpu: str) -> list[dict[str, Any] | None]:
 
 
 def combinations(gpu: str) -> dict[str, dict[str, Any]]:
-    """A pool for every way in which the catalog lets this GPU be cut and shared, on both systems, and by who makes the
-    nodes: a group of a fixed size has no tags, so that its labels alone tell."""
+    """A pool for every valid partitioning and sharing of this GPU, operating system and provisioner; a group of fixed
+    size has no tags, only labels."""
     kind = next(kind.name for kind in WITH_GPUS if kind.gpu_name == gpu)
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for layout, mode, system, scaler in product(
         cuts(gpu), (None, "time-slicing", "mps"), ("al2023", "bottlerocket"), ("managed", "fixed", "karpenter")
     ):
@@ -237,17 +237,17 @@ def combinations(gpu: str) -> dict[str, dict[str, Any]]:
         }
         pool |= {"mig": layout} if layout else {}
         pool |= {"sharing": {"mode": mode, "replicas": 3}} if mode else {}
-        found[f"p{len(found)}"] = pool
-    return found
+        by_name[f"p{len(by_name)}"] = pool
+    return by_name
 
 
 @pytest.mark.parametrize("gpu", sorted({kind.gpu_name for kind in WITH_GPUS if kind.gpu_name}))
-def test_every_way_to_cut_and_share_a_gpu_of_the_catalog_agrees_with_itself(gpu: str) -> None:
+def test_every_partitioning_and_sharing_of_a_catalog_gpu_is_consistent(gpu: str) -> None:
     Stack(combinations(gpu)).check()
 
 
 @pytest.mark.parametrize("layout", ["all-balanced", "all-1g.10gb"])
-def test_one_name_may_mean_another_cut_on_every_gpu_of_a_stack(layout: str) -> None:
+def test_one_layout_name_may_differ_by_gpu_model(layout: str) -> None:
     types = {kind.gpu_name: kind.name for kind in WITH_GPUS if mig.named_layout(layout, kind.gpu_name or "")}
     assert len(types) > 1
     kinds = {"role": "inference", "provisioner": "managed", "min": 1, "max": 1, "maxPods": 16}
@@ -255,7 +255,7 @@ def test_one_name_may_mean_another_cut_on_every_gpu_of_a_stack(layout: str) -> N
     Stack({name: {**pool, "mig": {"layout": layout}} for name, pool in pools.items()}).check()
 
 
-def test_every_gpu_of_the_catalog_is_tried() -> None:
+def test_every_gpu_of_the_catalog_is_tested() -> None:
     tried = {kind.gpu_name for kind in WITH_GPUS}
     sold = {kind.gpu_name for kind in instances.ALL.values() if kind.gpus}
     assert tried == sold

@@ -1,4 +1,4 @@
-"""Elastic pools: what they are made of, and in which order they come and go."""
+"""Karpenter pools: resources and dependencies."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def recording() -> Recording:
     return record_fleet(POOLS)
 
 
-def test_every_pool_has_a_node_pool_and_a_node_class_of_its_name(recording: Recording) -> None:
+def test_every_pool_has_a_node_pool_and_a_node_class_with_its_name(recording: Recording) -> None:
     for kind, suffix in ((NODE_POOL, "node-pool"), (NODE_CLASS, "node-class")):
-        found = recording.of(kind)
-        assert sorted(found) == sorted(f"pool-{name}-{suffix}" for name in POOLS)
-        names = {resource.inputs["metadata"]["name"] for resource in found.values()}
+        resources = recording.of(kind)
+        assert sorted(resources) == sorted(f"pool-{name}-{suffix}" for name in POOLS)
+        names = {resource.inputs["metadata"]["name"] for resource in resources.values()}
         assert names == set(POOLS)
 
 
-def test_only_cut_gpus_have_an_overlay(recording: Recording) -> None:
+def test_only_partitioned_gpus_have_an_overlay(recording: Recording) -> None:
     assert recording.one(OVERLAY).name == "pool-sliced-overlay"
     assert recording.waits(recording.of(NODE_POOL)["pool-sliced-node-pool"], recording.one(OVERLAY))
 
 
-def test_a_node_pool_comes_after_all_that_its_machines_need_and_goes_before(recording: Recording) -> None:
+def test_a_node_pool_depends_on_everything_that_its_nodes_need(recording: Recording) -> None:
     pool = recording.of(NODE_POOL)["pool-wide-node-pool"]
     before = [
         recording.of(NODE_CLASS)["pool-wide-node-class"],
@@ -61,25 +61,25 @@ def test_a_node_pool_comes_after_all_that_its_machines_need_and_goes_before(reco
     assert [resource.name for resource in before if not recording.waits(pool, resource)] == []
 
 
-def test_pools_are_deleted_for_themselves_and_everything_else_with_the_cluster(recording: Recording) -> None:
+def test_pools_are_deleted_explicitly_and_everything_else_with_the_cluster(recording: Recording) -> None:
     cluster = recording.one(aws.eks.Cluster).urn
     for kind in (NODE_POOL, NODE_CLASS):
-        assert {found.deleted_with for found in recording.of(kind).values()} == {None}
+        assert {resource.deleted_with for resource in recording.of(kind).values()} == {None}
     for kind in (OVERLAY, "kubernetes:helm.sh/v3:Release"):
-        assert {found.deleted_with for found in recording.of(kind).values()} == {cluster}
+        assert {resource.deleted_with for resource in recording.of(kind).values()} == {cluster}
 
 
 def test_deleting_a_node_pool_may_take_as_long_as_its_drains(recording: Recording) -> None:
     assert recording.of(NODE_POOL)["pool-cpu-node-pool"].timeouts["delete"]
 
 
-def test_everything_but_names_that_aws_makes_is_known_in_a_first_preview() -> None:
+def test_everything_except_names_chosen_by_aws_is_known_in_a_first_preview() -> None:
     recording = record_fleet(POOLS, preview=True)
     for kind in (NODE_POOL, NODE_CLASS, OVERLAY):
-        for found in recording.of(kind).values():
+        for resource in recording.of(kind).values():
             known = {
                 key: value
-                for key, value in found.inputs["spec"].items()
+                for key, value in resource.inputs["spec"].items()
                 if key not in {"instanceProfile", "placementGroupSelector"}
             }
             assert "unknown" not in str(known).lower()
@@ -98,5 +98,5 @@ def test_a_node_role_without_a_profile_is_refused() -> None:
         )
         KarpenterPool("pool-work", args, pulumi.ResourceOptions(providers=[aws_provider, kubernetes]))
 
-    with pytest.raises(ValueError, match=r"pools\.work: .* need an instance profile"):
+    with pytest.raises(ValueError, match=r"pools\.work: nodes of Karpenter need an instance profile"):
         run(build)

@@ -1,4 +1,4 @@
-"""Managed node groups: how machines are bought, updated, repaired and counted."""
+"""Managed node groups: capacity types, updates, repair and size."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def inputs(**pool: Any) -> Any:
     return group(record_fleet({"work": pool})).inputs
 
 
-def test_a_group_that_scales_leaves_its_size_to_the_autoscaler() -> None:
-    found = group(record_fleet({"work": MANAGED_A100}))
-    assert found.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 2, "desiredSize": 0}
-    assert found.ignore_changes == ("scalingConfig.desiredSize",)
+def test_the_autoscaler_sets_the_size_of_a_group_that_scales() -> None:
+    resource_group = group(record_fleet({"work": MANAGED_A100}))
+    assert resource_group.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 2, "desiredSize": 0}
+    assert resource_group.ignore_changes == ("scalingConfig.desiredSize",)
 
 
-def test_a_fixed_group_has_the_size_of_the_file() -> None:
-    found = group(record_fleet({"work": {**MANAGED_A100, "min": 2, "max": 2}}))
-    assert found.inputs["scalingConfig"] == {"minSize": 2, "maxSize": 2, "desiredSize": 2}
-    assert found.ignore_changes == ()
+def test_the_settings_set_the_size_of_a_fixed_group() -> None:
+    resource_group = group(record_fleet({"work": {**MANAGED_A100, "min": 2, "max": 2}}))
+    assert resource_group.inputs["scalingConfig"] == {"minSize": 2, "maxSize": 2, "desiredSize": 2}
+    assert resource_group.ignore_changes == ()
 
 
 @pytest.mark.parametrize(
@@ -42,41 +42,41 @@ def test_a_fixed_group_has_the_size_of_the_file() -> None:
         ({**MANAGED_A100, "os": "bottlerocket", "localNvme": "none"}, "BOTTLEROCKET_x86_64_NVIDIA"),
     ],
 )
-def test_the_ami_fits_the_machines(pool: dict[str, Any], ami: str) -> None:
+def test_the_ami_type_matches_architecture_and_gpus(pool: dict[str, Any], ami: str) -> None:
     assert inputs(**pool)["amiType"] == ami
 
 
-def test_labels_and_taints_are_the_pools_in_the_spelling_of_eks() -> None:
-    found = inputs(**MANAGED_A100, dedicated=True)
-    assert found["labels"]["platform.slipway/pool"] == "work"
-    assert found["taints"] == [
+def test_labels_and_taints_are_the_pools_in_eks_spelling() -> None:
+    group_inputs = inputs(**MANAGED_A100, dedicated=True)
+    assert group_inputs["labels"]["platform.slipway/pool"] == "work"
+    assert group_inputs["taints"] == [
         {"key": "dedicated", "value": "ml-workloads", "effect": "NO_SCHEDULE"},
         {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"},
         {"key": "platform.slipway/pool", "value": "work", "effect": "NO_SCHEDULE"},
     ]
 
 
-def test_on_demand_and_spot_list_their_types_in_the_order_of_the_file() -> None:
+def test_on_demand_and_spot_list_their_types_in_configured_order() -> None:
     types = ["g6.4xlarge", "g6.xlarge", "g6.2xlarge"]
     spot = inputs(preset="gpu-spot", provisioner="managed", instanceTypes=types)
     assert (spot["capacityType"], spot["instanceTypes"]) == ("SPOT", types)
     assert inputs(**MANAGED_A100)["capacityType"] == "ON_DEMAND"
 
 
-def test_a_capacity_block_has_its_type_in_the_template_and_its_market_in_both() -> None:
+def test_a_capacity_block_has_its_type_in_the_template_and_its_market_in_template_and_group() -> None:
     recording = record_fleet({"work": BLOCK})
-    found = group(recording)
+    resource_group = group(recording)
     template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"].inputs
-    assert found.inputs["capacityType"] == "CAPACITY_BLOCK"
-    assert "instanceTypes" not in found.inputs
+    assert resource_group.inputs["capacityType"] == "CAPACITY_BLOCK"
+    assert "instanceTypes" not in resource_group.inputs
     assert template["instanceType"] == "p5.48xlarge"
     assert template["instanceMarketOptions"] == {"marketType": "capacity-block"}
     target = {"capacityReservationId": "cr-0a1b2c3d4e5f67890"}
     assert template["capacityReservationSpecification"] == {"capacityReservationTarget": target}
-    assert found.inputs["subnetIds"] == ["subnet-private-b"]
+    assert resource_group.inputs["subnetIds"] == ["subnet-private-b"]
 
 
-def test_an_on_demand_reservation_is_on_demand_aimed_at_it() -> None:
+def test_an_on_demand_reservation_is_on_demand_and_targeted() -> None:
     recording = record_fleet({"work": {**BLOCK, "capacity": ODCR}})
     template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"].inputs
     assert group(recording).inputs["capacityType"] == "ON_DEMAND"
@@ -88,7 +88,7 @@ def test_an_on_demand_reservation_is_on_demand_aimed_at_it() -> None:
     }
 
 
-def test_reserved_machines_go_before_new_ones_come() -> None:
+def test_reserved_nodes_are_replaced_without_surge() -> None:
     reserved = group(record_fleet({"work": BLOCK}))
     assert reserved.inputs["updateConfig"]["updateStrategy"] == "MINIMAL"
     assert reserved.delete_before_replace
@@ -97,17 +97,17 @@ def test_reserved_machines_go_before_new_ones_come() -> None:
     assert not other.delete_before_replace
 
 
-def test_updates_and_repair_are_the_files() -> None:
-    found = inputs(**MANAGED_A100, update={"maxUnavailablePercentage": 10, "force": True}, nodeRepair=False)
-    assert found["updateConfig"]["maxUnavailablePercentage"] == 10
-    assert found["forceUpdateVersion"] is True
-    assert found["nodeRepairConfig"] == {"enabled": False}
+def test_updates_and_repair_are_as_configured() -> None:
+    group_inputs = inputs(**MANAGED_A100, update={"maxUnavailablePercentage": 10, "force": True}, nodeRepair=False)
+    assert group_inputs["updateConfig"]["maxUnavailablePercentage"] == 10
+    assert group_inputs["forceUpdateVersion"] is True
+    assert group_inputs["nodeRepairConfig"] == {"enabled": False}
     assert inputs(**MANAGED_A100)["nodeRepairConfig"] == {"enabled": True, "maxParallelNodesRepairedCount": 1}
 
 
-def test_version_and_release_hold_a_pool_back() -> None:
-    found = inputs(**MANAGED_A100, version="1.34", amiRelease="1.34.0-20260801")
-    assert (found["version"], found["releaseVersion"]) == ("1.34", "1.34.0-20260801")
+def test_version_and_ami_release_can_be_pinned() -> None:
+    group_inputs = inputs(**MANAGED_A100, version="1.34", amiRelease="1.34.0-20260801")
+    assert (group_inputs["version"], group_inputs["releaseVersion"]) == ("1.34", "1.34.0-20260801")
     assert "releaseVersion" not in inputs(**MANAGED_A100)
 
 
@@ -116,7 +116,7 @@ def test_a_group_is_in_the_subnets_of_its_zones() -> None:
     assert inputs(**MANAGED_A100, zones=ONE_ZONE)["subnetIds"] == ["subnet-private-b"]
 
 
-def test_a_new_template_version_is_taken_by_the_group() -> None:
+def test_the_group_uses_the_latest_template_version() -> None:
     recording = record_fleet({"work": MANAGED_A100})
     template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"]
     assert template.inputs["updateDefaultVersion"] is True
@@ -124,7 +124,16 @@ def test_a_new_template_version_is_taken_by_the_group() -> None:
     assert group(recording).inputs["launchTemplate"]["version"] == "1"
 
 
-def test_a_group_that_scales_tags_its_own_auto_scaling_group_and_a_fixed_one_none() -> None:
+def test_a_group_depends_on_every_policy_of_its_node_role() -> None:
+    # A node without its policies can't join the cluster. The engine creates a dependency first and deletes it last.
+    recording = record_fleet({"work": MANAGED_A100})
+    role = recording.of(aws.iam.Role)["nodes-role"]
+    attachments = {one.urn for one in recording.of(aws.iam.RolePolicyAttachment).values() if role.urn in one.depends_on}
+    assert attachments
+    assert attachments <= set(group(recording).depends_on)
+
+
+def test_only_groups_that_scale_tag_their_auto_scaling_group() -> None:
     recording = record_fleet({"work": MANAGED_A100, "block": BLOCK})
     tags = {name: tag for name, tag in recording.of(aws.autoscaling.Tag).items() if name.startswith("pool-work-")}
     assert tags["pool-work-tag-label/accelerator"].inputs["tag"] == {
@@ -137,9 +146,9 @@ def test_a_group_that_scales_tags_its_own_auto_scaling_group_and_a_fixed_one_non
     assert not [name for name in recording.of(aws.autoscaling.Tag) if name.startswith("pool-block-")]
 
 
-def test_the_component_says_what_the_pool_is_in_plain_values() -> None:
+def test_the_component_has_plain_outputs_about_the_pool() -> None:
     recording = record_fleet({"work": MANAGED_A100}, preview=True)
-    said = recording.of("slipway:pools:ManagedPool")["pool-work"].outputs["pool"]
-    assert said["gpu"] == "A100-40GB"
-    assert (said["min"], said["max"], said["gpuCount"]) == (0, 2, 8)
-    assert said["resources"] == {"nvidia.com/gpu": 8}
+    outputs = recording.of("slipway:pools:ManagedPool")["pool-work"].outputs["pool"]
+    assert outputs["gpu"] == "A100-40GB"
+    assert (outputs["min"], outputs["max"], outputs["gpuCount"]) == (0, 2, 8)
+    assert outputs["resources"] == {"nvidia.com/gpu": 8}

@@ -20,16 +20,16 @@ def manifest(placement_group: str | None = None, **pool: Any) -> dict[str, Any]:
     )
 
 
-def test_subnets_and_groups_are_found_by_tags_of_this_cluster_alone() -> None:
-    found = manifest(preset="cpu")
-    assert found["subnetSelectorTerms"] == [{"tags": {"karpenter.sh/discovery": "ml"}}]
-    assert found["securityGroupSelectorTerms"] == [{"tags": {"aws:eks:cluster-name": "ml"}}]
+def test_subnets_and_groups_are_selected_by_tags_of_this_cluster() -> None:
+    result = manifest(preset="cpu")
+    assert result["subnetSelectorTerms"] == [{"tags": {"karpenter.sh/discovery": "ml"}}]
+    assert result["securityGroupSelectorTerms"] == [{"tags": {"aws:eks:cluster-name": "ml"}}]
 
 
-def test_machines_get_a_profile_that_exists_and_karpenter_makes_none() -> None:
-    found = manifest(preset="cpu")
-    assert found["instanceProfile"] == "ml-nodes"
-    assert "role" not in found
+def test_nodes_use_an_existing_instance_profile() -> None:
+    result = manifest(preset="cpu")
+    assert result["instanceProfile"] == "ml-nodes"
+    assert "role" not in result
 
 
 def test_the_ami_is_the_newest_unless_pinned() -> None:
@@ -38,7 +38,7 @@ def test_the_ami_is_the_newest_unless_pinned() -> None:
     assert pinned["amiSelectorTerms"] == [{"alias": "bottlerocket@v1.50.0"}]
 
 
-def test_metadata_is_out_of_the_reach_of_pods() -> None:
+def test_pods_cannot_reach_the_metadata_service() -> None:
     assert manifest(preset="cpu")["metadataOptions"] == {
         "httpEndpoint": "enabled",
         "httpTokens": "required",
@@ -46,7 +46,7 @@ def test_metadata_is_out_of_the_reach_of_pods() -> None:
     }
 
 
-def test_volumes_are_encrypted_and_one_holds_the_data() -> None:
+def test_volumes_are_encrypted() -> None:
     (only,) = manifest(preset="cpu", disk={"sizeGib": 120})["blockDeviceMappings"]
     assert only == {
         "deviceName": "/dev/xvda",
@@ -65,39 +65,39 @@ def test_volumes_are_encrypted_and_one_holds_the_data() -> None:
     assert system["ebs"]["encrypted"] is True
 
 
-def test_local_disks_are_joined_only_where_asked() -> None:
+def test_local_disks_are_used_only_if_configured() -> None:
     assert manifest(preset="h100")["instanceStorePolicy"] == "RAID0"
     assert "instanceStorePolicy" not in manifest(preset="h100", localNvme="none")
 
 
-def test_a_reservation_is_named_by_its_id() -> None:
+def test_a_reservation_is_selected_by_id() -> None:
     capacity = {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}
-    found = manifest(preset="h100", capacity=capacity)
-    assert found["capacityReservationSelectorTerms"] == [{"id": "cr-0a1b2c3d4e5f67890"}]
+    result = manifest(preset="h100", capacity=capacity)
+    assert result["capacityReservationSelectorTerms"] == [{"id": "cr-0a1b2c3d4e5f67890"}]
     assert "capacityReservationSelectorTerms" not in manifest(preset="h100")
 
 
-def test_an_efa_pool_lays_out_its_cards_and_has_a_group_and_a_place_of_its_own() -> None:
-    found = manifest(placement_group="together", preset="h100", efa=True, zones=ONE_ZONE)
-    assert found["networkInterfaces"][:2] == [
+def test_an_efa_pool_has_interfaces_security_group_and_placement_group() -> None:
+    result = manifest(placement_group="together", preset="h100", efa=True, zones=ONE_ZONE)
+    assert result["networkInterfaces"][:2] == [
         {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"},
         {"networkCardIndex": 0, "deviceIndex": 1, "interfaceType": "efa-only"},
     ]
-    assert len(found["networkInterfaces"]) == 33
-    assert found["placementGroupSelector"] == {"name": "together"}
-    assert found["securityGroupSelectorTerms"][1] == {
+    assert len(result["networkInterfaces"]) == 33
+    assert result["placementGroupSelector"] == {"name": "together"}
+    assert result["securityGroupSelectorTerms"][1] == {
         "tags": {"platform.slipway/cluster": "ml", "platform.slipway/pool": "work"}
     }
     assert "networkInterfaces" not in manifest(preset="h100")
 
 
-def test_gpu_machines_are_watched_closely() -> None:
+def test_gpu_nodes_have_detailed_monitoring() -> None:
     assert manifest(preset="h100")["detailedMonitoring"] is True
     assert manifest(preset="cpu")["detailedMonitoring"] is False
     assert manifest(preset="cpu", maxPods=58)["kubelet"] == {"maxPods": 58}
 
 
-def test_bottlerocket_is_told_to_share_its_gpus_and_amazon_linux_is_not() -> None:
+def test_only_bottlerocket_has_user_data_for_gpu_sharing() -> None:
     shared: dict[str, Any] = {"preset": "gpu-spot", "localNvme": "none", "sharing": {"mode": "mps", "replicas": 4}}
     assert manifest(**shared, os="bottlerocket")["userData"] == (
         "[settings.kubelet-device-plugins.nvidia]\n"

@@ -12,7 +12,7 @@ RESERVED = {
 }
 
 
-def test_requirements_name_types_zones_and_how_machines_are_bought() -> None:
+def test_requirements_have_types_zones_and_capacity_type() -> None:
     assert requirements(spec(**SPOT, zones=[ZONES[1], ZONES[0]])) == [
         {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]},
         {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]},
@@ -26,13 +26,13 @@ def test_requirements_name_types_zones_and_how_machines_are_bought() -> None:
     ]
 
 
-def test_reserved_capacity_is_taken_from_the_reservation_alone() -> None:
+def test_reserved_pools_use_only_their_reservation() -> None:
     assert requirements(spec(**RESERVED))[0]["values"] == ["reserved"]
     assert requirements(spec(preset="cpu"))[0]["values"] == ["on-demand"]
 
 
 def test_limits_are_max_times_the_largest_type() -> None:
-    # g6.8xlarge, the largest: 32 vCPU, 128 GiB, one L4.
+    # g6.8xlarge, the largest type: 32 vCPU, 128 GiB, one L4.
     assert limits(spec(**SPOT, max=3)) == {
         "cpu": "96",
         "memory": f"{3 * 128 * 1024}Mi",
@@ -41,13 +41,13 @@ def test_limits_are_max_times_the_largest_type() -> None:
     }
 
 
-def test_limits_count_a_gpu_as_often_as_it_is_shared() -> None:
-    """Karpenter holds them against the capacity of nodes, which the overlay and the device plugin multiply."""
+def test_limits_count_a_gpu_once_per_share() -> None:
+    """Karpenter compares limits with the capacity of nodes, which overlay and device plugin multiply."""
     shared = {"mode": "time-slicing", "replicas": 4}
     assert limits(spec(preset="gpu-spot", max=2, sharing=shared))["nvidia.com/gpu"] == "8"
 
 
-def test_limits_count_gpus_and_not_their_slices() -> None:
+def test_limits_count_gpus_and_not_mig_instances() -> None:
     assert limits(spec(preset="a100", max=2, mig={"layout": "all-1g.5gb"}))["nvidia.com/gpu"] == "16"
 
 
@@ -55,7 +55,7 @@ def test_a_cpu_pool_has_no_gpu_limit() -> None:
     assert sorted(limits(spec(preset="cpu"))) == ["cpu", "memory", "nodes"]
 
 
-def test_disruption_is_what_the_file_says_with_budgets_in_the_order_of_their_keys() -> None:
+def test_disruption_is_as_configured_with_budgets_sorted_by_key() -> None:
     budgets = {
         "nights": {"nodes": "2", "schedule": "0 20 * * *", "duration": "10h", "reasons": ["Drifted"]},
         "always": {"nodes": "10%"},
@@ -72,12 +72,12 @@ def test_disruption_is_what_the_file_says_with_budgets_in_the_order_of_their_key
     }
 
 
-def test_without_budgets_karpenters_own_holds() -> None:
+def test_without_budgets_karpenters_default_applies() -> None:
     pool = {"role": "general", "provisioner": "karpenter", "instanceTypes": ["m7i.xlarge"], "max": 2}
     assert "budgets" not in node_pool(spec(**pool))["disruption"]
 
 
-def test_nodes_expire_and_drain_in_the_time_of_the_file() -> None:
+def test_expiry_and_grace_period_are_as_configured() -> None:
     template = node_pool(spec(preset="cpu", disruption={"expireAfter": "Never", "terminationGracePeriod": "2h"}))[
         "template"
     ]
@@ -93,6 +93,6 @@ def test_the_node_class_has_the_pools_name() -> None:
     }
 
 
-def test_taints_are_left_out_where_there_are_none() -> None:
+def test_without_taints_the_field_is_omitted() -> None:
     assert "taints" not in node_pool(spec(preset="cpu"))["template"]["spec"]
     assert "startupTaints" not in node_pool(spec(**SPOT))["template"]["spec"]

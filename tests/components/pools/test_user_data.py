@@ -1,4 +1,4 @@
-"""User data of managed groups, to the letter: another letter is another launch template version, and new nodes."""
+"""User data of managed groups, byte for byte: every change creates a launch template version, and new nodes."""
 
 from __future__ import annotations
 
@@ -59,25 +59,25 @@ def test_a_gpu_node_of_amazon_linux() -> None:
     assert text(**MANAGED_A100) == GOLDEN
 
 
-def test_local_disks_are_joined_only_where_asked() -> None:
+def test_local_disks_are_used_only_if_configured() -> None:
     assert "instance" not in node_config(**MANAGED_A100, localNvme="none")["spec"]
     assert node_config(**MANAGED_A100)["spec"]["instance"] == {"localStorage": {"strategy": "RAID0"}}
 
 
-def test_the_number_of_pods_is_a_flag_which_ranks_above_what_eks_configures() -> None:
+def test_max_pods_is_a_flag_that_overrides_eks_configuration() -> None:
     assert node_config(**SYSTEM, maxPods=58)["spec"]["kubelet"] == {"flags": ["--max-pods=58"]}
 
 
-def test_bottlerocket_takes_settings() -> None:
+def test_bottlerocket_user_data_is_toml() -> None:
     assert text(**SYSTEM, os="bottlerocket", maxPods=58) == "[settings.kubernetes]\nmax-pods = 58\n"
 
 
-def test_bottlerocket_shares_gpus_by_itself() -> None:
+def test_bottlerocket_shares_gpus_with_its_own_plugin() -> None:
     pool = {"preset": "gpu-spot", "os": "bottlerocket", "localNvme": "none", "provisioner": "managed"}
     assert text(**pool, sharing={"mode": "time-slicing", "replicas": 4}) == BOTTLEROCKET_SHARED
 
 
-def test_layers_are_pulled_side_by_side_on_request_on_both_systems() -> None:
+def test_parallel_pull_works_on_both_operating_systems() -> None:
     parallel = {"parallelImagePull": True, "disk": {"throughputMibps": 1000, "iops": 4000}}
     assert node_config(**MANAGED_A100, **parallel)["spec"]["featureGates"] == {"FastImagePull": True}
     assert "featureGates" not in node_config(**MANAGED_A100)["spec"]
@@ -86,11 +86,11 @@ def test_layers_are_pulled_side_by_side_on_request_on_both_systems() -> None:
     assert "soci" not in text(**SYSTEM, os="bottlerocket")
 
 
-def test_karpenters_nodes_are_told_the_same_and_nothing_where_there_is_nothing_to_say() -> None:
+def test_karpenters_user_data_is_the_same_or_empty() -> None:
     parallel = {"preset": "gpu-spot", "parallelImagePull": True, "localNvme": "raid0"}
-    told = email.message_from_string(karpenter_user_data(spec(**parallel))).get_payload(0)
-    assert isinstance(told, email.message.Message)
-    assert yaml.safe_load(str(told.get_payload()))["spec"] == {"featureGates": {"FastImagePull": True}}
+    part = email.message_from_string(karpenter_user_data(spec(**parallel))).get_payload(0)
+    assert isinstance(part, email.message.Message)
+    assert yaml.safe_load(str(part.get_payload()))["spec"] == {"featureGates": {"FastImagePull": True}}
     assert karpenter_user_data(spec(preset="gpu-spot")) == ""
     plugins = tomllib.loads(karpenter_user_data(spec(**parallel, os="bottlerocket")))["settings"]
     assert plugins["container-runtime-plugins"]["soci-snapshotter"] == {"pull-mode": "parallel-pull-unpack"}

@@ -15,32 +15,32 @@ BODY = "spec"
 
 
 def flavor(**pool: Any) -> dict[str, Any]:
-    found: dict[str, Any] = resource_flavor(spec(**pool), Queues())
-    return found
+    manifest: dict[str, Any] = resource_flavor(spec(**pool), Queues())
+    return manifest
 
 
-def test_a_flavor_is_named_like_its_pool_and_finds_it_by_its_label() -> None:
-    found = flavor(preset="cpu")
-    assert found["metadata"]["name"] == "work"
-    assert found["spec"] == {"nodeLabels": {"platform.slipway/pool": "work"}}
+def test_a_flavor_has_its_pools_name_and_label() -> None:
+    manifest = flavor(preset="cpu")
+    assert manifest["metadata"]["name"] == "work"
+    assert manifest["spec"] == {"nodeLabels": {"platform.slipway/pool": "work"}}
 
 
-def test_what_asks_for_no_gpu_is_kept_off_gpu_nodes_and_every_other_taint_is_answered() -> None:
+def test_the_gpu_taint_is_a_node_taint_and_all_others_are_tolerated() -> None:
     pool = spec(preset="h100", dedicated=True, taints={"example.com/x": {"effect": "NoExecute"}})
-    found = resource_flavor(pool, Queues())["spec"]
-    asked = [taint["key"] for taint in found["nodeTaints"]]
-    answered = [toleration["key"] for toleration in found["tolerations"]]
-    assert asked == ["nvidia.com/gpu"]
-    assert sorted(asked + answered) == sorted(taint.key for taint in pool.taints)
+    manifest = resource_flavor(pool, Queues())["spec"]
+    node_taints = [taint["key"] for taint in manifest["nodeTaints"]]
+    tolerated = [toleration["key"] for toleration in manifest["tolerations"]]
+    assert node_taints == ["nvidia.com/gpu"]
+    assert sorted(node_taints + tolerated) == sorted(taint.key for taint in pool.taints)
 
 
-def test_every_pool_but_that_of_controllers_has_a_flavor_and_every_flavor_a_pool() -> None:
+def test_every_pool_except_system_pools_has_a_flavor() -> None:
     known = pools()
     flavors = [name for name in shared_manifests(known, Queues()) if name.startswith("flavor-")]
     assert sorted(flavors) == sorted(f"flavor-{name}" for name in known if name != "system")
 
 
-def test_cpu_work_stays_on_cpu_pools_and_spot_comes_before_others_and_cheap_before_dear() -> None:
+def test_flavors_are_ordered_by_cpu_before_gpu_then_spot_then_price() -> None:
     known = resolve_all(
         platform(
             {
@@ -54,12 +54,12 @@ def test_cpu_work_stays_on_cpu_pools_and_spot_comes_before_others_and_cheap_befo
     assert [pool.name for pool in ordered(known.values(), Queues())] == ["cpu", "l4", "a100", "h100"]
 
 
-def test_what_is_paid_for_comes_before_the_same_machine_by_the_hour() -> None:
+def test_reserved_capacity_comes_before_on_demand_of_the_same_type() -> None:
     known = resolve_all(platform({"a-demand": {"preset": "h100"}, "block": BLOCK}))
     assert [pool.name for pool in ordered(known.values(), Queues())] == ["block", "a-demand"]
 
 
-def test_spot_comes_last_at_one_price_where_it_is_not_wished_first() -> None:
+def test_spot_comes_last_at_equal_price_unless_preferred() -> None:
     l4 = {"preset": "gpu-spot", "max": 1}
     known = resolve_all(platform({"a-spot": l4, "demand": {**l4, "capacity": {"market": "on-demand"}}}))
     first = ordered(known.values(), Queues())
@@ -72,18 +72,18 @@ def test_spot_comes_last_at_one_price_where_it_is_not_wished_first() -> None:
     ("pool", "placed"),
     [
         (BLOCK, True),
-        ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, False),  # elastic: no node to count at the start
+        ({"preset": "h100", "efa": True, "zones": ONE_ZONE}, False),  # elastic: no nodes at first
         ({"preset": "a100", "provisioner": "managed", "min": 2, "max": 2}, False),  # no EFA
     ],
 )
-def test_jobs_are_placed_by_distance_where_fast_nodes_stand(pool: dict[str, Any], placed: bool) -> None:
+def test_topology_is_used_only_for_fixed_pools_with_efa(pool: dict[str, Any], placed: bool) -> None:
     known = resolve_all(platform({"work": pool}))
     manifests = shared_manifests(known, Queues())
     assert ("topology-work" in manifests) is placed
     assert ("topologyName" in manifests["flavor-work"]["spec"]) is placed
 
 
-def test_a_manager_and_who_wants_no_topology_have_none() -> None:
+def test_a_manager_has_no_topology_and_it_can_be_disabled() -> None:
     block = spec(**BLOCK)
     assert by_topology(block, Queues())
     assert not by_topology(block, Queues.model_validate({"topology": False}))

@@ -17,11 +17,11 @@ QUEUE: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue"
 LOCAL: Final = "kubernetes:kueue.x-k8s.io/v1beta2:LocalQueue"
 MAX_RESOURCES: Final = 64
 MAX_FLAVORS: Final = 64
-"""Of one resource group (CRD of ClusterQueue, kueue 0.19.2)."""
+"""Limits of a resource group (CRD of ClusterQueue, kueue 0.19.2)."""
 
 
-def queue(name: str = "vision", given_teams: Any = TEAMS, **queues: Any) -> dict[str, Any]:
-    settings = platform(given_teams, queues=queues)
+def queue(name: str = "vision", team_settings: Any = TEAMS, **queues: Any) -> dict[str, Any]:
+    settings = platform(team_settings, queues=queues)
     return cluster_queue(name, settings.teams[name], KNOWN, settings.queues)
 
 
@@ -31,50 +31,54 @@ def group(manifest: dict[str, Any]) -> dict[str, Any]:
     return only
 
 
-def row(manifest: dict[str, Any], flavor: str, resource: str) -> dict[str, str]:
-    (found,) = [each for each in group(manifest)["flavors"] if each["name"] == flavor]
-    (only,) = [each for each in found["resources"] if each["name"] == resource]
+def quota_of(manifest: dict[str, Any], flavor: str, resource: str) -> dict[str, str]:
+    (entry,) = [each for each in group(manifest)["flavors"] if each["name"] == flavor]
+    (only,) = [each for each in entry["resources"] if each["name"] == resource]
     assert isinstance(only, dict)
     return only
 
 
-def test_one_group_covers_processors_and_gpus_so_that_both_come_from_one_pool() -> None:
-    found = group(queue())
-    assert found["coveredResources"] == ["cpu", "memory", "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"]
-    for flavor in found["flavors"]:
-        assert [each["name"] for each in flavor["resources"]] == found["coveredResources"]
+def test_cpu_and_gpus_are_in_one_resource_group() -> None:
+    resource_group = group(queue())
+    assert resource_group["coveredResources"] == ["cpu", "memory", "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"]
+    for flavor in resource_group["flavors"]:
+        assert [each["name"] for each in flavor["resources"]] == resource_group["coveredResources"]
 
 
-def test_a_flavor_has_nothing_of_what_its_pool_does_not_offer() -> None:
-    found = queue()
-    assert row(found, "cpu", "nvidia.com/gpu") == {"name": "nvidia.com/gpu", "nominalQuota": "0", "borrowingLimit": "0"}
-    assert row(found, "a100", "nvidia.com/gpu")["nominalQuota"] == "0"
-    assert row(found, "a100", "nvidia.com/mig-1g.5gb")["nominalQuota"] == "28"
+def test_a_flavor_has_zero_quota_for_resources_that_its_pool_lacks() -> None:
+    manifest = queue()
+    assert quota_of(manifest, "cpu", "nvidia.com/gpu") == {
+        "name": "nvidia.com/gpu",
+        "nominalQuota": "0",
+        "borrowingLimit": "0",
+    }
+    assert quota_of(manifest, "a100", "nvidia.com/gpu")["nominalQuota"] == "0"
+    assert quota_of(manifest, "a100", "nvidia.com/mig-1g.5gb")["nominalQuota"] == "28"
 
 
-def test_what_may_be_borrowed_and_lent_is_said_of_each_resource() -> None:
-    h100 = row(queue(), "h100", "nvidia.com/gpu")
+def test_each_resource_has_borrowing_and_lending_limits() -> None:
+    h100 = quota_of(queue(), "h100", "nvidia.com/gpu")
     assert h100 == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "8"}
-    lendable = row(queue("language"), "h100", "nvidia.com/gpu")
+    lendable = quota_of(queue("language"), "h100", "nvidia.com/gpu")
     assert lendable == {"name": "nvidia.com/gpu", "nominalQuota": "8", "borrowingLimit": "0", "lendingLimit": "8"}
 
 
-def test_a_borrowed_gpu_comes_with_its_processors() -> None:
-    h100 = row(queue(), "h100", "cpu")
+def test_cpu_can_be_borrowed_along_with_gpus() -> None:
+    h100 = quota_of(queue(), "h100", "cpu")
     assert h100["borrowingLimit"] == h100["nominalQuota"] != "0"
 
 
-def test_adapters_are_counted_by_nobody() -> None:
+def test_efa_has_no_quota() -> None:
     assert "vpc.amazonaws.com/efa" in KNOWN["h100"].resources
     assert "vpc.amazonaws.com/efa" not in group(queue())["coveredResources"]
 
 
-def test_a_team_gets_to_no_pool_of_which_it_has_no_share() -> None:
+def test_a_queue_has_only_flavors_of_the_teams_shares() -> None:
     assert [flavor["name"] for flavor in group(queue())["flavors"]] == ["cpu", "a100", "h100"]
     assert [flavor["name"] for flavor in group(queue("language"))["flavors"]] == ["h100"]
 
 
-def test_only_the_teams_own_namespaces_may_queue() -> None:
+def test_only_the_teams_namespaces_can_use_its_queue() -> None:
     assert queue()["spec"]["namespaceSelector"] == {"matchLabels": {TEAM: "vision"}}
     assert local_queue("vision-training", "vision")["spec"] == {"clusterQueue": "vision"}
 
@@ -84,20 +88,27 @@ def test_all_teams_are_in_one_cohort_by_their_weights() -> None:
     assert (spec["cohortName"], spec["fairSharing"]) == ("research", {"weight": "2"})
 
 
-def test_settings_decide_whose_work_is_stopped() -> None:
+def test_preemption_follows_the_settings() -> None:
     spec = queue(reclaimWithinCohort="LowerPriority", withinClusterQueue="Never", queueingStrategy="StrictFIFO")["spec"]
     assert spec["preemption"] == {"reclaimWithinCohort": "LowerPriority", "withinClusterQueue": "Never"}
     assert spec["queueingStrategy"] == "StrictFIFO"
-    # Classical preemption only: with fair sharing Kueue refuses it.
+    # Only with classical preemption: Kueue refuses it with fair sharing.
     assert "borrowWithinCohort" not in spec["preemption"]
 
 
-def test_every_team_has_a_queue_and_every_namespace_the_way_into_it() -> None:
-    made = record()
-    assert sorted(found.inputs["metadata"]["name"] for found in made.of(QUEUE).values()) == ["language", "vision"]
+def test_every_team_has_a_cluster_queue_and_every_namespace_a_local_queue() -> None:
+    recording = record()
+    assert sorted(resource.inputs["metadata"]["name"] for resource in recording.of(QUEUE).values()) == [
+        "language",
+        "vision",
+    ]
     local = sorted(
-        (found.inputs["metadata"]["namespace"], found.inputs["metadata"]["name"], found.inputs["spec"]["clusterQueue"])
-        for found in made.of(LOCAL).values()
+        (
+            resource.inputs["metadata"]["namespace"],
+            resource.inputs["metadata"]["name"],
+            resource.inputs["spec"]["clusterQueue"],
+        )
+        for resource in recording.of(LOCAL).values()
     )
     assert local == [
         ("language", "default", "language"),
@@ -106,7 +117,7 @@ def test_every_team_has_a_queue_and_every_namespace_the_way_into_it() -> None:
     ]
 
 
-def test_quotas_are_told_in_plain_values_for_policies() -> None:
+def test_quotas_are_plain_outputs_for_policies() -> None:
     assert quotas(queue())["h100"]["nvidia.com/gpu"] == "8"
 
 
@@ -117,9 +128,9 @@ def number(text: str) -> Decimal:
 
 
 @given(parts=some.lists(some.integers(min_value=1, max_value=4), min_size=2, max_size=4))
-def test_shares_that_fill_a_pool_are_quotas_that_its_nodes_can_hold(parts: list[int]) -> None:
-    """The sum of all quotas is never more than what pods can have on that many nodes: else jobs are admitted that wait
-    for ever."""
+def test_quotas_of_a_fully_shared_pool_fit_on_its_nodes(parts: list[int]) -> None:
+    """The sum of all quotas never exceeds the allocatable resources of that many nodes: otherwise Kueue would admit
+    jobs that stay pending forever."""
     pool = KNOWN["h100"]
     nodes = -(-sum(parts) // pool.gpu_count)
     teams = {f"t{index}": Team.model_validate(_share(part)) for index, part in enumerate(parts)}
@@ -131,7 +142,7 @@ def test_shares_that_fill_a_pool_are_quotas_that_its_nodes_can_hold(parts: list[
         ("memory", Decimal(node.allocatable_memory_at(pool.settings.max_pods)) * 2**20),
         ("nvidia.com/gpu", Decimal(pool.gpu_count)),
     ):
-        assert sum(number(row(each, "h100", resource)["nominalQuota"]) for each in manifests) <= maximum * nodes
+        assert sum(number(quota_of(each, "h100", resource)["nominalQuota"]) for each in manifests) <= maximum * nodes
 
 
 def _share(part: int) -> dict[str, Any]:
@@ -139,7 +150,7 @@ def _share(part: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["vision", "language"])
-def test_groups_stay_within_kueues_bounds(name: str) -> None:
-    found = group(queue(name, {"vision": VISION, "language": LANGUAGE}))
-    assert len(found["coveredResources"]) <= MAX_RESOURCES
-    assert len(found["flavors"]) <= MAX_FLAVORS
+def test_resource_groups_are_within_kueues_limits(name: str) -> None:
+    resource_group = group(queue(name, {"vision": VISION, "language": LANGUAGE}))
+    assert len(resource_group["coveredResources"]) <= MAX_RESOURCES
+    assert len(resource_group["flavors"]) <= MAX_FLAVORS

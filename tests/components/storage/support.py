@@ -1,4 +1,4 @@
-"""A recorded Storage component, on a network and a cluster made by hand."""
+"""Recordings of the Storage component, on a sample network and cluster."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from tests.support.outputs import cluster_outputs, network_outputs
 
 
 def platform(changes: dict[str, Any] | None = None) -> Platform:
-    """The base stack of the configuration's tests, changed at dotted paths."""
+    """The base stack of the settings tests, changed at dotted paths."""
     return loaded(changes or {}).platform
 
 
 def record(changes: dict[str, Any] | None = None, *, preview: bool = False) -> Recording:
-    """Storage of a stack; `returned` are its StorageClasses and the waits of its volumes."""
+    """Storage of a stack; `returned` are its StorageClasses and the dependencies of its volumes."""
     return _record(json.dumps(changes or {}, sort_keys=True), preview)
 
 
 @cache
 def _record(changes: str, preview: bool) -> Recording:
-    given = platform(json.loads(changes))
+    settings = platform(json.loads(changes))
 
     def build() -> dict[str, Any]:
         both = providers()
-        args = StorageArgs(platform=given, cluster=cluster_outputs(both[0]), network=network_outputs())
+        args = StorageArgs(platform=settings, cluster=cluster_outputs(both[0]), network=network_outputs())
         outputs = Storage("storage", args, pulumi.ResourceOptions(providers=both)).outputs
         return {"classes": dict(outputs.classes), "ready": [resource.urn for resource in outputs.ready]}
 

@@ -1,4 +1,4 @@
-"""What holds in every bucket: who may do what, and when what is in it goes."""
+"""Bucket policies and lifecycle rules."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def _buckets(**settings: Any) -> Buckets:
     return Buckets.model_validate(settings)
 
 
-def test_nobody_gets_in_without_tls_1_2() -> None:
-    found = statements(access_policy(ARN))
-    assert {statement["Effect"] for statement in found.values()} == {"Deny"}
-    assert found["OnlyEncryptedTransport"]["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
-    assert found["OnlyModernTransport"]["Condition"] == {"NumericLessThan": {"s3:TlsVersion": ["1.2"]}}
-    for statement in found.values():
+def test_access_requires_tls_1_2() -> None:
+    by_sid = statements(access_policy(ARN))
+    assert {statement["Effect"] for statement in by_sid.values()} == {"Deny"}
+    assert by_sid["OnlyEncryptedTransport"]["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
+    assert by_sid["OnlyModernTransport"]["Condition"] == {"NumericLessThan": {"s3:TlsVersion": ["1.2"]}}
+    for statement in by_sid.values():
         assert statement["Resource"] == [ARN, f"{ARN}/*"]
         assert statement["Action"] == ["s3:*"]
 
 
-def test_access_logs_come_from_the_named_buckets_of_this_account_alone() -> None:
+def test_access_logs_are_accepted_only_from_the_buckets_of_this_account() -> None:
     delivery = statements(log_policy(ARN, ["arn:aws:s3:::raw"], "111122223333"))["AccessLogs"]
     assert delivery["Principal"] == {"Service": ["logging.s3.amazonaws.com"]}
     assert delivery["Action"] == ["s3:PutObject"]
@@ -38,12 +38,12 @@ def test_access_logs_come_from_the_named_buckets_of_this_account_alone() -> None
     }
 
 
-def test_the_log_bucket_is_as_closed_as_the_others() -> None:
+def test_the_log_bucket_requires_tls_too() -> None:
     assert set(statements(access_policy(ARN))) < set(statements(log_policy(ARN, [], "111122223333")))
 
 
 @pytest.mark.parametrize("purpose", ["checkpoints", "logs", "models", "raw", "state"])
-def test_unfinished_uploads_and_old_versions_go_everywhere(purpose: str) -> None:
+def test_incomplete_uploads_and_old_versions_expire_in_every_bucket(purpose: str) -> None:
     rules = {rule["id"]: rule for rule in lifecycle(purpose, _buckets(noncurrentDays=9))}
     assert rules["incomplete-uploads"]["abort_incomplete_multipart_upload"] == {"days_after_initiation": 7}
     assert rules["noncurrent-versions"]["noncurrent_version_expiration"] == {"noncurrent_days": 9}
@@ -56,7 +56,7 @@ def test_directories_of_teams_do_not_expire() -> None:
     assert rule["filter"] == {"object_size_greater_than": 1}
 
 
-def test_of_the_state_artifacts_expire_and_nothing_else() -> None:
+def test_only_artifacts_of_the_state_bucket_expire() -> None:
     (rule,) = (rule for rule in lifecycle("state", _buckets(artifactDays=4)) if "days" in rule.get("expiration", {}))
     assert rule["expiration"] == {"days": 4}
     prefix = rule["filter"]["prefix"]
@@ -76,13 +76,13 @@ def test_only_checkpoints_logs_and_artifacts_expire() -> None:
     assert days == {"checkpoints": 5, "logs": 6, "state": 7}
 
 
-def test_checkpoints_and_artifacts_stay_for_ever_where_the_settings_say_so() -> None:
+def test_expiry_of_checkpoints_and_artifacts_can_be_disabled() -> None:
     settings = _buckets(checkpointDays=None, artifactDays=None)
-    found = {rule["id"] for purpose in ("checkpoints", "state") for rule in lifecycle(purpose, settings)}
-    assert found.isdisjoint({"expiry", "artifacts"})
+    ids = {rule["id"] for purpose in ("checkpoints", "state") for rule in lifecycle(purpose, settings)}
+    assert ids.isdisjoint({"expiry", "artifacts"})
 
 
-def test_only_raw_data_moves_to_a_cheaper_class() -> None:
+def test_only_raw_data_moves_to_another_storage_class() -> None:
     moved = {
         purpose: rule["transitions"]
         for purpose in ("checkpoints", "logs", "models", "raw", "state")

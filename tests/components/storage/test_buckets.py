@@ -1,4 +1,4 @@
-"""Buckets: each closed, encrypted, versioned, logged, and kept with what closes it."""
+"""Buckets: private, encrypted, versioned, logged, and retained with their security settings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def test_there_is_one_bucket_for_each_purpose_with_every_setting() -> None:
     recording = record()
     assert set(recording.of(aws.s3.Bucket)) == {f"storage-{purpose}" for purpose in PURPOSES}
     for kind in EACH:
-        buckets = {found.input_sources["bucket"][0].rpartition("storage-")[2] for found in recording.of(kind).values()}
+        buckets = {
+            resource.input_sources["bucket"][0].rpartition("storage-")[2] for resource in recording.of(kind).values()
+        }
         assert buckets == PURPOSES, kind
 
 
@@ -35,11 +37,11 @@ def test_nothing_is_public() -> None:
         assert all(block.inputs[switch] is True for switch in switches)
 
 
-def test_data_is_encrypted_with_our_key_and_logs_with_that_of_s3() -> None:
+def test_data_is_encrypted_with_kms_and_logs_with_sse_s3() -> None:
     recording = record()
     key = recording.one(aws.kms.Key)
-    for name, found in recording.of(aws.s3.BucketServerSideEncryptionConfiguration).items():
-        (rule,) = found.inputs["rules"]
+    for name, resource in recording.of(aws.s3.BucketServerSideEncryptionConfiguration).items():
+        (rule,) = resource.inputs["rules"]
         default = rule["applyServerSideEncryptionByDefault"]
         if name == "storage-logs-encryption":
             assert default == {"sseAlgorithm": "AES256"}
@@ -48,18 +50,18 @@ def test_data_is_encrypted_with_our_key_and_logs_with_that_of_s3() -> None:
             assert rule["bucketKeyEnabled"] is True
 
 
-def test_every_bucket_but_that_of_the_logs_is_logged_once_delivery_is_allowed() -> None:
+def test_access_logs_depend_on_the_log_buckets_policy() -> None:
     recording = record()
     delivery = recording.of(aws.s3.BucketPolicy)["storage-logs-policy"]
     logged = recording.of(aws.s3.BucketLogging)
-    assert {found.inputs["targetPrefix"] for found in logged.values()} == {f"{p}/" for p in PURPOSES - {"logs"}}
-    assert all(recording.waits(found, delivery) for found in logged.values())
+    assert {resource.inputs["targetPrefix"] for resource in logged.values()} == {f"{p}/" for p in PURPOSES - {"logs"}}
+    assert all(recording.waits(resource, delivery) for resource in logged.values())
     sources = statements(delivery.inputs["policy"])["AccessLogs"]["Condition"]["ArnLike"]["aws:SourceArn"]
-    data = {found.outputs["arn"] for name, found in recording.of(aws.s3.Bucket).items() if name != "storage-logs"}
+    data = {resource.outputs["arn"] for name, resource in recording.of(aws.s3.Bucket).items() if name != "storage-logs"}
     assert set(sources) == data
 
 
-def test_a_policy_comes_after_the_block_and_rules_of_versions_after_versioning() -> None:
+def test_a_policy_depends_on_the_public_access_block_and_lifecycle_on_versioning() -> None:
     recording = record()
     for purpose in PURPOSES:
         block = recording.of(aws.s3.BucketPublicAccessBlock)[f"storage-{purpose}-access"]
@@ -69,25 +71,25 @@ def test_a_policy_comes_after_the_block_and_rules_of_versions_after_versioning()
         assert recording.waits(lifecycle, versioning)
 
 
-def test_a_bucket_that_stays_keeps_what_closes_it() -> None:
+def test_a_retained_bucket_keeps_its_security_settings() -> None:
     recording = record(PROTECTED)
     for kind in (aws.s3.Bucket, *EACH, aws.s3.BucketLogging):
-        assert all(found.retain_on_delete for found in recording.of(kind).values()), kind
-    assert all(found.protect for found in recording.of(aws.s3.Bucket).values())
+        assert all(resource.retain_on_delete for resource in recording.of(kind).values()), kind
+    assert all(resource.protect for resource in recording.of(aws.s3.Bucket).values())
 
 
-def test_without_protection_everything_goes_and_buckets_only_when_empty() -> None:
+def test_without_protection_everything_is_deleted_and_buckets_only_when_empty() -> None:
     recording = record()
-    assert not [found for found in recording if found.retain_on_delete or found.protect]
-    assert {found.inputs["forceDestroy"] for found in recording.of(aws.s3.Bucket).values()} == {False}
+    assert not [resource for resource in recording if resource.retain_on_delete or resource.protect]
+    assert {resource.inputs["forceDestroy"] for resource in recording.of(aws.s3.Bucket).values()} == {False}
 
 
-def test_buckets_are_emptied_only_on_request() -> None:
+def test_buckets_are_emptied_only_if_configured() -> None:
     forced = record({"storage.buckets": {"forceDestroy": True}})
-    assert {found.inputs["forceDestroy"] for found in forced.of(aws.s3.Bucket).values()} == {True}
+    assert {resource.inputs["forceDestroy"] for resource in forced.of(aws.s3.Bucket).values()} == {True}
 
 
 @pytest.mark.parametrize("purpose", sorted(PURPOSES))
 def test_a_buckets_name_fits_the_longest_stack(purpose: str) -> None:
-    # 22 characters are the most that roles leave a stack's name (checks.names.lengths); S3 takes 63.
+    # Role names limit a stack's name to 22 characters (checks.names.lengths); S3 allows 63.
     assert physical_length(PROJECT, "e" * 22, f"storage-{purpose}") <= 63

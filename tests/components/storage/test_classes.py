@@ -1,4 +1,4 @@
-"""StorageClasses: one default, encrypted, growing, in the terms of their drivers."""
+"""StorageClasses: one default, encrypted, expandable, with parameters of their drivers."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ def _place(**settings: object) -> classes.LustrePlace:
     return classes.LustrePlace(settings=lustre, subnet_id="subnet-1", security_group_id="sg-1")
 
 
-def test_one_class_is_the_default_and_makes_encrypted_volumes_where_the_pod_is() -> None:
-    made = [classes.block("key"), classes.shared("fs-1"), classes.lustre(_place(), "key", {})]
-    defaults = [one for one in made if one["metadata"].get("annotations", {}).get(DEFAULT) == "true"]
+def test_the_default_class_creates_encrypted_volumes_in_the_pods_zone() -> None:
+    manifests = [classes.block("key"), classes.shared("fs-1"), classes.lustre(_place(), "key", {})]
+    defaults = [one for one in manifests if one["metadata"].get("annotations", {}).get(DEFAULT) == "true"]
     assert [one["metadata"]["name"] for one in defaults] == ["gp3"]
     assert defaults[0]["volumeBindingMode"] == "WaitForFirstConsumer"
     assert defaults[0]["allowVolumeExpansion"] is True
     assert defaults[0]["parameters"] == {"type": "gp3", "encrypted": "true", "kmsKeyId": "key"}
 
 
-def test_claims_of_the_shared_class_get_a_directory_and_a_user_of_their_own() -> None:
+def test_claims_of_the_shared_class_get_their_own_directory_and_user() -> None:
     parameters = classes.shared("fs-1")["parameters"]
     assert parameters["provisioningMode"] == "efs-ap"
     assert parameters["subPathPattern"] == "${.PVC.namespace}/${.PVC.name}"
-    # With a fixed uid and gid every claim would be the same user to the file system.
+    # With a fixed uid and gid every claim would have the same user on the file system.
     assert not {"uid", "gid"} & set(parameters)
 
 
-def test_the_path_of_checkpoints_fits_the_longest_namespace_that_iam_leaves_room_for() -> None:
-    """100 characters in all; the driver adds a dash and a UUID (botocore, efs `Path`)."""
+def test_the_path_of_checkpoints_fits_the_longest_namespace() -> None:
+    """100 characters in total; the driver adds a dash and a UUID (botocore, efs `Path`)."""
     parameters = classes.shared("fs-1")["parameters"]
     node = limits.limit("iam-role").longest - physical_length("slipway", "a", WORKLOAD_ROLE.format(namespace=""))
     path = f"{parameters['basePath']}/{parameters['subPathPattern']}-{uuid4()}"
@@ -64,6 +64,6 @@ def test_file_systems_of_the_lustre_class_are_like_the_shared_one(
     assert parameters["extraTags"] == "environment=test,owner=ml"
 
 
-def test_drivers_take_text_alone() -> None:
-    made = (classes.block("key"), classes.shared("fs-1"), classes.lustre(_place(), "key", {"owner": "ml"}))
-    assert all(isinstance(value, str) for one in made for value in one["parameters"].values())
+def test_parameters_of_classes_are_strings() -> None:
+    manifests = (classes.block("key"), classes.shared("fs-1"), classes.lustre(_place(), "key", {"owner": "ml"}))
+    assert all(isinstance(value, str) for one in manifests for value in one["parameters"].values())

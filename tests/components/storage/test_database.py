@@ -1,4 +1,4 @@
-"""The database of an add-on: private, encrypted, with a password that only RDS and its reader know."""
+"""The database of an add-on: private, encrypted, with a password managed by RDS."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ MLFLOW: dict[str, Any] = {"addons.mlflow": {}}
 SAFE = {"database": {"deletionProtection": True, "multiAz": True, "backupRetentionPeriod": 35}}
 
 
-def test_there_is_none_where_nothing_needs_one() -> None:
+def test_without_an_add_on_that_needs_one_there_is_no_database() -> None:
     assert not record().of(aws.rds.Instance)
 
 
-def test_it_is_private_and_encrypted_with_our_key() -> None:
+def test_it_is_private_and_encrypted_with_the_kms_key() -> None:
     recording = record(MLFLOW)
     instance, key = recording.one(aws.rds.Instance).inputs, recording.one(aws.kms.Key).outputs["arn"]
     assert instance["publiclyAccessible"] is False
@@ -27,13 +27,13 @@ def test_it_is_private_and_encrypted_with_our_key() -> None:
     assert recording.one(aws.rds.SubnetGroup).inputs["subnetIds"] == ["subnet-private-a", "subnet-private-b"]
 
 
-def test_no_password_is_in_an_input_or_an_output_of_ours() -> None:
+def test_no_input_or_output_contains_a_password() -> None:
     instance = record(MLFLOW).one(aws.rds.Instance)
     assert instance.inputs["manageMasterUserPassword"] is True
     assert not {"password", "passwordWo"} & set(instance.inputs)
 
 
-def test_it_speaks_tls_alone_to_nodes_alone() -> None:
+def test_it_accepts_only_tls_from_nodes() -> None:
     recording = record(MLFLOW)
     parameters = {one["name"]: one["value"] for one in recording.one(aws.rds.ParameterGroup).inputs["parameters"]}
     assert parameters["rds.force_ssl"] == "1"
@@ -43,7 +43,7 @@ def test_it_speaks_tls_alone_to_nodes_alone() -> None:
     assert not recording.of(aws.vpc.SecurityGroupEgressRule)
 
 
-def test_a_last_snapshot_is_taken_unless_the_settings_say_no() -> None:
+def test_a_final_snapshot_is_taken_unless_disabled() -> None:
     kept = record(MLFLOW).one(aws.rds.Instance).inputs
     assert (kept["skipFinalSnapshot"], kept["finalSnapshotIdentifier"]) == (False, "slipway-test-mlflow-final")
     gone = record({"addons.mlflow": {"database": {"finalSnapshot": False}}}).one(aws.rds.Instance).inputs
@@ -57,36 +57,36 @@ def test_standby_backups_and_protection_are_settings() -> None:
 
 
 @pytest.mark.parametrize("kind", [aws.rds.Instance, aws.rds.SubnetGroup, aws.rds.ParameterGroup, aws.iam.Role])
-def test_a_protected_one_stays_with_what_it_stands_on(kind: Any) -> None:
+def test_a_protected_database_is_retained_with_its_dependencies(kind: Any) -> None:
     recording = record({"addons.mlflow": SAFE, "environment.protect": True})
     assert recording.one(kind).retain_on_delete
     assert recording.one(aws.rds.Instance).protect
 
 
-def test_minor_versions_come_by_themselves() -> None:
+def test_minor_versions_are_applied_automatically() -> None:
     instance = record(MLFLOW).one(aws.rds.Instance).inputs
     assert (instance["autoMinorVersionUpgrade"], instance["engineVersion"].isdigit()) == (True, True)
 
 
-def test_storage_that_grew_is_no_drift() -> None:
+def test_grown_storage_is_not_drift() -> None:
     assert record(MLFLOW).one(aws.rds.Instance).ignore_changes == ("allocatedStorage",)
 
 
-def test_logs_are_kept_for_a_time_under_the_key_and_made_before_rds_would_make_them() -> None:
+def test_the_instance_depends_on_log_groups_with_retention_and_key() -> None:
     recording = record({**MLFLOW, "cluster.logRetentionDays": 14})
     instance, groups = recording.one(aws.rds.Instance), recording.of(aws.cloudwatch.LogGroup)
-    names = {found.inputs["name"] for found in groups.values()}
+    names = {resource.inputs["name"] for resource in groups.values()}
     exported = instance.inputs["enabledCloudwatchLogsExports"]
     assert names == {f"/aws/rds/instance/{instance.inputs['identifier']}/{kind}" for kind in exported}
-    assert all(found.inputs["retentionInDays"] == 14 for found in groups.values())
-    assert all(recording.waits(instance, found) for found in groups.values())
+    assert all(resource.inputs["retentionInDays"] == 14 for resource in groups.values())
+    assert all(recording.waits(instance, resource) for resource in groups.values())
     encryption = statements(recording.one(aws.kms.Key).inputs["policy"])["LogEncryption"]
     (pattern,) = encryption["Condition"]["ArnLike"]["kms:EncryptionContext:aws:logs:arn"]
     arns = [f"arn:aws:logs:us-east-1:111122223333:log-group:{name}" for name in names]
     assert all(fnmatchcase(arn, pattern) for arn in arns)
 
 
-def test_the_machine_is_watched_by_a_role_that_can_write_before_it_is_asked_to() -> None:
+def test_the_instance_depends_on_the_policy_of_the_monitoring_role() -> None:
     recording = record(MLFLOW)
     instance, policy = recording.one(aws.rds.Instance), recording.one(aws.iam.RolePolicyAttachment)
     assert instance.inputs["monitoringInterval"] == 60

@@ -1,4 +1,4 @@
-"""The file systems: how they are reached, what they are linked to, what stays of them."""
+"""The file systems: access, links to buckets, retention."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def test_the_shared_one_is_elastic_encrypted_and_mounted_in_every_zone() -> None
     assert system.inputs["encrypted"] is True
     assert system.inputs["kmsKeyId"] == recording.one(aws.kms.Key).outputs["arn"]
     assert system.inputs["throughputMode"] == "elastic"
-    assert {found.inputs["subnetId"] for found in recording.of(aws.efs.MountTarget).values()} == {
+    assert {resource.inputs["subnetId"] for resource in recording.of(aws.efs.MountTarget).values()} == {
         "subnet-private-a",
         "subnet-private-b",
     }
 
 
-def test_it_takes_nfs_from_nodes_and_sends_nothing() -> None:
+def test_mount_targets_allow_only_nfs_from_nodes() -> None:
     recording = record(EFS)
     rule = recording.one(aws.vpc.SecurityGroupIngressRule)
     assert (rule.inputs["fromPort"], rule.inputs["toPort"]) == (2049, 2049)
     assert rule.inputs["referencedSecurityGroupId"].startswith("sg-")
     assert "cidrIpv4" not in rule.inputs
     assert not recording.of(aws.vpc.SecurityGroupEgressRule)
-    assert all(recording.waits(found, rule) for found in recording.of(aws.efs.MountTarget).values())
+    assert all(recording.waits(resource, rule) for resource in recording.of(aws.efs.MountTarget).values())
 
 
-def test_it_is_reached_by_tls_through_access_points_by_nobody_as_root() -> None:
-    found = statements(access_policy("arn:aws:elasticfilesystem:us-east-1:111122223333:file-system/fs-1"))
-    allowed = found["ThroughAccessPoints"]
+def test_access_requires_tls_and_an_access_point_and_denies_root() -> None:
+    by_sid = statements(access_policy("arn:aws:elasticfilesystem:us-east-1:111122223333:file-system/fs-1"))
+    allowed = by_sid["ThroughAccessPoints"]
     assert allowed["Condition"]["Null"] == {"elasticfilesystem:AccessPointArn": ["false"]}
     assert allowed["Action"] == ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"]
-    denied = found["OnlyEncryptedTransport"]
+    denied = by_sid["OnlyEncryptedTransport"]
     assert (denied["Effect"], denied["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": ["false"]}})
 
 
@@ -68,7 +68,7 @@ def test_backups_are_a_setting(backup: bool, status: str) -> None:
 
 
 @pytest.mark.parametrize(("days", "rule"), [(1, "AFTER_1_DAY"), (30, "AFTER_30_DAYS")])
-def test_old_files_go_to_a_cheaper_class_and_come_back_when_they_are_read(days: int, rule: str) -> None:
+def test_unused_files_move_to_infrequent_access_and_back(days: int, rule: str) -> None:
     system = record({"storage.efs": {"transitionToIaDays": days}}).one(aws.efs.FileSystem)
     assert system.inputs["lifecyclePolicies"] == [
         {"transitionToIa": rule},
@@ -76,7 +76,7 @@ def test_old_files_go_to_a_cheaper_class_and_come_back_when_they_are_read(days: 
     ]
 
 
-def test_the_parallel_one_has_the_throughput_version_compression_and_key_that_it_may_have() -> None:
+def test_the_parallel_file_system_has_supported_options_for_its_type() -> None:
     recording = record(LUSTRE)
     system = recording.one(aws.fsx.LustreFileSystem).inputs
     assert (system["deploymentType"], system["storageCapacity"], system["perUnitStorageThroughput"]) == (
@@ -90,14 +90,14 @@ def test_the_parallel_one_has_the_throughput_version_compression_and_key_that_it
     assert not {"perUnitStorageThroughput", "kmsKeyId"} & set(scratch)
 
 
-def test_it_stands_in_the_zone_of_the_training_pools() -> None:
-    # The base stack has its one training pool in zone a.
+def test_it_is_in_the_zone_of_the_training_pools() -> None:
+    # The only training pool of the base stack is in zone a.
     assert record(LUSTRE).one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-a"
     moved = record({"storage.lustre": {"zone": "us-east-1b"}})
     assert moved.one(aws.fsx.LustreFileSystem).inputs["subnetIds"] == "subnet-private-b"
 
 
-def test_its_ports_are_open_both_ways_between_servers_and_nodes_and_to_nobody_else() -> None:
+def test_its_ports_are_open_only_between_servers_and_nodes() -> None:
     recording = record(LUSTRE)
     group = (recording.of(aws.ec2.SecurityGroup)["storage-lustre-group"].urn,)
     rules = {
@@ -120,7 +120,7 @@ def test_its_ports_are_open_both_ways_between_servers_and_nodes_and_to_nobody_el
 
 
 @pytest.mark.parametrize("changes", [LUSTRE, SCRATCH], ids=["persistent", "scratch"])
-def test_buckets_are_its_directories_both_ways_and_a_link_takes_no_file_with_it(changes: dict[str, Any]) -> None:
+def test_buckets_are_linked_with_import_and_export_and_links_keep_files(changes: dict[str, Any]) -> None:
     recording = record(changes)
     links = recording.of(aws.fsx.DataRepositoryAssociation)
     assert {link.inputs["fileSystemPath"] for link in links.values()} == {"/raw", "/checkpoints"}
@@ -132,41 +132,45 @@ def test_buckets_are_its_directories_both_ways_and_a_link_takes_no_file_with_it(
         assert link.inputs["s3"] == {"autoExportPolicy": events, "autoImportPolicy": events}
 
 
-def test_each_team_has_a_directory_in_both_that_stays_when_the_team_goes() -> None:
+def test_each_team_has_a_retained_directory_in_both_buckets() -> None:
     recording = record({**LUSTRE, "teams": {"vision": TEAM, "language": TEAM}})
-    made = recording.of(aws.s3.BucketObjectv2)
-    assert set(made) == {
+    directories = recording.of(aws.s3.BucketObjectv2)
+    assert set(directories) == {
         f"storage-lustre-{fileset}-directory-{team}"
         for fileset in ("raw", "checkpoints")
         for team in ("vision", "language")
     }
-    assert {found.inputs["key"] for found in made.values()} == {"vision/", "language/"}
-    assert all(found.retain_on_delete for found in made.values())
+    assert {directory.inputs["key"] for directory in directories.values()} == {"vision/", "language/"}
+    assert all(directory.retain_on_delete for directory in directories.values())
     for fileset, mode in (("raw", "0040755"), ("checkpoints", "0040777")):
         link = recording.of(aws.fsx.DataRepositoryAssociation)[f"storage-lustre-{fileset}"]
         bucket = recording.of(aws.s3.Bucket)[f"storage-{fileset}"].outputs["bucket"]
-        own = [found for name, found in made.items() if f"-{fileset}-directory-" in name]
-        assert all(found.inputs["bucket"] == bucket for found in own)
-        assert all(found.inputs["metadata"]["file-permissions"] == mode for found in own)
-        assert all(recording.waits(link, found) for found in own)
+        own = [directory for name, directory in directories.items() if f"-{fileset}-directory-" in name]
+        assert all(directory.inputs["bucket"] == bucket for directory in own)
+        assert all(directory.inputs["metadata"]["file-permissions"] == mode for directory in own)
+        assert all(recording.waits(link, directory) for directory in own)
 
 
-def test_what_is_protected_stays_with_its_policies_and_links() -> None:
+def test_protected_file_systems_are_retained_with_policies_and_links() -> None:
     recording = record({**EFS, **LUSTRE, "environment.protect": True})
     kept = (aws.efs.FileSystem, aws.fsx.LustreFileSystem)
-    assert all(found.protect and found.retain_on_delete for kind in kept for found in recording.of(kind).values())
+    assert all(
+        resource.protect and resource.retain_on_delete for kind in kept for resource in recording.of(kind).values()
+    )
     with_them = (aws.efs.FileSystemPolicy, aws.efs.AccessPoint, aws.fsx.DataRepositoryAssociation)
-    assert all(found.retain_on_delete for kind in with_them for found in recording.of(kind).values())
+    assert all(resource.retain_on_delete for kind in with_them for resource in recording.of(kind).values())
 
 
-def test_a_volume_waits_for_mount_targets_links_and_classes() -> None:
+def test_a_volume_depends_on_mount_targets_links_and_classes() -> None:
     recording = record({**EFS, **LUSTRE})
     ready = {urn.rpartition("::")[2] for urn in recording.returned["ready"]}
     assert {"storage-efs-a", "storage-efs-b", "storage-lustre-raw", "storage-lustre-checkpoints"} <= ready
     assert {"storage-class-block", "storage-class-shared", "storage-class-lustre"} <= ready
 
 
-def test_a_first_preview_makes_the_same_resources() -> None:
+def test_a_first_preview_declares_the_same_resources() -> None:
     changes = {**EFS, **LUSTRE, "addons.mlflow": {}}
-    assert {found.urn for found in record(changes, preview=True)} == {found.urn for found in record(changes)}
+    assert {resource.urn for resource in record(changes, preview=True)} == {
+        resource.urn for resource in record(changes)
+    }
     assert record(changes).default_provider_users == ()

@@ -1,4 +1,4 @@
-"""The key of the data: who may use it, and how hard it is to lose."""
+"""The KMS key of the data: access and protection."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ from tests.components.storage.support import record, statements
 PLACE = {"cluster": "slipway-test", "region": "us-east-1", "account_id": "111122223333"}
 
 
-def test_it_rotates_and_is_protected_and_kept_with_its_data() -> None:
+def test_it_rotates_and_is_protected_and_retained_with_its_data() -> None:
     key = record({"environment.protect": True, "storage.keyDeletionDays": 12}).one(aws.kms.Key)
     assert key.inputs["enableKeyRotation"] is True
     assert key.inputs["deletionWindowInDays"] == 12
     assert (key.protect, key.retain_on_delete) == (True, True)
 
 
-def test_without_lustre_the_accounts_policies_decide_but_for_volumes() -> None:
-    found = statements(key_policy(regions.get("us-east-1"), "111122223333", lustre=False))
-    assert list(found) == ["AccountAdministration", "Volumes"]
+def test_without_lustre_only_volumes_have_a_statement_of_their_own() -> None:
+    by_sid = statements(key_policy(regions.get("us-east-1"), "111122223333", lustre=False))
+    assert list(by_sid) == ["AccountAdministration", "Volumes"]
 
 
-def test_volumes_are_encrypted_through_ec2_by_principals_of_the_account_alone() -> None:
-    found = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=False))["Volumes"]
-    assert found["Condition"] == {
+def test_volumes_are_encrypted_only_through_ec2_by_principals_of_the_account() -> None:
+    by_sid = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=False))["Volumes"]
+    assert by_sid["Condition"] == {
         "StringEquals": {
             "kms:CallerAccount": ["111122223333"],
             "kms:ViaService": ["ec2.us-gov-west-1.amazonaws.com"],
         }
     }
-    assert "kms:CreateGrant" in found["Action"]
-    assert "kms:*" not in found["Action"]
+    assert "kms:CreateGrant" in by_sid["Action"]
+    assert "kms:*" not in by_sid["Action"]
 
 
-def test_the_roles_of_lustre_are_meant_by_conditions_and_nobody_else_is() -> None:
-    found = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=True))["LustreLinks"]
-    (role,) = found["Condition"]["ArnLike"]["aws:PrincipalArn"]
+def test_conditions_select_only_the_roles_of_lustre() -> None:
+    by_sid = statements(key_policy(regions.get("us-gov-west-1"), "111122223333", lustre=True))["LustreLinks"]
+    (role,) = by_sid["Condition"]["ArnLike"]["aws:PrincipalArn"]
     assert role.startswith("arn:aws-us-gov:iam::111122223333:role/aws-service-role/s3.data-source.lustre.fsx.")
-    assert found["Condition"]["StringEquals"] == {
+    assert by_sid["Condition"]["StringEquals"] == {
         "kms:CallerAccount": ["111122223333"],
         "kms:ViaService": ["s3.us-gov-west-1.amazonaws.com"],
     }
-    assert not any("CreateGrant" in action or action == "kms:*" for action in found["Action"])
+    assert not any("CreateGrant" in action or action == "kms:*" for action in by_sid["Action"])
 
 
-def test_others_find_the_key_by_its_alias_and_use_it_through_one_service() -> None:
+def test_statements_select_the_key_by_alias_and_one_service() -> None:
     alias = record().one(aws.kms.Alias)
     assert alias.inputs["name"] == key_alias("slipway-test")
     statement = data_key_use(**PLACE).render()
@@ -59,7 +59,7 @@ def test_others_find_the_key_by_its_alias_and_use_it_through_one_service() -> No
     }
 
 
-def test_a_grant_is_given_for_volumes_of_the_service_alone() -> None:
+def test_grants_are_only_for_the_service() -> None:
     use, grant = (statement.render() for statement in volume_key_use("ec2", **PLACE))
     assert grant["Action"] == ["kms:CreateGrant"]
     assert grant["Condition"]["Bool"] == {"kms:GrantIsForAWSResource": ["true"]}

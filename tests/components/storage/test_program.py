@@ -1,4 +1,4 @@
-"""What the program of production keeps, and in what order its data goes down."""
+"""Protection and retention of data in stack prod."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATEFUL = {
     "storage-images-serving",
     "storage-images-training",
 }
-"""What holds data in production: protected and retained."""
+"""Resources with data in production: protected and retained."""
 WITH_THEM = {
     *(
         f"{bucket}-{setting}"
@@ -36,7 +36,7 @@ WITH_THEM = {
     "storage-mlflow-parameters",
     "storage-mlflow-subnets",
 }
-"""What keeps it closed, reachable and linked: retained, so that data that stays is not left in the open."""
+"""Security settings, network access and links: retained, so that retained data doesn't become public."""
 
 
 def _own(stack: str, option: str) -> set[str]:
@@ -47,15 +47,15 @@ def _own(stack: str, option: str) -> set[str]:
     }
 
 
-def test_in_production_exactly_what_holds_data_is_protected() -> None:
+def test_in_production_exactly_resources_with_data_are_protected() -> None:
     assert _own("prod", "protect") == STATEFUL
 
 
-def test_in_production_exactly_what_holds_data_and_what_closes_it_is_retained() -> None:
+def test_in_production_exactly_data_and_its_security_settings_are_retained() -> None:
     assert _own("prod", "retain_on_delete") == STATEFUL | WITH_THEM | _directories("prod")
 
 
-def test_where_nothing_is_protected_only_teams_directories_stay() -> None:
+def test_without_protection_only_teams_directories_are_retained() -> None:
     assert _own("dev", "protect") == set()
     assert _own("dev", "retain_on_delete") == _directories("dev")
 

@@ -1,4 +1,4 @@
-"""Image repositories and caches of registries."""
+"""Image repositories and pull-through caches."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def test_without_settings_there_is_nothing() -> None:
     assert not record().of(aws.ecr.Repository)
 
 
-def test_tags_never_move_and_what_is_pushed_is_scanned_and_encrypted_with_our_key() -> None:
+def test_tags_are_immutable_and_images_are_scanned_and_encrypted() -> None:
     recording = record(IMAGES)
     key = recording.one(aws.kms.Key).outputs["arn"]
     repositories = recording.of(aws.ecr.Repository)
-    assert {found.inputs["name"] for found in repositories.values()} == {
+    assert {resource.inputs["name"] for resource in repositories.values()} == {
         "slipway-test/training",
         "slipway-test/serving",
     }
-    for found in repositories.values():
-        assert found.inputs["imageTagMutability"] == "IMMUTABLE"
-        assert found.inputs["imageScanningConfiguration"] == {"scanOnPush": True}
-        assert found.inputs["encryptionConfigurations"] == [{"encryptionType": "KMS", "kmsKey": key}]
-        assert found.inputs["forceDelete"] is False
+    for repository in repositories.values():
+        assert repository.inputs["imageTagMutability"] == "IMMUTABLE"
+        assert repository.inputs["imageScanningConfiguration"] == {"scanOnPush": True}
+        assert repository.inputs["encryptionConfigurations"] == [{"encryptionType": "KMS", "kmsKey": key}]
+        assert repository.inputs["forceDelete"] is False
 
 
 def test_every_repository_has_a_lifecycle() -> None:
     policies = record(IMAGES).of(aws.ecr.LifecyclePolicy)
-    assert {found.inputs["repository"] for found in policies.values()} == {
+    assert {resource.inputs["repository"] for resource in policies.values()} == {
         "slipway-test/training",
         "slipway-test/serving",
     }
@@ -50,10 +50,10 @@ def test_the_rule_for_any_image_is_the_last() -> None:
     assert [rule["rulePriority"] for rule in rules] == [1, 2]
 
 
-def test_a_cache_is_named_after_the_cluster_and_made_after_its_template() -> None:
+def test_a_cache_has_the_clusters_prefix_and_depends_on_its_template() -> None:
     recording = record(IMAGES)
     rules = recording.of(aws.ecr.PullThroughCacheRule)
-    assert {found.inputs["ecrRepositoryPrefix"]: found.inputs["upstreamRegistryUrl"] for found in rules.values()} == {
+    assert {each.inputs["ecrRepositoryPrefix"]: each.inputs["upstreamRegistryUrl"] for each in rules.values()} == {
         "slipway-test/k8s": "registry.k8s.io",
         "slipway-test/quay": "quay.io",
     }
@@ -64,9 +64,9 @@ def test_a_cache_is_named_after_the_cluster_and_made_after_its_template() -> Non
         assert recording.waits(rule, template)
 
 
-def test_every_upstream_has_an_address_and_those_that_know_users_are_known() -> None:
+def test_every_upstream_has_a_url_and_those_with_credentials_are_known() -> None:
     assert set(UPSTREAMS) == set(Upstream) >= WITH_CREDENTIALS
 
 
-def test_a_prefix_fits_ecrs_30_characters_where_the_cluster_has_its_own_name() -> None:
+def test_the_cache_prefix_fits_ecrs_30_characters() -> None:
     assert all(len(f"slipway-staging/{upstream}") <= 30 for upstream in Upstream)

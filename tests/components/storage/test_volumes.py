@@ -1,4 +1,4 @@
-"""Volumes and claims of a team: what each stands on, and that no other claim gets it."""
+"""Volumes and claims of a team: backing storage, and the binding of volume and claim."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _output(value: str) -> pulumi.Output[str]:
 
 
 def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "vision-train") -> dict[str, Any]:
-    """Manifests as the engine would see them."""
+    """Manifests with resolved outputs."""
 
     def build() -> dict[str, Any]:
         shared = EfsOutputs(
@@ -44,8 +44,8 @@ def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "visio
         )
         return team_volumes(namespace, outputs, VolumeSettings(team="vision", region="us-east-1", checkpoint_gib=50))
 
-    found: dict[str, Any] = run(build).returned
-    return found
+    recording: dict[str, Any] = run(build).returned
+    return recording
 
 
 ALL = [(False, False), (True, False), (False, True), (True, True)]
@@ -53,21 +53,21 @@ each = pytest.mark.parametrize(("efs", "lustre"), ALL)
 
 
 @each
-def test_every_team_has_the_same_claims_whatever_they_stand_on(efs: bool, lustre: bool) -> None:
-    found = _volumes(efs=efs, lustre=lustre)
-    claims = {key for key, manifest in found.items() if manifest["kind"] == "PersistentVolumeClaim"}
+def test_every_team_has_the_same_claims_on_every_storage(efs: bool, lustre: bool) -> None:
+    manifests = _volumes(efs=efs, lustre=lustre)
+    claims = {key for key, manifest in manifests.items() if manifest["kind"] == "PersistentVolumeClaim"}
     assert claims == CLAIMS
-    assert all(found[key]["metadata"] == found[key]["metadata"] | {"name": key} for key in claims)
-    assert {found[key]["metadata"]["namespace"] for key in claims} == {"vision-train"}
+    assert all(manifests[key]["metadata"] == manifests[key]["metadata"] | {"name": key} for key in claims)
+    assert {manifests[key]["metadata"]["namespace"] for key in claims} == {"vision-train"}
 
 
 @each
-def test_a_volume_and_its_claim_name_each_other_and_keep_their_data(efs: bool, lustre: bool) -> None:
-    found = _volumes(efs=efs, lustre=lustre)
-    volumes = {key: manifest for key, manifest in found.items() if manifest["kind"] == "PersistentVolume"}
+def test_a_volume_and_its_claim_refer_to_each_other_and_retain_data(efs: bool, lustre: bool) -> None:
+    manifests = _volumes(efs=efs, lustre=lustre)
+    volumes = {key: manifest for key, manifest in manifests.items() if manifest["kind"] == "PersistentVolume"}
     assert volumes
     for key, volume in volumes.items():
-        claim = found[key.removesuffix("-volume")]
+        claim = manifests[key.removesuffix("-volume")]
         reference = volume["spec"]["claimRef"]
         assert (reference["namespace"], reference["name"]) == ("vision-train", claim["metadata"]["name"])
         assert claim["spec"]["volumeName"] == volume["metadata"]["name"]
@@ -77,15 +77,15 @@ def test_a_volume_and_its_claim_name_each_other_and_keep_their_data(efs: bool, l
 
 
 @each
-def test_data_that_a_team_only_reads_is_read_only_for_the_driver_too(efs: bool, lustre: bool) -> None:
-    found = _volumes(efs=efs, lustre=lustre)
+def test_read_only_claims_have_read_only_volumes(efs: bool, lustre: bool) -> None:
+    manifests = _volumes(efs=efs, lustre=lustre)
     for key in CLAIMS - {"checkpoints"}:
-        spec = found[f"{key}-volume"]["spec"]
+        spec = manifests[f"{key}-volume"]["spec"]
         assert spec["accessModes"] == ["ReadOnlyMany"]
         assert {"ro", "read-only"} & set(spec["mountOptions"])
 
 
-def test_two_namespaces_have_no_volume_in_common() -> None:
+def test_namespaces_share_no_volume() -> None:
     one, other = (
         {
             (manifest["metadata"]["name"], manifest["spec"]["csi"]["volumeHandle"])
@@ -107,22 +107,20 @@ def test_two_namespaces_have_no_volume_in_common() -> None:
         (True, True, {"raw": "fsx", "datasets": "efs", "models": "s3", "checkpoints": "fsx"}),
     ],
 )
-def test_each_volume_stands_on_the_best_that_there_is(efs: bool, lustre: bool, drivers: dict[str, str]) -> None:
-    found = _volumes(efs=efs, lustre=lustre)
-    made = {
+def test_each_volume_uses_the_first_storage_that_exists(efs: bool, lustre: bool, drivers: dict[str, str]) -> None:
+    manifests = _volumes(efs=efs, lustre=lustre)
+    used = {
         key.removesuffix("-volume"): manifest["spec"]["csi"]["driver"].partition(".")[0]
-        for key, manifest in found.items()
+        for key, manifest in manifests.items()
         if manifest["kind"] == "PersistentVolume"
     }
-    assert made == drivers
+    assert used == drivers
 
 
 @pytest.mark.parametrize(
     ("efs", "mode", "storage_class"), [(False, "ReadWriteOnce", "gp3"), (True, "ReadWriteMany", "efs")]
 )
-def test_without_lustre_checkpoints_come_from_a_class_and_nobody_waits_for_them(
-    efs: bool, mode: str, storage_class: str
-) -> None:
+def test_without_lustre_checkpoints_use_a_class_and_are_not_awaited(efs: bool, mode: str, storage_class: str) -> None:
     claim = _volumes(efs=efs)["checkpoints"]
     assert (claim["spec"]["accessModes"], claim["spec"]["storageClassName"]) == ([mode], storage_class)
     assert claim["spec"]["resources"] == {"requests": {"storage": "50Gi"}}
@@ -149,11 +147,11 @@ def test_the_shared_file_system_is_mounted_through_its_access_point_by_tls() -> 
 
 
 @each
-def test_what_was_made_by_hand_takes_nearly_nothing_of_a_teams_quota(efs: bool, lustre: bool) -> None:
-    found = _volumes(efs=efs, lustre=lustre)
-    asked = {
+def test_static_volumes_use_almost_no_storage_quota(efs: bool, lustre: bool) -> None:
+    manifests = _volumes(efs=efs, lustre=lustre)
+    requests = {
         manifest["spec"]["resources"]["requests"]["storage"]
-        for manifest in found.values()
+        for manifest in manifests.values()
         if manifest["kind"] == "PersistentVolumeClaim" and "volumeName" in manifest["spec"]
     }
-    assert asked == {"1Gi"}
+    assert requests == {"1Gi"}

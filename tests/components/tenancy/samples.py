@@ -1,4 +1,4 @@
-"""Teams in the words of a stack file, and what they become."""
+"""Teams in stack file settings, and their resources."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ TEAMS: Final[Mapping[str, Mapping[str, Any]]] = {"vision": VISION, "language": L
 
 
 def platform(
-    given: Mapping[str, Mapping[str, Any]] = TEAMS,
+    team_settings: Mapping[str, Mapping[str, Any]] = TEAMS,
     more: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     **parts: Any,
 ) -> Platform:
-    """Teams on one pool of every sort, and on `more` of them."""
-    return any_platform({**POOLS, **more}, teams=given, **{"addons": {"kueue": {}}, **parts})
+    """Teams on one pool of every kind, and on `more` pools."""
+    return any_platform({**POOLS, **more}, teams=team_settings, **{"addons": {"kueue": {}}, **parts})
 
 
 def pools() -> dict[str, PoolSpec]:
@@ -52,13 +52,17 @@ def pools() -> dict[str, PoolSpec]:
 
 
 def record(
-    given: Mapping[str, Mapping[str, Any]] = TEAMS, *, protect: bool = False, workflows: bool = False, **parts: Any
+    team_settings: Mapping[str, Mapping[str, Any]] = TEAMS,
+    *,
+    protect: bool = False,
+    workflows: bool = False,
+    **parts: Any,
 ) -> Recording:
-    """Teams and their queues, without what they stand on."""
+    """The resources of teams and their queues, without their dependencies."""
 
     def build() -> None:
         opts = pulumi.ResourceOptions(providers=providers())
-        context = addon_context(opts, teams=given, **{"addons": {"kueue": {}}, **parts})
+        context = addon_context(opts, teams=team_settings, **{"addons": {"kueue": {}}, **parts})
         settings = context.platform
         outputs = teams(
             settings,

@@ -16,55 +16,55 @@ def team(**more: Any) -> Team:
 
 def hard(settings: Team, namespace: str = "vision-training") -> dict[str, str]:
     space = settings.namespaces_of("vision")[namespace]
-    found: dict[str, str] = resource_quota(namespace, space, settings, pools())["spec"]["hard"]
-    return found
+    manifest: dict[str, str] = resource_quota(namespace, space, settings, pools())["spec"]["hard"]
+    return manifest
 
 
-def test_every_gpu_resource_of_the_cluster_is_bounded_and_what_is_not_shared_is_zero() -> None:
-    found = hard(team())
-    assert found["requests.nvidia.com/mig-1g.5gb"] == "28"
-    assert found["requests.nvidia.com/gpu"] == "0"
-    assert "requests.vpc.amazonaws.com/efa" not in found
+def test_every_gpu_resource_has_a_quota_and_it_is_zero_without_a_share() -> None:
+    limits = hard(team())
+    assert limits["requests.nvidia.com/mig-1g.5gb"] == "28"
+    assert limits["requests.nvidia.com/gpu"] == "0"
+    assert "requests.vpc.amazonaws.com/efa" not in limits
 
 
-def test_a_part_of_a_team_has_that_part_of_its_machines_and_storage() -> None:
+def test_a_namespace_with_a_fraction_has_that_fraction_of_the_quota() -> None:
     whole, half = hard(team()), hard(team(), "vision-serving")
     assert (whole["requests.nvidia.com/mig-1g.5gb"], half["requests.nvidia.com/mig-1g.5gb"]) == ("28", "14")
     assert (whole["requests.storage"], half["requests.storage"]) == ("1Ti", "512Gi")
 
 
-def test_no_load_balancer_is_made_by_the_way_and_no_loop_fills_etcd() -> None:
-    found = hard(team(pods=50))
-    assert (found["services.loadbalancers"], found["services.nodeports"], found["pods"]) == ("0", "0", "50")
-    assert int(found["count/jobs.batch"]) <= 1000
+def test_load_balancers_are_forbidden_and_objects_are_limited() -> None:
+    limits = hard(team(pods=50))
+    assert (limits["services.loadbalancers"], limits["services.nodeports"], limits["pods"]) == ("0", "0", "50")
+    assert int(limits["count/jobs.batch"]) <= 1000
 
 
-def test_processor_limits_are_never_asked_for() -> None:
+def test_cpu_limits_have_no_quota() -> None:
     assert not any(name.startswith("limits.") for name in hard(team()))
 
 
 def test_pods_of_priorities_that_a_team_may_not_use_are_refused() -> None:
     assert priority_quota("vision", team()) is None
-    found = priority_quota("vision", team(priorities=["experiment", "interactive"]))
-    assert found is not None
-    assert found["spec"]["hard"] == {"pods": "0"}
-    (expression,) = found["spec"]["scopeSelector"]["matchExpressions"]
+    manifest = priority_quota("vision", team(priorities=["experiment", "interactive"]))
+    assert manifest is not None
+    assert manifest["spec"]["hard"] == {"pods": "0"}
+    (expression,) = manifest["spec"]["scopeSelector"]["matchExpressions"]
     assert expression["values"] == ["production-inference", "production-training"]
 
 
-def test_defaults_are_within_the_largest_node_and_give_nobody_a_gpu() -> None:
+def test_default_requests_fit_the_largest_node_and_contain_no_gpu() -> None:
     (container,) = limit_range("vision", team(), pools())["spec"]["limits"]
     assert container["default"]["cpu"] == container["max"]["cpu"]
     assert set(container["max"]) == {"cpu", "memory"}
     assert set(container["defaultRequest"]) == {"cpu", "memory"}
 
 
-def test_a_namespace_says_whose_it_is_who_pays_and_what_it_lets_in() -> None:
+def test_a_namespace_has_labels_for_team_cost_center_and_pod_security() -> None:
     settings = team()
-    found = namespace_manifest(
+    manifest = namespace_manifest(
         "vision-training", "vision", settings, settings.namespaces_of("vision")["vision-training"]
     )
-    labels = found["metadata"]["labels"]
+    labels = manifest["metadata"]["labels"]
     assert labels["platform.slipway/team"] == "vision"
     assert labels["platform.slipway/project"] == "perception"
     assert labels["platform.slipway/cost-center"] == "ml-vision"
@@ -72,7 +72,7 @@ def test_a_namespace_says_whose_it_is_who_pays_and_what_it_lets_in() -> None:
     assert labels["pod-security.kubernetes.io/warn"] == "restricted"
 
 
-def test_the_checks_know_what_the_claims_of_a_namespace_ask_for() -> None:
+def test_the_settings_checks_know_the_storage_requests_of_claims() -> None:
     def build() -> int:
         settings = VolumeSettings(team="vision", region=REGION)
         volumes = team_volumes("vision", storage_outputs(), settings).values()

@@ -18,12 +18,12 @@ def policies(purpose: str = "training", **network: Any) -> Policies:
     return network_policies("vision", "vision", space, settings.network(**network))
 
 
-def allows(found: Policies, direction: str, peer: dict[str, Any], port: int, protocol: str = "TCP") -> bool:
-    """Whether a pod of the namespace without labels may talk to a peer, as kubernetes.io, "Network Policies" has it."""
+def allows(policies_by_name: Policies, direction: str, peer: dict[str, Any], port: int, protocol: str = "TCP") -> bool:
+    """Whether a pod without labels in the namespace can connect to a peer (kubernetes.io, "Network Policies")."""
     side = "from" if direction == "ingress" else "to"
     rules = [
         rule
-        for policy in found.values()
+        for policy in policies_by_name.values()
         if policy["spec"]["podSelector"] == {}
         for rule in policy["spec"].get(direction, [])
     ]
@@ -73,21 +73,21 @@ PROMETHEUS = {"namespace": {"kubernetes.io/metadata.name": "monitoring"}}
         ("ingress", {"address": "10.16.0.9"}, 8080, "TCP", False),
     ],
 )
-def test_who_may_talk_to_whom(direction: str, peer: dict[str, Any], port: int, protocol: str, allowed: bool) -> None:
+def test_allowed_connections(direction: str, peer: dict[str, Any], port: int, protocol: str, allowed: bool) -> None:
     assert allows(policies(podCidr="100.64.0.0/16"), direction, peer, port, protocol) is allowed
 
 
-def test_all_pods_are_closed_in_both_directions() -> None:
+def test_the_default_denies_both_directions() -> None:
     closed = policies()["default-deny"]["spec"]
     assert closed == {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
 
 
 @pytest.mark.parametrize(("purpose", "serves"), [(each, each in SERVES) for each in PURPOSES])
-def test_load_balancers_reach_model_servers_and_only_where_models_are_served(purpose: str, serves: bool) -> None:
-    found = policies(purpose)
+def test_load_balancers_reach_model_servers_only_in_serving_namespaces(purpose: str, serves: bool) -> None:
+    by_name = policies(purpose)
     let_in = {*SERVERS, "serving-knative"} if serves else set()
-    assert {name for name in found if name.startswith("serving")} == let_in
-    for policy in (found[name] for name in SERVERS if serves):
+    assert {name for name in by_name if name.startswith("serving")} == let_in
+    for policy in (by_name[name] for name in SERVERS if serves):
         assert policy["spec"]["podSelector"]
         (rule,) = policy["spec"]["ingress"]
         assert rule["from"] == [{"ipBlock": {"cidr": "10.16.0.0/16"}}]
@@ -105,11 +105,11 @@ def test_load_balancers_reach_model_servers_and_only_where_models_are_served(pur
         ({"platform.slipway/job": "train"}, False),
     ],
 )
-def test_pods_that_answer_requests_are_known_by_the_labels_that_they_have(pod: dict[str, str], reached: bool) -> None:
+def test_serving_pods_are_selected_by_their_labels(pod: dict[str, str], reached: bool) -> None:
     assert any(_selects(policies("serving")[name]["spec"]["podSelector"], pod) for name in SERVERS) is reached
 
 
-def test_a_knative_service_is_reached_through_knative_alone() -> None:
+def test_a_knative_service_is_reachable_only_through_knative() -> None:
     spec = policies("serving")["serving-knative"]["spec"]
     assert _selects(spec["podSelector"], {"serving.knative.dev/revision": "chat-00001"})
     assert not _selects(spec["podSelector"], {"platform.slipway/job": "train"})
@@ -120,13 +120,13 @@ def test_a_knative_service_is_reached_through_knative_alone() -> None:
 
 
 def _selects(selector: dict[str, Any], pod: dict[str, str]) -> bool:
-    """Whether a pod selector holds for labels; `Exists` is the one operator that is used."""
+    """Whether a pod selector matches labels; `Exists` is the only operator in use."""
     expressions = selector.get("matchExpressions", [])
     assert {each["operator"] for each in expressions} <= {"Exists"}
     return selector.get("matchLabels", {}).items() <= pod.items() and all(each["key"] in pod for each in expressions)
 
 
-def test_without_a_range_of_their_own_nothing_more_is_left_out() -> None:
+def test_without_a_pod_cidr_only_link_local_addresses_are_excluded() -> None:
     network: Network = settings.network()
     assert network.pod_cidr is None
     assert allows(policies(), "egress", {"address": "100.64.3.3"}, 443)

@@ -6,11 +6,11 @@ from components.tenancy.roles import cluster_role_manifest, group, role_binding,
 from spec.settings.teams import MemberRole
 from tests.components.tenancy.samples import platform
 
-Right = tuple[str, str, str]
+Permission = tuple[str, str, str]
 
 
-def permissions(role: MemberRole) -> set[Right]:
-    """Every right that a role gives: API group, resource, verb."""
+def permissions(role: MemberRole) -> set[Permission]:
+    """Every permission of a role: API group, resource, verb."""
     return {
         (api, resource, verb)
         for rule in cluster_role_manifest(role)["rules"]
@@ -20,17 +20,17 @@ def permissions(role: MemberRole) -> set[Right]:
     }
 
 
-def test_each_role_can_all_that_the_one_below_it_can_and_more() -> None:
+def test_each_role_includes_the_one_below() -> None:
     assert permissions(MemberRole.VIEW) < permissions(MemberRole.EDIT) < permissions(MemberRole.ADMIN)
 
 
-def test_no_right_is_over_everything() -> None:
+def test_no_rule_uses_wildcards() -> None:
     for role in MemberRole:
-        assert not any("*" in right for right in permissions(role))
+        assert not any("*" in permission for permission in permissions(role))
 
 
 @pytest.mark.parametrize(
-    ("right", "first"),
+    ("permission", "first"),
     [
         (("", "pods", "list"), MemberRole.VIEW),
         (("kueue.x-k8s.io", "workloads", "get"), MemberRole.VIEW),
@@ -44,9 +44,9 @@ def test_no_right_is_over_everything() -> None:
         (("", "serviceaccounts", "create"), MemberRole.ADMIN),
     ],
 )
-def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
+def test_the_lowest_role_with_a_permission(permission: Permission, first: MemberRole) -> None:
     order = [MemberRole.VIEW, MemberRole.EDIT, MemberRole.ADMIN]
-    assert [role for role in order if right in permissions(role)] == order[order.index(first) :]
+    assert [role for role in order if permission in permissions(role)] == order[order.index(first) :]
 
 
 @pytest.mark.parametrize(
@@ -61,31 +61,31 @@ def test_what_takes_which_role(right: Right, first: MemberRole) -> None:
         ("kueue.x-k8s.io", "workloads"),
     ],
 )
-def test_nobody_in_a_team_changes_its_bounds_or_its_members(api: str, resource: str) -> None:
+def test_no_role_can_change_quotas_or_membership(api: str, resource: str) -> None:
     verbs = {verb for group_, name, verb in permissions(MemberRole.ADMIN) if (group_, name) == (api, resource)}
     assert verbs <= {"get", "list", "watch"}
 
 
-def test_secrets_are_brought_and_not_read() -> None:
+def test_secrets_can_be_written_but_not_read() -> None:
     verbs = {verb for api, name, verb in permissions(MemberRole.ADMIN) if (api, name) == ("", "secrets")}
     assert verbs.isdisjoint({"get", "list", "watch"})
 
 
 def test_a_binding_gives_a_group_of_the_team_its_role_in_one_namespace() -> None:
-    found = role_binding("vision-training", "vision", MemberRole.EDIT)
-    assert found["metadata"]["namespace"] == "vision-training"
-    assert found["roleRef"]["name"] == "slipway-team-edit"
-    assert [subject["name"] for subject in found["subjects"]] == [group("vision", MemberRole.EDIT)]
+    manifest = role_binding("vision-training", "vision", MemberRole.EDIT)
+    assert manifest["metadata"]["namespace"] == "vision-training"
+    assert manifest["roleRef"]["name"] == "slipway-team-edit"
+    assert [subject["name"] for subject in manifest["subjects"]] == [group("vision", MemberRole.EDIT)]
     # EKS refuses groups that start with one of these (EKS User Guide, "Create access entries").
     assert not group("vision", MemberRole.EDIT).startswith(("system:", "eks:", "aws:", "amazon:", "iam:"))
 
 
 def test_members_of_a_retired_team_read_only() -> None:
-    found = role_binding("vision", "vision", MemberRole.ADMIN, bound=MemberRole.VIEW)
-    assert found["roleRef"]["name"] == "slipway-team-view"
-    assert found["subjects"][0]["name"] == "slipway:vision:admin"
+    manifest = role_binding("vision", "vision", MemberRole.ADMIN, bound=MemberRole.VIEW)
+    assert manifest["roleRef"]["name"] == "slipway-team-view"
+    assert manifest["subjects"][0]["name"] == "slipway:vision:admin"
 
 
-def test_only_roles_that_somebody_has_are_bound() -> None:
+def test_only_roles_with_members_are_bound() -> None:
     assert roles_in_use(platform().teams["vision"]) == (MemberRole.ADMIN, MemberRole.EDIT)
     assert roles_in_use(platform().teams["language"]) == ()

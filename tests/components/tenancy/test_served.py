@@ -1,8 +1,8 @@
-"""Teams and queues before a real API server: what it takes, what it refuses, and what members may do.
+"""Teams and queues on a real API server: quotas, Pod Security, permissions of members.
 
-The sandbox has no controller manager, so nobody writes the status of a ResourceQuota, and the API server enforces what
-the status says and not what the spec says. The tests write it once, as that controller would; from then on the API
-server counts and refuses by itself.
+The sandbox has no controller manager, so nothing writes the status of a ResourceQuota, and the API server enforces the
+status and not the spec. The tests write it once, like that controller; from then on the API server counts and refuses
+itself.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def settings() -> Platform:
 
 
 def of_team(team: str) -> Iterator[dict[str, Any]]:
-    """Everything of a team in its namespaces, namespaces first."""
+    """All objects of a team in its namespaces, namespaces first."""
     ours = settings()
     mine, known = ours.teams[team], pools()
     for namespace, space in mine.namespaces_of(team).items():
@@ -93,11 +93,11 @@ PROBES: Final[dict[str, dict[str, Any]]] = {
 
 
 def counted(client: KubeClient, name: str) -> None:
-    """What the controller of quotas does with a new one, and until the API server's own view of quotas has it."""
-    found = client.get(Ref("v1", "ResourceQuota", name, NAMESPACE))
-    assert found is not None
-    hard = found["spec"]["hard"]
-    client.replace({**found, "status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}, MANAGER, "status")
+    """Initialize the status of a quota, like its controller, and wait until the API server enforces it."""
+    quota = client.get(Ref("v1", "ResourceQuota", name, NAMESPACE))
+    assert quota is not None
+    hard = quota["spec"]["hard"]
+    client.replace({**quota, "status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}, MANAGER, "status")
     until_refused(client, pod("probe", **PROBES[name]), f"exceeded quota: {name}")
 
 
@@ -107,30 +107,30 @@ def refusal(client: KubeClient, manifest: dict[str, Any]) -> str:
     return str(error.value)
 
 
-def test_gpus_beyond_the_quota_are_refused_with_what_is_left(client: KubeClient) -> None:
+def test_gpus_beyond_the_quota_are_refused_with_used_and_limit(client: KubeClient) -> None:
     counted(client, "team")
     client.create(pod("first", requests={"nvidia.com/gpu": "12"}), MANAGER)
-    said = refusal(client, pod("second", requests={"nvidia.com/gpu": "8"}))
-    assert "exceeded quota: team" in said
-    assert "requested: requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=12" in said
-    assert "limited: requests.nvidia.com/gpu=16" in said
+    message = refusal(client, pod("second", requests={"nvidia.com/gpu": "8"}))
+    assert "exceeded quota: team" in message
+    assert "requested: requests.nvidia.com/gpu=8, used: requests.nvidia.com/gpu=12" in message
+    assert "limited: requests.nvidia.com/gpu=16" in message
     client.create(pod("third", requests={"nvidia.com/gpu": "4"}), MANAGER)
 
 
 def test_mig_instances_beyond_the_quota_are_refused(client: KubeClient) -> None:
     counted(client, "team")
-    said = refusal(client, pod("slices", requests={"nvidia.com/mig-1g.5gb": "29"}))
-    assert "limited: requests.nvidia.com/mig-1g.5gb=28" in said
+    message = refusal(client, pod("slices", requests={"nvidia.com/mig-1g.5gb": "29"}))
+    assert "limited: requests.nvidia.com/mig-1g.5gb=28" in message
 
 
 def test_a_priority_that_the_team_may_not_use_is_refused(client: KubeClient) -> None:
     counted(client, "priorities")
-    said = refusal(client, pod("urgent", priorityClassName="production-training"))
-    assert "exceeded quota: priorities" in said
+    message = refusal(client, pod("urgent", priorityClassName="production-training"))
+    assert "exceeded quota: priorities" in message
     client.create(pod("trial", priorityClassName="experiment"), MANAGER)
 
 
-def test_a_load_balancer_of_ones_own_is_refused(client: KubeClient) -> None:
+def test_a_service_of_type_load_balancer_is_refused(client: KubeClient) -> None:
     counted(client, "team")
     service = {
         "apiVersion": "v1",
@@ -141,13 +141,13 @@ def test_a_load_balancer_of_ones_own_is_refused(client: KubeClient) -> None:
     assert "services.loadbalancers=1" in refusal(client, service)
 
 
-def test_a_container_that_says_nothing_gets_the_defaults_and_no_gpu(client: KubeClient) -> None:
+def test_a_container_without_resources_gets_the_defaults_and_no_gpu(client: KubeClient) -> None:
     silent = pod("silent")
     silent["spec"]["containers"][0].pop("resources")
-    made = client.create(silent, MANAGER)["spec"]["containers"][0]["resources"]
-    assert made["requests"] == {"cpu": "250m", "memory": "512Mi"}
-    assert made["limits"]["memory"] == "2Gi"
-    assert set(made["limits"]) == {"cpu", "memory"}
+    resources = client.create(silent, MANAGER)["spec"]["containers"][0]["resources"]
+    assert resources["requests"] == {"cpu": "250m", "memory": "512Mi"}
+    assert resources["limits"]["memory"] == "2Gi"
+    assert set(resources["limits"]) == {"cpu", "memory"}
 
 
 def test_a_container_larger_than_every_node_is_refused(client: KubeClient) -> None:
@@ -157,22 +157,22 @@ def test_a_container_larger_than_every_node_is_refused(client: KubeClient) -> No
 
 
 def test_a_privileged_pod_is_refused(client: KubeClient) -> None:
-    said = refusal(client, pod("host", hostNetwork=True))
-    assert 'violates PodSecurity "baseline' in said
+    message = refusal(client, pod("host", hostNetwork=True))
+    assert 'violates PodSecurity "baseline' in message
 
 
 def can(client: KubeClient, role: MemberRole, verb: str, resource: str, api: str = "", **where: str) -> bool:
-    """Whether somebody in a group of the team may do something (SubjectAccessReview)."""
+    """Whether a member of a group of the team has a permission (SubjectAccessReview)."""
     attributes = {"verb": verb, "resource": resource, "group": api, "namespace": NAMESPACE, **where}
     review = {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
-        "spec": {"groups": [group(TEAM, role)], "user": "somebody", "resourceAttributes": attributes},
+        "spec": {"groups": [group(TEAM, role)], "user": "member", "resourceAttributes": attributes},
     }
     return bool(client.create(review, MANAGER)["status"]["allowed"])
 
 
-def test_members_work_in_their_own_namespaces_and_see_no_other(client: KubeClient) -> None:
+def test_members_have_access_only_to_their_own_namespaces(client: KubeClient) -> None:
     edit, view, admin = MemberRole.EDIT, MemberRole.VIEW, MemberRole.ADMIN
     assert can(client, edit, "create", "jobs", "batch")
     assert can(client, edit, "create", "trainjobs", "trainer.kubeflow.org", namespace="vision-serving")
@@ -192,8 +192,8 @@ def test_members_work_in_their_own_namespaces_and_see_no_other(client: KubeClien
         assert not can(client, role, verb, resource, api, namespace=namespace), (role, verb, resource)
 
 
-def test_the_real_crds_take_every_object_of_the_queues(client: KubeClient, shared: Path) -> None:
-    # That of Workload alone is as large as all others, and no Workload is made here.
+def test_the_real_crds_accept_every_object_of_the_queues(client: KubeClient, shared: Path) -> None:
+    # The CRD of Workload is as large as all others together, and no Workload is created here.
     files = [file for file in sorted((shared / "charts/kueue/crds").glob("*.yaml")) if "_workloads" not in file.name]
     ours = platform(
         {

@@ -18,64 +18,66 @@ RECOMMENDER: dict[str, Any] = {"project": "ranking", "costCenter": "ml", "gpus":
 
 
 @pytest.fixture(scope="module")
-def made() -> Recording:
+def recording() -> Recording:
     return record()
 
 
-def test_a_team_has_its_namespaces_or_one_of_its_own_name(made: Recording) -> None:
-    names = sorted(found.inputs["metadata"]["name"] for found in made.of(NAMESPACE).values())
+def test_a_team_has_its_namespaces_or_one_with_its_name(recording: Recording) -> None:
+    names = sorted(resource.inputs["metadata"]["name"] for resource in recording.of(NAMESPACE).values())
     assert names == ["language", "vision-serving", "vision-training"]
 
 
-def test_everything_names_its_provider_and_goes_with_the_cluster(made: Recording) -> None:
-    assert made.default_provider_users == ()
-    cluster = made.one(aws.eks.Cluster)
-    for found in made:
-        if found.type.startswith("kubernetes:") and not found.type.startswith("kubernetes:provider"):
-            assert found.deleted_with == cluster.urn, found
+def test_every_object_has_a_provider_and_is_deleted_with_the_cluster(recording: Recording) -> None:
+    assert recording.default_provider_users == ()
+    cluster = recording.one(aws.eks.Cluster)
+    for resource in recording:
+        if resource.type.startswith("kubernetes:") and not resource.type.startswith("kubernetes:provider"):
+            assert resource.deleted_with == cluster.urn, resource
 
 
-def test_a_member_enters_by_an_access_entry_in_a_group_that_is_bound_in_all_namespaces(made: Recording) -> None:
+def test_a_member_has_an_access_entry_with_a_group_bound_in_all_namespaces(recording: Recording) -> None:
     entries = {
-        found.inputs["principalArn"]: found.inputs["kubernetesGroups"]
-        for found in made.of(aws.eks.AccessEntry).values()
+        resource.inputs["principalArn"]: resource.inputs["kubernetesGroups"]
+        for resource in recording.of(aws.eks.AccessEntry).values()
     }
     assert entries["arn:aws:iam::111122223333:role/vision-lead"] == ["slipway:vision:admin"]
     bound = [
-        (found.inputs["metadata"]["namespace"], subject["name"])
-        for found in made.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
-        for subject in found.inputs["subjects"]
+        (resource.inputs["metadata"]["namespace"], subject["name"])
+        for resource in recording.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
+        for subject in resource.inputs["subjects"]
     ]
     for namespace in ("vision-training", "vision-serving"):
         for (group,) in entries.values():
             assert (namespace, group) in bound
 
 
-def test_pods_get_their_role_by_pod_identity_in_their_own_namespace_alone(made: Recording) -> None:
-    associations = made.of(aws.eks.PodIdentityAssociation)
-    where = sorted((found.inputs["namespace"], found.inputs["serviceAccount"]) for found in associations.values())
+def test_each_namespace_has_a_pod_identity_association(recording: Recording) -> None:
+    associations = recording.of(aws.eks.PodIdentityAssociation)
+    where = sorted(
+        (resource.inputs["namespace"], resource.inputs["serviceAccount"]) for resource in associations.values()
+    )
     assert where == [("language", "workload"), ("vision-serving", "workload"), ("vision-training", "workload")]
-    role = made.of(aws.iam.Role)["space-language-role"]
+    role = recording.of(aws.iam.Role)["space-language-role"]
     assert '"aws:RequestTag/kubernetes-namespace":["language"]' in role.inputs["assumeRolePolicy"]
 
 
-def test_every_object_of_a_namespace_waits_for_the_namespace(made: Recording) -> None:
-    spaces = {found.inputs["metadata"]["name"]: found for found in made.of(NAMESPACE).values()}
-    inside = [found for found in made if found.inputs.get("metadata", {}).get("namespace") in spaces]
+def test_every_object_depends_on_its_namespace(recording: Recording) -> None:
+    spaces = {resource.inputs["metadata"]["name"]: resource for resource in recording.of(NAMESPACE).values()}
+    inside = [resource for resource in recording if resource.inputs.get("metadata", {}).get("namespace") in spaces]
     assert len(inside) > 30
-    for found in inside:
-        assert made.waits(found, spaces[found.inputs["metadata"]["namespace"]]), found
+    for member in inside:
+        assert recording.waits(member, spaces[member.inputs["metadata"]["namespace"]]), member
 
 
-def test_a_volume_stands_before_the_claim_that_it_is_for(made: Recording) -> None:
-    volumes, claims = made.of(VOLUME), made.of(CLAIM)
+def test_a_claim_depends_on_its_volume(recording: Recording) -> None:
+    volumes, claims = recording.of(VOLUME), recording.of(CLAIM)
     assert volumes
     for name, volume in volumes.items():
-        assert made.waits(claims[name.removesuffix("-volume")], volume)
+        assert recording.waits(claims[name.removesuffix("-volume")], volume)
 
 
 def data(recording: Recording) -> list[Registered]:
-    return [found for kind in (NAMESPACE, CLAIM, VOLUME) for found in recording.of(kind).values()]
+    return [resource for kind in (NAMESPACE, CLAIM, VOLUME) for resource in recording.of(kind).values()]
 
 
 @pytest.mark.parametrize(
@@ -90,23 +92,25 @@ def data(recording: Recording) -> list[Registered]:
     ],
 )
 def test_data_is_protected_until_the_team_is_retired(protect: bool, team: dict[str, Any], expected: bool) -> None:
-    made = record({"language": {**LANGUAGE, **team}}, protect=protect)
-    assert {found.protect for found in data(made)} == {expected}
-    protected = {found.type for found in made if found.protect}
+    recording = record({"language": {**LANGUAGE, **team}}, protect=protect)
+    assert {resource.protect for resource in data(recording)} == {expected}
+    protected = {resource.type for resource in recording if resource.protect}
     assert protected == ({NAMESPACE, CLAIM, VOLUME} if expected else set())
 
 
-def test_a_retired_team_reads_only_and_its_queue_is_drained() -> None:
-    made = record({"vision": {**VISION, "gpus": {"a100": {"nominalQuota": 4}}, "retired": True}})
+def test_a_retired_team_can_only_read_and_its_queue_is_drained() -> None:
+    recording = record({"vision": {**VISION, "gpus": {"a100": {"nominalQuota": 4}}, "retired": True}})
     roles = {
-        found.inputs["roleRef"]["name"]
-        for found in made.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
+        resource.inputs["roleRef"]["name"]
+        for resource in recording.of("kubernetes:rbac.authorization.k8s.io/v1:RoleBinding").values()
     }
     assert roles == {"slipway-team-view"}
-    assert made.one("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue").inputs["spec"]["stopPolicy"] == "HoldAndDrain"
+    assert (
+        recording.one("kubernetes:kueue.x-k8s.io/v1beta2:ClusterQueue").inputs["spec"]["stopPolicy"] == "HoldAndDrain"
+    )
 
 
-def test_steps_of_workflows_may_tell_what_became_of_them_where_workflows_run() -> None:
+def test_workflow_steps_can_report_results_if_workflows_are_enabled() -> None:
     kind = "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding"
     bound = [name for name in record({"language": LANGUAGE}, workflows=True).of(kind) if "workflows" in name]
     assert bound == ["space-language-binding-workflows"]
@@ -114,10 +118,10 @@ def test_steps_of_workflows_may_tell_what_became_of_them_where_workflows_run() -
 
 
 def seen(recording: Recording) -> dict[str, Any]:
-    return {found.urn: (found.inputs, found.depends_on, found.protect) for found in recording}
+    return {resource.urn: (resource.inputs, resource.depends_on, resource.protect) for resource in recording}
 
 
-def test_another_team_adds_its_own_objects_and_changes_no_other() -> None:
+def test_adding_a_team_changes_no_other_resources() -> None:
     before, after = seen(record()), seen(record({**TEAMS, "recommender": RECOMMENDER}))
     assert before.items() <= after.items()
     added = sorted(urn.rpartition("::")[2] for urn in after.keys() - before.keys())
@@ -125,13 +129,13 @@ def test_another_team_adds_its_own_objects_and_changes_no_other() -> None:
     assert [name for name in added if "recommender" not in name] == []
 
 
-def test_an_environment_without_teams_has_nothing_of_them() -> None:
-    types = {found.type for found in record({})}
+def test_without_teams_there_are_no_team_resources() -> None:
+    types = {resource.type for resource in record({})}
     assert not any(kind.startswith("slipway:") for kind in types)
 
 
-def test_the_name_that_the_checks_measure_is_that_of_the_role(made: Recording) -> None:
-    role = made.of(aws.iam.Role)[WORKLOAD_ROLE.format(namespace="vision-training")]
+def test_the_settings_checks_measure_the_real_role_name(recording: Recording) -> None:
+    role = recording.of(aws.iam.Role)[WORKLOAD_ROLE.format(namespace="vision-training")]
     assert role.outputs["name"].startswith(f"{PROJECT}-{STACK}-{role.name}-")
 
 
@@ -140,7 +144,7 @@ def test_namespaces_of_add_ons_are_reserved() -> None:
     assert ours <= RESERVED
 
 
-def test_a_platform_knows_a_teams_namespaces_by_their_full_names() -> None:
+def test_namespaces_of_a_team_have_full_names() -> None:
     teams = platform().teams
     assert list(teams["vision"].namespaces_of("vision")) == ["vision-serving", "vision-training"]
     assert list(teams["language"].namespaces_of("language")) == ["language"]

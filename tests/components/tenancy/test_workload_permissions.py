@@ -15,8 +15,8 @@ KEY = "arn:aws:kms:us-east-1:111122223333:key/00000000-0000-4000-8000-0000000000
 
 def statements(team: str = "vision", workflows_in: str | None = None) -> list[dict[str, Any]]:
     text = workload_document(team, BUCKETS, KEY, "s3.us-east-1.amazonaws.com", workflows_in=workflows_in)
-    found: list[dict[str, Any]] = json.loads(text)["Statement"]
-    return found
+    document: list[dict[str, Any]] = json.loads(text)["Statement"]
+    return document
 
 
 def allowed(action: str, resource: str, team: str = "vision", workflows_in: str | None = None) -> bool:
@@ -39,11 +39,11 @@ def allowed(action: str, resource: str, team: str = "vision", workflows_in: str 
         ("s3:DeleteBucket", BUCKETS["models"], False),
     ],
 )
-def test_pods_of_a_team_reach_its_own_prefix_alone(action: str, resource: str, expected: bool) -> None:
+def test_pods_of_a_team_have_access_only_to_its_prefix(action: str, resource: str, expected: bool) -> None:
     assert allowed(action, resource) is expected
 
 
-def test_listing_is_bound_to_the_prefix() -> None:
+def test_listing_is_limited_to_the_prefix() -> None:
     (listing,) = [each for each in statements() if "s3:ListBucket" in each["Action"]]
     assert listing["Condition"] == {"StringLike": {"s3:prefix": ["vision/", "vision/*"]}}
     assert sorted(listing["Resource"]) == sorted(arn for name, arn in BUCKETS.items() if name != "state")
@@ -67,23 +67,23 @@ def test_steps_write_the_artifacts_of_their_own_namespace(
     assert allowed(action, f"{BUCKETS['state']}/{resource}", workflows_in=workflows_in) is expected
 
 
-def test_argo_puts_artifacts_where_its_steps_may_write() -> None:
+def test_argo_writes_artifacts_to_an_allowed_prefix() -> None:
     key = KEYS.replace("{{workflow.namespace}}", "vision-train")
     assert allowed("s3:PutObject", f"{BUCKETS['state']}/{key}", workflows_in="vision-train")
 
 
-def test_steps_find_their_own_artifacts_alone() -> None:
+def test_steps_can_list_only_their_own_artifacts() -> None:
     (listing,) = [each for each in statements(workflows_in="vision-train") if each["Sid"] == "ListArtifacts"]
     assert listing["Condition"] == {"StringLike": {"s3:prefix": ["argo/vision-train/*"]}}
     assert listing["Resource"] == [BUCKETS["state"]]
 
 
-def test_the_key_is_used_by_s3_alone_and_never_managed() -> None:
+def test_the_key_can_only_be_used_through_s3() -> None:
     (key,) = [each for each in statements() if any(action.startswith("kms:") for action in each["Action"])]
     assert key["Resource"] == [KEY]
     assert key["Condition"] == {"StringEquals": {"kms:ViaService": ["s3.us-east-1.amazonaws.com"]}}
     assert key["Action"] == ["kms:Decrypt", "kms:GenerateDataKey"]
 
 
-def test_the_service_account_brings_no_token_of_the_api() -> None:
+def test_the_service_account_mounts_no_api_token() -> None:
     assert service_account_manifest("vision")["automountServiceAccountToken"] is False

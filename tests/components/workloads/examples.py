@@ -1,4 +1,4 @@
-"""The examples, run as a user's program would run them, with the platform's own stack files."""
+"""Runs the examples like a user's program, with the project's own stack files."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ EXAMPLES: Final = tuple(sorted(folder.name for folder in (ROOT / "examples").ite
 
 
 def settings(name: str) -> dict[str, Any]:
-    """What an example's Pulumi.yaml says."""
-    found: dict[str, Any] = yaml.safe_load((ROOT / "examples" / name / "Pulumi.yaml").read_text(encoding="utf-8"))
-    return found
+    """The Pulumi.yaml of an example."""
+    content: dict[str, Any] = yaml.safe_load((ROOT / "examples" / name / "Pulumi.yaml").read_text(encoding="utf-8"))
+    return content
 
 
 @cache
@@ -34,18 +34,20 @@ def target(name: str) -> Target:
 
 def builder(name: str) -> Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]:
     """The `build` of an example."""
-    found: Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]
-    found = runpy.run_path(str(ROOT / "examples" / name / "__main__.py"), run_name="example")["build"]
-    return found
+    build: Callable[[Target, pulumi.ResourceOptions], pulumi.ComponentResource]
+    build = runpy.run_path(str(ROOT / "examples" / name / "__main__.py"), run_name="example")["build"]
+    return build
 
 
 def record(name: str) -> Recording:
-    """What an example declares."""
+    """The resources of an example."""
     return run(lambda: builder(name)(target(name), pulumi.ResourceOptions(providers=providers())).urn)
 
 
 @cache
 def manifests(name: str) -> tuple[dict[str, Any], ...]:
-    """Manifests of an example, those first that others need."""
-    found = [dict(each.inputs) for each in record(name) if each.type.startswith("kubernetes:")]
-    return tuple(sorted(found, key=lambda each: each["kind"] not in ("ConfigMap", "TrainingRuntime", "ServingRuntime")))
+    """Manifests of an example, dependencies first."""
+    declared = [dict(each.inputs) for each in record(name) if each.type.startswith("kubernetes:")]
+    return tuple(
+        sorted(declared, key=lambda each: each["kind"] not in ("ConfigMap", "TrainingRuntime", "ServingRuntime"))
+    )

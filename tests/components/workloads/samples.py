@@ -1,4 +1,4 @@
-"""A platform with a pool of every sort, and one good workload of each kind on it."""
+"""A platform with a pool of every kind, and one valid workload of each kind on it."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ GOOD: Final[Mapping[str, Callable[[], WorkloadManifests]]] = {
     "pipeline": lambda: pipeline("weekly", PIPELINE),
     "notebook": lambda: notebook("lab", NOTEBOOK),
 }
-"""One of each kind and choice, by a name."""
+"""One workload of each kind and variant, by a name."""
 
 
 def scaled_by(how: Any) -> ModelDeploymentArgs:

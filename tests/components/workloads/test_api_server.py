@@ -1,4 +1,4 @@
-"""Workloads and examples before a real API server with the CRDs of what runs them, in a namespace that enforces the Pod
+"""Workloads and examples on a real API server with the CRDs of their controllers, in a namespace that enforces the Pod
 Security Standard `restricted`."""
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def named(version: str, kind: str, name: str, namespace: str | None = None) -> d
 
 
 def restricted(name: str) -> dict[str, Any]:
-    made = named("v1", "Namespace", name)
-    made["metadata"]["labels"] = {"pod-security.kubernetes.io/enforce": "restricted"}
-    return made
+    namespace = named("v1", "Namespace", name)
+    namespace["metadata"]["labels"] = {"pod-security.kubernetes.io/enforce": "restricted"}
+    return namespace
 
 
 def pods(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The pods that a manifest is a template of, wherever in it they are."""
+    """All pod templates in a manifest."""
     for key, value in manifest.items():
         if key == "template" and isinstance(value, Mapping) and "containers" in value.get("spec", {}):
             metadata = {"labels": value["metadata"].get("labels", {})}
@@ -66,9 +66,9 @@ def pods(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield from (pod for each in value if isinstance(each, Mapping) for pod in pods(each))
 
 
-def check(client: KubeClient, found: list[dict[str, Any]], *, dry_run: bool = True) -> None:
-    """Apply the objects; each pod that they will make is tried as well."""
-    for manifest in found:
+def check(client: KubeClient, manifests: list[dict[str, Any]], *, dry_run: bool = True) -> None:
+    """Apply the objects, and a pod from each of their pod templates."""
+    for manifest in manifests:
         client.apply(manifest, "test", dry_run=dry_run)
         for index, pod in enumerate(pods(manifest)):
             pod["metadata"] |= {"name": f"pod-{index}", "namespace": manifest["metadata"]["namespace"]}
@@ -76,16 +76,16 @@ def check(client: KubeClient, found: list[dict[str, Any]], *, dry_run: bool = Tr
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_it_takes_every_kind_of_workload_and_its_pods(client: KubeClient, name: str) -> None:
+def test_it_accepts_every_kind_of_workload_and_its_pods(client: KubeClient, name: str) -> None:
     check(client, list(bodies(GOOD[name]()).values()))
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_it_takes_every_example_and_its_pods(client: KubeClient, name: str) -> None:
+def test_it_accepts_every_example_and_its_pods(client: KubeClient, name: str) -> None:
     check(client, list(manifests(name)), dry_run=False)
 
 
-def test_it_would_refuse_a_pod_that_may_become_root(client: KubeClient) -> None:
+def test_it_refuses_a_pod_that_may_become_root(client: KubeClient) -> None:
     job = copy.deepcopy(body(GOOD["training-job"]()))
     del job["spec"]["template"]["spec"]["containers"][0]["securityContext"]["runAsNonRoot"]
     del job["spec"]["template"]["spec"]["securityContext"]["runAsNonRoot"]
@@ -93,7 +93,7 @@ def test_it_would_refuse_a_pod_that_may_become_root(client: KubeClient) -> None:
         check(client, [job])
 
 
-def test_it_would_refuse_a_field_that_is_misspelt(client: KubeClient) -> None:
+def test_it_refuses_a_misspelled_field(client: KubeClient) -> None:
     job = copy.deepcopy(body(GOOD["training-job"]()))
     job["spec"]["ttlSecondAfterFinished"] = job["spec"].pop("ttlSecondsAfterFinished")
     with pytest.raises(ApiError, match="ttlSecondAfterFinished"):
@@ -103,7 +103,7 @@ def test_it_would_refuse_a_field_that_is_misspelt(client: KubeClient) -> None:
 def test_an_update_does_not_stop_a_job_that_the_queue_has_started(
     plane: ControlPlane, client: KubeClient, tmp_path: Path
 ) -> None:
-    """Kueue clears `suspend`; the engine, which set it, must leave it alone even when something else changes."""
+    """Kueue clears `suspend`; Pulumi, which set it, must not change it even when another field changes."""
     job = Ref("batch/v1", "Job", "mnist", TARGET.namespace)
 
     def program(args: TrainingJobArgs) -> None:

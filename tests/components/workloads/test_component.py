@@ -1,4 +1,4 @@
-"""How manifests become resources, and where a program finds its target."""
+"""Workload manifests as resources, and the target of a program."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def record(component: type[pulumi.ComponentResource], name: str, args: Any) -> R
 
 
 def test_children_are_named_after_the_component_and_their_role() -> None:
-    found = record(ModelDeployment, "chat", DEPLOYMENT)
-    assert {each.name for each in found if each.type.startswith("kubernetes:")} == {
+    recording = record(ModelDeployment, "chat", DEPLOYMENT)
+    assert {each.name for each in recording if each.type.startswith("kubernetes:")} == {
         "chat-deployment",
         "chat-service",
         "chat-budget",
         "chat-metrics",
         "chat-autoscaler",
     }
-    assert found.default_provider_users == ()
+    assert recording.default_provider_users == ()
 
 
-def test_an_update_leaves_alone_what_the_queue_sets() -> None:
+def test_an_update_does_not_change_fields_that_the_queue_sets() -> None:
     jobs = {
         "kubernetes:batch/v1:Job": (record(TrainingJob, "mnist", TRAINING), ["spec.suspend"]),
         "kubernetes:trainer.kubeflow.org/v1alpha1:TrainJob": (
@@ -46,35 +46,35 @@ def test_an_update_leaves_alone_what_the_queue_sets() -> None:
             ["spec.runPolicy.suspend"],
         ),
     }
-    for token, (found, ignored) in jobs.items():
-        assert list(found.one(token).ignore_changes) == ignored
+    for token, (recording, ignored) in jobs.items():
+        assert list(recording.one(token).ignore_changes) == ignored
 
 
-def test_a_train_job_is_made_after_its_runtime() -> None:
-    found = record(DistributedTraining, "llm", DISTRIBUTED)
-    job = found.one("kubernetes:trainer.kubeflow.org/v1alpha1:TrainJob")
-    assert found.waits(job, found.one("kubernetes:trainer.kubeflow.org/v1alpha1:TrainingRuntime"))
+def test_a_train_job_depends_on_its_runtime() -> None:
+    recording = record(DistributedTraining, "llm", DISTRIBUTED)
+    job = recording.one("kubernetes:trainer.kubeflow.org/v1alpha1:TrainJob")
+    assert recording.waits(job, recording.one("kubernetes:trainer.kubeflow.org/v1alpha1:TrainingRuntime"))
 
 
-def test_a_workload_waits_for_what_its_target_waits_for() -> None:
+def test_a_workload_has_the_dependencies_of_its_target() -> None:
     def build() -> Any:
-        given = providers()
-        space = kubernetes.core.v1.Namespace("space", opts=pulumi.ResourceOptions(provider=given[1]))
+        both = providers()
+        space = kubernetes.core.v1.Namespace("space", opts=pulumi.ResourceOptions(provider=both[1]))
         args = replace(TRAINING, target=replace(TARGET, after=(space,)))
-        return TrainingJob("mnist", args, pulumi.ResourceOptions(providers=given)).urn
+        return TrainingJob("mnist", args, pulumi.ResourceOptions(providers=both)).urn
 
-    found = run(build)
-    assert found.waits(found.one("kubernetes:batch/v1:Job"), found.one(kubernetes.core.v1.Namespace))
+    recording = run(build)
+    assert recording.waits(recording.one("kubernetes:batch/v1:Job"), recording.one(kubernetes.core.v1.Namespace))
 
 
-def test_what_is_refused_registers_nothing() -> None:
+def test_a_refused_workload_declares_no_resource() -> None:
     with pytest.raises(WorkloadRefused):
         record(TrainingJob, "mnist", replace(TRAINING, deadline_seconds=None))
 
 
 @pytest.fixture
 def configured() -> Iterator[Callable[[str], None]]:
-    """Sets the configuration of the running program, for a namespace; it is the SDK's own and outlives a run."""
+    """Sets the program's configuration for a namespace; the SDK keeps it beyond a run."""
 
     def configure(namespace: str) -> None:
         keys = {"namespace": namespace, "platform": "dev", "stacks": str(ROOT / "stacks")}
@@ -84,7 +84,7 @@ def configured() -> Iterator[Callable[[str], None]]:
     pulumi.runtime.set_all_config({})
 
 
-def test_a_program_finds_platform_namespace_and_cluster_by_its_configuration(
+def test_the_configuration_selects_platform_namespace_and_cluster(
     configured: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KUBECONFIG", "/somewhere/config:/elsewhere")
@@ -94,21 +94,21 @@ def test_a_program_finds_platform_namespace_and_cluster_by_its_configuration(
         target, _ = connect()
         return target.namespace
 
-    found = run(build)
-    assert found.returned == "vision"
-    provider = found.one("pulumi:providers:kubernetes")
+    recording = run(build)
+    assert recording.returned == "vision"
+    provider = recording.one("pulumi:providers:kubernetes")
     assert (provider.inputs["kubeconfig"], provider.inputs["context"]) == ("/somewhere/config", "slipway-dev")
 
 
 def test_a_wrong_namespace_ends_a_program_without_a_traceback(configured: Callable[[str], None]) -> None:
     def build() -> Any:
-        configured("nobody")
+        configured("unknown")
         return connect()
 
-    with pytest.raises(pulumi.RunError, match="namespace: it must be a team's"):
+    with pytest.raises(pulumi.RunError, match="namespace: it must be a namespace of a team"):
         run(build)
 
 
-def test_the_kubeconfig_is_the_usual_one_where_no_variable_names_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_kubeconfig_is_used_without_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KUBECONFIG", raising=False)
     assert kubeconfig() == str(Path.home() / ".kube/config")

@@ -1,4 +1,4 @@
-"""Manifests against the CRDs of the releases that are installed."""
+"""Manifests against the CRDs of the installed chart versions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ FILES = {
     "WorkflowTaskSet": "argo-workflows/crds/argoproj.io_workflowtasksets.yaml",
     "WorkflowTemplate": "argo-workflows/crds/argoproj.io_workflowtemplates.yaml",
 }
-"""Each file alone, because to read all of these charts' CRDs takes 10 s."""
+"""Single files, because reading all CRDs of these charts takes 10 s."""
 OWN_GROUPS = ("v1", "apps/v1", "batch/v1", "policy/v1", "autoscaling/v2")
-"""Of Kubernetes itself, without CRDs: a real API server judges these."""
+"""Built-in kinds, without CRDs: `test_api_server` validates these."""
 
 
 @cache
@@ -38,7 +38,7 @@ def crd(charts: Path, kind: str) -> dict[str, Any]:
 
 
 def wrong(charts: Path, manifest: dict[str, Any]) -> list[str]:
-    """What its CRD says against a manifest; nothing where Kubernetes itself has the kind."""
+    """Violations of a manifest against its CRD; empty for built-in kinds."""
     if manifest["apiVersion"] in OWN_GROUPS:
         return []
     version = manifest["apiVersion"].partition("/")[2]
@@ -46,25 +46,25 @@ def wrong(charts: Path, manifest: dict[str, Any]) -> list[str]:
 
 
 def argo_template(charts: Path) -> Any:
-    """The schema of one template of a workflow. The CRDs of workflows leave their inside open; that of the agent's
-    tasks, of the same release, does not."""
+    """The schema of a workflow template. The CRDs of workflows don't define it, but that of the agent's tasks of the
+    same version does."""
     tasks = schema(crd(charts, "WorkflowTaskSet"), "v1alpha1")
     return tasks["properties"]["spec"]["properties"]["tasks"]["additionalProperties"]
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_custom_resources_are_what_their_crds_ask_for(shared: Path, name: str) -> None:
+def test_custom_resources_satisfy_their_crds(shared: Path, name: str) -> None:
     for manifest in bodies(GOOD[name]()).values():
         assert wrong(shared / "charts", manifest) == []
 
 
-def test_templates_of_a_pipeline_are_what_argo_asks_for(shared: Path) -> None:
+def test_templates_of_a_pipeline_satisfy_argos_schema(shared: Path) -> None:
     expected = argo_template(shared / "charts")
     for template in body(GOOD["pipeline"](), "template")["spec"]["templates"]:
         assert list(complaints(template, expected, template["name"])) == []
 
 
-def test_the_comparison_finds_what_is_wrong(shared: Path) -> None:
+def test_violations_are_found(shared: Path) -> None:
     manifest = body(GOOD["train-job"](), "train-job")
     manifest["spec"]["trainer"]["numNodes"] = "two"
     manifest["spec"]["runtimRef"] = manifest["spec"].pop("runtimeRef")

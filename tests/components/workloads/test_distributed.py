@@ -1,4 +1,4 @@
-"""Training on several nodes: how they start together, find and reach each other."""
+"""Distributed training: common start, rendezvous and communication."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS: tuple[Kind, ...] = ("TrainJob", "PyTorchJob", "MPIJob", "JobSet")
 
 
 def templates(value: Any) -> Iterator[dict[str, Any]]:
-    """Pod templates, wherever they are."""
+    """All pod templates."""
     if isinstance(value, dict):
         if "containers" in value.get("spec", {}):
             yield value
@@ -29,13 +29,13 @@ def templates(value: Any) -> Iterator[dict[str, Any]]:
 
 def workers(kind: Kind, **changes: Any) -> list[dict[str, Any]]:
     """Templates of the pods that train."""
-    found = bodies(distributed_training("llm", replace(DISTRIBUTED, kind=kind, **changes)))
-    made = [each for manifest in found.values() for each in templates(manifest)]
-    return [each for each in made if "nvidia.com/gpu" in each["spec"]["containers"][0]["resources"]["limits"]]
+    manifests = bodies(distributed_training("llm", replace(DISTRIBUTED, kind=kind, **changes)))
+    all_templates = [each for manifest in manifests.values() for each in templates(manifest)]
+    return [each for each in all_templates if "nvidia.com/gpu" in each["spec"]["containers"][0]["resources"]["limits"]]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_gives_its_pods_gpus_adapters_huge_pages_and_shared_memory(kind: Kind) -> None:
+def test_pods_of_every_kind_have_gpus_efa_huge_pages_and_shared_memory(kind: Kind) -> None:
     assert workers(kind)
     for template in workers(kind):
         limits = template["spec"]["containers"][0]["resources"]["limits"]
@@ -47,7 +47,7 @@ def test_every_kind_gives_its_pods_gpus_adapters_huge_pages_and_shared_memory(ki
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_asks_for_its_topology_and_is_not_moved(kind: Kind) -> None:
+def test_pods_of_every_kind_have_topology_and_no_disruption_annotations(kind: Kind) -> None:
     level = "topology.k8s.aws/network-node-layer-3"
     for template in workers(kind):
         assert template["metadata"]["annotations"]["kueue.x-k8s.io/podset-preferred-topology"] == level
@@ -57,7 +57,7 @@ def test_every_kind_asks_for_its_topology_and_is_not_moved(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_says_which_network_to_take_and_the_user_has_the_last_word(kind: Kind) -> None:
+def test_pods_of_every_kind_have_network_variables_that_the_user_can_override(kind: Kind) -> None:
     pod = replace(NODE, env={"NCCL_DEBUG": "TRACE"})
     for template in workers(kind, pod=pod):
         env = {each["name"]: each.get("value") for each in template["spec"]["containers"][0]["env"]}
@@ -66,7 +66,7 @@ def test_every_kind_says_which_network_to_take_and_the_user_has_the_last_word(ki
         assert env["NCCL_DEBUG"] == "TRACE"
 
 
-def test_without_adapters_libfabric_is_left_alone() -> None:
+def test_without_efa_no_libfabric_provider_is_set() -> None:
     (template,) = workers("TrainJob", nodes=1, pod=replace(NODE, resources=replace(NODE.resources, efa=0)))
     assert "FI_PROVIDER" not in {each["name"] for each in template["spec"]["containers"][0]["env"]}
 
@@ -80,14 +80,14 @@ def test_without_adapters_libfabric_is_left_alone() -> None:
         ("mpi-job", ("runPolicy", "suspend")),
     ],
 )
-def test_it_is_the_queue_that_starts_it(name: str, field: tuple[str, ...]) -> None:
+def test_it_is_created_suspended_for_the_queue(name: str, field: tuple[str, ...]) -> None:
     value = list(bodies(GOOD[name]()).values())[-1]["spec"]
     for key in field:
         value = value[key]
     assert value is True
 
 
-def test_a_train_job_runs_on_a_runtime_of_its_own() -> None:
+def test_a_train_job_has_its_own_runtime() -> None:
     manifests = GOOD["train-job"]()
     runtime, job = body(manifests, "runtime"), body(manifests, "train-job")
     assert job["spec"]["runtimeRef"] == {
@@ -97,11 +97,11 @@ def test_a_train_job_runs_on_a_runtime_of_its_own() -> None:
     }
     assert manifests["train-job"].needs == ("runtime",)
     assert job["spec"]["trainer"]["numProcPerNode"] == 8
-    # A time to live of the JobSet would make Trainer train again.
+    # A TTL of the JobSet would make Trainer train again.
     assert "ttlSecondsAfterFinished" not in runtime["spec"]["template"]["spec"]
 
 
-def test_a_reclaimed_node_restarts_a_set_without_counting() -> None:
+def test_a_disruption_restarts_a_jobset_without_counting_as_failure() -> None:
     spec = body(GOOD["job-set"]())["spec"]
     (rule,) = spec["failurePolicy"]["rules"]
     assert rule["action"] == "RestartJobSetAndIgnoreMaxRestarts"
@@ -112,23 +112,29 @@ def test_a_reclaimed_node_restarts_a_set_without_counting() -> None:
     ]
 
 
-def test_the_pods_of_a_set_meet_at_the_first_of_them() -> None:
+def test_the_first_pod_of_a_jobset_is_the_rendezvous_endpoint() -> None:
     command = next(templates(body(GOOD["job-set"]())))["spec"]["containers"][0]["command"]
     assert command[:3] == ["torchrun", "--nnodes=2", "--nproc-per-node=8"]
     assert "--rdzv-endpoint=llm-node-0-0.llm:29400" in command
 
 
-def test_a_pytorch_job_has_one_master_and_the_rest_workers() -> None:
+def test_a_pytorch_job_has_one_master_and_otherwise_workers() -> None:
     specs = body(GOOD["pytorch-job"]())["spec"]["pytorchReplicaSpecs"]
     assert {role: each["replicas"] for role, each in specs.items()} == {"Master": 1, "Worker": 1}
     alone = body(distributed_training("llm", replace(DISTRIBUTED, kind="PyTorchJob", nodes=1)))
     assert set(alone["spec"]["pytorchReplicaSpecs"]) == {"Master"}
 
 
-def test_the_launcher_of_mpi_starts_a_process_for_each_gpu_and_takes_none() -> None:
+def test_the_mpi_launcher_starts_a_process_per_gpu_and_requests_no_gpu() -> None:
     spec = body(GOOD["mpi-job"]())["spec"]
     assert spec["slotsPerWorker"] == 8
     launcher = spec["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
     assert launcher["containers"][0]["command"][:3] == ["mpirun", "-np", "16"]
     assert "nvidia.com/gpu" not in launcher["containers"][0]["resources"]["limits"]
     assert "serviceAccountName" not in launcher
+
+
+def test_the_launcher_of_mpi_has_a_token_to_run_commands_in_the_workers_and_they_have_none() -> None:
+    replicas = body(GOOD["mpi-job"]())["spec"]["mpiReplicaSpecs"]
+    tokens = {role: each["template"]["spec"]["automountServiceAccountToken"] for role, each in replicas.items()}
+    assert tokens == {"Launcher": True, "Worker": False}

@@ -1,4 +1,4 @@
-"""The examples fit the stacks that they are written for."""
+"""The examples work on their stacks."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ KINDS = {
 }
 
 
-def test_there_is_one_for_each_kind_of_work() -> None:
+def test_there_is_one_for_each_kind_of_workload() -> None:
     assert set(EXAMPLES) == set(KINDS)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_it_declares_what_its_page_says_in_its_teams_namespace(name: str) -> None:
-    found = manifests(name)
-    assert {each["kind"] for each in found} == KINDS[name]
-    assert {each["metadata"]["namespace"] for each in found} == {target(name).namespace}
-    assert all(each["metadata"]["labels"]["platform.slipway/team"] for each in found)
+def test_it_declares_the_expected_kinds_in_its_teams_namespace(name: str) -> None:
+    declared = manifests(name)
+    assert {each["kind"] for each in declared} == KINDS[name]
+    assert {each["metadata"]["namespace"] for each in declared} == {target(name).namespace}
+    assert all(each["metadata"]["labels"]["platform.slipway/team"] for each in declared)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -41,19 +41,19 @@ def test_nothing_falls_back_to_a_default_provider(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_custom_resources_are_what_their_crds_ask_for(shared: Path, name: str) -> None:
+def test_custom_resources_satisfy_their_crds(shared: Path, name: str) -> None:
     for manifest in manifests(name):
         assert wrong(shared / "charts", manifest) == []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_it_has_a_page_and_a_place_in_the_guide(name: str) -> None:
+def test_it_has_a_readme_and_is_listed_in_the_guide(name: str) -> None:
     page = (ROOT / "examples" / name / "README.md").read_text(encoding="utf-8")
     assert f"cd examples/{name}" in page
     assert re.search(rf"^## .*\]\(\.\./examples/{name}/\)", (ROOT / "docs/examples.md").read_text(), re.MULTILINE)
 
 
-def test_the_two_nodes_take_all_gpus_and_adapters_and_write_to_lustre() -> None:
+def test_distributed_training_uses_all_gpus_and_efa_and_writes_to_lustre() -> None:
     runtime, job = manifests("distributed-training")
     (node,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
     pod = node["template"]["spec"]["template"]["spec"]

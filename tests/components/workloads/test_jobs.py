@@ -1,4 +1,4 @@
-"""Jobs, sweeps and notebooks: what stands in their manifests, and why it must."""
+"""Manifests of jobs, sweeps and notebooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from components.workloads.notebook import command
 from tests.components.workloads.samples import GOOD, NOTEBOOK, SPOT, SWEEP, TARGET, TRAINING, bodies, body
 
 
-def test_a_job_waits_in_the_queue_with_its_priority() -> None:
+def test_a_job_is_queued_with_its_priority() -> None:
     job = body(GOOD["training-job"]())
     assert job["spec"]["suspend"] is True
     assert job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default"
@@ -18,19 +18,19 @@ def test_a_job_waits_in_the_queue_with_its_priority() -> None:
     assert job["spec"]["template"]["spec"]["priorityClassName"] == "experiment"
 
 
-def test_the_engine_does_not_wait_for_a_job_that_may_start_tomorrow() -> None:
+def test_pulumi_does_not_await_a_queued_job() -> None:
     for name in ("training-job", "sweep", "train-job", "pytorch-job", "notebook"):
         last = list(bodies(GOOD[name]()).values())[-1]
         assert last["metadata"]["annotations"]["pulumi.com/skipAwait"] == "true"
 
 
-def test_a_pod_goes_to_its_pool_and_tolerates_its_taints() -> None:
+def test_a_pod_selects_its_pool_and_tolerates_its_taints() -> None:
     spec = body(GOOD["training-job"]())["spec"]["template"]["spec"]
     assert spec["nodeSelector"] == {"platform.slipway/pool": "spot"}
     assert {each["key"] for each in spec["tolerations"]} == {"nvidia.com/gpu", "platform.slipway/pool"}
 
 
-def test_a_pod_of_two_pools_may_go_to_either() -> None:
+def test_a_pod_of_two_pools_may_run_on_either() -> None:
     spec = body(GOOD["two-pools"]())["spec"]["template"]["spec"]
     assert "nodeSelector" not in spec
     (term,) = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
@@ -39,22 +39,22 @@ def test_a_pod_of_two_pools_may_go_to_either() -> None:
     assert pools == ["shared", "spot"]
 
 
-def test_request_and_limit_are_the_same_but_for_processors_that_may_burst() -> None:
+def test_requests_equal_limits_unless_cpu_may_burst() -> None:
     burst = replace(SPOT.resources, cpu_limit="8").manifest()
     assert burst["requests"] | {"cpu": "8"} == burst["limits"]
 
 
-def test_a_disruption_costs_no_retry_and_wrong_arguments_end_the_job() -> None:
+def test_a_disruption_is_no_retry_and_a_usage_error_fails_the_job() -> None:
     ignored, fatal = body(GOOD["training-job"]())["spec"]["podFailurePolicy"]["rules"]
     assert ignored == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}
     assert (fatal["action"], fatal["onExitCodes"]["values"]) == ("FailJob", [2, 126, 127])
 
 
-def test_a_container_that_is_restarted_in_place_has_no_failure_policy() -> None:
+def test_a_job_with_restart_on_failure_has_no_pod_failure_policy() -> None:
     assert "podFailurePolicy" not in body(GOOD["on-failure"]())["spec"]
 
 
-def test_without_a_queue_there_is_no_label_of_one() -> None:
+def test_without_a_queue_there_is_no_queue_label() -> None:
     target = replace(TARGET, queue=None)
     job = body(training_job("mnist", replace(TRAINING, target=target, suspend=False)))
     assert not [label for label in job["metadata"]["labels"] if "kueue" in label]
@@ -65,13 +65,13 @@ def test_a_grid_has_every_combination_once() -> None:
     assert len(trials) == len({json.dumps(trial) for trial in trials}) == 6
 
 
-def test_each_trial_finds_its_file() -> None:
-    found = bodies(sweep("grid", SWEEP))
-    assert json.loads(found["trials"]["data"]["3.json"]) == {"depth": 4, "lr": 0.01}
-    assert found["job"]["spec"]["completions"] == 4
-    container = found["job"]["spec"]["template"]["spec"]["containers"][0]
+def test_each_trial_gets_its_file() -> None:
+    manifests = bodies(sweep("grid", SWEEP))
+    assert json.loads(manifests["trials"]["data"]["3.json"]) == {"depth": 4, "lr": 0.01}
+    assert manifests["job"]["spec"]["completions"] == 4
+    container = manifests["job"]["spec"]["template"]["spec"]["containers"][0]
     assert container["env"][-1] == {"name": "TRIAL_FILE", "value": "/trials/$(TRIAL).json"}
-    # $(TRIAL) is replaced only where TRIAL comes before.
+    # $(TRIAL) is expanded only if TRIAL comes before.
     assert container["env"][-2]["valueFrom"]["fieldRef"]["fieldPath"].endswith("job-completion-index']")
 
 
@@ -82,14 +82,14 @@ def test_one_failed_trial_does_not_fail_the_others() -> None:
     assert body(sweep("grid", replace(SWEEP, failed_trials=1)))["spec"]["maxFailedIndexes"] == 1
 
 
-def test_a_notebook_ends_within_its_idle_time() -> None:
+def test_a_notebook_shuts_down_when_idle() -> None:
     options = dict(each.removeprefix("--").split("=") for each in command(3600) if each.startswith("--"))
     kernels, server = "MappingKernelManager.cull_idle_timeout", "ServerApp.shutdown_no_activity_timeout"
     assert int(options[kernels]) + int(options[server]) == 3600
     assert options["MappingKernelManager.cull_connected"] == "True"
 
 
-def test_another_session_has_another_job_and_the_same_disk_and_address() -> None:
+def test_another_session_has_another_job_and_the_same_disk_and_service() -> None:
     first, second = (bodies(notebook("lab", replace(NOTEBOOK, session=session))) for session in ("1", "2"))
     assert first["session"]["metadata"]["name"] == "lab-1"
     assert second["session"]["metadata"]["name"] == "lab-2"

@@ -1,4 +1,4 @@
-"""Pipelines: order, place and bounds of their steps."""
+"""Pipelines: order, placement and limits of their steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from components.workloads import Step, pipeline
 from tests.components.workloads.samples import CPU, GOOD, PIPELINE, bodies, body
 
 
-def test_a_step_waits_for_those_before_it() -> None:
+def test_a_step_depends_on_earlier_steps() -> None:
     first, *_ = body(GOOD["pipeline"](), "template")["spec"]["templates"]
     prepare, train = first["dag"]["tasks"]
     assert "depends" not in prepare
@@ -19,29 +19,29 @@ def test_a_step_waits_for_those_before_it() -> None:
     assert tasks[-1]["depends"] == "a && b"
 
 
-def test_each_step_runs_where_it_belongs_and_queues_by_itself() -> None:
+def test_each_step_runs_on_its_pool_and_is_queued_separately() -> None:
     _, prepare, train = body(GOOD["pipeline"](), "template")["spec"]["templates"]
     assert prepare["nodeSelector"] == {"platform.slipway/pool": "cpu"}
     assert train["nodeSelector"] == {"platform.slipway/pool": "spot"}
     assert all(each["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "default" for each in (prepare, train))
 
 
-def test_what_a_template_has_no_field_for_is_patched_in() -> None:
+def test_pod_fields_that_a_template_lacks_are_patched_in() -> None:
     _, prepare, _ = body(GOOD["pipeline"](), "template")["spec"]["templates"]
     assert json.loads(prepare["podSpecPatch"]) == {"enableServiceLinks": False, "terminationGracePeriodSeconds": 30}
 
 
-def test_a_run_has_an_end_and_is_cleaned_up() -> None:
+def test_a_run_has_a_deadline_and_a_ttl() -> None:
     spec = body(GOOD["pipeline"](), "template")["spec"]
     assert spec["activeDeadlineSeconds"] == 3600
     assert spec["ttlStrategy"] == {"secondsAfterCompletion": 86400}
 
 
-def test_runs_and_schedules_take_the_template_as_it_is() -> None:
-    found = bodies(GOOD["pipeline"]())
-    assert found["run"]["spec"] == {"workflowTemplateRef": {"name": "weekly"}}
-    assert found["run"]["metadata"]["name"] == "weekly-first"
-    schedule = found["schedule"]["spec"]
+def test_runs_and_schedules_refer_to_the_template() -> None:
+    manifests = bodies(GOOD["pipeline"]())
+    assert manifests["run"]["spec"] == {"workflowTemplateRef": {"name": "weekly"}}
+    assert manifests["run"]["metadata"]["name"] == "weekly-first"
+    schedule = manifests["schedule"]["spec"]
     assert schedule["workflowSpec"] == {"workflowTemplateRef": {"name": "weekly"}}
     assert (schedule["schedules"], schedule["concurrencyPolicy"]) == (["0 3 * * *"], "Forbid")
 

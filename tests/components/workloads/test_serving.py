@@ -1,4 +1,4 @@
-"""Model servers: how they start, scale, are replaced, and share requests with a canary."""
+"""Model servers: startup, autoscaling, rollouts, and canaries."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def test_replicas_go_up_by_two_in_30_s_and_down_by_one_in_120_s_after_five_minut
     assert (spec[minimum], spec[maximum]) == (2, 20)
 
 
-def test_they_follow_the_gpus_and_the_requests_that_wait() -> None:
+def test_they_scale_by_gpu_utilization_and_waiting_requests() -> None:
     gpu, waiting = body(GOOD["deployment"](), "autoscaler")["spec"]["triggers"]
     assert 'pod=~"chat-.*"' in gpu["metadata"]["query"]
     assert (gpu["metadata"]["threshold"], waiting["metadata"]["threshold"]) == ("70", "5")
     assert waiting["metadata"]["query"].startswith("sum(vllm:num_requests_waiting")
 
 
-def test_use_of_a_slice_is_told_by_another_metric_than_use_of_a_gpu() -> None:
+def test_the_metric_of_a_mig_instance_differs_from_that_of_a_gpu() -> None:
     sliced = body(model_deployment("chat", DEPLOYMENT), "autoscaler")["spec"]["triggers"][0]["metadata"]["query"]
     whole = replace(DEPLOYMENT, pod=SPOT, autoscaling=replace(DEPLOYMENT.autoscaling, max_replicas=4))
     query = body(model_deployment("chat", whole), "autoscaler")["spec"]["triggers"][0]["metadata"]["query"]
@@ -40,11 +40,11 @@ def test_use_of_a_slice_is_told_by_another_metric_than_use_of_a_gpu() -> None:
     assert query.startswith("sum(DCGM_FI_DEV_GPU_UTIL{")
 
 
-def test_the_number_of_replicas_is_the_autoscalers_alone() -> None:
+def test_only_the_autoscaler_sets_the_number_of_replicas() -> None:
     assert "replicas" not in body(GOOD["deployment"](), "deployment")["spec"]
 
 
-def test_the_model_is_there_before_the_server_starts() -> None:
+def test_the_model_is_downloaded_before_the_server_starts() -> None:
     spec = body(GOOD["deployment"](), "deployment")["spec"]["template"]["spec"]
     (fetch,) = spec["initContainers"]
     assert fetch["args"][-2:] == ["s3://models/research/m", "/models"]
@@ -53,7 +53,7 @@ def test_the_model_is_there_before_the_server_starts() -> None:
     assert fetch["securityContext"] == server["securityContext"]
 
 
-def test_a_server_may_take_its_time_to_load_and_a_hang_is_found_within_a_minute() -> None:
+def test_loading_may_take_long_but_a_hang_is_detected_within_a_minute() -> None:
     (server,) = body(GOOD["deployment"](), "deployment")["spec"]["template"]["spec"]["containers"]
     startup, live = server["startupProbe"], server["livenessProbe"]
     assert startup["failureThreshold"] * startup["periodSeconds"] == DEPLOYMENT.load_seconds
@@ -62,7 +62,7 @@ def test_a_server_may_take_its_time_to_load_and_a_hang_is_found_within_a_minute(
     assert server["readinessProbe"]["periodSeconds"] < live["periodSeconds"]
 
 
-def test_the_engine_waits_for_a_server_until_a_node_has_come_and_the_model_is_loaded() -> None:
+def test_pulumi_awaits_the_node_and_the_loading_of_the_model() -> None:
     manifest = model_deployment("chat", DEPLOYMENT)["deployment"]
     assert manifest.timeout_seconds is not None
     assert manifest.timeout_seconds > DEPLOYMENT.load_seconds
@@ -70,57 +70,57 @@ def test_the_engine_waits_for_a_server_until_a_node_has_come_and_the_model_is_lo
     assert "annotations" not in manifest.manifest["metadata"]
 
 
-def test_a_server_ends_after_it_has_left_the_service() -> None:
+def test_a_server_stops_after_its_removal_from_the_service() -> None:
     spec = body(GOOD["deployment"](), "deployment")["spec"]["template"]["spec"]
     sleep = spec["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
     assert 0 < sleep < spec["terminationGracePeriodSeconds"]
 
 
-def test_a_drain_takes_one_at_a_time_and_is_not_held_up_by_the_sick() -> None:
+def test_a_drain_evicts_one_pod_at_a_time_and_is_not_blocked_by_unhealthy_pods() -> None:
     spec = body(GOOD["deployment"](), "budget")["spec"]
     assert spec["maxUnavailable"] == 1
     assert spec["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
     assert "minAvailable" not in spec
 
 
-def test_service_budget_and_metrics_are_of_the_same_pods() -> None:
-    found = bodies(GOOD["deployment"]())
-    labels = found["deployment"]["spec"]["template"]["metadata"]["labels"]
+def test_service_budget_and_monitor_select_the_same_pods() -> None:
+    manifests = bodies(GOOD["deployment"]())
+    labels = manifests["deployment"]["spec"]["template"]["metadata"]["labels"]
     assert labels["platform.slipway/serving"] == "true"
     selectors = [
-        found["deployment"]["spec"]["selector"]["matchLabels"],
-        found["budget"]["spec"]["selector"]["matchLabels"],
-        found["metrics"]["spec"]["selector"]["matchLabels"],
-        found["service"]["spec"]["selector"],
+        manifests["deployment"]["spec"]["selector"]["matchLabels"],
+        manifests["budget"]["spec"]["selector"]["matchLabels"],
+        manifests["metrics"]["spec"]["selector"]["matchLabels"],
+        manifests["service"]["spec"]["selector"],
     ]
     assert all(selector.items() <= labels.items() for selector in selectors)
 
 
 def test_a_canary_gets_its_percentage_and_the_stable_version_the_rest() -> None:
-    found = bodies(model_server("chat", SERVER))
-    steps = found["split"]["spec"]["nodes"]["root"]["steps"]
+    manifests = bodies(model_server("chat", SERVER))
+    steps = manifests["split"]["spec"]["nodes"]["root"]["steps"]
     assert {each["serviceName"]: each["weight"] for each in steps} == {"chat": 90, "chat-canary": 10}
-    stable, canary = (found[role]["spec"]["predictor"]["model"] for role in ("service", "canary"))
-    assert stable["runtime"] == canary["runtime"] == found["runtime"]["metadata"]["name"]
+    stable, canary = (manifests[role]["spec"]["predictor"]["model"] for role in ("service", "canary"))
+    assert stable["runtime"] == canary["runtime"] == manifests["runtime"]["metadata"]["name"]
     assert stable["storageUri"] != canary["storageUri"]
 
 
-def test_the_splitting_address_stays_when_the_canary_goes() -> None:
-    found = bodies(model_server("chat", replace(SERVER, canary=None, split=True)))
-    (step,) = found["split"]["spec"]["nodes"]["root"]["steps"]
+def test_the_splitting_address_is_kept_without_a_canary() -> None:
+    manifests = bodies(model_server("chat", replace(SERVER, canary=None, split=True)))
+    (step,) = manifests["split"]["spec"]["nodes"]["root"]["steps"]
     assert (step["serviceName"], step["weight"]) == ("chat", 100)
-    assert found["split"]["metadata"] == body(model_server("chat", SERVER), "split")["metadata"]
+    assert manifests["split"]["metadata"] == body(model_server("chat", SERVER), "split")["metadata"]
 
 
 def test_with_knative_one_service_splits_between_its_revisions() -> None:
-    found = bodies(model_server("chat", replace(SERVER, mode="Knative")))
-    assert set(found) == {"runtime", "service"}
-    predictor = found["service"]["spec"]["predictor"]
+    manifests = bodies(model_server("chat", replace(SERVER, mode="Knative")))
+    assert set(manifests) == {"runtime", "service"}
+    predictor = manifests["service"]["spec"]["predictor"]
     assert predictor["canaryTrafficPercent"] == 10
     assert predictor["model"]["storageUri"].endswith("/v2")
 
 
-def test_nothing_scales_by_processors() -> None:
+def test_nothing_scales_by_cpu() -> None:
     fixed = body(model_server("chat", SERVER), "service")
     assert fixed["metadata"]["annotations"]["serving.kserve.io/autoscalerClass"] == "none"
     scaled = body(GOOD["model-server-scaled"](), "service")
@@ -129,19 +129,19 @@ def test_nothing_scales_by_processors() -> None:
     assert {each["type"] for each in metrics} == {"External"}
 
 
-def test_a_slice_is_asked_for_where_the_runtime_has_its_container() -> None:
+def test_a_mig_instance_is_requested_in_the_runtimes_container() -> None:
     runtime = body(model_server("chat", SERVER), "runtime")["spec"]
     assert runtime["containers"][0]["resources"]["limits"]["nvidia.com/mig-2g.10gb"] == "1"
     assert runtime["nodeSelector"] == {"platform.slipway/pool": "slices"}
 
 
-def test_a_runtime_of_the_platform_is_named_and_not_made() -> None:
-    found = bodies(GOOD["model-server-named"]())
-    assert set(found) == {"service"}
-    assert found["service"]["spec"]["predictor"]["model"]["runtime"] == "vllm-slices-2g.10gb"
+def test_a_runtime_of_the_platform_is_referenced_and_not_declared() -> None:
+    manifests = bodies(GOOD["model-server-named"]())
+    assert set(manifests) == {"service"}
+    assert manifests["service"]["spec"]["predictor"]["model"]["runtime"] == "vllm-slices-2g.10gb"
 
 
-def test_a_share_of_a_gpu_serves_as_well() -> None:
+def test_a_share_of_a_gpu_can_serve() -> None:
     shared = replace(SLICE, pools=("shared",), resources=Resources(cpu="3", memory="12Gi", gpus=1))
-    found = bodies(model_server("chat", replace(SERVER, runtime=shared, canary=None)))
-    assert found["runtime"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    manifests = bodies(model_server("chat", replace(SERVER, runtime=shared, canary=None)))
+    assert manifests["runtime"]["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"

@@ -1,4 +1,4 @@
-"""What a stack file tells of a place for workloads."""
+"""The target of workloads from a stack file."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ def test_load_balancers_do_not_reach_a_namespace_for_training() -> None:
     assert not Target.of(PLATFORM, namespace="vision-training").open
 
 
-def test_a_namespace_of_nobody_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_namespace_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ConfigurationError, match="vision-serving, vision-training"):
         Target.of(PLATFORM, namespace="vision")
 
 
-def test_a_platform_without_teams_takes_any_namespace_and_refuses_nothing_for_shares() -> None:
+def test_without_teams_any_namespace_is_accepted_and_shares_are_unknown() -> None:
     target = Target.of(platform({}), namespace="lab")
     assert target.labels == {"platform.slipway/team": "lab"}
     assert target.shares is None
 
 
-def test_it_knows_what_is_installed() -> None:
+def test_it_has_the_installed_add_ons() -> None:
     target = Target.of(PLATFORM, namespace="vision-training")
     assert target.addons is not None
     assert Kueue in target.addons
     assert target.runtimes == frozenset()
 
 
-def test_it_knows_the_model_servers_of_a_platform_with_kserve() -> None:
+def test_it_has_the_serving_runtimes_of_a_platform_with_kserve() -> None:
     target = Target.from_stack_file("prod", ROOT / "stacks", namespace="vision-serving")
     assert target.runtimes is not None
     assert "vllm-a100-2g.20gb" in target.runtimes
     assert (target.cluster, target.region) == ("slipway-prod", "us-east-1")
 
 
-def test_a_stack_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_stack_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="must exist"):
         Target.from_stack_file("prod", tmp_path, namespace="vision")

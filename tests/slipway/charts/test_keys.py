@@ -18,14 +18,14 @@ list: []
 """
 
 
-def test_a_path_leads_to_every_value_that_is_no_map() -> None:
+def test_every_value_that_is_not_a_map_has_a_path() -> None:
     values = {"a": {"b": 1, "c": {"d": [1, {"e": 2}]}}, "f": {}, "g": None}
     assert list(keys.leaves(values)) == [("a", "b"), ("a", "c", "d"), ("f",), ("g",)]
 
 
-def test_a_verified_path_ends_where_the_chart_takes_any_key(tmp_path: Path) -> None:
+def test_a_verified_path_ends_where_the_chart_accepts_any_key(tmp_path: Path) -> None:
     chart = chart_at(write_chart(tmp_path, values=VALUES))
-    given = {
+    values = {
         "controller": {
             "image": {"tag": "v1"},
             "extra": {"anything": {"below": 1}},
@@ -34,7 +34,7 @@ def test_a_verified_path_ends_where_the_chart_takes_any_key(tmp_path: Path) -> N
         },
         "list": [{"x": 1}],
     }
-    assert keys.verified(chart, given) == {
+    assert keys.verified(chart, values) == {
         "controller/image/tag",
         "controller/extra",
         "controller/resources",
@@ -43,7 +43,7 @@ def test_a_verified_path_ends_where_the_chart_takes_any_key(tmp_path: Path) -> N
     }
 
 
-def test_what_is_below_a_known_path_is_known_and_what_is_beside_it_is_not() -> None:
+def test_a_key_is_verified_by_its_own_path_or_a_parent_path() -> None:
     known = {"a/b", "c"}
     assert keys.unverified({"a": {"b": {"x": 1}}, "c": {"y": {"z": 1}}}, known) == ()
     assert keys.unverified({"a": {"bb": 1}, "cc": 1, "d": {}}, known) == ("a/bb", "cc", "d")

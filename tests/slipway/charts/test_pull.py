@@ -1,4 +1,4 @@
-"""Getting charts, with a helm made by the test."""
+"""Downloading charts, with a fake helm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spec.catalog.charts import ChartRef
 DAY = date(2026, 9, 1)
 WIDGET = ChartRef(chart="widget", repository="https://charts.example", version="v1.2.3", released=DAY, source="s")
 OCI = ChartRef(chart="oci://registry.example/charts/thing", version="2.0.0", released=DAY, source="s")
-GETS = """\
+DOWNLOADS = """\
 #!/bin/sh
 echo "$@" >> {log}
 while [ $# -gt 0 ]; do [ "$1" = --untardir ] && into=$2; shift; done
@@ -38,7 +38,7 @@ def helm(folder: Path, text: str) -> Path:
     return file
 
 
-def test_a_chart_is_asked_for_by_repository_or_by_address() -> None:
+def test_a_chart_is_requested_by_repository_or_by_oci_address() -> None:
     into = Path("/x")
     assert pull.arguments(WIDGET, into) == [
         "pull", "widget", "--repo", "https://charts.example", "--version", "v1.2.3", "--untar", "--untardir", "/x"
@@ -46,9 +46,9 @@ def test_a_chart_is_asked_for_by_repository_or_by_address() -> None:
     assert pull.arguments(OCI, into)[:4] == ["pull", "oci://registry.example/charts/thing", "--version", "2.0.0"]
 
 
-def test_a_chart_that_was_got_is_found_in_the_version_that_was_asked_for(tmp_path: Path) -> None:
+def test_a_downloaded_chart_is_found_in_the_requested_version(tmp_path: Path) -> None:
     to = tmp_path / "charts"
-    done = pull.pull(helm(tmp_path, GETS), [WIDGET, OCI], to)
+    done = pull.pull(helm(tmp_path, DOWNLOADS), [WIDGET, OCI], to)
     assert [each.problem for each in done] == ["", ""]
     chart = Charts(to).find("widget", "v1.2.3")
     assert chart is not None
@@ -56,15 +56,15 @@ def test_a_chart_that_was_got_is_found_in_the_version_that_was_asked_for(tmp_pat
     assert sorted(path.name for path in to.iterdir()) == ["thing", "widget"]
 
 
-def test_a_folder_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_the_folder_of_a_chart_is_replaced(tmp_path: Path) -> None:
     to = tmp_path / "charts"
     (to / "widget").mkdir(parents=True)
     (to / "widget" / "old.yaml").write_text("gone")
-    pull.pull(helm(tmp_path, GETS), [WIDGET], to)
+    pull.pull(helm(tmp_path, DOWNLOADS), [WIDGET], to)
     assert not (to / "widget" / "old.yaml").exists()
 
 
-def test_what_helm_said_last_is_told_and_the_old_chart_stays(tmp_path: Path) -> None:
+def test_the_last_line_of_helms_error_is_reported_and_the_old_chart_is_kept(tmp_path: Path) -> None:
     to = tmp_path / "charts"
     (to / "widget").mkdir(parents=True)
     (to / "widget" / "Chart.yaml").write_text("name: widget")
@@ -74,13 +74,13 @@ def test_what_helm_said_last_is_told_and_the_old_chart_stays(tmp_path: Path) -> 
     assert (to / "widget" / "Chart.yaml").read_text() == "name: widget"
 
 
-def test_no_answer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeout_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pull, "SECONDS", 0.1)
     (done,) = pull.pull(helm(tmp_path, "#!/bin/sh\nexec sleep 5\n"), [WIDGET], tmp_path / "charts")
-    assert done.problem == "no answer within 0.1 s"
+    assert done.problem == "no response within 0.1 s"
 
 
-def test_every_pin_has_a_name_of_its_own() -> None:
+def test_every_pinned_chart_has_a_unique_name() -> None:
     names = [chart.name for chart in pull.pinned()]
     assert names == sorted(set(names))
     assert {"kueue", "karpenter", "kserve-resources"} <= set(names)

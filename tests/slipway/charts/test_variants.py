@@ -15,41 +15,41 @@ from tests.support.context import POOLS
 
 
 @pytest.fixture(scope="module")
-def made() -> list[Any]:
+def addon_variants() -> list[Any]:
     return [each.addons for each in variants.variants(platform(POOLS))]
 
 
-def test_every_add_on_comes_in_some_variant(made: list[Any]) -> None:
-    assert {key for addons in made for key, _ in addons.wanted()} == {
-        str(addons_field.alias) for addons_field in type(made[0]).model_fields.values()
+def test_every_add_on_is_in_some_variant(addon_variants: list[Any]) -> None:
+    assert {key for addons in addon_variants for key, _ in addons.wanted()} == {
+        str(addons_field.alias) for addons_field in type(addon_variants[0]).model_fields.values()
     }
 
 
-def test_none_has_two_that_exclude_each_other_or_lacks_what_one_requires(made: list[Any]) -> None:
-    for addons in made:
+def test_every_variant_respects_requirements_and_exclusions(addon_variants: list[Any]) -> None:
+    for addons in addon_variants:
         for _, settings in addons.wanted():
             assert not any(addons.has(other) for other in settings.excludes)
             assert all(addons.has(other) for other in settings.requires)
 
 
-def test_each_choice_of_each_field_is_taken_by_one(made: list[Any]) -> None:
-    serving = [addons.kserve for addons in made if addons.kserve]
+def test_every_value_of_every_field_is_in_some_variant(addon_variants: list[Any]) -> None:
+    serving = [addons.kserve for addons in addon_variants if addons.kserve]
     assert {one.ingress for one in serving} == {"alb", "gateway", "none"}
     assert {one.https for one in serving} == {False, True}
-    queues = [addons.kueue for addons in made if addons.kueue]
+    queues = [addons.kueue for addons in addon_variants if addons.kueue]
     assert {one.multi_kueue for one in queues} == {None, "manager", "worker"}
     assert {one.replicas for one in queues} == {1, 2, 5}
 
 
-def test_those_that_exclude_each_other_come_in_different_crews() -> None:
-    crews = variants.crews({"kueue": Kueue, "volcano": Volcano})
-    assert [list(crew) for crew in crews] == [["kueue"], ["volcano"]]
+def test_add_ons_that_exclude_each_other_are_in_different_groups() -> None:
+    groups = variants.groups({"kueue": Kueue, "volcano": Volcano})
+    assert [list(group) for group in groups] == [["kueue"], ["volcano"]]
 
 
-def test_a_crew_holds_what_its_members_require() -> None:
+def test_a_group_has_the_requirements_of_its_add_ons() -> None:
     class Needs(AddonSettings):
         requires: ClassVar[tuple[type[AddonSettings], ...]] = (Kserve,)
 
-    found = variants.crews({"needs": Needs, **variants.kinds()})
-    (crew,) = [each for each in found if "needs" in each]
-    assert {"kserve", "cert_manager"} <= set(crew)
+    groups = variants.groups({"needs": Needs, **variants.kinds()})
+    (group,) = [each for each in groups if "needs" in each]
+    assert {"kserve", "cert_manager"} <= set(group)

@@ -1,4 +1,4 @@
-"""No value of ours is one that its chart does not know: held against the record, so that no chart is needed."""
+"""Every value that the platform sets is one that its chart supports; checked against the record, without charts."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from tests.support.mocks import providers, run
 
 RECORD = verified.load()
 RECORDED = f"with the charts at hand (SLIPWAY_CHARTS) run `{CHARTS}`"
-NOT_PUBLISHED_HERE = {"gateway-crds-helm", "knative-operator"}
-"""Charts that nobody had at hand when the record was made; docs/addons says so of both."""
+NOT_RECORDED = {"gateway-crds-helm", "knative-operator"}
+"""Charts that were not available for the record; docs/addons says so for both."""
 
 
 @pytest.fixture(scope="module")
 def every_use() -> list[Use]:
-    """Releases of every add-on over its settings, and those of a whole production stack."""
-    given = load(read_stack("prod", Path(__file__).parents[3] / "stacks"), stack="prod").platform
-    return [*uses.of_platform(given, "prod"), *varied()]
+    """Releases of every add-on with varied settings, and those of stack prod."""
+    prod = load(read_stack("prod", Path(__file__).parents[3] / "stacks"), stack="prod").platform
+    return [*uses.of_platform(prod, "prod"), *varied()]
 
 
 def varied() -> Iterator[Use]:
@@ -38,12 +38,12 @@ def varied() -> Iterator[Use]:
 
     def build() -> list[Any]:
         opts = pulumi.ResourceOptions(providers=providers())
-        ground = addon_context(opts)
+        context = addon_context(opts)
         sample = platform(POOLS)
         for other in variants.variants(sample):
             for addon in registry.wanted(other.addons).values():
-                at = type(ground)(**{**vars(ground), "platform": other})
-                releases.extend((addon.name, chart) for chart in addon.parts(at).releases)
+                own = type(context)(**{**vars(context), "platform": other})
+                releases.extend((addon.name, chart) for chart in addon.parts(own).releases)
         return [dict(chart.values) for _, chart in releases]
 
     values = run(build).returned
@@ -51,46 +51,46 @@ def varied() -> Iterator[Use]:
         yield Use(release=name, chart=chart.ref.name, version=chart.ref.version, values=plain)
 
 
-def test_every_key_of_every_add_on_was_found_in_its_chart(every_use: list[Use]) -> None:
-    found = {
+def test_every_key_of_every_add_on_is_verified(every_use: list[Use]) -> None:
+    unverified = {
         f"{use.chart}: {path}"
         for use in every_use
         if use.chart in RECORD
         for path in keys.unverified(use.values, RECORD[use.chart].keys)
     }
-    assert not found, f"correct the key, or {RECORDED}"
+    assert not unverified, f"correct the key, or {RECORDED}"
 
 
-def test_a_typo_in_a_value_is_found() -> None:
+def test_a_typo_in_a_value_is_unverified() -> None:
     known = RECORD["kueue"].keys
     wrong = {"controllerManager": {"manger": {"resources": {}}, "replicas": 2}}
     assert keys.unverified(wrong, known) == ("controllerManager/manger/resources",)
 
 
-def test_the_record_is_of_the_versions_that_are_pinned() -> None:
+def test_the_record_has_the_pinned_versions() -> None:
     pins = {chart.name: chart.version for chart in pinned()}
     assert {name: entry.version for name, entry in RECORD.items()} == {name: pins[name] for name in RECORD}, RECORDED
 
 
-def test_every_chart_that_is_used_is_in_the_record_but_those_that_nobody_had(every_use: list[Use]) -> None:
-    assert {use.chart for use in every_use} - set(RECORD) <= NOT_PUBLISHED_HERE, RECORDED
+def test_every_used_chart_is_recorded_except_the_unavailable_ones(every_use: list[Use]) -> None:
+    assert {use.chart for use in every_use} - set(RECORD) <= NOT_RECORDED, RECORDED
 
 
-def test_the_record_names_no_chart_that_is_not_used(every_use: list[Use]) -> None:
+def test_every_recorded_chart_is_used(every_use: list[Use]) -> None:
     assert set(RECORD) <= {use.chart for use in every_use}, RECORDED
 
 
-def test_the_charts_know_what_the_record_says(shared: Path, every_use: list[Use]) -> None:
-    findings = check.check(uses.together(every_use), shared / "charts")
+def test_the_charts_support_the_recorded_keys(shared: Path, every_use: list[Use]) -> None:
+    findings = check.check(uses.by_chart(every_use), shared / "charts")
     assert [line for finding in findings for line in finding.problems] == []
-    made = check.record(findings)
-    assert set(made) == set(RECORD), RECORDED
-    for name, entry in made.items():
+    recorded = check.record(findings)
+    assert set(recorded) == set(RECORD), RECORDED
+    for name, entry in recorded.items():
         assert entry.version == RECORD[name].version, f"{name}: {RECORDED}"
         assert entry.keys <= RECORD[name].keys, f"{name}: {RECORDED}"
 
 
-def test_the_record_is_written_as_it_is_read(tmp_path: Path) -> None:
+def test_a_saved_record_is_the_same_file(tmp_path: Path) -> None:
     file = tmp_path / "verified.yaml"
     verified.save(RECORD, file)
     assert verified.load(file) == RECORD

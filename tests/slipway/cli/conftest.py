@@ -1,4 +1,4 @@
-"""A checkout with one good stack file, a CLI that records its calls, and a sandbox that is not one."""
+"""Fixtures: a checkout, a Pulumi CLI that records its calls, and a fake sandbox."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.slipway.engine.fake import FakePulumi
 
 
 @pytest.fixture(autouse=True)
-def _outside_of_any_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests may do so from a shell of `slipway sandbox env`."""
+def _no_sandbox_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests may be run from a shell of `slipway sandbox env`."""
     monkeypatch.delenv(IN_SANDBOX_SHELL, raising=False)
 
 
@@ -40,7 +40,7 @@ def fake(tmp_path: Path) -> FakePulumi:
 
 @pytest.fixture
 def user(monkeypatch: pytest.MonkeyPatch, fake: FakePulumi) -> None:
-    """A user with a CLI on PATH, credentials of a real account, and no terminal."""
+    """A user with the Pulumi CLI on PATH, credentials of a real account, and no terminal."""
     monkeypatch.setenv("PATH", f"{fake.directory}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("AWS_PROFILE", "production")
     monkeypatch.setenv("PULUMI_BACKEND_URL", "s3://real-state")
@@ -52,14 +52,14 @@ def _session(endpoint: str, account: str, region: str) -> dict[str, str]:
 
 @pytest.fixture
 def sandbox(tmp_path: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> offline.Sandbox:
-    """A sandbox that runs, as far as the command can see."""
+    """A fake sandbox that the command takes for a running one."""
     home = tmp_path / "home"
     variables = {
         "PATH": f"{fake.directory}{os.pathsep}{os.environ['PATH']}",
         "PULUMI_BACKEND_URL": f"file://{home / 'pulumi'}",
         "AWS_ENDPOINT_URL": "http://127.0.0.1:5000",
     }
-    found = offline.Sandbox(home, variables, home / "kubeconfig")
-    monkeypatch.setattr(offline, "find_running", lambda: found)
+    running = offline.Sandbox(home, variables, home / "kubeconfig")
+    monkeypatch.setattr(offline, "find_running", lambda: running)
     monkeypatch.setattr(credentials, "credentials", _session)
-    return found
+    return running

@@ -1,4 +1,4 @@
-"""`slipway doctor`: what is found, and when it fails."""
+"""`slipway doctor`: its findings, and when it fails."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def of(findings: list[Finding], what: str) -> Finding:
     return next(finding for finding in findings if finding.what == what)
 
 
-def test_tools_that_are_there_are_shown_with_version_and_source(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_installed_tools_are_shown_with_version_and_source(monkeypatch: pytest.MonkeyPatch) -> None:
     findings = missing_tools(monkeypatch, go=None)
     assert {finding.level for finding in findings} == {Level.OK}
-    assert of(findings, "pulumi").found == f"{TOOLS['pulumi'].version} (PATH: /opt/pulumi)"
-    assert of(findings, "Go").found == "not installed; not needed"
+    assert of(findings, "pulumi").state == f"{TOOLS['pulumi'].version} (PATH: /opt/pulumi)"
+    assert of(findings, "Go").state == "not installed; not needed"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_tools_that_are_there_are_shown_with_version_and_source(monkeypatch: pyt
         ("helm", None, "darwin", Level.NOTE, Level.OK),
     ],
 )
-def test_a_missing_tool_fails_only_where_there_is_no_way_to_it(
+def test_a_missing_tool_fails_only_if_it_cannot_be_installed(
     missing: str, go: Go | None, system: str, tool_level: Level, go_level: Level, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     findings = missing_tools(monkeypatch, missing, go=go, system=system)
@@ -63,7 +63,7 @@ def test_a_missing_tool_fails_only_where_there_is_no_way_to_it(
     assert of(findings, missing).fix
 
 
-def test_a_variable_that_names_no_binary_is_a_finding_and_not_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_names_no_binary_is_reported_as_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     def search(tool: Tool) -> locate.Found | None:
         if tool.name == "pulumi":
             message = "SLIPWAY_PULUMI=/x is not an executable file"
@@ -78,21 +78,21 @@ def test_a_variable_that_names_no_binary_is_a_finding_and_not_a_crash(monkeypatc
 @pytest.mark.parametrize(
     ("version", "level"), [((3, 10, 1), Level.FAILED), ((3, 12, 0), Level.OK), ((3, 14, 0), Level.FAILED)]
 )
-def test_the_interpreter_must_be_one_that_the_project_supports(
+def test_an_unsupported_python_version_fails(
     version: tuple[int, int, int], level: Level, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "version_info", version)
     assert machine.python().level is level
 
 
-def test_another_engine_than_the_sdk_is_worth_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_version_other_than_the_sdk_s_is_a_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locate, "search", lambda tool: locate.Found(Path("/p"), "3.999.0", "PATH"))
     assert machine.engine_and_sdk().level is Level.NOTE
     monkeypatch.setattr(locate, "search", found)
     assert machine.engine_and_sdk().level is Level.OK
 
 
-def test_a_cache_that_can_not_be_written_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_cache_that_is_not_writable_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path / "not" / "yet" / "there"))
     assert machine.cache().level is Level.OK
     (tmp_path / "file").write_text("")
@@ -104,7 +104,7 @@ def test_a_cache_that_can_not_be_written_fails(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize(
     ("free", "missing", "level"), [(2, (), Level.OK), (2, ("pulumi",), Level.FAILED), (0, (), Level.FAILED)]
 )
-def test_room_is_wanted_for_what_has_yet_to_be_built(
+def test_disk_space_is_required_for_tools_that_must_be_built(
     free: int, missing: tuple[str, ...], level: Level, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(locate, "search", lambda tool: None if tool.name in missing else found(tool))
@@ -121,11 +121,11 @@ def test_room_is_wanted_for_what_has_yet_to_be_built(
         (Condition.DAMAGED, Level.FAILED),
     ],
 )
-def test_only_a_damaged_sandbox_is_in_the_way(condition: Condition, level: Level) -> None:
+def test_only_a_damaged_sandbox_fails(condition: Condition, level: Level) -> None:
     assert checks.sandbox(Status(condition, Path("/home/me/sandbox"))).level is level
 
 
-def test_a_wrong_stack_file_is_a_finding_among_the_others(checkout: Path) -> None:
+def test_an_invalid_stack_file_is_reported_beside_the_valid_ones(checkout: Path) -> None:
     (checkout / "stacks/Pulumi.dev.yaml").write_text("config: {slipway:platform: {}}\n")
     findings = checks.stack_files(Project(checkout))
     assert [(finding.what, finding.level) for finding in findings] == [
@@ -141,13 +141,13 @@ def test_a_checkout_without_stack_files_fails(tmp_path: Path) -> None:
     assert finding.level is Level.FAILED
 
 
-def test_aws_variables_are_named_and_their_values_are_not() -> None:
+def test_aws_variables_are_listed_without_their_values() -> None:
     finding = checks.aws_variables({"AWS_SECRET_ACCESS_KEY": "hunter2", "HOME": "/"})
-    assert "AWS_SECRET_ACCESS_KEY" in finding.found
-    assert "hunter2" not in finding.found
+    assert "AWS_SECRET_ACCESS_KEY" in finding.state
+    assert "hunter2" not in finding.state
 
 
-def test_the_exit_code_says_whether_the_sandbox_can_be_used(
+def test_the_exit_code_reports_whether_the_sandbox_can_be_used(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(machine, "tools", lambda: [Finding(Level.NOTE, "helm", "missing", "make it")])
@@ -158,5 +158,5 @@ def test_the_exit_code_says_whether_the_sandbox_can_be_used(
     assert main(["doctor"]) == 1
 
 
-def test_the_report_without_anything_to_do_is_the_table() -> None:
+def test_a_report_without_fixes_is_only_the_table() -> None:
     assert doctor.report([Finding(Level.OK, "Python", "3.12.0")]) == "ok  Python  3.12.0"

@@ -1,4 +1,4 @@
-"""The command as a whole: exit codes, messages, and what it does not import."""
+"""The command as a whole: exit codes, messages, and late imports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"slipway {__version__}\n"
 
 
-def test_a_command_that_is_not_there_is_answered_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_refused_with_the_list_of_commands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["launch"])
     assert "'up', 'preview', 'refresh', 'destroy', 'check'" in capsys.readouterr().err
@@ -54,7 +54,7 @@ def test_the_version_is_that_of_the_distribution() -> None:
         "sandbox start --aws-port http",
     ],
 )
-def test_a_wrong_command_line_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_command_line_is_refused(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(line.split())
     assert caught.value.code == EXIT_REFUSED
@@ -64,7 +64,7 @@ def test_a_wrong_command_line_is_refused(line: str, capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     "line", ["check dev", "up dev --yes", "up dev --sandbox", "preview dev", "destroy dev --yes", "cost dev"]
 )
-def test_a_wrong_stack_file_is_refused_by_every_command(
+def test_an_invalid_stack_file_is_refused_by_every_command(
     line: str, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
@@ -78,12 +78,12 @@ def test_a_wrong_stack_file_is_refused_by_every_command(
     assert "Traceback" not in captured.err
 
 
-def test_a_wrong_stack_file_is_refused_within_a_second_without_engine_or_cloud(checkout: Path) -> None:
+def test_an_invalid_stack_file_is_refused_within_a_second_without_engine_or_cloud(checkout: Path) -> None:
     (checkout / "stacks/Pulumi.dev.yaml").write_text("config: {slipway:platform: {}}\n")
     before = os.times()
     done = slipway("check", "dev", directory=checkout)
     after = os.times()
-    # Processor time and not the clock's: other tests run beside this one. Seen: 0.4 s.
+    # Processor time, because other tests run in parallel. Measured: 0.4 s.
     assert after.children_user + after.children_system - before.children_user - before.children_system < 1.0
     assert done.returncode == EXIT_REFUSED
     program = (
@@ -94,7 +94,7 @@ def test_a_wrong_stack_file_is_refused_within_a_second_without_engine_or_cloud(c
     assert heavy.stdout.splitlines()[-1] == "[]"
 
 
-def test_check_says_what_a_stack_is(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_summarizes_each_valid_stack(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "dev", "prod"]) == 0
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("stack dev: valid")
@@ -102,14 +102,14 @@ def test_check_says_what_a_stack_is(checkout: Path, capsys: pytest.CaptureFixtur
     assert second.startswith("stack prod: valid")
 
 
-def test_a_stack_without_a_file_is_refused_with_those_that_there_are(
+def test_an_unknown_stack_is_refused_with_the_list_of_stacks(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", "production"]) == EXIT_REFUSED
     assert "There are: dev, prod, staging." in capsys.readouterr().err
 
 
-def test_outside_a_checkout_the_one_that_is_installed_is_meant(
+def test_outside_a_checkout_the_installed_one_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -135,15 +135,13 @@ def test_no_failure_ends_in_a_traceback(
     assert capsys.readouterr().err == f"{text}\n"
 
 
-def test_the_traceback_is_there_for_those_who_ask(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("slipway.cli.check.find", lambda _: 1 / 0)
     assert main(["--debug", "check", "dev"]) == 1
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_reader_that_has_enough_is_no_error(checkout: Path) -> None:
+def test_a_closed_pipe_is_not_an_error(checkout: Path) -> None:
     line = f"{sys.executable} -m slipway cost dev | head -1"
     done = subprocess.run(["sh", "-c", line], cwd=checkout, capture_output=True, text=True, check=False)
     assert done.stderr == ""

@@ -1,4 +1,4 @@
-"""The sandbox as the command sees it, by what its own modules report."""
+"""The sandbox as the CLI uses it, with the status that its own modules report."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SandboxState:
 
 def report(monkeypatch: pytest.MonkeyPatch, **facts: object) -> None:
     default: dict[str, object] = {"state": None, "running": False, "children": (), "dead_children": (), "memory": {}}
-    found = SandboxStatus(**{**default, **facts})  # type: ignore[arg-type]
-    monkeypatch.setattr(lifecycle, "status", lambda: found)
+    status = SandboxStatus(**{**default, **facts})  # type: ignore[arg-type]
+    monkeypatch.setattr(lifecycle, "status", lambda: status)
 
 
 def test_a_running_sandbox_shows_its_processes_and_addresses(
@@ -51,7 +51,7 @@ def test_a_running_sandbox_shows_its_processes_and_addresses(
 def test_a_sandbox_with_a_dead_process_is_not_used(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
     report(monkeypatch, state=state, running=True, children=(ETCD,), dead_children=(SERVER,), memory={"etcd": 1})
     assert offline.status().condition is Condition.DAMAGED
-    with pytest.raises(SlipwayError, match=r"damaged: kube-apiserver api-1 died .*`slipway sandbox stop`"):
+    with pytest.raises(SlipwayError, match=r"damaged: kube-apiserver api-1 died .*run `slipway sandbox stop`"):
         offline.find_running()
 
 
@@ -59,7 +59,7 @@ def test_a_sandbox_with_a_dead_process_is_not_used(state: SandboxState, monkeypa
     ("with_state", "children", "condition"),
     [(True, (), Condition.STALE), (False, (ETCD,), Condition.STALE), (False, (), Condition.STOPPED)],
 )
-def test_what_a_dead_daemon_left_is_stale(
+def test_leftovers_of_a_dead_daemon_are_stale(
     with_state: bool, children: tuple[ProcessIdentity, ...], condition: Condition,
     state: SandboxState, monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -69,37 +69,37 @@ def test_what_a_dead_daemon_left_is_stale(
 
 
 @pytest.mark.parametrize("arguments", [["env"], ["env", "--json"]])
-def test_a_sandbox_that_does_not_run_has_no_environment(
+def test_a_stopped_sandbox_has_no_environment(
     arguments: list[str], state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report(monkeypatch)
     assert main(["sandbox", *arguments]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "the sandbox is not running: `slipway sandbox start`" in captured.err
+    assert "the sandbox is not running: start it with `slipway sandbox start`" in captured.err
 
 
-def test_the_environment_makes_the_stacks_of_the_checkout(
+def test_env_creates_the_stacks_of_the_checkout(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sandbox", "env", "--json"]) == 0
     variables = json.loads(capsys.readouterr().out)
     assert variables["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
-    # Without a stack named, that of the first one.
+    # By default the account of the first stack.
     assert variables["AWS_ACCESS_KEY_ID"] == "session of 111122223333 at http://127.0.0.1:5000"
-    made = [call["arguments"][call["arguments"].index("--stack") + 1] for call in fake.calls]
-    assert made == ["dev", "prod", "staging"]
+    created = [call["arguments"][call["arguments"].index("--stack") + 1] for call in fake.calls]
+    assert created == ["dev", "prod", "staging"]
     assert Path(variables["PATH"].split(os.pathsep)[0], "pulumi").exists()
 
 
-def test_the_environment_can_be_that_of_another_stacks_account(
+def test_env_can_use_the_account_of_another_stack(
     checkout: Path, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["sandbox", "env", "prod", "--json"]) == 0
     assert "session of 444455556666" in json.loads(capsys.readouterr().out)["AWS_ACCESS_KEY_ID"]
 
 
-def test_a_stack_file_that_can_not_be_copied_does_not_keep_the_others_from_use(
+def test_a_stack_file_that_cannot_be_copied_is_skipped_with_a_warning(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (checkout / "stacks/Pulumi.prod.yaml").write_text("- not\n- a stack file\n")
@@ -110,7 +110,7 @@ def test_a_stack_file_that_can_not_be_copied_does_not_keep_the_others_from_use(
     assert captured.out.startswith("unset ") or captured.out.startswith("export ")
 
 
-def test_a_sandbox_that_runs_is_used_as_it_is_and_never_as_another(
+def test_a_running_sandbox_is_reused_and_never_reconfigured(
     state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     report(monkeypatch, state=state, running=True)
@@ -118,12 +118,12 @@ def test_a_sandbox_that_runs_is_used_as_it_is_and_never_as_another(
     monkeypatch.setattr("slipway.toolchain.ensure", Path)
     monkeypatch.setattr("slipway.sandbox.shims.install_shims", lambda _: pytest.fail("shims of a running sandbox"))
     assert main(["sandbox", "start"]) == 0
-    assert "runs already" in capsys.readouterr().out
+    assert "is already running" in capsys.readouterr().out
     assert main(["sandbox", "start", "--aws-port", "5999"]) == 1
     assert "already runs with AWS on port 5000, not 5999" in capsys.readouterr().err
 
 
-def test_a_sandbox_without_a_cli_says_how_to_mend_it(sandbox: offline.Sandbox) -> None:
+def test_a_sandbox_without_the_pulumi_cli_is_reported_with_a_fix(sandbox: offline.Sandbox) -> None:
     broken = offline.Sandbox(sandbox.home, {**sandbox.variables, "PATH": "/nowhere"}, sandbox.kubeconfig)
     with pytest.raises(SlipwayError, match="no `pulumi` on the sandbox's PATH"):
         broken.engine({})

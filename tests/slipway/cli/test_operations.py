@@ -1,4 +1,4 @@
-"""`slipway up|preview|refresh|destroy` against a CLI that records its calls."""
+"""`slipway up|preview|refresh|destroy` with a fake CLI that records its calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def arguments(fake: FakePulumi) -> list[list[str]]:
     return [call["arguments"] for call in fake.calls]
 
 
-def test_on_aws_the_users_own_cli_environment_and_backend_are_used(checkout: Path, fake: FakePulumi) -> None:
+def test_on_aws_the_users_cli_environment_and_backend_are_used(checkout: Path, fake: FakePulumi) -> None:
     assert main(["up", "dev", "--yes", "--", "--diff"]) == 0
     assert arguments(fake) == [
         ["stack", "export", "--stack", "dev", "--non-interactive"],
@@ -35,7 +35,7 @@ def test_on_aws_the_users_own_cli_environment_and_backend_are_used(checkout: Pat
     assert fake.calls[0]["directory"] == str(checkout)
 
 
-def test_in_the_sandbox_nothing_of_the_users_credentials_reaches_the_engine(
+def test_in_the_sandbox_the_users_credentials_do_not_reach_the_engine(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox
 ) -> None:
     assert main(["up", "dev", "--sandbox"]) == 0
@@ -45,22 +45,22 @@ def test_in_the_sandbox_nothing_of_the_users_credentials_reaches_the_engine(
         assert call["environment"]["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5000"
 
 
-def test_in_the_sandbox_the_stack_is_made_and_the_committed_file_stays_as_it_is(
+def test_in_the_sandbox_the_stack_is_created_and_the_committed_file_is_unchanged(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     committed = checkout / "stacks/Pulumi.dev.yaml"
     before = committed.read_bytes()
     assert main(["up", "dev", "--sandbox"]) == 0
     copy = sandbox.home / "project/stacks/Pulumi.dev.yaml"
-    made, up = arguments(fake)[:2]
-    assert made == ["stack", "select", "--create", "--stack", "dev", "--non-interactive"]
+    create, up = arguments(fake)[:2]
+    assert create == ["stack", "select", "--create", "--stack", "dev", "--non-interactive"]
     assert up[:-2] == ["up", "--stack", "dev", "--config-file", str(copy), "--yes", "--refresh", "--skip-preview"]
     assert up[-2] == "--event-log"
     assert committed.read_bytes() == before
     assert fake.calls[1]["directory"] == str(checkout)
 
 
-def test_a_shell_of_the_sandbox_is_in_the_sandbox_without_the_flag(
+def test_a_sandbox_shell_needs_no_sandbox_flag(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(IN_SANDBOX_SHELL, "1")
@@ -68,7 +68,7 @@ def test_a_shell_of_the_sandbox_is_in_the_sandbox_without_the_flag(
     assert arguments(fake)[1][:4] == ["preview", "--stack", "dev", "--config-file"]
 
 
-def test_a_sandbox_that_does_not_run_is_started(
+def test_a_stopped_sandbox_is_started(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[object] = []
@@ -83,15 +83,15 @@ def test_a_sandbox_that_does_not_run_is_started(
     assert len(started) == 1
 
 
-@pytest.mark.parametrize("world", [[], ["--sandbox"]])
-def test_the_engines_exit_code_is_the_commands(
-    world: list[str], checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("target", [[], ["--sandbox"]])
+def test_the_engines_exit_code_is_passed_on(
+    target: list[str], checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capfd: pytest.CaptureFixture[str]
 ) -> None:
     fake.tell("exit", "255")
-    assert main(["up", "dev", "--yes", *world]) == 255
+    assert main(["up", "dev", "--yes", *target]) == 255
     out = capfd.readouterr().out
     assert "done by the engine" in out
-    assert "resources stand" not in out
+    assert "resources exist" not in out
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_the_engines_exit_code_is_the_commands(
         ("destroy dev --sandbox --yes", 0),
     ],
 )
-def test_without_a_terminal_a_change_wants_a_yes_unless_it_is_a_rehearsal(
+def test_without_a_terminal_a_change_needs_yes_except_in_the_sandbox(
     line: str, code: int, checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -117,27 +117,25 @@ def test_without_a_terminal_a_change_wants_a_yes_unless_it_is_a_rehearsal(
         assert fake.calls == []
 
 
-@pytest.mark.parametrize("world", [[], ["--sandbox"]])
-def test_a_destroy_that_protected_resources_forbid_names_them_and_does_nothing(
-    world: list[str], checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("target", [[], ["--sandbox"]])
+def test_a_destroy_with_protected_resources_is_refused_with_their_names(
+    target: list[str], checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake.tell("export", exported(VPC, resource("aws:ec2/subnet:Subnet", "network-private-a")))
-    assert main(["destroy", "prod", "--yes", *world]) == EXIT_PROTECTED
+    assert main(["destroy", "prod", "--yes", *target]) == EXIT_PROTECTED
     error = capsys.readouterr().err
     assert "stack prod has 1 protected resource; nothing was destroyed:\n  - ec2 Vpc network-vpc\n" in error
     assert not [call for call in arguments(fake) if call[0] == "destroy"]
 
 
-def test_everything_but_what_is_protected_can_be_destroyed(
-    checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox
-) -> None:
+def test_except_protected_destroys_everything_else(checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox) -> None:
     fake.tell("export", exported(VPC))
     assert main(["destroy", "prod", "--sandbox", "--yes", "--except-protected"]) == 0
     (destroy,) = [call for call in arguments(fake) if call[0] == "destroy"]
     assert destroy[-2:] == ["--yes", "--exclude-protected"]
 
 
-def test_a_stack_that_the_backend_does_not_know_is_told_in_the_engines_words(
+def test_an_unknown_stack_is_reported_in_the_engines_words(
     checkout: Path, fake: FakePulumi, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fake.tell("stack-fails", "no stack named 'dev' found")
@@ -145,7 +143,7 @@ def test_a_stack_that_the_backend_does_not_know_is_told_in_the_engines_words(
     assert "no stack named 'dev' found" in capsys.readouterr().err
 
 
-def test_without_a_cli_the_way_to_one_is_told(
+def test_a_missing_pulumi_cli_is_reported_with_a_fix(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
@@ -153,7 +151,7 @@ def test_without_a_cli_the_way_to_one_is_told(
     assert "install it (https://www.pulumi.com/docs/install/), or add --sandbox" in capsys.readouterr().err
 
 
-def test_the_lock_of_a_killed_run_is_taken_away_in_the_sandbox(
+def test_the_lock_of_a_killed_run_is_removed_in_the_sandbox(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lock(sandbox.home / "pulumi", dead_pid(), datetime.now(UTC))
@@ -164,7 +162,7 @@ def test_the_lock_of_a_killed_run_is_taken_away_in_the_sandbox(
     assert "was locked by a run that is gone" in capsys.readouterr().err
 
 
-def test_the_stack_of_a_run_that_lives_is_left_to_it(
+def test_the_lock_of_a_live_run_is_respected(
     checkout: Path, fake: FakePulumi, sandbox: offline.Sandbox, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lock(sandbox.home / "pulumi", os.getpid(), datetime.now(UTC))
@@ -173,7 +171,7 @@ def test_the_stack_of_a_run_that_lives_is_left_to_it(
     assert fake.calls == []
 
 
-def test_strict_takes_warnings_for_errors(
+def test_strict_treats_warnings_as_errors(
     checkout: Path, fake: FakePulumi, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
 

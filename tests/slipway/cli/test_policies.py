@@ -1,4 +1,4 @@
-"""`slipway policies STACK`: what is said, what it ends with."""
+"""`slipway policies STACK`: its output and its exit code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from slipway.cli import main
 from slipway.cli.policies import report
 from tests.support import mocks
 
-assert mocks  # it silences what the SDK says of itself when it is first touched
+assert mocks  # it silences warnings that the SDK prints when it is first imported
 DAY = date(2026, 11, 21)
 MANDATORY = Finding(rule="helm-pinned", check="version", urn="urn:pulumi:prod::a", path="version", text="Pin it.")
 ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn="urn:pulumi:prod::b", path="", text="Close it.")
@@ -29,13 +29,13 @@ def suppressed(until: date) -> Finding:
     )
 
 
-def said(*found: Finding, as_json: bool = False, suppressed: bool = False) -> int:
+def reported(*findings: Finding, as_json: bool = False, suppressed: bool = False) -> int:
     options = argparse.Namespace(stack="prod", json=as_json, suppressed=suppressed)
-    return report(options, found, DAY, 10)
+    return report(options, findings, DAY, 10)
 
 
 @pytest.mark.parametrize(
-    ("found", "code"),
+    ("findings", "code"),
     [
         ([], 0),
         ([ADVISORY], 0),
@@ -44,14 +44,14 @@ def said(*found: Finding, as_json: bool = False, suppressed: bool = False) -> in
         ([suppressed(DAY - timedelta(days=1))], 1),
     ],
 )
-def test_a_mandatory_finding_that_nothing_excuses_fails(found: list[Finding], code: int) -> None:
-    assert said(*found) == code
+def test_a_mandatory_finding_fails_unless_it_is_suppressed(findings: list[Finding], code: int) -> None:
+    assert reported(*findings) == code
 
 
-def test_each_finding_is_told_with_its_level_and_the_sum_on_the_other_stream(
+def test_findings_go_to_stdout_with_their_level_and_the_total_to_stderr(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    said(MANDATORY, ADVISORY, suppressed(DAY))
+    reported(MANDATORY, ADVISORY, suppressed(DAY))
     out, err = capsys.readouterr()
     assert "mandatory helm-pinned/version urn:pulumi:prod::a\n  Pin it." in out
     assert "advisory pod-read-only-root/read-only" in out
@@ -59,19 +59,19 @@ def test_each_finding_is_told_with_its_level_and_the_sum_on_the_other_stream(
     assert "10 resources, 1 mandatory and 1 advisory findings, 1 suppressed" in err
 
 
-def test_excuses_are_shown_on_request_with_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    said(suppressed(DAY), suppressed=True)
-    assert "Excused: A good one." in capsys.readouterr().out
+def test_suppressed_findings_are_shown_on_request_with_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    reported(suppressed(DAY), suppressed=True)
+    assert "Suppressed: A good one." in capsys.readouterr().out
 
 
-def test_json_is_for_tools(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(MANDATORY, suppressed(DAY), as_json=True, suppressed=True) == 1
-    rows = json.loads(capsys.readouterr().out)
-    assert [row["level"] for row in rows] == ["mandatory", "suppressed"]
-    assert rows[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": "2026-11-21"}
+def test_json_output_has_levels_and_suppressions(capsys: pytest.CaptureFixture[str]) -> None:
+    assert reported(MANDATORY, suppressed(DAY), as_json=True, suppressed=True) == 1
+    findings = json.loads(capsys.readouterr().out)
+    assert [one["level"] for one in findings] == ["mandatory", "suppressed"]
+    assert findings[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": "2026-11-21"}
 
 
-def test_the_command_judges_the_program_and_manifests(
+def test_the_command_evaluates_the_program_and_manifests(
     checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"hostPID": True, "containers": []}}

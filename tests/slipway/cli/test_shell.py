@@ -1,4 +1,4 @@
-"""What `slipway sandbox env` makes of a shell, tried in real shells."""
+"""The output of `slipway sandbox env`, evaluated in real shells."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SANDBOX = {"PULUMI_BACKEND_URL": "file:///home/state", "AWS_ACCESS_KEY_ID": "san
 USER = {"PATH": "/usr/bin:/bin", "AWS_PROFILE": "production", "PULUMI_ACCESS_TOKEN": "pul", "HOME": "/home/me"}
 
 
-def test_what_leads_elsewhere_is_unset_and_what_the_sandbox_sets_is_not() -> None:
+def test_variables_that_point_outside_are_unset_unless_the_sandbox_sets_them() -> None:
     changes = variables(SANDBOX, {**USER, "AWS_ACCESS_KEY_ID": "AKIAREAL"}, [])
     assert changes.unset == ("AWS_PROFILE", "PULUMI_ACCESS_TOKEN")
     assert changes.set["AWS_ACCESS_KEY_ID"] == "sandbox"
@@ -32,7 +32,7 @@ def test_entering_twice_changes_nothing_more() -> None:
     assert second.unset == ()
 
 
-def test_the_shim_comes_first_on_path_even_before_the_sandboxs_own_directory() -> None:
+def test_the_shim_comes_before_the_sandboxs_own_directory_on_path() -> None:
     changes = variables({"PATH": "/sandbox/bin:/usr/bin"}, USER, ["/shim"])
     assert changes.set["PATH"] == "/shim:/sandbox/bin:/usr/bin"
 

@@ -1,4 +1,4 @@
-"""The sandbox's state as it is shown."""
+"""The sandbox's status as text and JSON."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ DEAD = ProcessStatus("kube-apiserver dev", 12, None)
 HOME = Path("/home/me/sandbox")
 
 
-def test_memory_is_that_of_all_processes_together() -> None:
+def test_memory_is_the_total_of_all_processes() -> None:
     status = Status(Condition.RUNNING, HOME, [DAEMON, ETCD], {"moto": "http://127.0.0.1:5000"})
     assert status.memory == 150 * 2**20
     assert status.healthy
     text = status.text()
-    assert "memory: 150 MiB together" in text
+    assert "memory: 150 MiB in total" in text
     assert "moto: http://127.0.0.1:5000" in text
 
 
-def test_a_dead_process_is_named_with_what_to_do() -> None:
+def test_a_dead_process_is_reported_with_a_fix() -> None:
     status = Status(Condition.DAMAGED, HOME, [DAEMON, DEAD])
     assert not status.healthy
     assert status.dead == ["kube-apiserver dev"]
-    assert "gone" in status.text()
-    assert "kube-apiserver dev died (logs in /home/me/sandbox/logs): `slipway sandbox stop`" in status.text()
+    assert "ended" in status.text()
+    assert "kube-apiserver dev died (logs in /home/me/sandbox/logs): run `slipway sandbox stop`" in status.text()
 
 
 @pytest.mark.parametrize("condition", [Condition.STOPPED, Condition.STALE])
-def test_what_does_not_run_is_not_healthy(condition: Condition) -> None:
+def test_a_sandbox_that_is_not_running_is_not_healthy(condition: Condition) -> None:
     status = Status(condition, HOME)
     assert not status.healthy
     assert status.text().startswith(f"sandbox: {condition}")
 
 
-def test_the_same_can_be_read_by_a_program() -> None:
+def test_the_status_can_be_serialized_as_json() -> None:
     data = json.loads(json.dumps(Status(Condition.RUNNING, HOME, [DAEMON, DEAD]).as_data()))
     assert data["condition"] == "running"
     assert data["processes"][1] == {"name": "kube-apiserver dev", "pid": 12, "memory": None}

@@ -1,4 +1,4 @@
-"""What is said after a run in the sandbox."""
+"""The summary after a run in the sandbox."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from slipway.cli import coverage, summary
 from slipway.cli.nodes import PoolNodes, by_pool, read
 from slipway.engine.project import find
 from slipway.engine.state import StackState, parse
+from slipway.sandbox.nodes.spec import PLACEHOLDER_NODE
 from slipway.sandbox.notes import Note, NoteKind
 from spec.pricing import estimate
 from spec.settings import load, read_stack
@@ -21,25 +22,25 @@ POOL, TYPE = "platform.slipway/pool", "node.kubernetes.io/instance-type"
 
 
 def node(pool: str, kind: str, *, placeholder: bool = False) -> dict[str, Any]:
-    annotations = {"sandbox.slipway/specimen": "true"} if placeholder else {}
+    annotations = {PLACEHOLDER_NODE: "true"} if placeholder else {}
     return {"metadata": {"labels": {POOL: pool, TYPE: kind}, "annotations": annotations}}
 
 
 def test_resources_are_counted_by_service() -> None:
     state = parse(exported(resource(VPC, "a"), resource(QUEUE, "q1"), resource(QUEUE, "q2")))
-    assert summary.existing(state).splitlines() == ["3 resources stand:", "  2  sqs  2 Queue", "  1  ec2  1 Vpc"]
+    assert summary.existing(state).splitlines() == ["3 resources exist:", "  2  sqs  2 Queue", "  1  ec2  1 Vpc"]
 
 
-def test_kinds_beyond_the_first_few_are_a_number() -> None:
-    rows = [resource(f"aws:ec2/x:Kind{index}", f"r{index}") for index in range(9)]
-    assert "3 more" in summary.existing(parse(exported(*rows)))
+def test_kinds_beyond_the_first_few_are_only_counted() -> None:
+    resources = [resource(f"aws:ec2/x:Kind{index}", f"r{index}") for index in range(9)]
+    assert "3 more" in summary.existing(parse(exported(*resources)))
 
 
-def test_an_empty_stack_says_so() -> None:
-    assert summary.existing(StackState()) == "Nothing stands."
+def test_an_empty_stack_has_no_resources() -> None:
+    assert summary.existing(StackState()) == "No resources exist."
 
 
-def test_what_a_killed_run_left_open_comes_with_the_way_out() -> None:
+def test_pending_operations_of_a_killed_run_are_reported_with_a_fix() -> None:
     pending = [{"type": "creating", "resource": resource(VPC, "network-vpc")}]
     text = summary.open_operations(parse(exported(pending=pending)), "dev")
     assert "creating urn:pulumi:dev::slipway::aws:ec2/vpc:Vpc::network-vpc" in text
@@ -47,7 +48,7 @@ def test_what_a_killed_run_left_open_comes_with_the_way_out() -> None:
     assert summary.open_operations(StackState(), "dev") == ""
 
 
-def test_a_pool_at_zero_shows_its_first_node_and_counts_none() -> None:
+def test_a_pool_at_zero_shows_its_placeholder_node_and_counts_none() -> None:
     pools = by_pool(
         [node("system", "m7i.large"), node("system", "m7i.large"), node("h100", "p5.4xlarge", placeholder=True)]
     )
@@ -59,19 +60,19 @@ def test_a_pool_at_zero_shows_its_first_node_and_counts_none() -> None:
     ]
 
 
-def test_a_node_without_labels_is_not_lost() -> None:
-    assert by_pool([{"metadata": {}}]) == [PoolNodes("without a pool", "?", 1, False)]
+def test_a_node_without_labels_is_listed() -> None:
+    assert by_pool([{"metadata": {}}]) == [PoolNodes("no pool", "?", 1, False)]
 
 
 @pytest.mark.parametrize("content", [None, "clusters: []\n", "clusters: [{name: other}]\n"])
-def test_a_cluster_that_does_not_stand_has_no_nodes(tmp_path: Path, content: str | None) -> None:
+def test_a_cluster_that_does_not_exist_has_no_nodes(tmp_path: Path, content: str | None) -> None:
     path = tmp_path / "kubeconfig"
     if content is not None:
         path.write_text(content)
     assert read(path, "slipway-dev") == []
 
 
-def test_aws_types_are_told_apart_by_where_they_live() -> None:
+def test_aws_types_are_grouped_into_moto_and_recorded() -> None:
     state = parse(
         exported(resource(VPC, "v"), resource(ADDON, "a"), resource(ADDON, "b"), resource("kubernetes:x:Y", "y"))
     )
@@ -88,7 +89,7 @@ def stack_of(*urns: str) -> StackState:
     return parse(exported(*({"urn": each, "type": each.split("::")[2], "custom": True} for each in urns)))
 
 
-def test_releases_are_told_by_how_far_they_were_rehearsed() -> None:
+def test_releases_are_grouped_by_how_they_were_checked() -> None:
     notes = [
         Note(urn("kueue-release"), NoteKind.CHECKED, "values checked"),
         Note(urn("karpenter-crd"), NoteKind.CHECKED, "values checked"),
@@ -101,21 +102,21 @@ def test_releases_are_told_by_how_far_they_were_rehearsed() -> None:
     assert coverage.of_charts(StackState(), notes) == ""
 
 
-def test_remarks_are_those_on_this_stack() -> None:
+def test_only_notes_on_this_stack_are_shown() -> None:
     kind = "kubernetes:x.example/v1:Thing"
-    mine, other = (urn("thing", stack, kind) for stack in ("dev", "prod"))
-    notes = [Note(mine, NoteKind.STAND_IN, "its CRD is not there"), Note(other, NoteKind.STAND_IN, "nor here")]
-    assert coverage.of_kubernetes(stack_of(mine), notes).splitlines()[1:] == [
+    own, other = (urn("thing", stack, kind) for stack in ("dev", "prod"))
+    notes = [Note(own, NoteKind.STAND_IN, "its CRD is not there"), Note(other, NoteKind.STAND_IN, "nor here")]
+    assert coverage.of_kubernetes(stack_of(own), notes).splitlines()[1:] == [
         "  stand-in: 1",
         "    thing: its CRD is not there",
     ]
-    assert coverage.of_kubernetes(stack_of(mine), notes[1:]) == ""
+    assert coverage.of_kubernetes(stack_of(own), notes[1:]) == ""
 
 
-def test_the_two_ends_of_the_bill_are_those_of_the_estimate() -> None:
+def test_floor_ceiling_and_expected_cost_are_those_of_the_estimate() -> None:
     platform = load(read_stack("dev", find(Path(__file__)).stacks), stack="dev").platform
     priced = estimate(platform)
     text = summary.cost(priced)
-    assert f"{priced.floor:.2f} USD an hour with every pool at its least" in text
-    assert f"{priced.ceiling:.2f} at its most" in text
+    assert f"{priced.floor:.2f} USD an hour at the floor" in text
+    assert f"{priced.ceiling:.2f} at the ceiling" in text
     assert f"{priced.amounts.month.expected:,.2f} a month is expected" in text

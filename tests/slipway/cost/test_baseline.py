@@ -1,4 +1,4 @@
-"""Settings of a commit, and of what was last brought up."""
+"""Settings of a commit, and of the last update of a stack."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(root: Path, data: dict[str, Any]) -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Project:
-    """A repository with a stack, one commit behind what is in the folder."""
+    """A repository with a stack file, changed since the last commit."""
     (tmp_path / "stacks").mkdir()
     (tmp_path / "Pulumi.yaml").write_text("name: slipway\n", encoding="utf-8")
     write(tmp_path, BASE)
@@ -43,7 +43,7 @@ def checkout(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def test_the_settings_are_those_of_the_commit_and_not_of_the_folder(checkout: Project) -> None:
+def test_the_settings_come_from_the_commit_and_not_the_working_tree(checkout: Project) -> None:
     baseline = at_commit(checkout, "test", "main")
     assert baseline is not None
     assert baseline.network.nat == "single"
@@ -54,15 +54,15 @@ def test_a_commit_without_the_stack_has_no_settings(checkout: Project) -> None:
 
 
 @pytest.mark.parametrize("ref", ["nowhere", "--help", ""])
-def test_a_commit_that_is_not_there_is_named(checkout: Project, ref: str) -> None:
+def test_an_unknown_commit_is_refused(checkout: Project, ref: str) -> None:
     with pytest.raises(SlipwayError, match="git knows no commit"):
         at_commit(checkout, "test", ref)
 
 
-def test_settings_that_are_none_today_are_refused_with_the_reason(checkout: Project) -> None:
+def test_settings_that_are_no_longer_valid_are_refused_with_the_reason(checkout: Project) -> None:
     write(checkout.root, {**BASE, "colour": "blue"})
-    git(checkout.root, "commit", "-q", "-a", "-m", "a key that no program knows")
-    with pytest.raises(SlipwayError, match=r"settings of test at main are none(.|\n)*colour"):
+    git(checkout.root, "commit", "-q", "-a", "-m", "an unknown key")
+    with pytest.raises(SlipwayError, match=r"settings of test at main are not valid(.|\n)*colour"):
         at_commit(checkout, "test", "main")
 
 
@@ -72,15 +72,15 @@ def test_the_command_shows_the_difference_to_the_cent(
     monkeypatch.chdir(checkout.root)
     assert main(["cost", "test", "--against", "main"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    (row,) = (line for line in shown if line.startswith("NAT gateways"))
-    assert row.split()[-3:] == ["+32.85", "+32.85", "+32.85"]
+    (gateways,) = (line for line in shown if line.startswith("NAT gateways"))
+    assert gateways.split()[-3:] == ["+32.85", "+32.85", "+32.85"]
     (total,) = (line for line in shown if line.startswith("difference"))
     assert total.split()[-3:] == ["+36.50", "+36.50", "+36.50"]
     assert main(["cost", "test", "--against", "main", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["usdPerMonth"]["expected"] == "36.50"
 
 
-def test_a_new_stack_is_all_difference(
+def test_a_new_stack_differs_by_its_whole_cost(
     checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(checkout.root)
@@ -89,13 +89,13 @@ def test_a_new_stack_is_all_difference(
         yaml.safe_dump({"config": {"slipway:platform": data}}), encoding="utf-8"
     )
     assert main(["cost", "fresh", "--against", "main", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["before"] == {"floor": "0.00", "expected": "0.00", "ceiling": "0.00"}
+    difference = json.loads(capsys.readouterr().out)
+    assert difference["before"] == {"floor": "0.00", "expected": "0.00", "ceiling": "0.00"}
     whole = estimate(load(data, stack="fresh").platform).amounts.month
-    assert found["usdPerMonth"]["ceiling"] == f"{whole.ceiling:.2f}"
+    assert difference["usdPerMonth"]["ceiling"] == f"{whole.ceiling:.2f}"
 
 
-def test_a_commit_and_what_is_deployed_are_not_asked_for_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_against_and_deployed_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         main(["cost", "dev", "--against", "main", "--deployed"])
     assert "not allowed with" in capsys.readouterr().err
@@ -106,7 +106,7 @@ def update(kind: str, result: str, data: dict[str, Any] | None = None) -> dict[s
     return {"kind": kind, "result": result, "config": config}
 
 
-def test_what_is_deployed_is_the_last_update_that_ended_well() -> None:
+def test_the_deployed_settings_are_those_of_the_last_successful_update() -> None:
     history = [
         update("refresh", "succeeded", {"a": 2}),
         update("update", "succeeded", {"a": 1}),
@@ -122,22 +122,22 @@ def test_what_is_deployed_is_the_last_update_that_ended_well() -> None:
         settings('{"a": 1}')
 
 
-def test_what_is_deployed_is_priced_by_todays_program() -> None:
-    found = as_deployed(changed({"network.nat": "none", "network.endpoints": ENDPOINTS}), "test")
-    assert found.network.nat == "none"
-    with pytest.raises(SlipwayError, match="last brought up with are none"):
+def test_deployed_settings_are_read_by_todays_program() -> None:
+    platform = as_deployed(changed({"network.nat": "none", "network.endpoints": ENDPOINTS}), "test")
+    assert platform.network.nat == "none"
+    with pytest.raises(SlipwayError, match="settings of the last update of test are not valid"):
         as_deployed({"environment": {}}, "test")
 
 
-def test_the_command_asks_the_engine_what_is_deployed(
+def test_the_command_reads_the_deployed_settings_from_the_engines_history(
     checkout: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(checkout.root)
     monkeypatch.setattr(cost, "history_on_aws", lambda _, stack: json.dumps([update("update", "failed", BASE)]))
     assert main(["cost", "test", "--deployed", "--json"]) == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out)["usdPerMonth"]["floor"] == "36.50"
-    assert "the last update of test failed" in said.err
+    output = capsys.readouterr()
+    assert json.loads(output.out)["usdPerMonth"]["floor"] == "36.50"
+    assert "the last update of test failed" in output.err
 
 
 ENDPOINTS = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts", "sqs"]

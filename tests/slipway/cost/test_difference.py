@@ -1,4 +1,4 @@
-"""A change of settings costs what one gets by hand, to the cent."""
+"""The cost difference of a change matches a calculation by hand, to the cent."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def between(*changed: dict[str, Any]) -> Difference:
     return difference(before, after)
 
 
-# Monthly differences of floor, expectation and ceiling, by hand from the price list: m7i.large 0.1008 USD an hour for
+# Monthly differences of floor, expected cost and ceiling, by hand from the price list: m7i.large 0.1008 USD an hour for
 # 730 hours; gp3 0.08 a GB-month, 100 GB a node; Lustre 0.145 a GB-month at 125 MB/s/TiB, 0.34 at 500; a NAT gateway
 # 0.045 an hour and its address 0.005; an interface endpoint 0.01 an hour in each of two zones.
-ROWS: dict[str, tuple[dict[str, Any], tuple[str, str, str]]] = {
-    "two nodes more at most": ({"pools.work.max": 6}, ("0.00", "0.00", "163.17")),
-    "a node more at least": ({"pools.work.min": 3}, ("81.58", "81.58", "0.00")),
+CASES: dict[str, tuple[dict[str, Any], tuple[str, str, str]]] = {
+    "a maximum of two nodes more": ({"pools.work.max": 6}, ("0.00", "0.00", "163.17")),
+    "a minimum of one node more": ({"pools.work.min": 3}, ("81.58", "81.58", "0.00")),
     "volumes of 150 GB": ({"pools.work.disk": {"sizeGib": 150}}, ("8.00", "8.00", "16.00")),
-    "Lustre of twice the size": ({"storage.lustre.storageCapacity": 2400}, ("174.00", "174.00", "174.00")),
+    "Lustre of double size": ({"storage.lustre.storageCapacity": 2400}, ("174.00", "174.00", "174.00")),
     "Lustre of 500 MB/s": ({"storage.lustre.perUnitStorageThroughput": 500}, ("234.00", "234.00", "234.00")),
     "a gateway in each zone": ({"network.nat": "per-zone"}, ("36.50", "36.50", "36.50")),
     "an endpoint": ({"network.endpoints": ["sts"]}, ("14.60", "14.60", "14.60")),
-    "use of two days": (
+    "use on weekends only": (
         # 2 nodes more than the minimum, 24 hours on each of Saturday and Sunday: 48 of 168 hours.
         {"cost.usage.pools.work": {"nodes": 4, "hoursPerWeekday": 0}},
         ("0.00", "46.62", "0.00"),
@@ -51,20 +51,20 @@ ROWS: dict[str, tuple[dict[str, Any], tuple[str, str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_a_change_costs_what_the_price_list_says(name: str) -> None:
-    change, wanted = ROWS[name]
+@pytest.mark.parametrize("name", CASES)
+def test_a_change_costs_what_the_price_list_implies(name: str) -> None:
+    change, expected = CASES[name]
     month = between({}, change).amounts.month
-    found = tuple(str(amount.quantize(CENT)) for amount in (month.floor, month.expected, month.ceiling))
-    assert found == wanted
+    amounts = tuple(str(amount.quantize(CENT)) for amount in (month.floor, month.expected, month.ceiling))
+    assert amounts == expected
 
 
-def test_the_way_back_saves_as_much() -> None:
-    there, back = between({}, {"network.nat": "per-zone"}), between({"network.nat": "per-zone"}, {})
-    assert there.amounts.ceiling == -back.amounts.ceiling > 0
+def test_reverting_a_change_saves_as_much_as_it_cost() -> None:
+    change, revert = between({}, {"network.nat": "per-zone"}), between({"network.nat": "per-zone"}, {})
+    assert change.amounts.ceiling == -revert.amounts.ceiling > 0
 
 
-def test_only_what_differs_is_listed_the_greatest_first() -> None:
+def test_only_changed_lines_are_listed_largest_first() -> None:
     found = between(
         {}, {"network.nat": "per-zone", "storage.lustre.perUnitStorageThroughput": 500, "pools.work.max": 5}
     )
@@ -86,7 +86,7 @@ def test_the_lines_add_up_to_the_difference() -> None:
         assert abs(total - getattr(found.amounts, name)) < Decimal("1e-15")
 
 
-def test_a_part_that_comes_or_goes_is_a_line_without_its_other_side() -> None:
+def test_a_removed_item_has_no_line_after_the_change() -> None:
     (gone,) = (change for change in between({}, {"network.nat": "none", **ISOLATED}).changes if _is_nat(change.line))
     assert gone.before is not None
     assert gone.after is None
@@ -100,7 +100,7 @@ def _is_nat(line: Any) -> bool:
     return bool(line.item == "gateways")
 
 
-def test_what_comes_to_have_a_price_or_to_lack_one_is_said() -> None:
+def test_items_that_become_priced_or_unpriced_are_listed() -> None:
     found = between({}, {"cost.usage.natGib": 10})
     assert [item.what for item in found.gone] == ["NAT gateways: data through NAT gateways"]
     assert [item.what for item in between({"cost.usage.natGib": 10}, {}).new] == [
@@ -108,27 +108,27 @@ def test_what_comes_to_have_a_price_or_to_lack_one_is_said() -> None:
     ]
 
 
-def test_the_table_has_each_line_with_its_sign_and_the_totals() -> None:
+def test_the_table_has_signed_lines_and_totals() -> None:
     text = changes(between({}, {"network.nat": "per-zone"}), "main")
     rows = {row.split("  ")[0]: row for row in text.splitlines()}
     assert rows["NAT gateways"].endswith("+32.85     +32.85      +32.85") or "+32.85" in rows["NAT gateways"]
     assert rows["difference"].split()[1:] == ["+36.50", "+36.50", "+36.50"]
-    assert "Against main" in text
+    assert "Compared with main" in text
     assert "today's prices" in text
 
 
-def test_no_difference_is_said_in_a_sentence() -> None:
-    assert changes(between({}, {}), "main") == "Nothing of the bill differs from main.\n"
+def test_no_difference_is_one_sentence() -> None:
+    assert changes(between({}, {}), "main") == "The cost does not differ from main.\n"
 
 
 @pytest.mark.parametrize(
     ("amount", "text"), [("1234.5", "+1,234.50"), ("-0.004", "0.00"), ("0", "0.00"), ("-12.344", "-12.34")]
 )
-def test_signs(amount: str, text: str) -> None:
+def test_amounts_are_signed(amount: str, text: str) -> None:
     assert signed(Decimal(amount)) == text
 
 
-def test_as_json_amounts_are_text_to_the_cent() -> None:
+def test_amounts_in_json_are_text_to_the_cent() -> None:
     found = between({}, {"network.nat": "per-zone"})
     document = of_difference(found, "main")
     assert document["usdPerMonth"] == {"floor": "36.50", "expected": "36.50", "ceiling": "36.50"}

@@ -1,8 +1,7 @@
-"""A `pulumi` for tests: records how it was called, keeps stacks as the file backend does, and behaves as told.
+"""A `pulumi` for tests: records its calls, keeps stacks as the file backend does, and behaves as `tell` prescribes.
 
-What it does is said by files beside it, so that a test needs no environment of its own:
-`exit` (a code), `export` (the document of `stack export`), `events` (what an event log gets), `hang` (wait for
-interrupts), `says` (text for stdout).
+Files beside it control it, so that a test needs no environment of its own: `exit` (a code), `export` (the output of
+`stack export`), `events` (the content of an event log), `hang` (wait for interrupts), `says` (text for stdout).
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ arguments = sys.argv[1:]
 call = {{"arguments": arguments, "environment": dict(os.environ), "directory": os.getcwd(), "pid": os.getpid()}}
 with (here / "calls").open("a") as calls:
     calls.write(json.dumps(call) + "\\n")
-def told(name):
+def setting(name):
     path = here / name
     return path.read_text() if path.exists() else ""
 def value(option):
     return arguments[arguments.index(option) + 1]
 if arguments[:1] == ["version"]:
     print("v3.258.0"); sys.exit(0)
-if arguments[:1] == ["stack"] and told("stack-fails"):
-    print("error: " + told("stack-fails"), file=sys.stderr); sys.exit(255)
+if arguments[:1] == ["stack"] and setting("stack-fails"):
+    print("error: " + setting("stack-fails"), file=sys.stderr); sys.exit(255)
 if arguments[:2] == ["stack", "select"]:
     backend = pathlib.Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://"))
     stack = backend / ".pulumi/stacks/slipway" / (value("--stack") + ".json")
@@ -38,31 +37,31 @@ if arguments[:2] == ["stack", "select"]:
         file.write_text(file.read_text() + "encryptionsalt: v1:fake\\n")
     sys.exit(0)
 if arguments[:2] == ["stack", "export"]:
-    print(told("export") or '{{"version": 3, "deployment": {{}}}}'); sys.exit(0)
+    print(setting("export") or '{{"version": 3, "deployment": {{}}}}'); sys.exit(0)
 if arguments[:2] == ["stack", "--show-name"]:
-    print(told("selected")); sys.exit(0 if told("selected") else 255)
+    print(setting("selected")); sys.exit(0 if setting("selected") else 255)
 if arguments[:1] == ["cancel"]:
     backend = pathlib.Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://"))
     for lock in (backend / ".pulumi/locks/organization/slipway" / value("--stack")).glob("*.json"):
         lock.unlink()
     sys.exit(0)
-if told("hang"):
+if setting("hang"):
     received = []
     def interrupted(number, frame):
         received.append(number)
         (here / "received").write_text(json.dumps(received))
-        if told("hang") == "until interrupted":
+        if setting("hang") == "until interrupted":
             time.sleep(0.3)  # long enough for a second delivery of the same interrupt to be seen
             print("cancelled", flush=True); sys.exit(255)
     signal.signal(signal.SIGINT, interrupted); signal.signal(signal.SIGTERM, interrupted)
     print("working", flush=True)
     while True:
         time.sleep(0.05)
-if "--event-log" in arguments and told("events"):
-    pathlib.Path(value("--event-log")).write_text(told("events"))
-print(told("says") or "done by the engine", flush=True)
+if "--event-log" in arguments and setting("events"):
+    pathlib.Path(value("--event-log")).write_text(setting("events"))
+print(setting("says") or "done by the engine", flush=True)
 print("a warning of the engine", file=sys.stderr, flush=True)
-sys.exit(int(told("exit") or 0))
+sys.exit(int(setting("exit") or 0))
 """
 
 
@@ -86,28 +85,28 @@ class FakePulumi:
         return self.directory / "pulumi"
 
     def tell(self, name: str, text: str) -> None:
-        """Say what it is to do."""
+        """Prescribe its behaviour."""
         (self.directory / name).write_text(text)
 
     @property
     def calls(self) -> list[dict[str, Any]]:
-        """Every call so far, oldest first."""
+        """All calls so far, oldest first."""
         path = self.directory / "calls"
         return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
     @property
     def received(self) -> list[int]:
-        """Signals that reached it while it hung."""
+        """Signals that it received while it hung."""
         path = self.directory / "received"
         return json.loads(path.read_text()) if path.exists() else []
 
 
 def exported(*resources: dict[str, Any], pending: list[dict[str, Any]] | None = None) -> str:
-    """The document of `pulumi stack export`."""
+    """The output of `pulumi stack export`."""
     deployment = {"resources": list(resources), "pending_operations": pending or []}
     return json.dumps({"version": 3, "deployment": deployment})
 
 
 def resource(kind: str, name: str, **more: Any) -> dict[str, Any]:
-    """A resource of a provider, as an export has it."""
+    """A provider's resource, as in an export."""
     return {"urn": f"urn:pulumi:dev::slipway::{kind}::{name}", "type": kind, "custom": True, **more}

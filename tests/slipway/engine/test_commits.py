@@ -1,4 +1,4 @@
-"""A commit's tree comes out of git as it was, whole or in part."""
+"""Checking out a commit's files, all of them or one folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_whole_project_is_had_as_it_was_and_its_commit_is_said(project: Project, tmp_path: Path) -> None:
+def test_the_files_are_those_of_the_commit_whose_id_is_returned(project: Project, tmp_path: Path) -> None:
     commit = take_out(project, "main", tmp_path / "out")
     assert git(project.root, "rev-parse", "main").startswith(commit)
     assert len(commit) == 10
@@ -46,24 +46,24 @@ def test_the_whole_project_is_had_as_it_was_and_its_commit_is_said(project: Proj
     assert (tmp_path / "out" / "Pulumi.yaml").read_text() == "committed"
 
 
-@pytest.mark.parametrize(("under", "found"), [("stacks", {"stacks/Pulumi.dev.yaml"}), ("nothing", set())])
-def test_a_folder_of_it_is_had_without_the_rest(project: Project, tmp_path: Path, under: str, found: set[str]) -> None:
+@pytest.mark.parametrize(("under", "names"), [("stacks", {"stacks/Pulumi.dev.yaml"}), ("nothing", set())])
+def test_a_single_folder_comes_without_the_rest(project: Project, tmp_path: Path, under: str, names: set[str]) -> None:
     take_out(project, "main", tmp_path / "out", under=under)
-    assert files(tmp_path / "out") == found
+    assert files(tmp_path / "out") == names
 
 
 @pytest.mark.parametrize("ref", ["nowhere", "--output=x", "", "main:Pulumi.yaml"])
-def test_a_commit_that_git_does_not_know_is_named(project: Project, tmp_path: Path, ref: str) -> None:
+def test_an_unknown_commit_is_reported_by_name(project: Project, tmp_path: Path, ref: str) -> None:
     with pytest.raises(SlipwayError, match=rf"git knows no commit '{ref}' here; fetch it"):
         take_out(project, ref, tmp_path / "out")
 
 
-def test_a_folder_that_is_no_repository_is_said(tmp_path: Path) -> None:
+def test_a_folder_outside_a_repository_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SlipwayError, match="not a git repository"):
         take_out(Project(tmp_path), "main", tmp_path / "out")
 
 
-def test_a_machine_without_git_is_told(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_git_is_reported(project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SlipwayError, match="git can't be run"):
         take_out(project, "main", tmp_path / "out")

@@ -19,18 +19,18 @@ CLUSTER = "aws:eks/cluster:Cluster"
 GROUP = "aws:eks/nodeGroup:NodeGroup"
 POOL = "kubernetes:karpenter.sh/v1:NodePool"
 CUSTOM = (POOL,)
-"""Kinds that a CRD brings."""
+"""Types of custom resources."""
 
 
 def removal(kind: str, operation: str = "replace", **more: Any) -> Removal:
     return Removal(urn=urn(kind), type=kind, operation=operation, **more)
 
 
-def refused(one: Removal, *allowed: str) -> bool:
-    return bool(evaluate([one], allowed).refused)
+def refused(loss: Removal, *allowed: str) -> bool:
+    return bool(evaluate([loss], allowed).refused)
 
 
-def test_of_a_recorded_plan_the_cluster_alone_is_stopped() -> None:
+def test_of_a_recorded_plan_only_the_cluster_is_refused() -> None:
     with RECORDED.open() as lines:
         verdict = evaluate(removals(lines))
     assert [one.type for one in verdict.refused] == [CLUSTER]
@@ -38,24 +38,24 @@ def test_of_a_recorded_plan_the_cluster_alone_is_stopped() -> None:
 
 @pytest.mark.parametrize("kind", sorted(set(TABLE) - {POOL}))
 @pytest.mark.parametrize("operation", ["replace", "delete"])
-def test_a_type_of_the_table_is_stopped(kind: str, operation: str) -> None:
+def test_a_type_in_the_table_is_refused(kind: str, operation: str) -> None:
     assert refused(removal(kind, operation))
 
 
 @pytest.mark.parametrize("kind", ["aws:iam/role:Role", "aws:ec2/subnet:Subnet", "kubernetes:apps/v1:Deployment"])
-def test_another_type_is_let_through(kind: str) -> None:
+def test_a_type_outside_the_table_is_not_refused(kind: str) -> None:
     assert not refused(removal(kind))
     assert not among([kind])
     assert among([kind, CLUSTER])
 
 
-def test_what_stays_in_the_cloud_may_leave_the_state_but_not_be_replaced_by_an_empty_one() -> None:
+def test_a_retained_resource_may_be_deleted_from_the_state_but_not_replaced() -> None:
     assert not refused(removal("aws:efs/fileSystem:FileSystem", "delete", retained=True))
     assert refused(removal("aws:efs/fileSystem:FileSystem", "replace", retained=True))
 
 
 @pytest.mark.parametrize(
-    ("inputs", "outputs", "stopped"),
+    ("inputs", "outputs", "refuses"),
     [
         ({}, {"scalingConfig": {"desiredSize": 2}}, True),
         ({}, {"scalingConfig": {"desiredSize": 0}}, False),
@@ -67,13 +67,13 @@ def test_what_stays_in_the_cloud_may_leave_the_state_but_not_be_replaced_by_an_e
     ],
 )
 def test_a_node_group_counts_while_it_has_nodes_with_jobs(
-    inputs: dict[str, Any], outputs: dict[str, Any], stopped: bool
+    inputs: dict[str, Any], outputs: dict[str, Any], refuses: bool
 ) -> None:
-    assert refused(removal(GROUP, inputs=inputs, outputs=outputs)) is stopped
+    assert refused(removal(GROUP, inputs=inputs, outputs=outputs)) is refuses
 
 
 @pytest.mark.parametrize(
-    ("outputs", "stopped"),
+    ("outputs", "refuses"),
     [
         ({"status": {"resources": {"nodes": "3"}}}, True),
         ({"status": {"resources": {"nodes": "0"}}}, False),
@@ -81,11 +81,11 @@ def test_a_node_group_counts_while_it_has_nodes_with_jobs(
         ({}, False),
     ],
 )
-def test_a_node_pool_counts_while_it_has_machines(outputs: dict[str, Any], stopped: bool) -> None:
-    assert refused(removal(POOL, outputs=outputs)) is stopped
+def test_a_node_pool_counts_while_it_has_nodes(outputs: dict[str, Any], refuses: bool) -> None:
+    assert refused(removal(POOL, outputs=outputs)) is refuses
 
 
-def test_a_name_lets_one_resource_through_and_no_other() -> None:
+def test_a_name_allows_that_resource_and_no_other() -> None:
     bucket = removal("aws:s3/bucket:Bucket")
     verdict = evaluate([bucket, removal(CLUSTER)], [bucket.urn, urn("aws:kms/key:Key")])
     assert [one.type for one in verdict.refused] == [CLUSTER]
@@ -94,26 +94,26 @@ def test_a_name_lets_one_resource_through_and_no_other() -> None:
 
 
 @pytest.mark.parametrize("name", ["cluster", "*", "urn:pulumi:*", "urn:pulumi:dev::slipway"])
-def test_a_name_that_is_no_urn_is_refused(name: str) -> None:
-    with pytest.raises(SlipwayError, match="whole URN") as caught:
+def test_a_name_that_is_not_a_urn_is_refused(name: str) -> None:
+    with pytest.raises(SlipwayError, match="full URN") as caught:
         check_names([urn(CLUSTER), name])
     assert caught.value.exit_code == EXIT_REFUSED
 
 
-def test_the_refusal_names_urn_operation_reason_and_mend() -> None:
+def test_the_refusal_has_urn_operation_reason_and_fix() -> None:
     forced = (Forced(path="encrypted", old="false", new="true"),)
     text = refusal("prod", [removal(CLUSTER, forced=forced), removal("aws:kms/key:Key", "delete")])
     assert "2 resources that keep state would be replaced or deleted; nothing was changed" in text
     assert f"- replace {urn(CLUSTER)}" in text
     assert "encrypted can't be changed in place: false -> true" in text
     assert "the program no longer declares it" in text
-    assert TABLE["aws:kms/key:Key"].fix in text
+    assert f"fix: {TABLE['aws:kms/key:Key'].fix}" in text
     assert text.endswith(f"--allow-replace '{urn('aws:kms/key:Key')}'")
 
 
-def test_a_rehearsal_is_told_what_aws_would_have_refused() -> None:
+def test_a_rehearsal_reports_what_would_have_been_refused_on_aws() -> None:
     text = refusal("dev", [removal(CLUSTER)], done=True)
-    assert text.startswith("stack dev: on AWS this would have been refused, because 1 resource that keeps state went")
+    assert text.startswith("stack dev: on AWS this would have been refused: 1 resource that keeps state would be")
     assert "the engine names no property" in text
 
 

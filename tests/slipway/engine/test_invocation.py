@@ -48,13 +48,13 @@ def test_arguments_follow_the_request(settings: dict[str, object], expected: lis
 
 
 @pytest.mark.parametrize("extra", ["-s", "--stack", "--stack=prod", "-C", "--cwd=/x", "--config-file=/x"])
-def test_an_extra_argument_cannot_turn_the_run_to_another_stack_than_was_checked(extra: str) -> None:
+def test_an_extra_argument_that_selects_another_stack_is_refused(extra: str) -> None:
     with pytest.raises(SlipwayError, match="that was checked") as caught:
         argv(extra=("--diff", extra))
     assert caught.value.exit_code == EXIT_REFUSED
 
 
-def test_the_sandbox_sees_nothing_of_the_users_aws_or_pulumi() -> None:
+def test_the_users_aws_and_pulumi_variables_are_removed_in_the_sandbox() -> None:
     user = {
         "AWS_PROFILE": "production",
         "AWS_ACCESS_KEY_ID": "AKIAREAL",
@@ -67,12 +67,12 @@ def test_the_sandbox_sees_nothing_of_the_users_aws_or_pulumi() -> None:
     assert sandbox_environment(user, SANDBOX) == {**SANDBOX, "HOME": "/home/me"}
 
 
-def test_settings_of_the_engines_speed_stay_in_the_sandbox() -> None:
+def test_variables_for_the_engines_speed_are_kept_in_the_sandbox() -> None:
     user = {"PULUMI_SKIP_CHECKPOINTS": "true", "PULUMI_PARALLEL": "4"}
     assert sandbox_environment(user, {}) == user
 
 
-def test_loopback_is_kept_from_a_proxy() -> None:
+def test_loopback_bypasses_a_proxy() -> None:
     environment = sandbox_environment({"https_proxy": "http://proxy:3128", "NO_PROXY": "intern, localhost"}, {})
     assert environment["no_proxy"] == environment["NO_PROXY"] == "intern,localhost,127.0.0.1"
     assert "no_proxy" not in sandbox_environment({"https_proxy": ""}, {})

@@ -1,4 +1,4 @@
-"""Running the CLI: output, exit codes, interrupts. The runner is driven from outside, as a user's shell does it."""
+"""Running the CLI: output, exit codes, interrupts. The runner is a separate process, as in a user's shell."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def wait_for(condition: Callable[[], object], seconds: float = 10.0) -> None:
         time.sleep(0.02)
 
 
-def test_output_goes_through_and_the_exit_code_comes_back(fake: FakePulumi) -> None:
+def test_output_and_exit_code_are_passed_on(fake: FakePulumi) -> None:
     fake.tell("exit", "7")
     done = subprocess.run(command(fake), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (7, "done by the engine\n", "a warning of the engine\n")
@@ -89,7 +89,7 @@ def test_a_second_interrupt_kills_an_engine_that_does_not_end(fake: FakePulumi) 
     assert fake.received == [signal.SIGINT, signal.SIGINT]
 
 
-def test_a_hangup_cancels_as_a_termination_does(fake: FakePulumi) -> None:
+def test_a_hangup_cancels_like_a_termination(fake: FakePulumi) -> None:
     fake.tell("hang", "until interrupted")
     with start(fake) as runner:
         assert runner.stdout
@@ -115,13 +115,13 @@ def test_ctrl_c_on_a_terminal_reaches_the_engine_once(fake: FakePulumi) -> None:
     assert fake.received == [signal.SIGINT]
 
 
-def test_a_short_run_that_fails_is_told_with_its_last_lines(fake: FakePulumi) -> None:
+def test_a_failed_short_run_is_reported_with_its_last_lines(fake: FakePulumi) -> None:
     fake.tell("stack-fails", "no stack named 'dev' found")
     call = Invocation((str(fake.path), "stack", "export"), os.environ, fake.directory)
     with pytest.raises(SlipwayError, match="`pulumi stack export` ended with code 255: error: no stack named 'dev'"):
         capture(call)
 
 
-def test_a_program_that_is_not_there_is_told_without_a_traceback(tmp_path: Path) -> None:
+def test_a_missing_program_is_reported_without_a_traceback(tmp_path: Path) -> None:
     with pytest.raises(SlipwayError, match=r"cannot start .*nothing in .*: No such file"):
         capture(Invocation((str(tmp_path / "nothing"),), {}, tmp_path))

@@ -1,4 +1,4 @@
-"""Refusing to destroy what is protected."""
+"""Refusing to destroy protected resources."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_destroy_names_exactly_the_protected_resources() -> None:
         (Request(operation=Operation.DESTROY, stack="prod"), StackState),
     ],
 )
-def test_what_the_user_chose_or_what_is_not_protected_goes_on(
+def test_a_chosen_part_or_an_unprotected_stack_is_not_refused(
     request_: Request, state: Callable[[], StackState]
 ) -> None:
     refuse_protected(request_, state)

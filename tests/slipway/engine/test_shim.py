@@ -16,7 +16,7 @@ STACK_FILE = "config:\n  slipway:platform: {}\n"
 
 
 @pytest.mark.parametrize(
-    ("line", "concerned"),
+    ("line", "changed"),
     [
         ("up -s dev", True),
         ("preview", True),
@@ -34,8 +34,8 @@ STACK_FILE = "config:\n  slipway:platform: {}\n"
         ("--version", False),
     ],
 )
-def test_only_runs_that_would_write_a_salt_are_changed(line: str, *, concerned: bool) -> None:
-    assert shim.concerns(line.split()) is concerned
+def test_only_runs_that_would_write_a_salt_are_changed(line: str, *, changed: bool) -> None:
+    assert shim.concerns(line.split()) is changed
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,7 @@ def test_only_runs_that_would_write_a_salt_are_changed(line: str, *, concerned: 
         ("up", {}, None),
     ],
 )
-def test_the_stack_is_taken_from_where_the_cli_takes_it(
-    line: str, environment: dict[str, str], stack: str | None
-) -> None:
+def test_the_stack_is_found_where_the_cli_finds_it(line: str, environment: dict[str, str], stack: str | None) -> None:
     assert shim.named_stack(line.split(), environment) == stack
 
 
@@ -100,21 +98,21 @@ def test_plain_pulumi_up_makes_the_stack_and_uses_the_copy(fake: FakePulumi, tmp
     assert "encryptionsalt" in copy.read_text()
 
 
-def test_the_selected_stack_is_asked_of_the_cli(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:
+def test_the_selected_stack_is_read_from_the_cli(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:
     fake.tell("selected", "dev\n")
     assert run(fake, tmp_path, checkout, "preview").returncode == 0
     assert fake.calls[-1]["arguments"][:2] == ["preview", "--config-file"]
 
 
 @pytest.mark.parametrize("arguments", [["stack", "export"], ["up", "-s", "unknown"], ["up"]])
-def test_anything_else_goes_to_the_cli_as_it_is(
+def test_other_commands_go_to_the_cli_unchanged(
     fake: FakePulumi, tmp_path: Path, checkout: Path, arguments: list[str]
 ) -> None:
     run(fake, tmp_path, checkout, *arguments)
     assert fake.calls[-1]["arguments"] == arguments
 
 
-def test_another_project_is_left_alone(fake: FakePulumi, tmp_path: Path) -> None:
+def test_runs_of_another_project_are_unchanged(fake: FakePulumi, tmp_path: Path) -> None:
     (tmp_path / "Pulumi.yaml").write_text("name: other\nruntime: go\n")
     run(fake, tmp_path, tmp_path, "up", "-s", "dev")
     assert [call["arguments"] for call in fake.calls] == [["up", "-s", "dev"]]
@@ -125,7 +123,7 @@ def test_the_exit_code_is_the_engines(fake: FakePulumi, tmp_path: Path, checkout
     assert run(fake, tmp_path, checkout, "up", "-s", "dev").returncode == 255
 
 
-def test_after_the_sandbox_has_gone_the_shim_says_so(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:
+def test_the_shim_reports_that_the_sandbox_was_stopped(fake: FakePulumi, tmp_path: Path, checkout: Path) -> None:
     overlay = Overlay(tmp_path / "home" / "project")
     overlay.make()
     installed = shim.install(overlay, tmp_path / "gone" / "pulumi")

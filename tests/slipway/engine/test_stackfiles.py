@@ -43,38 +43,36 @@ def test_a_copy_is_the_text_of_the_committed_file(overlay: Overlay, committed: P
     assert committed.read_text() == COMMITTED
 
 
-def test_a_copy_follows_the_committed_file_and_keeps_the_salt_that_the_engine_gave_it(
-    overlay: Overlay, committed: Path
-) -> None:
+def test_an_updated_copy_keeps_the_salt_that_the_engine_added(overlay: Overlay, committed: Path) -> None:
     copy = overlay.copy(committed)
     copy.write_text(copy.read_text() + "encryptionsalt: v1:sandbox\n")
     committed.write_text(COMMITTED + "    more: 1\n")
     assert overlay.copy(committed).read_text() == COMMITTED + "    more: 1\nencryptionsalt: v1:sandbox\n"
 
 
-def test_how_a_real_backend_keeps_secrets_stays_out_of_the_copy(overlay: Overlay, committed: Path) -> None:
+def test_secrets_settings_of_a_real_backend_are_left_out_of_the_copy(overlay: Overlay, committed: Path) -> None:
     committed.write_text(f"encryptionsalt: v1:real\n{COMMITTED}secretsprovider: awskms://k\nencryptedkey: QUJD\n")
     assert overlay.copy(committed).read_text() == COMMITTED
 
 
 @pytest.mark.parametrize("text", ["{config: {a: b}}\n", "- config\n", "config\n", "config:\n\t- x\n"])
-def test_a_file_that_the_engine_could_not_add_its_salt_to_is_refused(
+def test_a_file_to_which_the_engine_cannot_add_its_salt_is_refused(
     overlay: Overlay, committed: Path, text: str
 ) -> None:
     committed.write_text(text)
-    with pytest.raises(SlipwayError, match=r"Pulumi\.dev\.yaml: a stack file is a block map") as caught:
+    with pytest.raises(SlipwayError, match=r"Pulumi\.dev\.yaml: write the stack file as a block mapping") as caught:
         overlay.copy(committed)
     assert caught.value.exit_code == EXIT_REFUSED
     assert not (overlay.stacks / committed.name).exists()
 
 
-def test_a_stack_file_that_is_not_there_is_refused(overlay: Overlay, tmp_path: Path) -> None:
+def test_a_missing_stack_file_is_refused(overlay: Overlay, tmp_path: Path) -> None:
     with pytest.raises(SlipwayError, match="can't be read"):
         overlay.copy(tmp_path / "Pulumi.none.yaml")
 
 
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
-def test_the_projects_own_stack_files_say_the_same_in_the_copy(overlay: Overlay, stack: str) -> None:
+def test_copies_of_the_projects_own_stack_files_have_the_same_settings(overlay: Overlay, stack: str) -> None:
     project = find(Path(__file__))
     assert stack in project.stack_names
     copy = overlay.copy(project.stacks / f"Pulumi.{stack}.yaml")

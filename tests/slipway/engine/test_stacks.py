@@ -35,7 +35,7 @@ def committed(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_stack_is_made_once_and_the_committed_file_stays_as_it_is(
+def test_a_stack_is_created_once_and_the_committed_file_is_unchanged(
     engine: SandboxEngine, fake: FakePulumi, committed: Path
 ) -> None:
     before = (committed / "Pulumi.dev.yaml").read_text()
@@ -48,7 +48,7 @@ def test_a_stack_is_made_once_and_the_committed_file_stays_as_it_is(
     assert fake.calls[0]["directory"] == str(engine.overlay.root)
 
 
-def test_the_state_of_a_stack_that_is_not_there_is_empty_and_asks_nobody(
+def test_the_state_of_a_missing_stack_is_empty_without_a_call_of_the_cli(
     engine: SandboxEngine, fake: FakePulumi
 ) -> None:
     assert engine.state("dev").resources == ()
@@ -58,22 +58,22 @@ def test_the_state_of_a_stack_that_is_not_there_is_empty_and_asks_nobody(
 def test_the_state_is_what_the_engine_exports(engine: SandboxEngine, fake: FakePulumi, committed: Path) -> None:
     engine.prepare(committed, "dev")
     fake.tell("export", exported(resource("aws:ec2/vpc:Vpc", "network-vpc")))
-    assert [found.name for found in engine.state("dev").resources] == ["network-vpc"]
+    assert [one.name for one in engine.state("dev").resources] == ["network-vpc"]
 
 
-def test_a_lock_of_a_dead_run_is_taken_away_and_said(engine: SandboxEngine, fake: FakePulumi, committed: Path) -> None:
+def test_a_lock_of_a_dead_run_is_removed_and_reported(engine: SandboxEngine, fake: FakePulumi, committed: Path) -> None:
     engine.prepare(committed, "dev")
     write_lock(engine.backend, pid := dead_pid(), datetime.now(UTC))
-    said: list[str] = []
-    engine.free("dev", said.append)
+    messages: list[str] = []
+    engine.free("dev", messages.append)
     assert fake.calls[-1]["arguments"][:1] == ["cancel"]
-    assert len(said) == 1
-    assert f"process {pid}" in said[0]
-    engine.free("dev", said.append)
-    assert len(said) == 1
+    assert len(messages) == 1
+    assert f"process {pid}" in messages[0]
+    engine.free("dev", messages.append)
+    assert len(messages) == 1
 
 
-def test_a_stack_that_a_live_run_holds_is_left_to_it(engine: SandboxEngine, fake: FakePulumi) -> None:
+def test_a_stack_locked_by_a_live_run_is_refused(engine: SandboxEngine, fake: FakePulumi) -> None:
     write_lock(engine.backend, os.getpid(), datetime.now(UTC))
     with pytest.raises(SlipwayError, match=rf"in use by another run .process {os.getpid()} "):
         engine.free("dev", print)

@@ -12,7 +12,7 @@ VPC = "aws:ec2/vpc:Vpc"
 SUBNET = "aws:ec2/subnet:Subnet"
 
 
-def test_protected_resources_and_open_operations_are_found() -> None:
+def test_protected_resources_and_pending_operations_are_read() -> None:
     state = parse(
         exported(
             resource(VPC, "network-vpc", protect=True),
@@ -20,7 +20,7 @@ def test_protected_resources_and_open_operations_are_found() -> None:
             pending=[{"type": "creating", "resource": resource(SUBNET, "network-private-b")}],
         )
     )
-    assert [found.name for found in state.protected] == ["network-vpc"]
+    assert [one.name for one in state.protected] == ["network-vpc"]
     assert state.pending == (f"creating urn:pulumi:dev::slipway::{SUBNET}::network-private-b",)
 
 
@@ -60,6 +60,6 @@ def test_a_stack_that_was_never_brought_up_is_empty(document: str) -> None:
 
 
 @pytest.mark.parametrize("document", ["", "[]", "{}", '{"deployment": {"resources": [{"type": "x"}]}}', "error: no"])
-def test_what_is_no_export_is_refused(document: str) -> None:
+def test_a_document_that_is_not_an_export_is_refused(document: str) -> None:
     with pytest.raises(SlipwayError, match="not a stack's state"):
         parse(document)

@@ -1,4 +1,4 @@
-"""Published figures of GPU memory, what is reckoned for them, and both as the table of docs/guides/fit.md."""
+"""Published figures of GPU memory, the estimates for them, and both as the tables of docs/guides/fit.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import yaml
 from slipway.fit import Memory, Workload, architectures, memory, problems
 
 FILE: Final = Path(__file__).with_name("published.yaml")
-GUIDE: Final = Path(__file__).parents[2] / "docs/guides/fit.md"
+GUIDE: Final = Path(__file__).parents[3] / "docs/guides/fit.md"
 KINDS: Final = ("cases", "misses")
 """Lists of the file, and parts of the guide."""
 UNITS: Final = {"MiB": 2**20, "GiB": 2**30, "GB": 10**9}
@@ -22,7 +22,7 @@ UNITS: Final = {"MiB": 2**20, "GiB": 2**30, "GB": 10**9}
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One published figure; `why` says where it is missed."""
+    """One published figure; `why` explains a large error."""
 
     what: str
     figure: float
@@ -37,13 +37,13 @@ class Case:
 
     @property
     def estimate(self) -> float:
-        """What is reckoned, in the unit of the figure."""
-        found: Memory = memory(self.work, self.gpus)
-        return (found.of(*self.parts) if self.parts else found.total) / UNITS[self.unit]
+        """The estimate, in the unit of the figure."""
+        estimated: Memory = memory(self.work, self.gpus)
+        return (estimated.of(*self.parts) if self.parts else estimated.total) / UNITS[self.unit]
 
     @property
     def error(self) -> float:
-        """How far the estimate is from the figure, as a part of the figure."""
+        """Relative error of the estimate."""
         return self.estimate / self.figure - 1
 
     @property
@@ -63,7 +63,7 @@ def cases(kind: str = "cases") -> tuple[Case, ...]:
 
 def table(kind: str) -> str:
     """A list as Markdown."""
-    head = ["what", "figure is", "published", "reckoned", "error", "source"] + (["why"] if kind == "misses" else [])
+    head = ["what", "figure is", "published", "estimated", "error", "source"] + (["why"] if kind == "misses" else [])
     return "\n".join([f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(case.row for case in cases(kind))])
 
 
@@ -72,10 +72,10 @@ def _case(row: Mapping[str, Any]) -> Case:
     model = architectures()[work.pop("model")]
     if "params" in work:
         model = replace(model, params=float(work.pop("params")))
-    made = Workload(model=model, **work)
-    assert not list(problems(made)), (row["what"], list(problems(made)))
+    workload = Workload(model=model, **work)
+    assert not list(problems(workload)), (row["what"], list(problems(workload)))
     rest = {name: value for name, value in row.items() if name not in ("work", "parts")}
-    return Case(work=made, parts=tuple(row.get("parts", ())), **rest)
+    return Case(work=workload, parts=tuple(row.get("parts", ())), **rest)
 
 
 def _amount(value: float, unit: str) -> str:

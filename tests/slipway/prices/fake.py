@@ -1,4 +1,4 @@
-"""AWS's price list and Spot history as their APIs answer, from a few products (moto has no price list)."""
+"""Fakes of the AWS price list and Spot price history APIs with a few products (moto has no price list)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def product(service: str, usage: str, *tiers: str, **attributes: str) -> tuple[str, dict[str, Any]]:
-    """A product of a service with the prices of its tiers."""
+    """A product of a service, with the prices of its tiers."""
     dimensions = {
         f"tier{index}": {"beginRange": str(index * 1000), "pricePerUnit": {"USD": usd}, "unit": "x"}
         for index, usd in enumerate(tiers)
@@ -26,19 +26,19 @@ def product(service: str, usage: str, *tiers: str, **attributes: str) -> tuple[s
 
 @dataclass
 class FakePricing:
-    """Answers GetProducts by its filters, a product a page."""
+    """Implements GetProducts with its filters, one product per page."""
 
     products: list[tuple[str, dict[str, Any]]]
-    asked: list[Mapping[str, Any]] = field(default_factory=list)
+    requests: list[Mapping[str, Any]] = field(default_factory=list)
 
     def get_products(self, **arguments: Any) -> Mapping[str, Any]:
-        self.asked.append(arguments)
-        wanted = {each["Field"]: each["Value"] for each in arguments["Filters"]}
+        self.requests.append(arguments)
+        filters = {each["Field"]: each["Value"] for each in arguments["Filters"]}
         rows = [
             json.dumps(row)
             for service, row in self.products
             if service == arguments["ServiceCode"]
-            and all(row["product"]["attributes"].get(key) == value for key, value in wanted.items())
+            and all(row["product"]["attributes"].get(key) == value for key, value in filters.items())
         ]
         at = int(arguments.get("NextToken", "0"))
         more = {"NextToken": str(at + 1)} if at + 1 < len(rows) else {}
@@ -47,7 +47,7 @@ class FakePricing:
 
 @dataclass
 class FakeEc2:
-    """Answers DescribeSpotPriceHistory, a price a page."""
+    """Implements DescribeSpotPriceHistory, one price per page."""
 
     prices: list[tuple[str, str]]
 

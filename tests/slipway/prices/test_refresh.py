@@ -1,9 +1,10 @@
-"""Prices from AWS's price list: the right product, the first tier that costs, the same file twice, nothing invented."""
+"""Refreshed prices: the right product, the first tier that is not free, reproducible files, no invented price."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from botocore.exceptions import NoCredentialsError
 
 from slipway.cli import main
 from slipway.cli import prices as command
+from slipway.engine.project import find
 from slipway.prices.queries import QUERIES, query
 from slipway.prices.refresh import Refreshed, refresh
 from spec.catalog import prices as catalog
@@ -31,12 +33,12 @@ PRODUCTS = [
     product("AmazonEC2", "EU-NatGateway-Hours", "0.048"),
     product("AmazonEC2", "EU-EBS:VolumeUsage.gp3", "0.088"),
     product("AmazonEC2", "EU-EBS:VolumeP-Throughput.gp3", "45.056"),
-    # The free tier first, as the list has it.
+    # The list has the free tier first.
     product("AWSQueueService", "EU-Requests", "0", "0.0000004", "0.0000003", queueType="Standard"),
     product("AmazonEFS", "EU-ETDataAccess-Bytes", "0.033", accessType="Read"),
     product("AmazonEFS", "EU-ETDataAccess-Bytes", "0.066", accessType="Write"),
     product("awskms", "eu-west-1-KMS-Keys", "1.0"),
-    # Two prices where one is wanted: nobody can say which.
+    # Two prices for one query are ambiguous.
     product("AmazonECR", "EU-TimedStorage-ByteHrs", "0.1"),
     product("AmazonECR", "EU-TimedStorage-ByteHrs", "0.2"),
     product(
@@ -51,36 +53,36 @@ PRODUCTS = [
 SPOT = [("g6.xlarge", "0.40"), ("g6.xlarge", "0.50"), ("m7i.large", "0.05")]
 
 
-def made(region: str = "eu-west-1", products: list[Any] | None = None) -> Refreshed:
+def refreshed(region: str = "eu-west-1", products: list[Any] | None = None) -> Refreshed:
     kinds = ("g6.xlarge", "m7i.large", "p5.48xlarge")
     return refresh(FakePricing(PRODUCTS if products is None else products), FakeEc2(SPOT), region, NOW, kinds)
 
 
-def test_prices_are_those_of_the_list_for_one_unit_of_the_catalog() -> None:
-    found = made().document["prices"]
-    usd = {name: Decimal(entry["usd"]) for name, entry in found.items()}
+def test_prices_are_taken_from_the_list_per_unit_of_the_catalog() -> None:
+    prices = refreshed().document["prices"]
+    usd = {name: Decimal(entry["usd"]) for name, entry in prices.items()}
     assert usd["nat-gateway"] == Decimal("0.048")
     assert usd["kms-key"] == 1
     assert usd["ebs-gp3-throughput"] == Decimal("0.044")
     assert usd["sqs-request"] == Decimal("0.0000004")
     assert (usd["efs-read"], usd["efs-written"]) == (Decimal("0.033"), Decimal("0.066"))
     assert usd["rds-postgres-db.t4g.medium"] == Decimal("0.072")
-    assert found["nat-gateway"]["date"] == date(2026, 11, 1)
-    assert "EU-NatGateway-Hours, version 20261101" in found["nat-gateway"]["source"]
+    assert prices["nat-gateway"]["date"] == date(2026, 11, 1)
+    assert "EU-NatGateway-Hours, version 20261101" in prices["nat-gateway"]["source"]
 
 
-def test_what_the_list_does_not_tell_is_missing_with_its_reason_and_not_invented() -> None:
-    found = made()
+def test_a_price_that_the_list_does_not_have_is_missing_with_its_reason() -> None:
+    found = refreshed()
     assert "no AWSSecretsManager-Secrets in eu-west-1" in found.missing["secret"]
-    assert "2 prices of TimedStorage-ByteHrs" in found.missing["ecr-storage"]
-    assert "no one place" in found.missing["transfer-regions"]
+    assert "2 prices for TimedStorage-ByteHrs" in found.missing["ecr-storage"]
+    assert "no single product" in found.missing["transfer-regions"]
     assert not set(found.missing) & set(found.document["prices"])
     assert set(found.missing) <= set(found.document["unpriced"])
     assert "p5.48xlarge" not in found.document["instances"]
 
 
-def test_a_region_that_has_a_file_keeps_what_the_list_does_not_tell() -> None:
-    found = made(catalog.REGION, [])
+def test_a_region_with_a_file_keeps_the_prices_that_the_list_does_not_have() -> None:
+    found = refreshed(catalog.REGION, [])
     assert set(found.kept) == set(catalog.PRICES)
     entry = found.document["prices"]["nat-gateway"]
     assert (entry["usd"], entry["date"]) == ("0.045", catalog.PRICES["nat-gateway"].source.day)
@@ -88,21 +90,21 @@ def test_a_region_that_has_a_file_keeps_what_the_list_does_not_tell() -> None:
     assert found.name == "prices.yaml"
 
 
-def test_spot_saves_the_average_of_a_week_and_the_range_is_that_of_gpu_types() -> None:
-    spot = made().document["spot"]
+def test_spot_savings_are_weekly_averages_of_gpu_types() -> None:
+    spot = refreshed().document["spot"]
     assert spot["types"] == {"g6.xlarge": "0.50"}
     assert spot["low"] == spot["high"] == "0.50"
     assert spot["date"] == NOW.date()
-    assert made(products=[]).document["spot"]["source"] == catalog.SPOT.source.text
+    assert refreshed(products=[]).document["spot"]["source"] == catalog.SPOT.source.text
 
 
-def test_the_same_answers_give_the_same_file() -> None:
-    assert made().text == made().text
-    assert made(products=PRODUCTS[::-1]).text == made().text
+def test_the_same_responses_give_the_same_file() -> None:
+    assert refreshed().text == refreshed().text
+    assert refreshed(products=PRODUCTS[::-1]).text == refreshed().text
 
 
-def test_a_written_file_is_a_book_of_prices(tmp_path: Path) -> None:
-    path = made().write(tmp_path)
+def test_a_written_file_is_a_valid_price_book(tmp_path: Path) -> None:
+    path = refreshed().write(tmp_path)
     assert path.name == "prices-eu-west-1.yaml"
     book = catalog.read(yaml.safe_load(path.read_text(encoding="utf-8")))
     assert book.region == "eu-west-1"
@@ -110,39 +112,39 @@ def test_a_written_file_is_a_book_of_prices(tmp_path: Path) -> None:
     kind = book.instance("m7i.large")
     assert kind is not None
     assert kind.usd == Decimal("0.1124")
-    # What another region costs is no price of this one.
+    # The price of another region is not used for this one.
     assert book.instance("p5.48xlarge") is None
 
 
 def test_every_page_is_read() -> None:
     pricing = FakePricing(PRODUCTS)
     refresh(pricing, FakeEc2(SPOT), "eu-west-1", NOW, ())
-    assert [asked for asked in pricing.asked if asked.get("NextToken") == "1"]
+    assert [request for request in pricing.requests if request.get("NextToken") == "1"]
 
 
-def test_every_price_that_the_catalog_has_is_asked_for_or_known_to_have_no_place() -> None:
+def test_every_price_of_the_catalog_has_a_query_of_the_same_unit() -> None:
     without = {name for name in catalog.PRICES if query(name) is None}
     assert without == {"transfer-regions", "fsx-lustre-scratch-2"}
     units = {name: (catalog.PRICES[name].unit, QUERIES[name].unit) for name in QUERIES if name in catalog.PRICES}
     assert [name for name, (ours, theirs) in units.items() if ours != theirs] == []
 
 
-def test_without_credentials_the_command_says_what_it_needs(
+def test_without_credentials_the_command_lists_the_permissions_it_needs(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Nobody:
+    class WithoutCredentials:
         def get_products(self, **_: Any) -> None:
             raise NoCredentialsError
 
-    monkeypatch.setattr(command, "clients", lambda _: (Nobody(), FakeEc2([])))
+    monkeypatch.setattr(command, "clients", lambda _: (WithoutCredentials(), FakeEc2([])))
     assert main(["prices", "refresh", "--out", str(tmp_path)]) == 1
-    said = capsys.readouterr().err
-    assert "pricing:GetProducts" in said
-    assert "catalog's own dated prices are used" in said
+    error = capsys.readouterr().err
+    assert "pricing:GetProducts" in error
+    assert "catalog's own dated prices are used" in error
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_command_writes_a_file_for_each_region_and_says_what_is_missing(
+def test_the_command_writes_a_file_per_region_and_reports_missing_prices(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
@@ -150,4 +152,17 @@ def test_the_command_writes_a_file_for_each_region_and_says_what_is_missing(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["prices-eu-west-1.yaml", "prices.yaml"]
     assert "without a price: secret " in capsys.readouterr().out
     assert main(["prices", "refresh", "--region", "mars-1", "--out", str(tmp_path)]) == 1
-    assert "no region 'mars-1'" in capsys.readouterr().err
+    assert "--region mars-1: the catalog has no region of this name" in capsys.readouterr().err
+
+
+def test_by_default_the_catalogs_own_folder_is_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = Path(str(files("spec.catalog") / "data")).relative_to(find(Path(__file__)).root)
+    (tmp_path / own).mkdir(parents=True)
+    (tmp_path / "Pulumi.yaml").write_text("name: slipway\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
+    assert main(["prices", "refresh", "--region", "eu-west-1"]) == 0
+    assert [path.name for path in (tmp_path / own).iterdir()] == ["prices-eu-west-1.yaml"]
+    assert str(own) in capsys.readouterr().out

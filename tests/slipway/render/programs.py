@@ -24,7 +24,7 @@ class Toy(pulumi.ProviderResource):
 
 
 class Pair(pulumi.ComponentResource):
-    """Two things, the second made of the first."""
+    """Two things; the second takes the id of the first."""
 
     def __init__(self, name: str, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("toy:parts:Pair", name, None, opts)
@@ -49,7 +49,7 @@ def everything() -> None:
             delete_before_replace=True,
             ignore_changes=["size", "labels"],
             replace_on_changes=["text"],
-            aliases=[pulumi.Alias(name="former"), "urn:pulumi:dev::slipway::toy:index:Thing::older"],
+            aliases=[pulumi.Alias(name="previous"), "urn:pulumi:dev::slipway::toy:index:Thing::older"],
             custom_timeouts=pulumi.CustomTimeouts(create="5m", delete="1h"),
         ),
         text=inner.right.id,

@@ -1,4 +1,4 @@
-"""A comparison names exactly the resources that differ."""
+"""A comparison lists exactly the resources that differ."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def test_a_recording_does_not_differ_from_itself() -> None:
     assert not changes(make(), make())
 
 
-def test_added_removed_and_changed_are_told_apart() -> None:
+def test_added_removed_and_changed_resources_are_distinguished() -> None:
     before = recorded(a={"text": "1"}, b={"text": "1"}, c={"text": "1"})
     after = recorded(d={"text": "1"}, c={"text": "2"}, a={"text": "1"})
-    found = changes(before, after)
-    assert found == Changes(added=(f"{URN}d",), removed=(f"{URN}b",), changed=(f"{URN}c",))
-    assert found
-    assert found.urns == (f"{URN}b", f"{URN}c", f"{URN}d")
+    result = changes(before, after)
+    assert result == Changes(added=(f"{URN}d",), removed=(f"{URN}b",), changed=(f"{URN}c",))
+    assert result
+    assert result.urns == (f"{URN}b", f"{URN}c", f"{URN}d")
 
 
 def test_an_option_alone_is_a_change() -> None:
@@ -45,5 +45,5 @@ def test_an_option_alone_is_a_change() -> None:
     assert changes(before, after).changed == (f"{URN}a",)
 
 
-def test_order_in_the_program_is_no_change() -> None:
+def test_the_order_in_the_program_is_not_a_change() -> None:
     assert not changes(recorded(a={}, b={}), recorded(b={}, a={}))

@@ -1,4 +1,4 @@
-"""The recorder and a real engine agree on one program: the same resources with the same options."""
+"""The recorder and the real engine agree on a program: the same resources with the same options."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def of_recording(resource: RecordedResource) -> dict[str, Any]:
     }
 
 
-def test_a_recording_is_what_the_engine_stores(engine: Engine) -> None:
+def test_a_recording_matches_the_engines_state(engine: Engine) -> None:
     stack = engine.stack(everything, "dev")
     stack.up()
     stored = (stack.export_stack().deployment or {})["resources"]
     recording = record(everything, project=PROJECT, stack="dev")
-    assert {item["urn"]: of_state(item) for item in stored} == {found.urn: of_recording(found) for found in recording}
+    assert {item["urn"]: of_state(item) for item in stored} == {one.urn: of_recording(one) for one in recording}

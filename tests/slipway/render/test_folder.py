@@ -1,4 +1,4 @@
-"""A rendering replaces the former one whole, and nothing else ever."""
+"""A rendering replaces a previous one, and never other files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_files_and_folders_are_written_with_a_marker(tmp_path: Path) -> None:
     assert (tmp_path / "deep" / "out").stat().st_mode & 0o777 == 0o755
 
 
-def test_a_former_rendering_is_replaced_whole(tmp_path: Path) -> None:
+def test_a_previous_rendering_is_replaced(tmp_path: Path) -> None:
     out = tmp_path / "out"
     folder.replace(out, {"old/gone.yaml": "x", "same.json": "before"})
     folder.replace(out, {"same.json": "after"})
@@ -29,14 +29,14 @@ def test_a_former_rendering_is_replaced_whole(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"], "nothing is left beside it"
 
 
-def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
+def test_an_empty_folder_is_accepted(tmp_path: Path) -> None:
     folder.replace(tmp_path, {"a": "1"})
     assert (tmp_path / "a").read_text() == "1"
 
 
-def test_a_folder_of_somebody_elses_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_folder_with_other_files_is_refused_and_unchanged(tmp_path: Path) -> None:
     (tmp_path / "resources.json").write_text("mine")
-    with pytest.raises(RenderError, match=r"holds something else \(resources\.json\)"):
+    with pytest.raises(RenderError, match=r"has other files \(resources\.json\)"):
         folder.replace(tmp_path, {"resources.json": "theirs"})
     assert tree(tmp_path) == {"resources.json": "mine"}
 
@@ -47,7 +47,7 @@ def test_a_file_is_refused(tmp_path: Path) -> None:
         folder.replace(tmp_path / "out", {})
 
 
-def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
+def test_a_symbolic_link_is_followed_and_kept(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     folder.replace(tmp_path / "link", {"a": "1"})
@@ -55,7 +55,7 @@ def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "a").read_text() == "1"
 
 
-def test_a_failure_while_writing_leaves_the_former_rendering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_keeps_the_previous_rendering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     folder.replace(out, {"a": "1"})
     real = Path.write_text
@@ -73,13 +73,13 @@ def test_a_failure_while_writing_leaves_the_former_rendering(tmp_path: Path, mon
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_failure_of_the_swap_puts_the_former_rendering_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_swap_restores_the_previous_rendering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     folder.replace(out, {"a": "1"})
     real = Path.rename
 
     def refuse_new(self: Path, target: Path) -> Path:
-        if Path(target) == out and self.name != "former":
+        if Path(target) == out and self.name != "previous":
             raise OSError(16, "Device or resource busy", str(target))
         return real(self, target)
 
@@ -90,7 +90,7 @@ def test_a_failure_of_the_swap_puts_the_former_rendering_back(tmp_path: Path, mo
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_a_folder_that_cant_be_made_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(RenderError, match=r"out: the folder must be writable \(File exists"):
         folder.replace(tmp_path / "file" / "out", {})

@@ -1,4 +1,4 @@
-"""The files of a rendering: one for each object, named as a person would look for it, stable to the byte."""
+"""The files of a rendering: one per object, with predictable names and reproducible content."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Kubernetes(pulumi.ProviderResource):
         super().__init__("kubernetes", "kubernetes", {})
 
 
-def rendered(make: Callable[[Kubernetes], object]) -> dict[str, str]:
+def rendered(program_of: Callable[[Kubernetes], object]) -> dict[str, str]:
     def program() -> None:
-        make(Kubernetes())
+        program_of(Kubernetes())
 
     return files_of(record(program, stack="dev"))
 
 
-def test_resources_are_listed_by_urn_with_what_a_reviewer_needs() -> None:
+def test_resources_are_sorted_by_urn_with_inputs_and_options() -> None:
     listed = json.loads(files_of(record(everything, stack="dev"))["resources.json"])
     assert [item["urn"] for item in listed] == sorted(item["urn"] for item in listed)
     thing = next(item for item in listed if item["name"] == "thing")
@@ -86,7 +86,7 @@ def test_objects_are_in_the_folder_of_their_namespace() -> None:
     }
 
 
-def test_kinds_of_one_name_in_two_groups_are_told_apart() -> None:
+def test_kinds_of_the_same_name_in_two_api_groups_have_different_files() -> None:
     def make(cluster: Kubernetes) -> None:
         Object("a", "networking.k8s.io/v1", "Ingress", {"name": "web", "namespace": "n"}, cluster)
         Object("b", "extensions/v1", "Ingress", {"name": "web", "namespace": "n"}, cluster)
@@ -97,16 +97,16 @@ def test_kinds_of_one_name_in_two_groups_are_told_apart() -> None:
     }
 
 
-def test_two_resources_that_are_one_object_are_refused() -> None:
+def test_two_resources_that_are_the_same_object_are_refused() -> None:
     def make(cluster: Kubernetes) -> None:
         Object("one", "v1", "ConfigMap", {"name": "c", "namespace": "n"}, cluster)
         Object("other", "v1", "ConfigMap", {"name": "c", "namespace": "n"}, cluster)
 
-    with pytest.raises(RenderError, match=r"ConfigMap::one and .*ConfigMap::other are one object"):
+    with pytest.raises(RenderError, match=r"ConfigMap::one and .*ConfigMap::other are the same object"):
         rendered(make)
 
 
-def test_a_release_shows_its_values_below_the_chart_they_are_for() -> None:
+def test_a_values_file_starts_with_its_chart() -> None:
     def make(cluster: Kubernetes) -> None:
         Release(
             "karpenter",
@@ -125,7 +125,7 @@ def test_a_release_shows_its_values_below_the_chart_they_are_for() -> None:
     )
 
 
-def test_releases_of_one_name_in_two_namespaces_are_told_apart() -> None:
+def test_releases_of_the_same_name_in_two_namespaces_have_different_files() -> None:
     def make(cluster: Kubernetes) -> None:
         Release("one", cluster, name="agent", namespace="a", chart="x")
         Release("two", cluster, name="agent", namespace="b", chart="x")
@@ -137,7 +137,7 @@ def test_releases_of_one_name_in_two_namespaces_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "..", "/abs", "system:node", ".hidden"])
-def test_no_name_leads_out_of_the_folder(name: str) -> None:
+def test_no_name_escapes_the_folder(name: str) -> None:
     paths = rendered(lambda cluster: Object("x", "v1", "ConfigMap", {"name": name, "namespace": name}, cluster))
     (path,) = (path for path in paths if path.startswith("manifests/"))
     folder, file = path.removeprefix("manifests/").split("/")

@@ -1,4 +1,4 @@
-"""The platform's own program as it is rendered: complete, repeatable, within AWS's limits."""
+"""The platform's program as it is rendered: complete, reproducible, within AWS's limits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from spec.naming import physical_length
 from spec.settings import Platform, load, read_stack, stacks_in
 from spec.settings.checks.names import LONGEST
 from tests.spec.settings.stack import TODAY, changed
-from tests.support.mocks import UNKNOWN  # touches the families of the SDK that warn of themselves
+from tests.support.mocks import UNKNOWN  # imports the parts of the SDK that emit warnings
 from tests.support.stacks import recorded
 
 ROOT = Path(__file__).parents[3]
@@ -43,8 +43,8 @@ def token(kind: type) -> str:
 
 @pytest.mark.parametrize("stack", stacks_in(STACKS))
 def test_no_input_of_a_rendering_is_unknown(stack: str) -> None:
-    """Else a reviewer would see `[unknown]` where the value follows from the settings and a sample."""
-    assert [(found.urn, found.inputs.unknowns) for found in recorded(stack) if found.inputs.unknowns] == []
+    """Otherwise a reviewer would see `[unknown]` for a value that follows from the settings and a sample."""
+    assert [(one.urn, one.inputs.unknowns) for one in recorded(stack) if one.inputs.unknowns] == []
     assert UNKNOWN not in files_of(recorded(stack))["exports.json"]
 
 
@@ -58,15 +58,15 @@ def test_two_renderings_have_the_same_files() -> None:
     assert files_of(recorded("prod")) == files_of(again)
 
 
-def test_a_rendering_is_written_with_manifests_and_values(tmp_path: Path) -> None:
+def test_a_rendering_has_manifests_and_values(tmp_path: Path) -> None:
     rendering = render("dev", tmp_path / "out", stacks=STACKS)
     written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert {*files_of(rendering.recording), ".slipway-render"} == written
     assert {"resources.json", "values/karpenter.yaml", "manifests/_cluster/nodepool-cpu.yaml"} <= written
 
 
-def test_prod_is_rendered_by_a_process_of_less_than_ten_seconds(tmp_path: Path) -> None:
-    """Processor time, because tests share their processors; with one to itself a process takes hardly longer."""
+def test_prod_is_rendered_in_less_than_ten_seconds_of_processor_time(tmp_path: Path) -> None:
+    """Processor time, because tests share the processors; elapsed time is hardly longer on an idle machine."""
     code = (
         f"from pathlib import Path; from slipway.render import render; render('prod', Path({str(tmp_path / 'out')!r}))"
     )
@@ -76,18 +76,20 @@ def test_prod_is_rendered_by_a_process_of_less_than_ten_seconds(tmp_path: Path) 
     assert after.children_user + after.children_system - before.children_user - before.children_system < 10
 
 
-def test_a_resource_without_a_provider_stops_the_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resource_without_an_explicit_provider_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     def build(_: Platform) -> dict[str, Any]:
         return {"id": aws.sqs.Queue("queue").id}
 
     monkeypatch.setattr("slipway.render.program.build", build)
-    with pytest.raises(RenderError, match=r"aws:sqs/queue:Queue::queue: every resource must name its provider, and 1 "):
+    with pytest.raises(
+        RenderError, match=r"aws:sqs/queue:Queue::queue: every resource must have an explicit provider, and 1 "
+    ):
         record_platform(load(read_stack("dev", STACKS), stack="dev").platform, stack="dev")
 
 
 @cache
 def base() -> Recording:
-    """The tests' own stack, to which things are added; it takes a second."""
+    """The base stack of these tests; rendering it takes a second."""
     _, recording = of({})
     return recording
 
@@ -96,22 +98,22 @@ EXTRA = {"preset": "h100", "provisioner": "managed", "zones": ["us-east-1b"], "e
 
 
 @pytest.mark.parametrize(
-    ("extra", "told"),
+    ("extra", "agents"),
     [(EXTRA, {"efa-device-plugin-release", "gpu-operator-release"}), ({"preset": "cpu"}, set())],
     ids=["managed", "karpenter"],
 )
-def test_a_pool_in_the_middle_adds_its_own_resources_and_changes_no_other(
-    extra: dict[str, Any], told: set[str]
+def test_a_new_pool_adds_its_own_resources_and_changes_only_agents_and_admission_rules(
+    extra: dict[str, Any], agents: set[str]
 ) -> None:
-    """But the agents that are to run on it too, which are told its taints, and the rules that know pools by name."""
+    """Agents that must run on it tolerate its taints, and admission rules list pools by name."""
     before = base()
     _, after = of({"pools": {"b-first": extra, **changed({})["pools"]}})
-    found = changes(before, after)
-    assert found.added
-    assert all("pool-b-first" in urn for urn in found.added), found.added
-    assert found.removed == ()
+    result = changes(before, after)
+    assert result.added
+    assert all("pool-b-first" in urn for urn in result.added), result.added
+    assert result.removed == ()
     rules = {"admission-gpu-pool", "admission-spot-checkpoint"}
-    assert {urn.rpartition("::")[2] for urn in found.changed} - rules == told
+    assert {urn.rpartition("::")[2] for urn in result.changed} - rules == agents
 
 
 LIMITS = {
@@ -144,20 +146,20 @@ def named(recording: Recording) -> Iterator[Named]:
             yield Named(resource, LIMITS[resource.type], name)
 
 
-def test_the_longest_names_that_pass_the_checks_fit_into_awss_limits() -> None:
+def test_the_longest_names_that_pass_the_checks_are_within_awss_limits() -> None:
     stack, pool = "e" * 22, "p" * 8
     _, recording = of({f"pools.{pool}": EXTRA}, stack=stack)
-    found = list(named(recording))
-    assert {one.kind for one in found} == set(LIMITS.values()), "a kind that no resource has tests nothing"
-    for one in found:
+    resources = list(named(recording))
+    assert {one.kind for one in resources} == set(LIMITS.values()), "a kind without a resource is not tested"
+    for one in resources:
         assert names.problem(one.kind, one.name) is None
 
 
 @pytest.mark.parametrize("kind", sorted(LONGEST))
-def test_the_longest_logical_names_that_the_checks_know_are_the_programs(kind: str) -> None:
+def test_the_longest_logical_names_in_the_checks_are_those_of_the_program(kind: str) -> None:
     recordings = [recorded(stack) for stack in stacks_in(STACKS)]
     logical = {one.resource.name for recording in recordings for one in named(recording) if one.kind == kind}
-    # Those of teams are as long as teams' names: `spec.settings.checks.teams` measures each.
+    # Names of teams vary in length: `spec.settings.checks.teams` checks each.
     logical = {name for name in logical if not name.startswith("space-")}
     assert LONGEST[kind] in logical
     assert len(max(logical, key=len)) == len(LONGEST[kind])

@@ -1,4 +1,4 @@
-"""A recording holds what the program asked of the engine, and nothing of the run before it."""
+"""A recording has everything that the program registered, and nothing of a previous run."""
 
 from __future__ import annotations
 
@@ -48,30 +48,30 @@ def test_every_option_is_recorded() -> None:
     assert options.deleted_with == f"{BELOW_PAIR}toy:index:Thing::pair-left"
     assert options.provider == TOY
     assert options.custom_timeouts == {"create": "5m", "delete": "1h"}
-    assert options.aliases == ({"name": "former"}, "urn:pulumi:dev::slipway::toy:index:Thing::older")
+    assert options.aliases == ({"name": "previous"}, "urn:pulumi:dev::slipway::toy:index:Thing::older")
 
 
-def test_dependencies_by_option_and_by_property_are_kept_apart() -> None:
+def test_dependencies_by_option_and_by_property_are_distinguished() -> None:
     options = record(everything, stack="dev").named("thing").options
     assert options.property_dependencies == {"text": (f"{BELOW_PAIR}toy:parts:Pair$toy:index:Thing::inner-right",)}
-    assert f"{BELOW_PAIR}toy:index:Thing::pair-right" in options.depends_on, "a component stands for its children"
+    assert f"{BELOW_PAIR}toy:index:Thing::pair-right" in options.depends_on, "depends_on a component means its children"
     assert f"{BELOW_PAIR}toy:parts:Pair$toy:index:Thing::inner-right" in options.dependencies
 
 
-def test_protection_is_inherited_and_can_be_taken_back() -> None:
+def test_protection_is_inherited_and_can_be_overridden() -> None:
     recording = record(everything, stack="dev")
     assert recording.named("inner-right").options.protect
     assert not recording.named("child").options.protect
 
 
-def test_children_inherit_what_the_engine_lets_them_inherit() -> None:
+def test_children_inherit_the_options_that_the_engine_passes_on() -> None:
     child = record(everything, stack="dev").named("child").options
     assert child.retain_on_delete
     assert child.deleted_with == f"{BELOW_PAIR}toy:index:Thing::pair-left"
     assert child.provider == TOY
 
 
-def test_secrets_are_masked_wherever_they_are_and_their_places_listed() -> None:
+def test_secrets_are_masked_at_any_depth_and_their_paths_listed() -> None:
     recording = record(everything, stack="dev")
     inputs = recording.named("thing").inputs
     assert inputs.plain["password"] == "[secret]"
@@ -81,7 +81,7 @@ def test_secrets_are_masked_wherever_they_are_and_their_places_listed() -> None:
     assert "hush" not in repr(recording)
 
 
-def test_what_has_no_sample_is_unknown_and_not_invented() -> None:
+def test_an_output_without_a_sample_is_unknown() -> None:
     def program() -> None:
         toy = Toy()
         first = Thing("first", pulumi.ResourceOptions(provider=toy), text="a")
@@ -99,7 +99,7 @@ def test_a_preview_leaves_ids_unknown() -> None:
     assert recording.resources.keys() == record(everything, stack="dev").resources.keys()
 
 
-def test_the_program_sees_its_stack_its_settings_and_the_kind_of_run() -> None:
+def test_the_program_sees_its_stack_its_config_and_whether_it_is_a_preview() -> None:
     def program() -> None:
         settings = pulumi.Config("slipway").require_object("platform")
         pulumi.export("seen", [pulumi.get_project(), pulumi.get_stack(), settings["a"], pulumi.runtime.is_dry_run()])
@@ -113,7 +113,7 @@ def test_the_program_sees_its_stack_its_settings_and_the_kind_of_run() -> None:
     assert record(program, stack="prod", config=config, preview=True).exports.plain["seen"][3] is True
 
 
-def test_settings_of_one_run_are_gone_in_the_next() -> None:
+def test_the_config_of_one_run_does_not_affect_the_next() -> None:
     def program() -> None:
         pulumi.export("value", pulumi.Config("slipway").get("value") or "none")
 
@@ -125,7 +125,7 @@ def test_two_runs_in_one_process_give_the_same_files() -> None:
     assert files_of(record(everything, stack="dev")) == files_of(record(everything, stack="dev"))
 
 
-def test_two_processes_with_other_hash_seeds_give_the_same_files() -> None:
+def test_processes_with_different_hash_seeds_give_the_same_files() -> None:
     code = (
         "from tests.slipway.render.programs import everything;"
         "from slipway.render.recorder import record; from slipway.render.layout import files_of;"
@@ -145,16 +145,16 @@ def test_two_processes_with_other_hash_seeds_give_the_same_files() -> None:
     assert "pair-left" in texts.pop()
 
 
-def test_messages_of_the_program_are_kept() -> None:
+def test_log_messages_of_the_program_are_recorded() -> None:
     assert record(everything, stack="dev").messages == (("warning", "mind the gap"),)
 
 
-def test_a_component_shows_what_it_registered() -> None:
+def test_a_component_has_its_registered_outputs() -> None:
     recording = record(everything, stack="dev")
     assert recording.resources[PAIR].outputs.plain.keys() == {"left"}
 
 
-def test_a_resource_without_a_provider_is_told_from_those_that_inherit_one() -> None:
+def test_a_resource_without_a_provider_is_distinguished_from_one_that_inherits_it() -> None:
     def program() -> None:
         Pair("good", pulumi.ResourceOptions(providers=[Toy()]))
         Thing("bad", text="x")
@@ -184,13 +184,13 @@ def fails_in_apply() -> None:
 
 
 @pytest.mark.parametrize("program", [fails_at_once, fails_after_resources, fails_in_apply])
-def test_errors_of_the_program_arrive_as_they_are_and_the_next_run_is_clean(
+def test_errors_of_the_program_are_raised_unchanged_and_the_next_run_is_clean(
     program: Callable[[], None], capfd: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(OopsError):
         record(program, stack="dev")
     assert len(record(everything, stack="dev")) == 10
-    assert capfd.readouterr().err == "", "nothing is logged of outputs that nobody awaited"
+    assert capfd.readouterr().err == "", "nothing is logged about outputs that were never awaited"
 
 
 def invokes() -> None:
@@ -219,34 +219,36 @@ class Remote(pulumi.ComponentResource):
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        (invokes, ["aws:index/getRegion:getRegion", "asks no cloud"]),
-        (reads, ["thing", "can't read what exists"]),
+        (invokes, ["aws:index/getRegion:getRegion", "can't invoke a cloud API"]),
+        (reads, ["thing", "can't read existing resources"]),
         (twice, ["toy:index:Thing::thing", "two resources"]),
         (with_asset, ["toy:index:Thing::thing", "file: an asset"]),
         (Remote, ["toy:index:Remote::remote", "plugin"]),
     ],
 )
-def test_what_only_a_cloud_knows_is_refused_by_name(program: Callable[[], None], words: list[str]) -> None:
+def test_requests_that_need_a_cloud_are_refused_with_the_resource(
+    program: Callable[[], None], words: list[str]
+) -> None:
     with pytest.raises(RenderError) as caught:
         record(program, stack="dev")
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
-def test_a_recording_can_be_made_while_the_caller_runs_a_loop() -> None:
+def test_a_program_can_be_recorded_while_the_caller_runs_an_event_loop() -> None:
     async def caller() -> int:
         return len(record(everything, stack="dev"))
 
     assert asyncio.run(caller()) == 10
 
 
-def test_nothing_of_a_run_stays_in_the_callers_runtime() -> None:
+def test_a_run_leaves_the_callers_pulumi_runtime_unchanged() -> None:
     before = pulumi.get_stack()
     record(everything, stack="a-name-of-its-own")
     assert pulumi.get_stack() == before
     assert pulumi.runtime.get_root_resource() is None
 
 
-def test_garbage_is_collected_again_after_a_run_whatever_its_end() -> None:
+def test_garbage_collection_is_enabled_again_after_any_run() -> None:
     record(everything, stack="dev")
     assert gc.isenabled()
     with pytest.raises(OopsError):

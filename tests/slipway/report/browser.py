@@ -1,6 +1,6 @@
-"""Chromium without a window, driven over the pipe of its DevTools protocol: no driver, no port, no package.
+"""Headless Chromium, driven over a pipe with the DevTools protocol: no driver, no port, no package.
 
-The protocol is JSON, a message ended by a zero byte, on file descriptors 3 and 4 of the browser
+Messages are JSON, terminated by a zero byte, on file descriptors 3 and 4 of the browser
 (chromium.googlesource.com, content/browser/devtools/devtools_pipe_handler.cc; `--remote-debugging-pipe`).
 """
 
@@ -23,7 +23,7 @@ from typing import Any, Final
 
 NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 WAIT: Final = 60.0
-"""Seconds for one answer: a cold start on a busy machine takes ten."""
+"""Timeout of a response in seconds: a cold start on a busy machine takes ten."""
 _FLAGS: Final = (
     "--headless=new", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check", "--disable-gpu",
     "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -33,13 +33,13 @@ _TAB: Final = {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
 
 
 def find() -> str | None:
-    """The browser on PATH."""
+    """Path of the browser, if one is on PATH."""
     return next((path for path in map(shutil.which, NAMES) if path), None)
 
 
 @dataclass
 class Tab:
-    """One page of a running browser, with what it complained of."""
+    """A page of a running browser; `complaints` are its errors and warnings."""
 
     out: int
     back: int
@@ -50,35 +50,35 @@ class Tab:
     _events: list[dict[str, Any]] = field(default_factory=list)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command and wait for its answer."""
+        """Send a command and wait for its response."""
         self._number += 1
-        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        request: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self.session:
-            message["sessionId"] = self.session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
+            request["sessionId"] = self.session
+        os.write(self.out, json.dumps(request).encode() + b"\0")
         while True:
-            found = self._read()
-            if found.get("id") == self._number:
-                assert "error" not in found, f"{method}: {found['error']}"
-                answer: dict[str, Any] = found["result"]
-                return answer
-            self._note(found)
+            message = self._read()
+            if message.get("id") == self._number:
+                assert "error" not in message, f"{method}: {message['error']}"
+                result: dict[str, Any] = message["result"]
+                return result
+            self._note(message)
 
     def open(self, page: Path) -> None:
-        """Load a page and wait until it is there."""
+        """Load a page and wait until it is loaded."""
         self._events.clear()
         self.call("Page.navigate", url=page.as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self._events):
             self._note(self._read())
 
     def ask(self, expression: str) -> Any:
-        """The value of an expression in the page."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in found, found["exceptionDetails"]
-        return found["result"].get("value")
+        """Evaluate an expression in the page."""
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in result, result["exceptionDetails"]
+        return result["result"].get("value")
 
     def size(self, width: int, height: int = 900, *, dark: bool = False) -> None:
-        """Make the window that large, and the system light or dark."""
+        """Set the window size, and the light or dark color scheme of the system."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
@@ -88,63 +88,63 @@ class Tab:
         self.call("Input.dispatchKeyEvent", type="rawKeyDown", **_TAB)
         self.call("Input.dispatchKeyEvent", type="keyUp", **_TAB)
 
-    def picture(self, path: Path) -> None:
-        """A picture of the whole page."""
-        found = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(found["data"]))
+    def screenshot(self, path: Path) -> None:
+        """Save a screenshot of the whole page."""
+        result = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(result["data"]))
 
-    def paper(self) -> bytes:
+    def pdf(self) -> bytes:
         """The page as a PDF on A4."""
-        found = self.call("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)
-        return base64.b64decode(found["data"])
+        result = self.call("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)
+        return base64.b64decode(result["data"])
 
-    def _note(self, found: dict[str, Any]) -> None:
-        if "method" not in found:
+    def _note(self, event: dict[str, Any]) -> None:
+        if "method" not in event:
             return
-        self._events.append(found)
-        about = found.get("params", {})
-        if found["method"] == "Runtime.exceptionThrown":
-            self.complaints.append(str(about["exceptionDetails"].get("text")))
-        elif found["method"] == "Runtime.consoleAPICalled" and about["type"] in {"error", "warning"}:
-            self.complaints.append(str(about["args"]))
-        elif found["method"] == "Log.entryAdded" and about["entry"]["level"] in {"error", "warning"}:
-            self.complaints.append(about["entry"]["text"])
+        self._events.append(event)
+        params = event.get("params", {})
+        if event["method"] == "Runtime.exceptionThrown":
+            self.complaints.append(str(params["exceptionDetails"].get("text")))
+        elif event["method"] == "Runtime.consoleAPICalled" and params["type"] in {"error", "warning"}:
+            self.complaints.append(str(params["args"]))
+        elif event["method"] == "Log.entryAdded" and params["entry"]["level"] in {"error", "warning"}:
+            self.complaints.append(params["entry"]["text"])
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
             ready, _, _ = select.select([self.back], [], [], WAIT)
-            assert ready, f"the browser says nothing for {WAIT:.0f} s"
+            assert ready, f"the browser did not respond for {WAIT:.0f} s"
             more = os.read(self.back, 1 << 20)
-            assert more, "the browser has ended"
+            assert more, "the browser has exited"
             self._rest += more
-        message, _, self._rest = self._rest.partition(b"\0")
-        found: dict[str, Any] = json.loads(message)
-        return found
+        text, _, self._rest = self._rest.partition(b"\0")
+        message: dict[str, Any] = json.loads(text)
+        return message
 
 
 @contextmanager
 def browser(program: str) -> Iterator[Tab]:
-    """A browser with one page; it ends with the block."""
-    # Above 9, so that none of them is a descriptor that the browser wants itself.
+    """A browser with one page, which exits at the end of the block."""
+    # Above 9, so that none of them is a descriptor that the browser itself uses.
     reading, out = (_high(end) for end in os.pipe())
     back, writing = (_high(end) for end in os.pipe())
     profile = tempfile.mkdtemp(prefix="slipway-browser-")
-    # Chromium's own sandbox refuses root, as whom containers of CI run; the page is ours and loads nothing.
+    # Chromium's own sandbox refuses root, the user of CI containers; the page is trusted and loads nothing.
     flags = [*_FLAGS, f"--user-data-dir={profile}", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
-    quiet = os.open(os.devnull, os.O_RDWR)
+    null = os.open(os.devnull, os.O_RDWR)
     child = os.posix_spawn(
         program,
         [program, *flags, "about:blank"],
         os.environ,
         file_actions=[
-            (os.POSIX_SPAWN_DUP2, quiet, 1),
-            (os.POSIX_SPAWN_DUP2, quiet, 2),
+            (os.POSIX_SPAWN_DUP2, null, 1),
+            (os.POSIX_SPAWN_DUP2, null, 2),
             (os.POSIX_SPAWN_DUP2, reading, 3),
             (os.POSIX_SPAWN_DUP2, writing, 4),
         ],
         setpgroup=0,
     )
-    for end in (reading, writing, quiet):
+    for end in (reading, writing, null):
         os.close(end)
     tab = Tab(out, back)
     try:
@@ -171,7 +171,7 @@ def _high(end: int) -> int:
 
 
 def _end(child: int) -> None:
-    """The browser with its own children, which are one process group."""
+    """Terminate the browser and its child processes, which are one process group."""
     for way in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(child, way)

@@ -1,4 +1,4 @@
-"""The report of `prod` with a change to look at: the program is run once for all tests here."""
+"""A sample report of `prod` with changes; the program runs once for all tests in this folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from slipway.report.plan.compare import compare
 from spec.pricing import Estimate, estimate
 from spec.settings import Loaded, load, read_stack
 from tests.spec.settings.stack import TODAY
-from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - touches the families of the SDK that warn of themselves
+from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 
 ROOT: Final = Path(__file__).parents[3]
 STACK: Final = "prod"
@@ -30,31 +30,31 @@ HOSTILE: Final = '</script><img src=x onerror="alert(1)"> & <b>'
 
 @dataclass(frozen=True)
 class SampleReport:
-    """A report with all that it was made from."""
+    """A report with its inputs."""
 
-    found: gather.Findings
+    inputs: gather.Inputs
     report: Report
 
     @property
     def recording(self) -> Recording:
-        return self.found.recording
+        return self.inputs.recording
 
     @property
     def loaded(self) -> Loaded:
-        return self.found.loaded
+        return self.inputs.loaded
 
 
 @pytest.fixture(scope="session")
 def sample() -> SampleReport:
-    return _made()
+    return _sample()
 
 
 @cache
-def _made() -> SampleReport:
+def _sample() -> SampleReport:
     loaded = load(read_stack(STACK, ROOT / "stacks"), stack=STACK, today=TODAY)
     recording = record_platform(loaded.platform, stack=STACK)
     now = [as_data(one) for one in recording]
-    found = gather.Findings(
+    inputs = gather.Inputs(
         stack=STACK,
         loaded=loaded,
         recording=recording,
@@ -65,31 +65,31 @@ def _made() -> SampleReport:
         before=smaller(loaded),
         commit="0123456",
     )
-    return SampleReport(found, gather.report(found))
+    return SampleReport(inputs, gather.report(inputs))
 
 
 def baseline(now: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The stack before: another EFS mode, a smaller pool, one release less, one bucket more, a hostile name."""
+    """The stack before the change: another EFS mode, a smaller pool, one release less, one bucket more, markup."""
     old = deepcopy([one for one in now if not one["urn"].endswith("::kueue-release")])
     by_name = {one["urn"].rpartition("::")[2]: one for one in old}
     by_name["storage-efs-files"]["inputs"]["performanceMode"] = "maxIO"
     by_name["pool-a100-node-group"]["inputs"]["scalingConfig"]["maxSize"] = 2
     by_name["storage-raw-policy"]["inputs"]["bucket"] = HOSTILE
-    gone = deepcopy(by_name["storage-raw"])
-    gone["urn"] += "-former"
-    gone["options"] = {**gone["options"], "retainOnDelete": False, "protect": False}
-    return [*old, gone]
+    removed = deepcopy(by_name["storage-raw"])
+    removed["urn"] += "-old"
+    removed["options"] = {**removed["options"], "retainOnDelete": False, "protect": False}
+    return [*old, removed]
 
 
 def smaller(loaded: Loaded) -> Estimate:
-    """What it cost with a third of the nodes of one pool."""
+    """The cost estimate with a third of the nodes of one pool."""
     platform = loaded.platform
     pool = platform.pools["gpu-spot"].model_copy(update={"max": 8})
     return estimate(platform.model_copy(update={"pools": {**platform.pools, "gpu-spot": pool}}), TODAY)
 
 
 def hostile(report: Report) -> Report:
-    """The same report with markup wherever people can write something."""
+    """The same report with markup in every text that users can write."""
     return replace(
         report,
         stack=HOSTILE,

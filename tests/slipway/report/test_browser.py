@@ -1,4 +1,4 @@
-"""The page in Chromium: what a reader sees, reaches by the keyboard, and prints."""
+"""The page in Chromium: rendering, keyboard navigation, printing."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH: `make browser` installs it on Debian and Ubuntu"),
 ]
 
-# Text against the nearest painted ground behind it; WCAG 2.2 asks for 4.5 at level AA (success criterion 1.4.3).
-# Colours go through a canvas, which makes sRGB of every notation.
+# Contrast of text with the nearest opaque background; WCAG 2.2 level AA requires 4.5 (success criterion 1.4.3).
+# Colours are drawn on a canvas, which converts every notation to sRGB.
 CONTRAST: Final = """(() => {
   const canvas = Object.assign(document.createElement("canvas"), {width: 1, height: 1});
   const pen = canvas.getContext("2d", {willReadFrequently: true});
@@ -94,16 +94,18 @@ def test_every_pool_is_drawn_with_all_its_gpus(tab: browser.Tab, sample: SampleR
     assert drawn == {pool.name: pool.gpus_max for pool in sample.report.pools}
 
 
-def test_every_slice_is_drawn_as_wide_as_it_is(tab: browser.Tab, sample: SampleReport) -> None:
-    cut = next(pool for pool in sample.report.pools if pool.slices)
-    widths = tab.ask(f"""[...document.querySelector('[data-pool="{cut.name}"] [data-gpu]').querySelectorAll("i, u")]
+def test_every_mig_instance_is_drawn_in_proportion(tab: browser.Tab, sample: SampleReport) -> None:
+    partitioned = next(pool for pool in sample.report.pools if pool.slices)
+    gpu = f'[data-pool="{partitioned.name}"] [data-gpu]'
+    widths = tab.ask(f"""[...document.querySelector('{gpu}').querySelectorAll("i, u")]
       .map(one => one.getBoundingClientRect().width)""")
-    parts = [one.compute for one in cut.slices] + ([cut.slack] if cut.slack else [])
+    parts = [one.compute for one in partitioned.slices]
+    parts += [partitioned.unused_slices] if partitioned.unused_slices else []
     assert len(widths) == len(parts)
     assert widths[0] / widths[-1] == pytest.approx(parts[0] / parts[-1], rel=0.05)
 
 
-def test_nodes_lie_inside_their_pool_and_beside_each_other(tab: browser.Tab) -> None:
+def test_nodes_are_inside_their_pool_and_do_not_overlap(tab: browser.Tab) -> None:
     overlaps = tab.ask("""[...document.querySelectorAll("[data-pool]")].flatMap(pool => {
       const outer = pool.getBoundingClientRect();
       const all = [...pool.querySelectorAll(".node")].map(node => node.getBoundingClientRect());
@@ -113,14 +115,14 @@ def test_nodes_lie_inside_their_pool_and_beside_each_other(tab: browser.Tab) -> 
     assert overlaps == 0
 
 
-def test_every_section_shows_something(tab: browser.Tab) -> None:
+def test_no_section_is_empty(tab: browser.Tab) -> None:
     heights = tab.ask("""Object.fromEntries([...document.querySelectorAll("main section")]
       .map(one => [one.id, one.getBoundingClientRect().height]))""")
     assert list(heights) == list(SECTIONS)
     assert min(heights.values()) > 80
 
 
-def test_bars_are_as_long_as_their_amounts(tab: browser.Tab, sample: SampleReport) -> None:
+def test_bars_are_proportional_to_their_amounts(tab: browser.Tab, sample: SampleReport) -> None:
     bars = sample.report.bill.by["pool"]
     largest = max(bar.amounts.ceiling for bar in bars)
     widths = tab.ask("""[...document.querySelectorAll('[data-by="pool"] .track')].map(track =>
@@ -128,7 +130,7 @@ def test_bars_are_as_long_as_their_amounts(tab: browser.Tab, sample: SampleRepor
     assert widths == pytest.approx([float(bar.amounts.ceiling / largest) for bar in bars], abs=0.01)
 
 
-def test_shares_fill_their_pool(tab: browser.Tab, sample: SampleReport) -> None:
+def test_every_quota_is_drawn(tab: browser.Tab, sample: SampleReport) -> None:
     shown = tab.ask("""Object.fromEntries([...document.querySelectorAll("[data-quota]")].map(quota =>
       [quota.dataset.quota, quota.querySelectorAll(".part").length]))""")
     assert shown == {quota.pool: len(quota.parts) for quota in sample.report.quotas}
@@ -143,7 +145,7 @@ def test_nothing_is_wider_than_the_window(tab: browser.Tab, width: int) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_text_stands_out_from_its_ground(tab: browser.Tab, dark: bool) -> None:
+def test_text_has_enough_contrast(tab: browser.Tab, dark: bool) -> None:
     tab.size(1280, dark=dark)
     tab.ask(OPEN)
     found = tab.ask(CONTRAST)
@@ -151,28 +153,28 @@ def test_text_stands_out_from_its_ground(tab: browser.Tab, dark: bool) -> None:
     assert found["seen"] > 300
 
 
-def test_the_button_changes_the_theme_and_the_page_remembers(tab: browser.Tab, path: Path) -> None:
-    ground = "getComputedStyle(document.body).backgroundColor"
-    light = tab.ask(ground)
+def test_the_button_switches_the_theme_and_the_page_remembers_it(tab: browser.Tab, path: Path) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = tab.ask(background)
     assert tab.ask("document.getElementById('theme').checkVisibility()")
     tab.ask("document.getElementById('theme').click()")
-    dark = tab.ask(ground)
+    dark = tab.ask(background)
     assert dark != light
     assert tab.ask("document.getElementById('theme').getAttribute('aria-pressed')") == "true"
     tab.open(path)
-    assert tab.ask(ground) == dark
+    assert tab.ask(background) == dark
     tab.ask("document.getElementById('theme').click()")
-    assert tab.ask(ground) == light
+    assert tab.ask(background) == light
 
 
-def test_the_system_decides_where_nobody_pressed_the_button(tab: browser.Tab) -> None:
-    ground = "getComputedStyle(document.body).backgroundColor"
-    light = tab.ask(ground)
+def test_the_theme_follows_the_system_by_default(tab: browser.Tab) -> None:
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = tab.ask(background)
     tab.size(1280, dark=True)
-    assert tab.ask(ground) != light
+    assert tab.ask(background) != light
 
 
-def test_the_tab_key_reaches_every_section_and_shows_where_it_is(tab: browser.Tab) -> None:
+def test_the_tab_key_reaches_every_section_with_a_visible_focus(tab: browser.Tab) -> None:
     tab.tab()
     assert tab.ask("document.activeElement.className") == "skip"
     assert tab.ask("document.activeElement.getBoundingClientRect().left >= 0")
@@ -186,7 +188,7 @@ def test_the_tab_key_reaches_every_section_and_shows_where_it_is(tab: browser.Ta
     assert tab.ask("document.activeElement.id") == "theme"
 
 
-def test_landmarks_headings_and_names_are_there_for_a_screen_reader(tab: browser.Tab) -> None:
+def test_landmarks_headings_and_names_exist_for_screen_readers(tab: browser.Tab) -> None:
     once = ["body > header", "nav", "main", "body > footer", "h1"]
     assert tab.ask(f"{once}.filter(name => document.querySelectorAll(name).length === 1)") == once
     unnamed = tab.ask("""[...document.querySelectorAll("[role=img], nav, button, section")]
@@ -196,36 +198,36 @@ def test_landmarks_headings_and_names_are_there_for_a_screen_reader(tab: browser
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
-def test_nothing_is_complained_of(tab: browser.Tab) -> None:
+def test_the_console_has_no_errors_or_warnings(tab: browser.Tab) -> None:
     tab.ask(OPEN)
     assert tab.complaints == []
 
 
-def test_paper_has_everything_and_cuts_no_row(tab: browser.Tab) -> None:
-    pages = re.findall(rb"/Type\s*/Page\b", tab.paper())
+def test_printing_splits_no_row_or_card_across_pages(tab: browser.Tab) -> None:
+    pages = re.findall(rb"/Type\s*/Page\b", tab.pdf())
     assert 3 < len(pages) < 40
     tab.call("Emulation.setEmulatedMedia", media="print")
     tab.size(700)
     tab.call("Emulation.setEmulatedMedia", media="print")
-    cut = tab.ask("""[...document.querySelectorAll("tr, .pool, .card, .zone, .quota, .alarm, .finding")]
+    split = tab.ask("""[...document.querySelectorAll("tr, .pool, .card, .zone, .quota, .alarm, .finding")]
       .filter(one => getComputedStyle(one).breakInside !== "avoid").length""")
-    assert cut == 0
+    assert split == 0
     assert tab.ask("getComputedStyle(document.querySelector('thead')).display") == "table-header-group"
     assert tab.ask("document.documentElement.scrollWidth") <= 700
     tab.call("Emulation.setEmulatedMedia", media="")
 
 
-def test_what_is_folded_is_printed(tab: browser.Tab) -> None:
+def test_folded_sections_are_opened_for_printing(tab: browser.Tab) -> None:
     tab.ask("dispatchEvent(new Event('beforeprint'))")
     assert tab.ask("document.querySelectorAll('details:not([open]):not(.pool details)').length") == 0
     tab.ask("dispatchEvent(new Event('afterprint'))")
     assert tab.ask("document.querySelectorAll('details:not([open])').length") > 0
 
 
-def test_paper_is_light_whatever_the_screen_is(tab: browser.Tab) -> None:
+def test_printing_uses_light_colors_in_dark_mode(tab: browser.Tab) -> None:
     tab.size(1280, dark=True)
-    ground = "getComputedStyle(document.querySelector('.pool')).backgroundColor"
-    dark = tab.ask(ground)
+    background = "getComputedStyle(document.querySelector('.pool')).backgroundColor"
+    dark = tab.ask(background)
     tab.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    assert tab.ask(ground) != dark
+    assert tab.ask(background) != dark
     tab.call("Emulation.setEmulatedMedia", media="")

@@ -1,4 +1,4 @@
-"""The command makes the two files from a checkout, and what it can't compare is in them and no failure."""
+"""The command writes the two files from a checkout; a failed comparison is reported in them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("report")
 
 @pytest.fixture(autouse=True)
 def recorded(sample: SampleReport, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program was run already."""
+    """Reuse the recording of the sample report."""
     monkeypatch.setattr(make, "record_platform", lambda platform, *, stack: sample.recording)
     monkeypatch.chdir(ROOT)
 
@@ -31,51 +31,51 @@ def run(out: Path, *arguments: str) -> tuple[str, str]:
     return (out / "index.html").read_text(encoding="utf-8"), (out / "report.md").read_text(encoding="utf-8")
 
 
-def test_two_runs_write_the_same_bytes_and_leave_other_files_alone(tmp_path: Path) -> None:
+def test_two_runs_write_the_same_bytes_and_keep_other_files(tmp_path: Path) -> None:
     (tmp_path / "kept.txt").write_text("mine")
     assert run(tmp_path) == run(tmp_path / "second")
     assert (tmp_path / "kept.txt").read_text() == "mine"
 
 
-def test_a_commit_that_is_not_there_is_in_the_report_and_no_failure(tmp_path: Path) -> None:
+def test_an_unknown_commit_is_reported_and_does_not_fail(tmp_path: Path) -> None:
     page, comment = run(tmp_path, "--against", "no-such-branch")
     assert "git knows no commit" in page
     assert "**Not compared with no-such-branch:** git knows no commit" in comment
-    assert "No difference in cost: no-such-branch can't be compared" in comment
+    assert "No cost difference: no-such-branch can't be compared" in comment
 
 
-def test_the_other_commit_gives_changes_and_cost(
+def test_a_commit_gives_changes_and_a_cost_difference(
     tmp_path: Path, sample: SampleReport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    there = tuple(as_data(one) for one in sample.recording if one.name != "kueue-release")
-    baseline = Baseline(name="main (0123456789)", resources=there, estimate=sample.found.before)
+    resources = tuple(as_data(one) for one in sample.recording if one.name != "kueue-release")
+    baseline = Baseline(name="main (0123456789)", resources=resources, estimate=sample.inputs.before)
     monkeypatch.setattr(make, "baseline", lambda project, stack, ref: baseline)
-    found = make.make(Project(ROOT), sample.loaded, make.Wanted(stack=STACK, against="main"))
-    assert [(one.verb, one.name) for one in found.plan.changes] == [(Verb.CREATE, "kueue-release")]
-    assert found.bill.delta == sample.report.bill.delta
+    report = make.make(Project(ROOT), sample.loaded, make.Request(stack=STACK, against="main"))
+    assert [(one.verb, one.name) for one in report.plan.changes] == [(Verb.CREATE, "kueue-release")]
+    assert report.bill.delta == sample.report.bill.delta
 
 
-def test_a_new_stack_is_all_creations(sample: SampleReport, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_stack_has_only_creations(sample: SampleReport, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(make, "baseline", lambda project, stack, ref: Baseline(name="main (0123456789)", new=True))
-    found = make.make(Project(ROOT), sample.loaded, make.Wanted(stack=STACK, against="main"))
-    assert {one.verb for one in found.plan.changes} == {Verb.CREATE}
-    assert found.bill.delta_problem == "the stack is not there yet"
+    report = make.make(Project(ROOT), sample.loaded, make.Request(stack=STACK, against="main"))
+    assert {one.verb for one in report.plan.changes} == {Verb.CREATE}
+    assert report.bill.delta_problem == "the stack is new"
 
 
-def test_a_plan_of_the_engine_is_shown_in_the_place_of_a_comparison(tmp_path: Path) -> None:
+def test_a_pulumi_plan_replaces_the_comparison_of_renderings(tmp_path: Path) -> None:
     token = "aws:efs/fileSystem:FileSystem"
     urn = f"urn:pulumi:prod::slipway::{token}::storage-efs-files"
     step = {"op": "delete", "urn": urn, "oldState": {"type": token, "inputs": {}}}
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps({"steps": [step]}))
     page, comment = run(tmp_path / "out", "--plan", str(plan))
-    assert "what stands, by the engine&#39;s own plan" in page
+    assert "the deployed state (Pulumi plan)" in page
     assert "- **delete EFS FileSystem `storage-efs-files`**. **Loses every file on it" in comment
 
 
-def test_the_commit_of_the_checkout_is_named(tmp_path: Path) -> None:
+def test_the_commit_of_the_checkout_is_shown(tmp_path: Path) -> None:
     command = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     known = subprocess.run(command, check=False, capture_output=True, text=True)
     if known.returncode:
-        pytest.skip("this tree is no git checkout, so it has no commit to name")
+        pytest.skip("this tree is not a git checkout, so it has no commit")
     assert known.stdout.strip()[:7] in run(tmp_path)[1]

@@ -1,4 +1,4 @@
-"""The page is whole, asks the network for nothing, and lets no markup of others through."""
+"""The page is complete, makes no network requests, and escapes markup in user text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.xdist_group("report")
 
 
 class Elements(HTMLParser):
-    """Every element with its attributes, and what is left open."""
+    """Every element with its attributes, and the elements that are not closed."""
 
     VOID = frozenset({"meta", "link", "br", "img", "input", "hr"})
 
@@ -44,7 +44,7 @@ def test_every_element_is_closed(sample: SampleReport) -> None:
     assert len(found.found) > 500
 
 
-def test_every_section_is_there_and_linked(sample: SampleReport) -> None:
+def test_every_section_exists_and_is_linked(sample: SampleReport) -> None:
     found = Elements(page(sample.report)).found
     ids = {attributes["id"] for _, attributes in found if "id" in attributes}
     links = {attributes["href"] for tag, attributes in found if tag == "a"}
@@ -53,7 +53,7 @@ def test_every_section_is_there_and_linked(sample: SampleReport) -> None:
     assert all(str(link).startswith("#") and str(link)[1:] in ids for link in links)
 
 
-def test_it_asks_the_network_for_nothing(sample: SampleReport) -> None:
+def test_it_makes_no_network_requests(sample: SampleReport) -> None:
     text = page(sample.report)
     found = Elements(text).found
     assert not [tag for tag, attributes in found if {"src", "srcset", "action"} & attributes.keys()]
@@ -67,7 +67,7 @@ def test_two_runs_give_the_same_bytes(sample: SampleReport) -> None:
     assert page(sample.report).encode() == page(replace(sample.report)).encode()
 
 
-def test_no_markup_of_others_gets_through(sample: SampleReport) -> None:
+def test_markup_in_user_text_is_escaped(sample: SampleReport) -> None:
     text = page(hostile(sample.report))
     found = Elements(text)
     assert found.open == []
@@ -85,17 +85,26 @@ def test_every_gpu_is_drawn(sample: SampleReport) -> None:
     assert drawn == sample.report.gpus_max > 0
 
 
+def test_the_longest_bar_of_each_chart_fills_it(sample: SampleReport) -> None:
+    charts = page(sample.report).split('<div class="by" data-by="')[1:]
+    assert len(charts) == len(sample.report.bill.by)
+    for chart in charts:
+        track = re.findall(r'<div class="track">(.*?)</div>', chart.partition("</table>")[0])
+        widths = [float(width) for bars in track for width in re.findall(r"width:([\d.]+)%", bars)]
+        assert max(widths) == 100
+
+
 def pool(sample: SampleReport, minimum: int, maximum: int) -> PoolView:
     return replace(sample.report.pools[0], minimum=minimum, maximum=maximum)
 
 
-def test_a_large_pool_is_drawn_by_one_node_of_each_sort(sample: SampleReport) -> None:
+def test_a_large_pool_is_drawn_as_one_node_of_each_kind(sample: SampleReport) -> None:
     assert nodes(pool(sample, 1, 3)) == [("always", 1), ("elastic", 1), ("elastic", 1)]
     assert nodes(pool(sample, 10, DRAWN + 1)) == [("always", 10), ("elastic", DRAWN - 9)]
     assert nodes(pool(sample, 0, 1000)) == [("elastic", 1000)]
 
 
-def test_empty_states_say_what_to_do(sample: SampleReport) -> None:
+def test_empty_sections_explain_how_to_fill_them(sample: SampleReport) -> None:
     bare = replace(sample.report, plan=NOTHING, teams=(), quotas=(), software=(), addons=(), stores=())
     text = page(bare)
     assert Elements(text).open == []
@@ -104,23 +113,23 @@ def test_empty_states_say_what_to_do(sample: SampleReport) -> None:
 
 
 @pytest.mark.parametrize(
-    ("plan", "said"),
+    ("plan", "text"),
     [
         (Plan(against="main", problem="git knows no commit"), "Not compared with main."),
-        (Plan(against="main", unchanged=3), "No resource changes against main"),
+        (Plan(against="main", unchanged=3), "No resource changes compared with main"),
     ],
 )
-def test_a_comparison_without_changes_says_why(sample: SampleReport, plan: Plan, said: str) -> None:
-    assert said in page(replace(sample.report, plan=plan))
+def test_a_comparison_without_changes_is_explained(sample: SampleReport, plan: Plan, text: str) -> None:
+    assert text in page(replace(sample.report, plan=plan))
 
 
-def test_changes_stand_first_where_there_are_any(sample: SampleReport) -> None:
+def test_changes_come_first_if_there_is_a_comparison(sample: SampleReport) -> None:
     assert next(iter(sections(sample.report))) == "changes"
     bare = sections(replace(sample.report, plan=NOTHING))
     assert (next(iter(bare)), list(bare)[-2:]) == ("cluster", ["changes", "caveats"])
     assert bare.keys() == SECTIONS.keys()
 
 
-def test_a_part_of_nothing_is_nothing(sample: SampleReport) -> None:
+def test_a_percentage_of_zero_is_zero(sample: SampleReport) -> None:
     total = sample.report.bill.total
     assert (percent(total.floor, total.floor - total.floor), percent(total.floor, total.floor)) == ("0.00%", "100.00%")

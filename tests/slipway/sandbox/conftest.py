@@ -1,4 +1,4 @@
-"""One moto server and one API server for all tests; each has an account and a namespace of its own."""
+"""One moto server and one API server for all tests; each test has its own account and namespace."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from slipway.sandbox.aws import moto_server
 from slipway.sandbox.aws.client import Aws, Clients
-from slipway.sandbox.aws.in_process import send_to
-from slipway.sandbox.aws.moto_server import MotoServer
+from slipway.sandbox.aws.moto import server as moto_server
+from slipway.sandbox.aws.moto.in_process import send_to
+from slipway.sandbox.aws.moto.server import MotoServer
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
 from tests.slipway.sandbox.plane import ControlPlane
@@ -32,7 +32,7 @@ def clients(moto: MotoServer) -> Clients:
 
 @pytest.fixture(scope="session")
 def accounts() -> Iterator[str]:
-    """Those that no test has had yet."""
+    """Accounts that no test has used yet."""
     return map(str, itertools.count(100000000001))
 
 
@@ -53,7 +53,7 @@ def client(plane: ControlPlane) -> KubeClient:
 
 @pytest.fixture
 def namespace(client: KubeClient) -> str:
-    """Goes with the API server: to empty one asks for the objects of every kind, 0.8 s (2026-11)."""
+    """It is deleted with the API server: emptying a namespace lists the objects of every kind, 0.8 s (2026-11)."""
     ref = Ref("v1", "Namespace", f"test-{next(_NAMESPACES)}")
     client.apply(ref.as_object(), "test")
     return ref.name

@@ -24,7 +24,7 @@ CLUSTER = "test"
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """One etcd with its API servers; the cluster `test` stands from the start."""
+    """One etcd with its API servers; the cluster `test` runs from the start."""
 
     supervisor: Supervisor
     etcd: Etcd
@@ -40,7 +40,7 @@ class ControlPlane:
         return client
 
     def kubeconfig(self) -> str:
-        """What a program would make of the outputs of its EKS cluster: its token means nothing here."""
+        """The kubeconfig that a program builds from the outputs of its EKS cluster; its token is not valid here."""
         endpoint = self.pool.get(CLUSTER)
         assert endpoint is not None
         return json.dumps(kubeconfig({CLUSTER: endpoint}, "of-no-use"))
@@ -51,7 +51,7 @@ class ControlPlane:
 
 
 def start_plane(directory: Path) -> ControlPlane:
-    """Start it; whoever starts it stops its supervisor."""
+    """Start it; the caller must stop its supervisor."""
     supervisor = Supervisor()
     pki = create_pki(directory / "pki")
     etcd = start_etcd(binaries.require("etcd"), directory / "etcd", directory / "logs" / "etcd.log", supervisor)
@@ -66,7 +66,7 @@ def start_plane(directory: Path) -> ControlPlane:
 
 
 def crd(group: str, kind: str, spec: dict[str, Any], *, namespaced: bool = True) -> Object:
-    """A CRD whose objects have the given properties below `spec`, and nothing else."""
+    """A CRD whose objects have only these properties below `spec`."""
     schema = {
         "type": "object",
         "properties": {"spec": {"type": "object", "properties": spec}},

@@ -13,7 +13,7 @@ from slipway.sandbox.state import STATE_FILE, load, load_children
 pytestmark = pytest.mark.sandbox
 
 
-def test_a_part_that_does_not_start_takes_the_others_with_it(tmp_path: Path) -> None:
+def test_a_part_that_does_not_start_stops_the_others(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -24,7 +24,7 @@ def test_a_part_that_does_not_start_takes_the_others_with_it(tmp_path: Path) -> 
     assert not (tmp_path / STATE_FILE).exists()
 
 
-def test_clusters_come_and_go_in_the_files_that_others_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_files_list_clusters_as_they_are_added_and_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     warmed: list[str] = []
     monkeypatch.setattr(assembly, "warm", lambda clients, region: warmed.append(region))
     monkeypatch.setenv("AWS_REGION", "eu-west-1")

@@ -32,7 +32,7 @@ def test_modules_are_compiled_into_the_cache_and_not_beside_the_sources(tmp_path
     assert [path.name for path in (tmp_path / "own cache").rglob("package/*.pyc")]
 
 
-def test_where_python_may_write_it_writes_where_it_always_does(tmp_path: Path) -> None:
+def test_without_the_variable_modules_are_compiled_beside_the_sources(tmp_path: Path) -> None:
     package = tmp_path / "package"
     package.mkdir()
     (package / "__init__.py").write_text("")
@@ -42,11 +42,11 @@ def test_where_python_may_write_it_writes_where_it_always_does(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("environment", [{}, {UNWANTED: ""}, {UNWANTED: "1", PREFIX: "/elsewhere"}])
-def test_nothing_is_set_where_nothing_need_be(environment: dict[str, str]) -> None:
+def test_no_variable_is_set_if_python_may_write_or_the_user_chose_a_directory(environment: dict[str, str]) -> None:
     assert bytecode.variables(environment) == {}
 
 
-def test_the_daemon_compiles_what_it_imports_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_daemon_compiles_its_imports_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(UNWANTED, "1")
     monkeypatch.delenv(PREFIX, raising=False)
     found = spawn.daemon_environment()

@@ -14,7 +14,7 @@ from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE
 
 
 class FakeSandbox:
-    """Starts and stops nothing; remembers how it was asked to."""
+    """Starts and stops nothing; records its calls."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -50,7 +50,7 @@ def sandboxes(monkeypatch: pytest.MonkeyPatch) -> list[FakeSandbox]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_and_its_files_with_it(
+def test_a_signal_ends_the_daemon_and_removes_its_files(
     tmp_path: Path, sandboxes: list[FakeSandbox], number: signal.Signals
 ) -> None:
     for name in (STATE_FILE, CHILDREN_FILE):
@@ -63,7 +63,7 @@ def test_a_signal_ends_it_and_its_files_with_it(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_it_is_started_as_it_was_told(
+def test_the_daemon_starts_with_the_requested_settings(
     tmp_path: Path, sandboxes: list[FakeSandbox], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLIPWAY_CHARTS", "/charts")
@@ -73,7 +73,7 @@ def test_it_is_started_as_it_was_told(
     assert sandboxes[0].warmed
 
 
-def test_what_keeps_it_from_starting_is_its_last_word(
+def test_the_reason_of_a_failed_start_is_the_last_line_of_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def refuse(settings: Settings) -> FakeSandbox:

@@ -11,7 +11,7 @@ from slipway.sandbox import engine_home
 
 
 def listed(home: Path) -> None:
-    """A run of the real CLI that works on this home."""
+    """A run of the real CLI with this home."""
     cli = toolchain.find("pulumi")
     assert cli is not None
     environment = {**os.environ, "PULUMI_HOME": str(home), "PULUMI_SKIP_UPDATE_CHECK": "true"}
@@ -21,7 +21,7 @@ def listed(home: Path) -> None:
 
 
 @pytest.mark.sandbox
-def test_the_cli_writes_logs_by_itself_and_none_into_a_home_of_ours_and_says_nothing_of_it(tmp_path: Path) -> None:
+def test_the_cli_writes_logs_by_default_but_silently_none_into_the_sandbox_home(tmp_path: Path) -> None:
     listed(tmp_path / "plain")
     assert list((tmp_path / "plain" / "logs").iterdir()), "the CLI writes no logs any more: engine_home.py is of no use"
     engine_home.prepare(tmp_path / "ours")
@@ -29,7 +29,7 @@ def test_the_cli_writes_logs_by_itself_and_none_into_a_home_of_ours_and_says_not
     assert (tmp_path / "ours" / "logs").read_text(encoding="utf-8") == engine_home.WHY
 
 
-def test_whoever_wants_logs_keeps_them(tmp_path: Path) -> None:
+def test_an_existing_log_directory_is_kept(tmp_path: Path) -> None:
     (tmp_path / "home" / "logs").mkdir(parents=True)
     engine_home.prepare(tmp_path / "home")
     assert (tmp_path / "home" / "logs").is_dir()

@@ -28,26 +28,26 @@ def test_both_providers_are_attached(state: SandboxState) -> None:
     assert environment(state)["PULUMI_DEBUG_PROVIDERS"] == "aws:2,kubernetes:3"
 
 
-def test_everything_that_keeps_state_does_so_in_the_sandbox(state: SandboxState) -> None:
+def test_all_state_is_kept_in_the_sandbox(state: SandboxState) -> None:
     found = environment(state)
     assert found["PULUMI_BACKEND_URL"] == f"file://{state.home}/pulumi"
     assert found["PULUMI_HOME"] == f"{state.home}/pulumi-home"
     assert found["KUBECONFIG"] == f"{state.home}/kubeconfig"
 
 
-def test_aws_tools_find_the_sandbox_and_no_credential_of_the_users(state: SandboxState) -> None:
+def test_aws_tools_use_the_sandbox_and_no_credentials_of_the_user(state: SandboxState) -> None:
     found = environment(state)
     assert found["AWS_ENDPOINT_URL"] == "http://127.0.0.1:1"
     assert found["AWS_EC2_METADATA_DISABLED"] == "true"
     assert {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} <= found.keys()
 
 
-def test_the_shims_come_first_then_the_tools_then_what_was_there(state: SandboxState) -> None:
+def test_path_has_the_shims_first_then_the_tools_then_the_users_entries(state: SandboxState) -> None:
     entries = environment(state)["PATH"].split(os.pathsep)
     assert entries == [f"{state.home}/bin", "/tools/pulumi/bin", "/tools/helm/bin", "/usr/bin", "/bin"]
 
 
-def test_a_tool_that_cannot_be_found_hinders_nothing(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_left_out_of_path(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> None:
         raise toolchain.ToolError(name)
 
@@ -55,7 +55,7 @@ def test_a_tool_that_cannot_be_found_hinders_nothing(state: SandboxState, monkey
     assert environment(state)["PATH"] == f"{state.home}/bin:/usr/bin:/bin"
 
 
-def test_a_region_of_the_users_is_kept(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_users_region_is_kept(state: SandboxState, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "AWS_REGION" not in environment(state)
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
     assert environment(state)["AWS_REGION"] == "eu-west-1"

@@ -1,4 +1,4 @@
-"""The language host under a real `pulumi`: programs that succeed, fail, hang, and are killed."""
+"""The language host with a real `pulumi`: programs that succeed, fail, hang, and are killed."""
 
 import json
 import os
@@ -28,7 +28,7 @@ SLEEPER = f"""
 
 
 class Project:
-    """A Pulumi project in a temporary directory, with a file backend and a home of its own."""
+    """A Pulumi project in a temporary directory, with its own file backend and home."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -120,7 +120,7 @@ def test_an_exception_shows_the_frames_of_the_program_and_fails_the_run(project:
     assert "runpy" not in output, "frames of the host are shown"
 
 
-def test_a_run_error_shows_its_text_alone(project: Project) -> None:
+def test_a_run_error_shows_only_its_text(project: Project) -> None:
     project.program("""
         import pulumi
         pulumi.log.debug("whispered")
@@ -146,7 +146,7 @@ def test_a_program_that_ends_its_process_fails_the_run_with_the_code(project: Pr
     assert "non-zero exit code: 7" in output
 
 
-def test_a_missing_program_is_named(project: Project) -> None:
+def test_a_missing_program_is_reported_by_path(project: Project) -> None:
     (project.root / "infra" / "__main__.py").unlink(missing_ok=True)
     code, output = project.run("preview")
     assert code != 0
@@ -155,7 +155,7 @@ def test_a_missing_program_is_named(project: Project) -> None:
 
 
 def test_policy_packs_see_the_resources_and_can_refuse_them(project: Project) -> None:
-    """Two at once: the host has prepared a process for one."""
+    """Two at once: the host has prepared only one process."""
     packs = [write_pack(project.root / "first"), write_pack(project.root / "second")]
     project.program("import pulumi")
     code, output = project.run("preview", *(word for pack in packs for word in ("--policy-pack", str(pack))))
@@ -191,7 +191,7 @@ def test_no_process_outlives_the_cli(project: Project, how: signal.Signals) -> N
         assert len(started) >= 2, "host and program are processes of their own"
         cli.send_signal(how)
         if how is signal.SIGINT:
-            # The first one asks the engine to finish what it does; this program never would.
+            # The first interrupt lets the engine finish running steps; this program never ends.
             time.sleep(1)
             cli.send_signal(how)
         _, alive = psutil.wait_procs(started, timeout=PATIENCE_SECONDS)

@@ -1,4 +1,4 @@
-"""Processes that wait for work: those forked, in a process of their own that has no threads, as the host has none."""
+"""Prepared child processes, tested in a separate process without threads, like the host."""
 
 from __future__ import annotations
 
@@ -47,39 +47,39 @@ def ask(process: subprocess.Popen[str], expression: str) -> object:
     return json.loads(pipes[1].readline())
 
 
-def gone(processes: list[psutil.Process]) -> bool:
+def ended(processes: list[psutil.Process]) -> bool:
     for process in processes:
         process.wait(SECONDS)
     return True
 
 
-def test_one_of_each_kind_is_ready_and_goes_with_a_host_that_is_killed() -> None:
+def test_one_child_of_each_kind_is_ready_and_ends_with_a_killed_host() -> None:
     with host() as (process, children):
         assert len(children) == 2
         process.send_signal(signal.SIGKILL)
-        assert gone(children)
+        assert ended(children)
 
 
-def test_those_that_nobody_took_are_ended() -> None:
+def test_unused_children_are_ended() -> None:
     with host() as (process, children):
         assert ask(process, "children.dismiss()") is None
-        assert gone(children)
+        assert ended(children)
 
 
-def test_what_a_child_printed_and_how_it_ended_is_known() -> None:
+def test_output_and_exit_code_of_a_child_are_available() -> None:
     with host() as (process, _):
-        told = "[child := children.take(captured=True), child.stdin.write(b'no task\\n'), child.stdin.flush()] and"
-        assert "JSONDecodeError" in str(ask(process, f"{told} child.stderr.read().decode()"))
+        send = "[child := children.take(captured=True), child.stdin.write(b'no task\\n'), child.stdin.flush()] and"
+        assert "JSONDecodeError" in str(ask(process, f"{send} child.stderr.read().decode()"))
         assert ask(process, "[child.wait(), child.terminate(), child.wait()]") == [1, None, 1]
 
 
-def test_a_child_that_is_ended_tells_the_signal() -> None:
+def test_the_exit_code_of_a_terminated_child_is_the_signal() -> None:
     with host() as (process, _):
         ended = ask(process, "[child := children.take(captured=False), child.terminate()] and child.wait()")
         assert ended == -signal.SIGTERM
 
 
-def test_a_second_one_is_a_new_interpreter_that_does_as_it_is_told() -> None:
+def test_a_second_child_is_a_new_interpreter_that_runs_its_task() -> None:
     with language_children.spawn(captured=True) as child:
         assert child.stdin is not None
         assert child.stderr is not None

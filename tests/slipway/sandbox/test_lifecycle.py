@@ -1,4 +1,4 @@
-"""A daemon of the test's own, started, killed and stopped as users and machines do it."""
+"""Starting, killing and stopping a separate daemon, as users and machines do."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Usage = namedtuple("Usage", "total used free")
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """One home for the tests that start a daemon: each start takes seconds, so they go on where the last one ended."""
+    """One home for the tests that start a daemon: a start takes seconds, so each continues where the last one ended."""
     home = tmp_path_factory.mktemp("sandbox")
     yield home
     lifecycle.stop(home=home)
 
 
-def gone(identities: list[ProcessIdentity], seconds: float = 5.0) -> bool:
-    """Whether all have ended, given a moment."""
+def ended(identities: list[ProcessIdentity], seconds: float = 5.0) -> bool:
+    """Whether all processes end within the time."""
     deadline = time.monotonic() + seconds
     while any(each.find() for each in identities) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -41,7 +41,7 @@ def gone(identities: list[ProcessIdentity], seconds: float = 5.0) -> bool:
 
 
 @pytest.mark.sandbox
-def test_two_starts_at_once_give_one_sandbox(home: Path) -> None:
+def test_two_concurrent_starts_give_one_sandbox(home: Path) -> None:
     found: list[SandboxState] = []
     said: list[str] = []
     starts = [threading.Thread(target=lambda: found.append(lifecycle.start(said.append, home=home))) for _ in range(2)]
@@ -55,7 +55,7 @@ def test_two_starts_at_once_give_one_sandbox(home: Path) -> None:
 
 
 @pytest.mark.sandbox
-def test_a_sandbox_that_runs_is_used_as_it_is(home: Path) -> None:
+def test_a_running_sandbox_is_reused(home: Path) -> None:
     first = lifecycle.start(home=home)
     assert lifecycle.start(home=home) == first
     port = int(first.aws_endpoint.rpartition(":")[2])
@@ -67,7 +67,7 @@ def test_a_sandbox_that_runs_is_used_as_it_is(home: Path) -> None:
 
 
 @pytest.mark.sandbox
-def test_aws_answers_where_the_state_says(home: Path) -> None:
+def test_aws_answers_at_the_endpoint_of_the_state(home: Path) -> None:
     state = lifecycle.start(home=home)
     sts = boto3.client(
         "sts",
@@ -80,7 +80,7 @@ def test_aws_answers_where_the_state_says(home: Path) -> None:
 
 
 @pytest.mark.sandbox
-def test_status_tells_what_runs_and_how_much_memory_it_takes(home: Path) -> None:
+def test_status_shows_running_processes_and_their_memory(home: Path) -> None:
     lifecycle.start(home=home)
     found = lifecycle.status(home)
     assert found.running
@@ -91,13 +91,13 @@ def test_status_tells_what_runs_and_how_much_memory_it_takes(home: Path) -> None
 
 
 @pytest.mark.sandbox
-def test_a_daemon_that_was_killed_leaves_no_children_and_the_next_start_recovers(home: Path) -> None:
+def test_a_killed_daemon_leaves_no_children_and_the_next_start_recovers(home: Path) -> None:
     first = lifecycle.start(home=home)
     children = list(load_children(home))
     (home / "pulumi" / "left-over").touch()
     assert children
     os.kill(first.daemon.pid, signal.SIGKILL)
-    assert gone([first.daemon, *children])
+    assert ended([first.daemon, *children])
     assert lifecycle.status(home).stale
     said: list[str] = []
     second = lifecycle.start(said.append, home=home)
@@ -108,45 +108,45 @@ def test_a_daemon_that_was_killed_leaves_no_children_and_the_next_start_recovers
 
 
 @pytest.mark.sandbox
-def test_stop_ends_everything_and_leaves_the_logs_alone(home: Path) -> None:
+def test_stop_ends_everything_and_keeps_the_logs(home: Path) -> None:
     state = lifecycle.start(home=home)
     processes = [state.daemon, *load_children(home)]
     assert lifecycle.stop(home=home)
-    assert gone(processes, 0)
+    assert ended(processes, 0)
     assert sorted(path.name for path in home.iterdir()) == ["lock", "logs"]
     assert lifecycle.stop(home=home) is False
     assert "stopped" in (home / "logs" / "daemon.log").read_text()
 
 
 @pytest.mark.sandbox
-def test_a_port_that_is_taken_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_and_nothing_is_left(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(SandboxError, match=rf"port {port} on 127\.0\.0\.1 is in use: give another one"):
+        with pytest.raises(SandboxError, match=rf"port {port} on 127\.0\.0\.1 is in use: choose another port"):
             lifecycle.start(home=tmp_path, aws_port=port)
     assert not (tmp_path / STATE_FILE).exists()
     assert not (tmp_path / CHILDREN_FILE).exists()
 
 
-def test_what_a_killed_daemon_left_running_is_ended_by_its_identity(tmp_path: Path) -> None:
+def test_orphans_of_a_killed_daemon_are_ended_by_identity(tmp_path: Path) -> None:
     dead = ProcessIdentity("daemon", os.getpid(), 1.0)
     save(SandboxState(tmp_path, dead, "http://127.0.0.1:1", 2, 3))
     pid = os.posix_spawnp("sleep", ["sleep", "60"], os.environ)
-    orphan, stranger = ProcessIdentity.of("etcd", pid), ProcessIdentity("api", os.getpid(), 1.0)
+    orphan, reused = ProcessIdentity.of("etcd", pid), ProcessIdentity("api", os.getpid(), 1.0)
     try:
-        save_children(tmp_path, (orphan, stranger))
-        said: list[str] = []
+        save_children(tmp_path, (orphan, reused))
+        messages: list[str] = []
         assert lifecycle.status(tmp_path).stale
-        assert lifecycle.stop(said.append, tmp_path)
+        assert lifecycle.stop(messages.append, tmp_path)
         assert orphan.find() is None
-        assert f"ended what it had left running: etcd ({pid})" in said
+        assert f"ended the processes it left running: etcd ({pid})" in messages
     finally:
         end([orphan])
 
 
-def test_a_missing_tool_is_reported_before_anything_is_touched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_reported_before_anything_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> Path:
         msg = f"{name} is not on this machine"
         raise SandboxError(msg)
@@ -157,19 +157,19 @@ def test_a_missing_tool_is_reported_before_anything_is_touched(tmp_path: Path, m
     assert [path.name for path in tmp_path.iterdir()] == ["lock"]
 
 
-def test_a_full_disk_is_reported_with_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_with_the_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(100 << 30, 100 << 30, 30 << 20))
     with pytest.raises(SandboxError, match=r"only 30 MiB are free at .*SLIPWAY_SANDBOX_HOME"):
         lifecycle.start(home=tmp_path)
 
 
-def test_a_home_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(SandboxError, match=r"the sandbox's directory .* cannot be used"):
+    with pytest.raises(SandboxError, match=r"the sandbox's directory .* can't be used"):
         lifecycle.start(home=tmp_path / "file" / "below")
 
 
-def test_where_no_sandbox_was_ever_started_there_is_nothing_to_stop(tmp_path: Path) -> None:
+def test_without_a_sandbox_there_is_nothing_to_stop(tmp_path: Path) -> None:
     assert lifecycle.stop(home=tmp_path / "none") is False
     assert not (tmp_path / "none").exists()
     assert lifecycle.status(tmp_path / "none").running is False

@@ -6,21 +6,21 @@ import pytest
 
 from slipway.sandbox.notes import FILE, Note, NoteKind, Notes, load_notes
 
-QUEUE = Note("urn::queue", NoteKind.RECORDED, "not at hand")
+QUEUE = Note("urn::queue", NoteKind.RECORDED, "not available")
 
 
-def test_another_process_reads_what_was_noted(tmp_path: Path) -> None:
+def test_another_process_reads_the_notes(tmp_path: Path) -> None:
     notes = Notes(tmp_path)
     notes.set(QUEUE)
     notes.set(Note("urn::a", NoteKind.STAND_IN, "x"))
     assert load_notes(tmp_path) == notes.all() == (Note("urn::a", NoteKind.STAND_IN, "x"), QUEUE)
 
 
-def test_a_later_note_of_the_same_kind_takes_the_place_of_the_first(tmp_path: Path) -> None:
+def test_a_later_note_of_the_same_kind_replaces_the_first(tmp_path: Path) -> None:
     notes = Notes(tmp_path)
     notes.set(QUEUE)
-    notes.set(Note("urn::queue", NoteKind.RECORDED, "still not at hand"))
-    assert [note.text for note in notes.all()] == ["still not at hand"]
+    notes.set(Note("urn::queue", NoteKind.RECORDED, "still not available"))
+    assert [note.text for note in notes.all()] == ["still not available"]
 
 
 def test_notes_are_cleared_by_kind_or_together(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_notes_are_cleared_by_kind_or_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "{", "{}", '[{"urn": "x"}]', '[{"urn": "x", "kind": "y", "text": "z"}]'])
-def test_a_file_that_cannot_be_read_holds_no_notes(tmp_path: Path, text: str | None) -> None:
+def test_an_unreadable_file_has_no_notes(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / FILE).write_text(text)
     assert load_notes(tmp_path) == ()

@@ -12,7 +12,7 @@ from slipway.sandbox.shims import LANGUAGE_HOST, install_shims
 
 @pytest.fixture
 def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `pulumi` that stands alone, as one built from source does."""
+    """A `pulumi` without a language host beside it, like one built from source."""
     path = tmp_path / "cli" / "pulumi"
     executable(path)
     monkeypatch.setattr(toolchain, "find", {"pulumi": path}.get)
@@ -27,7 +27,7 @@ def executable(path: Path) -> Path:
     return path
 
 
-def test_the_host_and_the_cli_stand_in_one_directory(cli: Path, tmp_path: Path) -> None:
+def test_the_host_and_the_cli_are_in_one_directory(cli: Path, tmp_path: Path) -> None:
     ours = tmp_path / "our shims"
     assert install_shims(ours) == [ours / LANGUAGE_HOST, ours / "pulumi"]
     assert (ours / "pulumi").samefile(cli)
@@ -37,7 +37,7 @@ def test_the_host_and_the_cli_stand_in_one_directory(cli: Path, tmp_path: Path) 
 
 def test_the_host_runs_with_this_interpreter_from_any_directory(cli: Path, tmp_path: Path) -> None:
     shim, _ = install_shims(tmp_path / "our shims")
-    # A module of the working directory must not take the place of an installed one.
+    # A module in the working directory must not shadow an installed one.
     (tmp_path / "slipway.py").write_text("raise SystemExit('shadowed')")
     with subprocess.Popen([shim, "127.0.0.1:1"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None
@@ -48,7 +48,7 @@ def test_the_host_runs_with_this_interpreter_from_any_directory(cli: Path, tmp_p
 
 
 @pytest.mark.parametrize("place", ["beside the CLI", "on PATH"])
-def test_the_official_host_is_left_to_work_and_ours_taken_away(
+def test_ours_is_removed_if_the_official_host_exists(
     cli: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     ours = tmp_path / "ours"
@@ -60,6 +60,6 @@ def test_the_official_host_is_left_to_work_and_ours_taken_away(
     assert list(ours.iterdir()) == []
 
 
-def test_without_a_cli_the_host_alone_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Path) -> None:
+def test_without_a_cli_only_the_host_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Path) -> None:
     monkeypatch.setattr(toolchain, "find", lambda name: None)
     assert install_shims(tmp_path / "ours") == [tmp_path / "ours" / LANGUAGE_HOST]

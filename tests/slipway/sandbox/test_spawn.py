@@ -10,7 +10,7 @@ from slipway.sandbox import IN_SANDBOX_SHELL, spawn
 
 
 def daemon(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    """Let another program stand for the daemon."""
+    """Run another program instead of the daemon."""
     monkeypatch.setattr(spawn, "_argv", lambda *_: [sys.executable, "-c", code])
 
 
@@ -22,7 +22,7 @@ def test_a_daemon_that_does_not_start_is_reported_by_its_last_error(
         spawn.spawn_daemon(tmp_path, None, None)
 
 
-def test_a_daemon_that_says_nothing_is_reported_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_daemon_without_output_is_reported_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     daemon(monkeypatch, "raise SystemExit(1)")
     with pytest.raises(SandboxError, match="its log is empty"):
         spawn.spawn_daemon(tmp_path, None, None)
@@ -46,7 +46,7 @@ time.sleep(60)
     assert marker.exists()
 
 
-def test_the_daemon_sees_no_credential_cluster_or_proxy_of_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_daemon_gets_no_credentials_cluster_or_proxy_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_PROFILE", "PULUMI_ACCESS_TOKEN", "KUBECONFIG", "HTTPS_PROXY", "http_proxy", "MOTO_ACCOUNT_ID"):
         monkeypatch.setenv(name, "x")
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
@@ -60,7 +60,7 @@ def test_the_daemon_sees_no_credential_cluster_or_proxy_of_the_users(monkeypatch
 
 
 @pytest.mark.parametrize(("shell", "expected"), [("", "30"), ("1", None)])
-def test_what_a_shell_of_a_sandbox_sets_for_the_engine_is_not_for_the_daemon(
+def test_the_daemon_ignores_what_a_sandbox_shell_sets_for_the_engine(
     shell: str, expected: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(IN_SANDBOX_SHELL, shell)

@@ -44,7 +44,7 @@ def state(tmp_path: Path) -> SandboxState:
         ({"SLIPWAY_SANDBOX_HOME": "", "XDG_STATE_HOME": "", "HOME": "/me"}, "/me/.local/state/slipway/sandbox"),
     ],
 )
-def test_the_home_is_where_the_environment_says(
+def test_the_home_directory_follows_the_environment(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], expected: str
 ) -> None:
     for name, value in variables.items():
@@ -52,36 +52,36 @@ def test_the_home_is_where_the_environment_says(
     assert default_home() == Path(expected)
 
 
-def test_a_state_is_read_as_it_was_written(state: SandboxState) -> None:
+def test_a_state_is_read_back_unchanged(state: SandboxState) -> None:
     save(state)
     assert load(state.home) == state
     assert list((load(state.home) or state).clusters) == ["dev", "prod"]
 
 
-def test_the_file_is_for_its_owner_alone(state: SandboxState) -> None:
+def test_only_the_owner_may_read_the_file(state: SandboxState) -> None:
     save(state)
     assert stat.S_IMODE((state.home / STATE_FILE).stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 99}', '{"format": 1, "home": "/x"}', '{"format": 1}'])
-def test_a_file_that_is_no_state_counts_as_none(tmp_path: Path, text: str) -> None:
+def test_an_invalid_state_file_counts_as_missing(tmp_path: Path, text: str) -> None:
     (tmp_path / STATE_FILE).write_text(text)
     assert load(tmp_path) is None
 
 
-def test_a_state_with_a_field_more_is_of_another_version(state: SandboxState) -> None:
+def test_a_state_with_an_unknown_field_counts_as_missing(state: SandboxState) -> None:
     save(state)
     path = state.home / STATE_FILE
     path.write_text(json.dumps({**json.loads(path.read_text()), "more": 1}))
     assert load(state.home) is None
 
 
-def test_alive_means_this_very_process(state: SandboxState) -> None:
+def test_alive_requires_the_same_process(state: SandboxState) -> None:
     assert is_alive(state)
     assert not is_alive(replace(state, daemon=replace(state.daemon, create_time=1.0)))
 
 
-def test_children_are_read_as_they_were_written(tmp_path: Path) -> None:
+def test_children_are_read_back_unchanged(tmp_path: Path) -> None:
     children = (ProcessIdentity("etcd", 1, 2.5), ProcessIdentity("api", 3, 4.5))
     save_children(tmp_path, children)
     assert load_children(tmp_path) == children

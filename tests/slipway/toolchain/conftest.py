@@ -27,7 +27,7 @@ FAKE_GO = """
 
 
 def is_gone(pid: int, patience: float = 5.0) -> bool:
-    """Whether a process ends within the time; a dead one that nobody has waited for counts as gone."""
+    """Whether a process ends within the time; a zombie counts as ended."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         try:
@@ -61,7 +61,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # The system's own directories, for sh and its commands.
     monkeypatch.setenv("PATH", os.pathsep.join([str(tmp_path / "bin"), "/usr/bin", "/bin"]))
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path / "cache"))
-    # Nothing may reach the network: whoever asks a host gets a refusal from here.
+    # Nothing may reach the network: this proxy refuses every connection.
     for name in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     versions.ask_once.cache_clear()
@@ -71,7 +71,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def gadget(machine: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
-    """A tool of the table that is built from a module on this machine, and is nowhere yet."""
+    """A tool of the table that is built from a module on this machine, and is not installed yet."""
     module = machine / "module"
     module.mkdir()
     (module / "go.mod").write_text("module slipway.local/tools/gadget\n\ngo 1.26\n")

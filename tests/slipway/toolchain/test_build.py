@@ -2,12 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from slipway.toolchain.build import arguments, go_command, obstacle
+from slipway.errors import AttemptError
+from slipway.toolchain.build import arguments, go_command, obstacle, require
 from slipway.toolchain.tools import Tool, get
 from tests.slipway.toolchain.conftest import FakeGo, WriteScript
 
 
-def test_the_linker_is_told_the_version() -> None:
+def test_the_linker_flags_contain_the_version() -> None:
     tool = get("kube-apiserver")
     assert tool.go is not None
     command = arguments(tool, tool.go, Path("/out/kube-apiserver"))
@@ -20,7 +21,7 @@ def test_the_linker_is_told_the_version() -> None:
     )
 
 
-def test_go_is_asked_for_its_version(fake_go: FakeGo) -> None:
+def test_the_version_of_go_is_read_from_its_output(fake_go: FakeGo) -> None:
     fake_go("")
     go = go_command()
     assert go is not None
@@ -32,12 +33,12 @@ def test_go_is_asked_for_its_version(fake_go: FakeGo) -> None:
     [
         ("go1.26.8", "local", None),
         ("go1.27", "auto", None),
-        ("go1.22.1", "auto", None),  # fetches the toolchain that go.mod asks for
+        ("go1.22.1", "auto", None),  # downloads the toolchain that go.mod needs
         ("go1.22.1", "local", "Go 1.22 at {path} is too old: install Go 1.26 or newer from https://go.dev/dl/"),
         ("go1.20.5", "auto", "Go 1.20 at {path} is too old: install Go 1.26 or newer from https://go.dev/dl/"),
     ],
 )
-def test_a_go_that_cannot_build_is_named_with_what_to_install(
+def test_a_go_that_is_too_old_is_reported_with_the_version_to_install(
     gadget: Tool, machine: Path, script: WriteScript, version: str, toolchain: str, expected: str | None
 ) -> None:
     path = script(machine / "bin" / "go", f"printf '{version}\\n{toolchain}\\n'")
@@ -46,7 +47,7 @@ def test_a_go_that_cannot_build_is_named_with_what_to_install(
 
 
 @pytest.mark.parametrize("body", [None, "exit 1", "echo what"])
-def test_no_go_or_a_broken_one_is_named_with_what_to_install(
+def test_a_missing_or_broken_go_is_reported_with_the_version_to_install(
     gadget: Tool, machine: Path, script: WriteScript, monkeypatch: pytest.MonkeyPatch, body: str | None
 ) -> None:
     # Not even the system's directories: some machines have a go there.
@@ -55,6 +56,8 @@ def test_no_go_or_a_broken_one_is_named_with_what_to_install(
         script(machine / "bin" / "go", body)
     assert gadget.go is not None
     assert go_command() is None
-    assert obstacle(gadget.go, None) == (
+    with pytest.raises(AttemptError) as caught:
+        require(gadget.go, None)
+    assert str(caught.value) == (
         "Go is not installed: install Go 1.26 or newer from https://go.dev/dl/ and put `go` on PATH"
     )

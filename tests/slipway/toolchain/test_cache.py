@@ -15,7 +15,7 @@ from slipway.toolchain.tools import Tool
         ({"HOME": "/c"}, "/c/.cache/slipway"),
     ],
 )
-def test_the_cache_is_where_the_environment_says(
+def test_the_cache_directory_follows_the_environment(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], expected: str
 ) -> None:
     for name in ("SLIPWAY_CACHE", "XDG_CACHE_HOME", "HOME"):
@@ -32,7 +32,7 @@ def test_a_directory_appears_only_when_it_is_complete(gadget: Tool) -> None:
     assert cache.binary(gadget).read_text() == "whole"
 
 
-def test_a_failure_leaves_nothing_and_keeps_what_was_there(gadget: Tool) -> None:
+def test_a_failure_leaves_no_partial_directory_and_keeps_the_previous_binary(gadget: Tool) -> None:
     with cache.filling(gadget) as directory:
         (directory / "bin" / gadget.name).write_text("old")
 
@@ -47,7 +47,7 @@ def test_a_failure_leaves_nothing_and_keeps_what_was_there(gadget: Tool) -> None
     assert [path.name for path in cache.directory(gadget).parent.iterdir()] == [cache.directory(gadget).name]
 
 
-def test_what_a_killed_process_left_is_not_built_upon(gadget: Tool) -> None:
+def test_a_partial_directory_of_a_killed_process_is_emptied(gadget: Tool) -> None:
     left = cache.directory(gadget).with_name(f".{cache.directory(gadget).name}.partial") / "bin" / "rubbish"
     left.parent.mkdir(parents=True)
     left.write_text("half")
@@ -55,7 +55,7 @@ def test_what_a_killed_process_left_is_not_built_upon(gadget: Tool) -> None:
         assert list((directory / "bin").iterdir()) == []
 
 
-def test_the_lock_lets_one_in_at_a_time_and_says_that_it_waits(gadget: Tool) -> None:
+def test_only_one_holds_the_lock_and_the_other_reports_that_it_waits(gadget: Tool) -> None:
     order: list[str] = []
     waiting = threading.Event()
 

@@ -26,14 +26,14 @@ def test_a_missing_tool_is_built_once_and_then_found(
     assert "building from source with Go, about 1 min" in capsys.readouterr().err
 
 
-def test_a_tool_that_is_there_is_not_built(gadget: Tool, machine: Path, script: WriteScript, fake_go: FakeGo) -> None:
+def test_an_installed_tool_is_not_built(gadget: Tool, machine: Path, script: WriteScript, fake_go: FakeGo) -> None:
     calls = fake_go("")
     own = script(machine / "bin" / "gadget", "echo v1.9.0")
     assert ensure(gadget.name) == own
     assert not calls.exists()
 
 
-def test_two_at_a_time_build_once(gadget: Tool, fake_go: FakeGo, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_concurrent_calls_build_once(gadget: Tool, fake_go: FakeGo, capsys: pytest.CaptureFixture[str]) -> None:
     calls = fake_go("sleep 0.5")
     paths: list[Path] = []
     threads = [threading.Thread(target=lambda: paths.append(ensure(gadget.name))) for _ in range(2)]
@@ -43,10 +43,10 @@ def test_two_at_a_time_build_once(gadget: Tool, fake_go: FakeGo, capsys: pytest.
         thread.join(20)
     assert paths == [cache.binary(gadget)] * 2
     assert builds(calls) == 1
-    assert "another process is making it" in capsys.readouterr().err
+    assert "another process is installing it" in capsys.readouterr().err
 
 
-def test_the_source_is_the_way_out_when_the_project_s_own_host_is_not_there(
+def test_a_tool_is_built_from_source_if_its_download_host_is_unreachable(
     gadget: Tool, fake_go: FakeGo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = fake_go("")
@@ -56,7 +56,7 @@ def test_the_source_is_the_way_out_when_the_project_s_own_host_is_not_there(
     assert builds(calls) == 1
 
 
-def test_when_nothing_works_one_message_names_every_way_and_the_ways_out(
+def test_if_every_way_fails_one_error_lists_them_and_what_to_do(
     gadget: Tool, fake_go: FakeGo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_go("echo 'main.go:1: undefined: x'; exit 1")
@@ -65,9 +65,9 @@ def test_when_nothing_works_one_message_names_every_way_and_the_ways_out(
     with pytest.raises(ToolError) as error:
         ensure(gadget.name)
     text = str(error.value)
-    assert text.startswith("gadget 1.2.3 is missing and could not be made:\n  - PATH and cache: not there\n")
+    assert text.startswith("gadget 1.2.3 is missing and can't be installed:\n  - PATH and cache: not found\n")
     assert "- its own installer: 127.0.0.1:9 does not answer" in text
-    assert re.search(r"- go build: `go` ended with code 1; the whole output is in .*gadget-1\.2\.3\.log", text)
+    assert re.search(r"- go build: `go` ended with code 1; the full output is in .*gadget-1\.2\.3\.log", text)
     assert "undefined: x" in text
     assert "https://example.org/gadget" in text
     assert "or set SLIPWAY_GADGET to its path" in text
@@ -76,10 +76,8 @@ def test_when_nothing_works_one_message_names_every_way_and_the_ways_out(
 
 
 @pytest.mark.parametrize("printed", ["gadget v1.2.4", "nothing of the kind"])
-def test_a_binary_that_is_not_what_was_asked_for_does_not_enter_the_cache(
-    gadget: Tool, fake_go: FakeGo, printed: str
-) -> None:
+def test_a_binary_of_another_version_is_not_cached(gadget: Tool, fake_go: FakeGo, printed: str) -> None:
     fake_go(f"""printf '#!/bin/sh\\necho {printed}\\n' > "$output"; chmod +x "$output"; exit 0""")
-    with pytest.raises(ToolError, match=r"the binary that was made says version .* instead of 1\.2\.3"):
+    with pytest.raises(ToolError, match=r"the resulting binary reports version .* instead of 1\.2\.3"):
         ensure(gadget.name)
     assert find(gadget.name) is None

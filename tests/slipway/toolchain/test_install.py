@@ -47,7 +47,7 @@ def host(machine: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
             self.wfile.write(content or b"")
 
         def log_message(self, *arguments: object) -> None:
-            """Says nothing."""
+            """Log nothing."""
 
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -90,17 +90,17 @@ def test_a_file_with_another_checksum_is_refused(gadget: Tool, host: Host, tmp_p
         fetch(gadget, Download(host.url + "/gadget", ".sha256"), tmp_path / "bin")
 
 
-def test_a_file_that_is_not_published_is_said_to_be_absent(gadget: Tool, host: Host, tmp_path: Path) -> None:
+def test_a_file_that_is_not_published_is_reported(gadget: Tool, host: Host, tmp_path: Path) -> None:
     with pytest.raises(AttemptError, match=r"127\.0\.0\.1:\d+ does not answer: .*404"):
         fetch(gadget, Download(host.url + "/gadget", ".sha256"), tmp_path / "bin")
 
 
-def test_a_system_without_a_published_binary_is_not_asked_for(gadget: Tool, tmp_path: Path) -> None:
+def test_nothing_is_downloaded_for_a_system_without_a_published_binary(gadget: Tool, tmp_path: Path) -> None:
     with pytest.raises(AttemptError, match="publishes no binary for"):
         fetch(gadget, Download("http://127.0.0.1:9/gadget", ".sha256", systems=("plan9",)), tmp_path / "bin")
 
 
-def test_the_installer_of_the_sdk_is_told_where_and_which(
+def test_the_installer_of_the_sdk_gets_the_directory_and_the_version(
     gadget: Tool, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert {"root", "version"} <= set(inspect.signature(PulumiCommand.install).parameters)
@@ -118,7 +118,7 @@ def test_the_installer_of_the_sdk_is_told_where_and_which(
 
 
 @pytest.mark.parametrize("kind", ["download", "pulumi"])
-def test_a_host_that_is_silent_costs_little_time(
+def test_a_host_that_does_not_answer_fails_quickly(
     gadget: Tool, host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setattr(install, "_ANSWER_SECONDS", 0.5)

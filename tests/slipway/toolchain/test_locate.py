@@ -10,11 +10,11 @@ from slipway.toolchain.tools import Tool, get
 from tests.slipway.toolchain.conftest import WriteScript
 
 
-def say(version: str) -> str:
+def printing(version: str) -> str:
     return f"echo gadget v{version}"
 
 
-def test_a_tool_that_is_nowhere_is_not_found(gadget: Tool) -> None:
+def test_a_tool_that_is_not_installed_is_not_found(gadget: Tool) -> None:
     assert find(gadget.name) is None
 
 
@@ -22,31 +22,31 @@ def test_places_are_searched_in_order(
     gadget: Tool, machine: Path, script: WriteScript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = []
-    script(cache.binary(gadget), "exit 1")  # never asked: what is in the cache was checked when it was put there
+    script(cache.binary(gadget), "exit 1")  # never run: a cached binary was verified before it was cached
     places.append("cache")
     assert (found := search(gadget)) is not None
     assert (found.source, found.version) == ("cache", "1.2.3")
 
-    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(script(machine / "assets" / "gadget", say("1.2.4")).parent))
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(script(machine / "assets" / "gadget", printing("1.2.4")).parent))
     assert (found := search(gadget)) is not None
     assert (found.source, found.version) == ("KUBEBUILDER_ASSETS", "1.2.4")
 
-    script(machine / "bin" / "gadget", say("1.2.5"))
+    script(machine / "bin" / "gadget", printing("1.2.5"))
     assert (found := search(gadget)) is not None
     assert (found.source, found.version) == ("PATH", "1.2.5")
 
-    monkeypatch.setenv("SLIPWAY_GADGET", str(script(machine / "own" / "thing", say("1.2.6"))))
+    monkeypatch.setenv("SLIPWAY_GADGET", str(script(machine / "own" / "thing", printing("1.2.6"))))
     assert (found := search(gadget)) is not None
     assert (found.source, found.version) == ("SLIPWAY_GADGET", "1.2.6")
     assert find(gadget.name) == machine / "own" / "thing"
 
 
 @pytest.mark.parametrize("version", ["1.2.2", "2.0.0", ""])
-def test_a_binary_of_a_wrong_version_is_passed_over_and_reported_once(
+def test_a_binary_of_a_wrong_version_is_skipped_and_reported_once(
     gadget: Tool, machine: Path, script: WriteScript, caplog: pytest.LogCaptureFixture, version: str
 ) -> None:
-    wrong = script(machine / "bin" / "gadget", say(version))
-    script(cache.binary(gadget), say("1.2.3"))
+    wrong = script(machine / "bin" / "gadget", printing(version))
+    script(cache.binary(gadget), printing("1.2.3"))
     assert find(gadget.name) == cache.binary(gadget)
     assert find(gadget.name) == cache.binary(gadget)
     (record,) = caplog.records
@@ -59,10 +59,10 @@ def test_a_binary_of_a_wrong_version_is_passed_over_and_reported_once(
 def test_a_variable_is_obeyed_and_a_wrong_version_reported(
     gadget: Tool, machine: Path, script: WriteScript, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = script(machine / "old", say("0.9.0"))
+    old = script(machine / "old", printing("0.9.0"))
     monkeypatch.setenv("SLIPWAY_GADGET", str(old))
     assert find(gadget.name) == old
-    assert "0.9.0, used as told" in caplog.text
+    assert "is version 0.9.0; it is used because the variable names it" in caplog.text
 
 
 def test_a_variable_that_names_no_binary_is_an_error(

@@ -1,4 +1,4 @@
-"""`python -m slipway.toolchain` as make and people run it."""
+"""`python -m slipway.toolchain`, as make and users run it."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from slipway.toolchain.tools import Tool, get
 from tests.slipway.toolchain.conftest import FakeGo, WriteScript, is_gone
 
 
-def test_the_list_says_of_every_tool_what_is_wanted_and_where_it_is(
+def test_the_list_shows_wanted_version_and_path_of_every_tool(
     machine: Path, script: WriteScript, capsys: pytest.CaptureFixture[str]
 ) -> None:
     helm = script(machine / "bin" / "helm", "echo v3.99.1")
@@ -27,13 +27,13 @@ def test_the_list_says_of_every_tool_what_is_wanted_and_where_it_is(
     assert lines["cache:"] == f"cache: {machine / 'cache'}"
 
 
-def test_a_tool_that_cannot_be_had_ends_with_one_message_and_code_1(
+def test_a_tool_that_cannot_be_installed_ends_with_one_error_and_code_1(
     gadget: Tool, machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("slipway.toolchain.__main__.TOOLS", {gadget.name: gadget})
     monkeypatch.setenv("PATH", str(machine / "bin"))
     assert main(["ensure", gadget.name]) == 1
-    assert "error: gadget 1.2.3 is missing and could not be made:" in capsys.readouterr().err
+    assert "error: gadget 1.2.3 is missing and can't be installed:" in capsys.readouterr().err
 
 
 def test_an_unknown_name_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,7 +44,7 @@ def test_an_unknown_name_is_a_usage_error(capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_ends_the_compiler_and_leaves_nothing_half_made(
+def test_an_interrupt_ends_the_compiler_and_leaves_nothing_incomplete(
     machine: Path, fake_go: FakeGo, how: signal.Signals
 ) -> None:
     compiler = machine / "compiler"
@@ -57,7 +57,7 @@ def test_an_interrupt_ends_the_compiler_and_leaves_nothing_half_made(
         process.send_signal(how)
         _, errors = process.communicate(timeout=20)
     assert process.returncode == 130
-    assert "interrupted; nothing half-made is left" in errors
+    assert "interrupted; run the same command again to continue" in errors
     assert "Traceback" not in errors
     assert is_gone(int(compiler.read_text()))
     left = [path.name for path in cache.directory(get("helm")).parent.iterdir()]

@@ -31,13 +31,13 @@ def test_a_failure_shows_its_last_lines_and_the_log(tmp_path: Path, script: Writ
     tool = script(tmp_path / "tool", "seq 1 100; echo 'no such module'; exit 4")
     with pytest.raises(AttemptError) as failure:
         go(tool, tmp_path / "log")
-    assert f"`tool` ended with code 4; the whole output is in {tmp_path / 'log'}" in str(failure.value)
+    assert f"`tool` ended with code 4; the full output is in {tmp_path / 'log'}" in str(failure.value)
     assert "no such module" in str(failure.value)
     assert "| 50" not in str(failure.value)
 
 
-def test_a_command_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(AttemptError, match=r"cannot start .*: No such file"):
+def test_a_command_that_does_not_exist_is_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(AttemptError, match=r"can't start .*: No such file"):
         go(tmp_path / "nothing", tmp_path / "log")
 
 

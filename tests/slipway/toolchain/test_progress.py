@@ -31,7 +31,7 @@ def test_a_terminal_gets_one_line_that_rewrites_itself_and_fits(monkeypatch: pyt
     progress = Progress("gadget", stream)
     clock.now += 75
     progress.update("x" * 100)
-    progress.finish("made")
+    progress.finish("installed")
     first, last = stream.getvalue().split("\r\x1b[K")[1:]
     assert first == "gadget: 1 min 15 s, " + "x" * 19
-    assert last == "gadget: made after 1 min 15 s\n"
+    assert last == "gadget: installed after 1 min 15 s\n"

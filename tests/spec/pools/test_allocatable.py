@@ -32,6 +32,16 @@ def test_karpenter_chooses_among_all_types_and_a_managed_group_may_get_the_small
     assert fixed[0].memory_mib == min(node.memory_mib for node in elastic)
 
 
+def test_a_pod_of_a_managed_group_must_fit_the_fewest_cpus_and_the_least_memory_of_any_type() -> None:
+    # 8 vCPUs with 16 GiB, and 4 vCPUs with 32 GiB.
+    types = ["c7i.2xlarge", "r7i.xlarge"]
+    elastic = allocatable(spec(preset="cpu", instanceTypes=types))
+    (fixed,) = allocatable(spec(preset="cpu", provisioner="managed", instanceTypes=types))
+    by_type = {room.instance_type: room for room in elastic}
+    assert fixed.cpu_millis == by_type["r7i.xlarge"].cpu_millis < by_type["c7i.2xlarge"].cpu_millis
+    assert fixed.memory_mib == by_type["c7i.2xlarge"].memory_mib < by_type["r7i.xlarge"].memory_mib
+
+
 @pytest.mark.parametrize(
     ("pool", "devices"),
     [

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import pytest
 
 from tests.spec.settings.bad import NOT_GIVEN, ROWS
+from tests.spec.settings.bad.row import Bad
 from tests.spec.settings.stack import BASE, STACK, changed, loaded, problems
 
 SECTIONS = sorted({row.path.partition(".")[0] for row in ROWS})
+OTHER_VALUES: Final = {
+    "access key": "(not shown)",
+    "model hub token": "(not shown)",
+    # What decides is no value of the file.
+    "no room for all nodes": "room for 507",
+    "EFA on a type without": ["g6.xlarge"],
+    "images unpacked side by side on a slow disk": 125,
+}
+"""Values that are reported although the file has others at that place."""
 
 
 def test_the_base_stack_is_valid_and_warns_of_nothing() -> None:
@@ -32,3 +44,32 @@ def test_a_bad_input_is_refused_by_path_rule_and_mend(section: str) -> None:
         assert row.rule in found[0].rule, said
         assert row.fix in found[0].fix, said
         assert "Give a value that the rule allows" not in found[0].fix, said
+
+
+def value_at(data: Any, path: str) -> Any:
+    """The value at a dotted path; None where there is none."""
+    for part in path.split("."):
+        if isinstance(data, list):
+            data = data[int(part)]
+        elif isinstance(data, dict) and part in data:
+            data = data[part]
+        else:
+            return None
+    return data
+
+
+def reported(row: Bad) -> Any:
+    return problems(changed(row.changes), stack=str(row.changes.get("environment.name", STACK)))[0].value
+
+
+def test_what_is_reported_is_the_value_of_the_file_or_the_key_that_is_wrong() -> None:
+    named = {row.what for row in ROWS}
+    assert OTHER_VALUES.keys() <= named
+    for row in ROWS:
+        given = value_at(changed(row.changes), row.path)
+        if row.what in OTHER_VALUES:
+            assert reported(row) == OTHER_VALUES[row.what], row
+        elif given is not None and not isinstance(given, dict | list):
+            value = reported(row)
+            # A network is reported as a value of its type.
+            assert value == given or str(value) in (str(given), row.path.rpartition(".")[2]), row

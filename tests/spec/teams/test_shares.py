@@ -77,6 +77,15 @@ def test_no_container_is_larger_than_the_largest_node_that_its_team_may_use() ->
     assert largest_node(settings.teams["language"], known)["cpu"] == top
 
 
+def test_of_pools_of_different_sizes_the_largest_bounds_processors_and_memory() -> None:
+    settings, known = platform(), pools()
+    found = [room for name in settings.teams["vision"].shares for room in allocatable(known[name])]
+    assert len({room.cpu_millis for room in found}) > 1
+    bound = largest_node(settings.teams["vision"], known)
+    assert all(room.cpu_millis <= bound["cpu"] and room.memory_mib <= bound["memory"] for room in found)
+    assert (bound["cpu"], bound["memory"]) in [(room.cpu_millis, room.memory_mib) for room in found]
+
+
 def test_every_pool_but_that_of_controllers_is_shared() -> None:
     known = pools()
     assert sorted(name for name, pool in known.items() if shareable(pool)) == sorted({*known} - {"system"})

@@ -1,4 +1,4 @@
-"""GitHub's API, answered from what a test says stands there."""
+"""A fake of GitHub's API, with the content that a test sets."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import pytest
 
 
 def archive(files: Mapping[str, str | bytes]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as opened:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as opened:
         for name, text in files.items():
             opened.writestr(name, text)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 @dataclass
 class FakeApi:
-    """Answers from `lists`, and remembers what was sent."""
+    """Answers from `lists`, and records requests."""
 
     lists: dict[str, list[Any]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
@@ -40,7 +40,7 @@ class FakeApi:
         return self.files[path]
 
     def artifact(self, run: int, name: str, content: Mapping[str, str | bytes], **more: Any) -> None:
-        """Lets a run have one more artifact."""
+        """Add an artifact to a run."""
         pages = self.lists.setdefault(f"actions/runs/{run}/artifacts", [{"artifacts": []}])
         number = len(pages[0]["artifacts"]) + 1
         data = archive(content)

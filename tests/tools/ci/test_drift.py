@@ -25,14 +25,14 @@ def test_drift_opens_an_issue(api: FakeApi) -> None:
     assert "https://github.com/owner/slipway/actions/runs/7" in document["body"]
 
 
-def test_the_next_night_changes_it_in_place(api: FakeApi) -> None:
+def test_the_next_run_updates_the_issue(api: FakeApi) -> None:
     api.artifact(7, "drift-dev", {"verdict": "drift\n", "drift.md": "~ a subnet"})
     api.lists["issues"] = [issue(5, "Drift: stack dev", author="someone"), issue(6, "Drift: stack dev")]
     run(api, ENVIRONMENT)
     assert [(method, path) for method, path, _ in api.sent] == [("PATCH", "issues/6")]
 
 
-def test_it_is_closed_when_nothing_is_left_of_it(api: FakeApi) -> None:
+def test_the_issue_is_closed_when_there_is_no_drift(api: FakeApi) -> None:
     api.artifact(7, "drift-dev", {"verdict": "same\n"})
     api.lists["issues"] = [issue(6, "Drift: stack dev")]
     run(api, ENVIRONMENT)
@@ -40,7 +40,7 @@ def test_it_is_closed_when_nothing_is_left_of_it(api: FakeApi) -> None:
     assert api.sent[1][2] == {"state": "closed"}
 
 
-def test_of_a_stack_that_could_not_be_looked_at_nothing_is_said(api: FakeApi) -> None:
+def test_the_issue_of_a_stack_that_was_not_checked_is_unchanged(api: FakeApi) -> None:
     api.artifact(7, "drift-dev", {"verdict": "same\n"})
     api.lists["issues"] = [issue(6, "Drift: stack prod"), issue(8, "Drift: stack dev", pull_request={})]
     run(api, ENVIRONMENT)

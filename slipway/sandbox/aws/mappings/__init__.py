@@ -1,4 +1,4 @@
-"""All rows: the types of pulumi_aws that live in moto."""
+"""All resource mappings: the types of pulumi_aws that are kept in moto."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Scheduled scaling and budgets."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _read_schedule(aws: Aws, id: str, names: Inputs) -> Item | None:
     return None
 
 
-# Moto does not ask whether the group exists.
+# Moto does not check whether the group exists.
 SCHEDULE = ResourceMapping(
     "aws:autoscaling/schedule:Schedule",
     "autoscaling",
@@ -48,13 +48,13 @@ def _create_budget(aws: Aws, inputs: Inputs) -> str:
 def _read_budget(aws: Aws, id: str, names: Inputs) -> Item | None:
     name = id.split(":", 1)[1]
     budget = Call("describe_budget", {"AccountId": "{account}", "BudgetName": name}, item="Budget")
-    found = find(aws, "budgets", budget, aws.names())
-    if found is None:
+    item = find(aws, "budgets", budget, aws.names())
+    if item is None:
         return None
-    return {**found, "name": name, "limitAmount": found.get("BudgetLimit", {}).get("Amount")}
+    return {**item, "name": name, "limitAmount": item.get("BudgetLimit", {}).get("Amount")}
 
 
-# Moto 5.2.5 has no UpdateBudget: updates are recorded.
+# Moto 5.2.5 has no UpdateBudget: updates are only recorded.
 BUDGET = ResourceMapping(
     "aws:budgets/budget:Budget",
     "budgets",

@@ -1,8 +1,8 @@
-"""What the rows of EC2 have in common.
+"""What the mappings of EC2 have in common.
 
-Which changes force a new object: ForceNew in hashicorp/terraform-provider-aws, internal/service/ec2, on which
-pulumi-aws is built; vpc_endpoint.go, vpc_flow_log.go, vpc_nat_gateway.go and vpc_security_group_ingress_rule.go were
-read 2026-11. Of the other types: what EC2 has no operation to change (API Reference, 2016-11-15).
+Source of the changes that force a replacement: ForceNew in hashicorp/terraform-provider-aws, internal/service/ec2, on
+which pulumi-aws is built; vpc_endpoint.go, vpc_flow_log.go, vpc_nat_gateway.go and vpc_security_group_ingress_rule.go,
+read 2026-11. For other types: what EC2 has no operation to change (API Reference, 2016-11-15).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ SERVICE = "ec2"
 
 
 def tags(specification: str) -> Tags:
-    """EC2 tags any object by its id; at creation it wants the name of the resource type."""
+    """EC2 tags any object by its id; at creation it requires the name of the resource type."""
     return Tags("create_tags", "delete_tags", {"Resources": ["{id}"]}, specification=specification)
 
 
@@ -23,7 +23,7 @@ def described(operation: str, ids: str, items: str) -> Call:
 
 
 def by_id(operation: str, parameter: str) -> Call:
-    """A call that needs nothing but the id."""
+    """A call that needs only the id."""
     return Call(operation, target={parameter: "{id}"})
 
 

@@ -1,10 +1,11 @@
 """EFS file systems, their mount targets and access points.
 
-Which changes force a new file system: hashicorp/terraform-provider-aws internal/service/efs/file_system.go, read
-2026-11; of a mount target and an access point: what EFS has no operation to change (API Reference, 2015-02-01).
+Source of the changes that force a new file system: hashicorp/terraform-provider-aws internal/service/efs/
+file_system.go, read 2026-11; for mount targets and access points: what EFS has no operation to change (API Reference,
+2015-02-01).
 """
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ _DESCRIBE = Call("describe_file_systems", target={"FileSystemId": "{id}"}, item=
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, SERVICE, _DESCRIBE, {"id": id})
-    if found is None:
+    item = find(aws, SERVICE, _DESCRIBE, {"id": id})
+    if item is None:
         return None
     policies = aws.call(SERVICE, "describe_lifecycle_configuration", FileSystemId=id)["LifecyclePolicies"]
-    return {**found, "LifecyclePolicies": policies}
+    return {**item, "LifecyclePolicies": policies}
 
 
 def _set_lifecycle(aws: Aws, id: str, inputs: Inputs) -> None:
-    """AWS takes one transition a policy, Pulumi any number."""
-    given = {"lifecyclePolicies": inputs.get("lifecyclePolicies") or []}
-    Call("put_lifecycle_configuration", {"FileSystemId": "{id}"})(aws, SERVICE, given, {"id": id})
+    """Send all policies: AWS replaces the whole configuration, and an empty one turns it off."""
+    policies = {"lifecyclePolicies": inputs.get("lifecyclePolicies") or []}
+    Call("put_lifecycle_configuration", {"FileSystemId": "{id}"})(aws, SERVICE, policies, {"id": id})
 
 
 FILE_SYSTEM = ResourceMapping(
@@ -50,11 +51,11 @@ _DESCRIBE_TARGET = Call("describe_mount_targets", target={"MountTargetId": "{id}
 
 
 def _read_target(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, SERVICE, _DESCRIBE_TARGET, {"id": id})
-    if found is None:
+    item = find(aws, SERVICE, _DESCRIBE_TARGET, {"id": id})
+    if item is None:
         return None
     groups = aws.call(SERVICE, "describe_mount_target_security_groups", MountTargetId=id)["SecurityGroups"]
-    return {**found, "SecurityGroups": groups}
+    return {**item, "SecurityGroups": groups}
 
 
 MOUNT_TARGET = ResourceMapping(
@@ -101,7 +102,7 @@ POLICY = ResourceMapping(
     create=_PUT_POLICY,
     id="{fileSystemId}",
     read=Call("describe_file_system_policy", target={"FileSystemId": "{id}"}),
-    # moto has no operation that removes a policy: it goes with its file system.
+    # Moto has no operation that removes a policy: it is deleted with its file system.
     delete=None,
     force_new=frozenset({"fileSystemId"}),
     settings=(Setting(("policy", "fileSystemId"), _PUT_POLICY, at_create=False),),

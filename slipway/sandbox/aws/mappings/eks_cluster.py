@@ -1,10 +1,11 @@
 """EKS clusters: the object in moto, its security group, and the API server behind its endpoint.
 
-Which changes force a new cluster: hashicorp/terraform-provider-aws internal/service/eks/cluster.go, read 2026-11.
-Moto 5.2.5 has UpdateClusterConfig for the VPC configuration, logging and remote networks; other updates are recorded.
+Source of the changes that force a new cluster: hashicorp/terraform-provider-aws internal/service/eks/cluster.go, read
+2026-11. Moto 5.2.5 has UpdateClusterConfig for the VPC configuration, logging and remote networks; other updates are
+only recorded.
 """
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001, ARG005
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from slipway.sandbox.aws.mapping import ALWAYS, Call, Inputs, Item, ResourceMapp
 
 SERVICE = "eks"
 DEFAULT_VERSION = "1.35"
-"""What a cluster without a version gets; in standard support until 2027-03-27
+"""Version of a cluster that names none; in standard support until 2027-03-27
 (https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, read 2026-11).
 """
 
@@ -29,7 +30,7 @@ _OWNER_TAG = "aws:eks:cluster-name"
 
 
 def _logging(enabled: list[str]) -> dict[str, Any]:
-    """AWS takes the types that are on and those that are off."""
+    """AWS takes the enabled log types and the disabled ones."""
     off = [name for name in _LOG_TYPES if name not in enabled]
     parts = [{"types": list(enabled), "enabled": True}, {"types": off, "enabled": False}]
     return {"clusterLogging": [part for part in parts if part["types"]]}
@@ -42,7 +43,7 @@ def _request(inputs: Inputs) -> Inputs:
 
 
 def _check_subnets(aws: Aws, id: str, inputs: Inputs) -> None:
-    """EKS wants subnets of two zones (https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)."""
+    """EKS requires subnets in two zones (https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)."""
     subnets = aws.call("ec2", "describe_subnets", SubnetIds=list(inputs["vpcConfig"]["subnetIds"]))["Subnets"]
     if len({subnet["AvailabilityZone"] for subnet in subnets}) < 2:
         operation, msg = "eks create_cluster", "Subnets specified must be in at least two different AZs"
@@ -55,7 +56,7 @@ def _security_groups(aws: Aws, cluster: str) -> list[dict[str, Any]]:
 
 
 def _make_security_group(aws: Aws, id: str, inputs: Inputs) -> None:
-    """The group EKS puts on the control plane's interfaces and on managed nodes; its members reach each other."""
+    """The group that EKS assigns to the control plane's interfaces and to managed nodes, which may reach each other."""
     if _security_groups(aws, id):
         return
     subnet = aws.call("ec2", "describe_subnets", SubnetIds=[inputs["vpcConfig"]["subnetIds"][0]])["Subnets"][0]
@@ -89,7 +90,7 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
     if groups:
         vpc |= {"clusterSecurityGroupId": groups[0]["GroupId"], "vpcId": groups[0]["VpcId"]}
     enabled = [part["types"] for part in cluster["logging"]["clusterLogging"] if part["enabled"]]
-    found = {
+    item = {
         **cluster,
         "vpcConfig": vpc,
         "enabledClusterLogTypes": [name for types in enabled for name in types],
@@ -99,9 +100,9 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
     }
     endpoint = aws.clusters.get(id) if aws.clusters is not None else None
     if endpoint is not None:
-        found["endpoint"] = endpoint.server
-        found["certificateAuthority"] = {"data": endpoint.certificate_authority}
-    return found
+        item["endpoint"] = endpoint.server
+        item["certificateAuthority"] = {"data": endpoint.certificate_authority}
+    return item
 
 
 def _issuer(aws: Aws, cluster: str) -> str:
@@ -122,7 +123,7 @@ def _update_logging(aws: Aws, id: str, inputs: Inputs) -> None:
 
 def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
     if outputs.get("deletionProtection") in (True, "true"):
-        msg = f"cluster {id} has deletion protection: set deletionProtection to false and apply that first"
+        msg = f"cluster {id} has deletion protection: set deletionProtection to false and run `up` first"
         raise AwsError(_DELETE, "InvalidRequestException", msg)
     aws.call(SERVICE, "delete_cluster", name=id)
     if aws.clusters is not None:
@@ -132,9 +133,9 @@ def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
 
 
 def _refuse(old: Inputs, new: Inputs) -> str | None:
-    """A control plane goes up one minor version at a time
-    (https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html, read 2026-11). The way back by one, within
-    seven days of it, is not imitated: it hangs on insights that nothing here makes.
+    """EKS updates a control plane by one minor version at a time
+    (https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html, read 2026-11). The roll-back by one version,
+    possible for seven days, is not supported here: it depends on cluster insights, which the sandbox does not have.
     """
     before, after = str(old.get("version", "")), str(new.get("version", ""))
     if before == after or "." not in before or "." not in after:
@@ -144,7 +145,7 @@ def _refuse(old: Inputs, new: Inputs) -> str | None:
         return None
     return (
         f"InvalidParameterException: Unsupported Kubernetes minor version update from {before} to {after}: "
-        "EKS goes up one minor version at a time"
+        "EKS updates one minor version at a time"
     )
 
 
@@ -174,7 +175,7 @@ CLUSTER = ResourceMapping(
             "outpostConfig.controlPlanePlacement",
         }
     ),
-    # Envelope encryption cannot be taken away again.
+    # Envelope encryption can't be turned off again.
     replace_if=lambda path, old, new: path == "encryptionConfig" and "encryptionConfig" not in new,
     settings=(
         Setting((ALWAYS,), _make_security_group),

@@ -1,11 +1,11 @@
-"""EKS node groups; after each change the observer makes Node objects of them.
+"""EKS node groups; after each change the observer updates their Node objects.
 
-Which changes force a new group: hashicorp/terraform-provider-aws internal/service/eks/node_group.go, read 2026-11.
-Moto 5.2.5 has UpdateNodegroupConfig; a new version of Kubernetes, of the AMI or of the launch template and new tags are
-recorded.
+Source of the changes that force a new group: hashicorp/terraform-provider-aws internal/service/eks/node_group.go, read
+2026-11. Moto 5.2.5 has UpdateNodegroupConfig; a new version of Kubernetes, of the AMI or of the launch template, and
+new tags, are only recorded.
 """
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DESCRIBE = Call("describe_nodegroup", target=_GROUP, item="nodegroup")
 
 
 def _launch_template(aws: Aws, inputs: Inputs) -> Mapping[str, Any] | None:
-    """The data of the version in use. AWS refuses a group whose template or version does not exist."""
+    """The data of the template's version in use. AWS refuses a group whose template or version does not exist."""
     wanted = inputs.get("launchTemplate")
     if not wanted:
         return None
@@ -39,7 +39,7 @@ def _launch_template(aws: Aws, inputs: Inputs) -> Mapping[str, Any] | None:
 
 
 def _check(aws: Aws, id: str, inputs: Inputs) -> None:
-    """What EKS checks before it makes a group: its subnets, its template, its sizes."""
+    """The checks that EKS makes before it creates a group: subnets, launch template, sizes."""
     aws.call("ec2", "describe_subnets", SubnetIds=list(inputs["subnetIds"]))
     _launch_template(aws, inputs)
     sizes = inputs["scalingConfig"]
@@ -53,18 +53,18 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
     group = find(aws, SERVICE, _DESCRIBE, names)
     if group is None:
         return None
-    # Moto's defaults for these are of 2021; AWS takes the cluster's version.
-    found = {key: value for key, value in group.items() if key not in ("releaseVersion", "remoteAccess")}
-    found["version"] = names.get("version")
-    if found["version"] is None:
+    # Moto's defaults for these are from 2021; AWS uses the cluster's version.
+    item = {key: value for key, value in group.items() if key not in ("releaseVersion", "remoteAccess")}
+    item["version"] = names.get("version")
+    if item["version"] is None:
         cluster = find(aws, SERVICE, Call("describe_cluster", {"name": "{clusterName}"}, item="cluster"), names)
-        found["version"] = (cluster or {}).get("version")
+        item["version"] = (cluster or {}).get("version")
     resources = {"autoscalingGroups": group["resources"]["autoScalingGroups"]}
-    return {**found, "resources": [resources], "nodeRoleArn": group["nodeRole"], "subnetIds": group["subnets"]}
+    return {**item, "resources": [resources], "nodeRoleArn": group["nodeRole"], "subnetIds": group["subnets"]}
 
 
 def _configure(aws: Aws, id: str, inputs: Inputs) -> None:
-    """Sizes and update settings as they are; of labels and taints AWS takes what to set and what to remove."""
+    """Send sizes and update settings; for labels and taints AWS takes what to set and what to remove."""
     names = {**inputs, "id": id}
     live = find(aws, SERVICE, _DESCRIBE, names) or {}
     shape = aws.input_shape(SERVICE, "update_nodegroup_config")
@@ -83,10 +83,10 @@ def _label_changes(live: Mapping[str, str], wanted: Mapping[str, str]) -> dict[s
 
 
 def _taint_changes(live: list[dict[str, str]], wanted: list[dict[str, str]]) -> dict[str, Any]:
-    """A taint is known by its key and effect."""
+    """Key and effect identify a taint."""
     kept = {(taint["key"], taint["effect"]) for taint in wanted}
-    gone = [taint for taint in live if (taint["key"], taint["effect"]) not in kept]
-    return {key: value for key, value in {"addOrUpdateTaints": wanted, "removeTaints": gone}.items() if value}
+    removed = [taint for taint in live if (taint["key"], taint["effect"]) not in kept]
+    return {key: value for key, value in {"addOrUpdateTaints": wanted, "removeTaints": removed}.items() if value}
 
 
 def _observe(aws: Aws, id: str, inputs: Inputs) -> None:
@@ -104,7 +104,7 @@ def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
             aws.nodes.node_group_deleted(cluster, group)
 
 
-def _template_comes_or_goes(path: str, old: Inputs, new: Inputs) -> bool:
+def _adds_or_removes_template(path: str, old: Inputs, new: Inputs) -> bool:
     return path == "launchTemplate" and ("launchTemplate" in old) != ("launchTemplate" in new)
 
 
@@ -136,10 +136,10 @@ NODE_GROUP = ResourceMapping(
             "subnetIds",
         }
     ),
-    # A group keeps to having a template, or none.
-    replace_if=_template_comes_or_goes,
+    # A launch template can't be added to a group or removed from it.
+    replace_if=_adds_or_removes_template,
     settings=(
-        # At creation too: moto's CreateNodegroup passes over the update settings.
+        # At creation too: moto's CreateNodegroup ignores the update settings.
         Setting(("scalingConfig", "updateConfig", "nodeRepairConfig", "labels", "taints"), _configure),
         Setting((ALWAYS,), _observe),
     ),

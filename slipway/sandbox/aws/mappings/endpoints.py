@@ -1,6 +1,6 @@
 """VPC endpoints and flow logs."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001, ARG005
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _LISTS = {"routeTableIds": "RouteTableIds", "subnetIds": "SubnetIds", "securityG
 
 
 def _read_endpoint(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, ec2.SERVICE, _DESCRIBE, {"id": id})
-    if found is None:
+    item = find(aws, ec2.SERVICE, _DESCRIBE, {"id": id})
+    if item is None:
         return None
-    return {**found, "SecurityGroupIds": [group["GroupId"] for group in found.get("Groups") or []]}
+    return {**item, "SecurityGroupIds": [group["GroupId"] for group in item.get("Groups") or []]}
 
 
 def _modify_endpoint(aws: Aws, id: str, inputs: Inputs) -> None:
@@ -71,7 +71,7 @@ _RESOURCES = {
 
 
 def _of_resource(inputs: Inputs) -> Inputs:
-    """AWS has one member for what Pulumi has five properties for."""
+    """AWS has one parameter where Pulumi has five properties."""
     target = next(name for name in _RESOURCES if inputs.get(name))
     rest = {key: value for key, value in inputs.items() if key not in _RESOURCES}
     return {**rest, "resourceIds": [inputs[target]], "resourceType": _RESOURCES[target]}

@@ -1,6 +1,6 @@
 """EventBridge rules and targets."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _ARN = "arn:{partition}:events:{region}:{account}:rule/{id}"
 
 
 def _state(inputs: Inputs) -> Inputs:
-    """`isEnabled` is the old way to say `state`."""
+    """`isEnabled` is the deprecated form of `state`."""
     if "isEnabled" in inputs and "state" not in inputs:
         return {**inputs, "state": "ENABLED" if inputs["isEnabled"] in (True, "true") else "DISABLED"}
     return inputs

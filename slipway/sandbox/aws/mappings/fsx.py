@@ -1,7 +1,7 @@
-"""FSx for Lustre. Moto 5.2.5 has no UpdateFileSystem: updates AWS makes in place are recorded.
+"""FSx for Lustre. Moto 5.2.5 has no UpdateFileSystem: updates that AWS makes in place are only recorded.
 
-Which changes force a new file system: hashicorp/terraform-provider-aws internal/service/fsx/lustre_file_system.go, read
-2026-11.
+Source of the changes that force a new file system: hashicorp/terraform-provider-aws internal/service/fsx/
+lustre_file_system.go, read 2026-11.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ SERVICE = "fsx"
 
 
 def _shrinks(path: str, old: Inputs, new: Inputs) -> bool:
-    """Capacity grows in place, and not at all on the first generation of scratch file systems."""
+    """Capacity can only grow in place, and on SCRATCH_1 it can't change at all."""
     if path != "storageCapacity":
         return False
     smaller = int(new.get("storageCapacity", 0)) < int(old.get("storageCapacity", 0))

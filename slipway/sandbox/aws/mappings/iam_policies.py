@@ -1,6 +1,6 @@
 """Managed IAM policies and the OpenID Connect providers behind IRSA."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from slipway.sandbox.aws.mapping import Call, Inputs, Item, ResourceMapping, Set
 from slipway.sandbox.aws.mappings.iam_roles import SERVICE
 
 MAX_VERSIONS = 5
-"""Versions of a policy that AWS keeps; a sixth is refused
+"""Maximum of versions of a policy; AWS refuses a sixth
 (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html, read 2026-11).
 """
 

@@ -1,6 +1,6 @@
-"""IAM roles, what is attached to them, and instance profiles. IAM is global: its objects are in every region."""
+"""IAM roles, their policies, and instance profiles. IAM is global: its objects are visible in every region."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def _set_boundary(aws: Aws, id: str, inputs: Inputs) -> None:
 
 
 def _delete_role(aws: Aws, id: str, inputs: Inputs) -> None:
-    """AWS refuses while policies are attached; `forceDetachPolicies` takes them off first."""
+    """AWS refuses while policies are attached; `forceDetachPolicies` detaches them first."""
     if inputs.get("forceDetachPolicies"):
         for policy in aws.call(SERVICE, "list_attached_role_policies", RoleName=id)["AttachedPolicies"]:
             aws.call(SERVICE, "detach_role_policy", RoleName=id, PolicyArn=policy["PolicyArn"])
@@ -102,7 +102,7 @@ ROLE_POLICY = ResourceMapping(
 
 
 def _set_role(aws: Aws, id: str, inputs: Inputs) -> None:
-    """A profile holds at most one role."""
+    """Replace the role; a profile has one role at most."""
     profile = find(aws, SERVICE, _GET_PROFILE, {"id": id}) or {}
     has = {role["RoleName"] for role in profile.get("Roles", [])}
     wanted = inputs.get("role")

@@ -1,6 +1,6 @@
 """KMS keys and aliases."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _DESCRIBE = Call("describe_key", target={"KeyId": "{id}"}, item="KeyMetadata")
 
 
 def _read_key(aws: Aws, id: str, names: Inputs) -> Item | None:
-    """A key that waits for its deletion is gone, as for the AWS provider."""
+    """As in the AWS provider, a key that is pending deletion does not exist."""
     key = find(aws, SERVICE, _DESCRIBE, {"id": id})
     if key is None or key["KeyState"] == "PendingDeletion":
         return None

@@ -1,6 +1,6 @@
-"""Launch templates: every change but one of tags is a new version."""
+"""Launch templates: every change other than one of tags creates a new version."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping
 from slipway.sandbox.aws.mappings import ec2
 
 _DESCRIBE = ec2.described("describe_launch_templates", "LaunchTemplateIds", "LaunchTemplates")
-# What is about the template and not in its data.
+# Properties of the template that aren't part of a version's data.
 _OUTSIDE = frozenset({"defaultVersion", "updateDefaultVersion"})
 _RENAMED = {
     "name": "LaunchTemplateName", "description": "VersionDescription", "vpcSecurityGroupIds": "SecurityGroupIds",
@@ -28,9 +28,9 @@ def _new_version(aws: Aws, id: str, inputs: Inputs) -> None:
         omit=_OUTSIDE,
         wrap="LaunchTemplateData",
     )
-    made = create(aws, ec2.SERVICE, data, {"id": id})
+    answer = create(aws, ec2.SERVICE, data, {"id": id})
     if inputs.get("updateDefaultVersion"):
-        newest = str(made["LaunchTemplateVersion"]["VersionNumber"])
+        newest = str(answer["LaunchTemplateVersion"]["VersionNumber"])
         aws.call(ec2.SERVICE, "modify_launch_template", LaunchTemplateId=id, DefaultVersion=newest)
 
 
@@ -65,7 +65,7 @@ LAUNCH_TEMPLATE = ResourceMapping(
         Setting((ANY,), _new_version, at_create=False, unless=_OUTSIDE),
         Setting(("defaultVersion",), _choose_default, at_create=False),
     ),
-    # Moto describes a template with the tags it was made with.
+    # Moto describes a template with the tags that it was created with.
     tags=replace(
         ec2.tags("launch-template"),
         read=Call(

@@ -1,6 +1,6 @@
 """CloudWatch log groups and metric alarms."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _ARN = "arn:{partition}:logs:{region}:{account}:log-group:{id}"
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
-    """AWS looks log groups up by prefix."""
+    """AWS finds log groups by prefix only."""
     for group in aws.call(SERVICE, "describe_log_groups", logGroupNamePrefix=id)["logGroups"]:
         if group["logGroupName"] == id:
             return {**group, "name": id, "retentionInDays": group.get("retentionInDays", 0)}
@@ -21,7 +21,7 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 
 def _set_retention(aws: Aws, id: str, inputs: Inputs) -> None:
-    """0 days, or none, mean for ever."""
+    """0 days, or no value, means that logs never expire."""
     days = int(inputs.get("retentionInDays") or 0)
     if days:
         aws.call(SERVICE, "put_retention_policy", logGroupName=id, retentionInDays=days)

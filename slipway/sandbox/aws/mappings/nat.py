@@ -24,7 +24,7 @@ NAT_GATEWAY = ResourceMapping(
     ec2.SERVICE,
     create=Call("create_nat_gateway"),
     id="NatGateway.NatGatewayId",
-    # A deleted gateway stays visible for an hour on AWS.
+    # On AWS, a deleted gateway stays visible for an hour.
     read=Call(
         "describe_nat_gateways",
         target={"NatGatewayIds": ["{id}"]},

@@ -1,7 +1,7 @@
-"""Rules of a security group in one comparable form.
+"""Rules of a security group in a comparable form.
 
-AWS merges rules of the same protocol and ports into one permission and Pulumi groups them as the program wrote them, so
-both are taken apart into atoms: one protocol, one range of ports, one source.
+AWS merges rules of the same protocol and ports into one permission, and Pulumi groups them as the program wrote them,
+so both are split into atoms: one protocol, one range of ports, one source.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 ALL = "-1"
 _NUMBERS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": ALL}
-# Kind of source -> (the permission's list, the member in it, the property of an inline rule).
+# Kind of source -> (the list in a permission, its member, the property of an inline rule).
 _SOURCES = {
     "cidr": ("IpRanges", "CidrIp", "cidrBlocks"),
     "cidr6": ("Ipv6Ranges", "CidrIpv6", "ipv6CidrBlocks"),
@@ -23,7 +23,7 @@ _SOURCES = {
 
 @dataclass(frozen=True, order=True)
 class Atom:
-    """One rule that cannot be taken apart further. Ports are empty where the protocol has none."""
+    """One rule that can't be split further. Ports are None if the protocol has none."""
 
     protocol: str
     from_port: int | None
@@ -33,7 +33,7 @@ class Atom:
     description: str = ""
 
     def permission(self) -> dict[str, Any]:
-        """The IpPermission that authorizes or revokes it."""
+        """The IpPermission with which it is authorized or revoked."""
         listed, member, _ = _SOURCES[self.kind]
         source = {member: self.source, **({"Description": self.description} if self.description else {})}
         ports = {} if self.from_port is None else {"FromPort": self.from_port, "ToPort": self.to_port}
@@ -42,29 +42,29 @@ class Atom:
 
 def from_rules(rules: Iterable[Mapping[str, Any]], group: str) -> set[Atom]:
     """The atoms of inline rules; `self` means the group itself."""
-    found: set[Atom] = set()
+    atoms: set[Atom] = set()
     for rule in rules:
         protocol, low, high = _protocol(rule.get("protocol"), rule.get("fromPort"), rule.get("toPort"))
         for kind, (_, _, name) in _SOURCES.items():
             values = [*(rule.get(name) or []), *([group] if kind == "group" and rule.get("self") else [])]
-            found.update(Atom(protocol, low, high, kind, value, rule.get("description") or "") for value in values)
-    return found
+            atoms.update(Atom(protocol, low, high, kind, value, rule.get("description") or "") for value in values)
+    return atoms
 
 
 def from_permissions(permissions: Iterable[Mapping[str, Any]]) -> set[Atom]:
-    """The atoms of the permissions AWS describes."""
-    found: set[Atom] = set()
+    """The atoms of the permissions that AWS describes."""
+    atoms: set[Atom] = set()
     for permission in permissions:
         ports = permission.get("FromPort"), permission.get("ToPort")
         protocol, low, high = _protocol(permission.get("IpProtocol"), *ports)
         for kind, (listed, member, _) in _SOURCES.items():
             for item in permission.get(listed) or []:
-                found.add(Atom(protocol, low, high, kind, item[member], item.get("Description") or ""))
-    return found
+                atoms.add(Atom(protocol, low, high, kind, item[member], item.get("Description") or ""))
+    return atoms
 
 
 def to_rules(atoms: Iterable[Atom], group: str) -> list[dict[str, Any]]:
-    """Inline rules, one for all sources of the same protocol, ports and description: rules no program wrote."""
+    """Inline rules for live atoms, one for all sources of the same protocol, ports and description."""
     rules: dict[tuple[Any, ...], dict[str, Any]] = {}
     for atom in sorted(atoms, key=str):
         key = (atom.protocol, atom.from_port, atom.to_port, atom.description)

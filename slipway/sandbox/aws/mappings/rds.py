@@ -1,10 +1,10 @@
-"""RDS subnet groups, parameter groups and database instances: enough for an experiment tracker's database.
+"""RDS subnet groups, parameter groups and database instances: enough for the database of an experiment tracker.
 
-Which changes force a new instance: what ModifyDBInstance has no parameter for
-(API Reference, 2014-10-31), and the engine.
+Changes that force a new instance: the engine, and what ModifyDBInstance has no parameter for (API Reference,
+2014-10-31).
 """
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ SUBNET_GROUP = ResourceMapping(
 
 
 def _set_parameters(aws: Aws, id: str, inputs: Inputs) -> None:
-    """AWS takes twenty at a time, and has another word for each of their parts."""
-    given = [
+    """AWS accepts 20 parameters per call, and names their fields differently."""
+    parameters = [
         {
             "ParameterName": one["name"],
             "ParameterValue": str(one["value"]),
@@ -55,8 +55,8 @@ def _set_parameters(aws: Aws, id: str, inputs: Inputs) -> None:
         }
         for one in inputs.get("parameters") or []
     ]
-    for first in range(0, len(given), 20):
-        part = given[first : first + 20]
+    for first in range(0, len(parameters), 20):
+        part = parameters[first : first + 20]
         aws.call(SERVICE, "modify_db_parameter_group", DBParameterGroupName=id, Parameters=part)
 
 
@@ -96,10 +96,10 @@ def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
-    """Without the time up to which it can be restored: that moves by itself."""
+    """The instance without LatestRestorableTime, which changes by itself."""
     describe = Call("describe_db_instances", target={"DBInstanceIdentifier": "{id}"}, item="DBInstances[0]")
-    found = find(aws, SERVICE, describe, {"id": id}) or {}
-    return {key: value for key, value in found.items() if key != "LatestRestorableTime"} or None
+    item = find(aws, SERVICE, describe, {"id": id}) or {}
+    return {key: value for key, value in item.items() if key != "LatestRestorableTime"} or None
 
 
 INSTANCE = ResourceMapping(

@@ -1,6 +1,6 @@
-"""Route tables, routes and the subnets they belong to."""
+"""Route tables, routes, and their associations with subnets and gateways."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from slipway.sandbox.aws.shapes import to_api
 
 _DESCRIBE = ec2.described("describe_route_tables", "RouteTableIds", "RouteTables")
 _DESTINATIONS = ("DestinationCidrBlock", "DestinationIpv6CidrBlock", "DestinationPrefixListId")
-# Inline routes are named otherwise than those of aws:ec2/route:Route.
+# Inline routes have other property names than aws:ec2/route:Route.
 _INLINE = {
     "cidrBlock": "DestinationCidrBlock",
     "ipv6CidrBlock": "DestinationIpv6CidrBlock",
@@ -29,13 +29,13 @@ def _destination(route: Mapping[str, Any]) -> str | None:
 
 
 def _routes(aws: Aws, table: str) -> list[dict[str, Any]] | None:
-    """The routes of a table but the local ones and those of gateway endpoints, which AWS adds itself."""
-    found = find(aws, ec2.SERVICE, _DESCRIBE, {"id": table})
-    if found is None:
+    """The routes of a table, without the local ones and those of gateway endpoints, which AWS adds itself."""
+    item = find(aws, ec2.SERVICE, _DESCRIBE, {"id": table})
+    if item is None:
         return None
     return [
         route
-        for route in found["Routes"]
+        for route in item["Routes"]
         if route.get("GatewayId") != "local" and not str(route.get("GatewayId", "")).startswith("vpce-")
     ]
 
@@ -50,7 +50,7 @@ def _read_table(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 
 def _set_routes(aws: Aws, id: str, inputs: Inputs) -> None:
-    """Make the table's routes those of the program. A program without inline routes leaves them to others."""
+    """Change the table's routes to those of the program. A program without inline routes manages none here."""
     if "routes" not in inputs:
         return
     wanted = {}
@@ -90,7 +90,7 @@ _ROUTE_DESTINATIONS = frozenset({"destinationCidrBlock", "destinationIpv6CidrBlo
 def _create_route(aws: Aws, inputs: Inputs) -> str:
     shaped = to_api(aws.input_shape(ec2.SERVICE, "create_route"), inputs)
     aws.call(ec2.SERVICE, "create_route", **shaped)
-    # The id as the AWS provider makes it: the CRC-32 of the destination.
+    # The AWS provider's id: the CRC-32 of the destination.
     return f"r-{inputs['routeTableId']}{binascii.crc32(str(_destination(shaped)).encode())}"
 
 
@@ -126,7 +126,7 @@ ROUTE = ResourceMapping(
 
 
 def _associations(aws: Aws, names: Inputs) -> Iterable[dict[str, Any]]:
-    """The associations of the subnet or gateway: their ids change when the table does, so ids do not find them."""
+    """The associations of the subnet or gateway, found by it too: their ids change with the table."""
     subnet, gateway = names.get("subnetId"), names.get("gatewayId")
     for table in aws.call(ec2.SERVICE, "describe_route_tables")["RouteTables"]:
         for association in table["Associations"]:

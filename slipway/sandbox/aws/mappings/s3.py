@@ -1,9 +1,9 @@
-"""S3 buckets and what is set on them, each setting a resource of its own.
+"""S3 buckets and their settings, each of which is a separate resource.
 
-BucketLogging is a record: moto 5.2.5 takes a policy for log delivery only where principal and resource are no lists.
+BucketLogging is a record: moto 5.2.5 accepts a policy for log delivery only if principal and resource aren't lists.
 """
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from slipway.sandbox.aws.mapping import ALWAYS, ANY, Call, Inputs, Item, Resourc
 
 SERVICE = "s3"
 NO_LOCATION = "us-east-1"
-"""The one region a bucket must not name
+"""The one region that must not be the location constraint of a bucket
 (https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html, read 2026-11).
 """
 
@@ -29,7 +29,7 @@ def _create(aws: Aws, inputs: Inputs) -> str:
 
 
 def _set_tags(aws: Aws, id: str, inputs: Inputs) -> None:
-    """S3 replaces the whole set."""
+    """Replace the whole set: S3 can't change single tags."""
     pairs = [{"Key": key, "Value": value} for key, value in (inputs.get("tags") or {}).items()]
     if pairs:
         aws.call(SERVICE, "put_bucket_tagging", Bucket=id, Tagging={"TagSet": pairs})
@@ -45,7 +45,7 @@ def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 
 def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
-    """AWS refuses while there are objects; `forceDestroy` deletes them, with all their versions."""
+    """AWS refuses while there are objects; `forceDestroy` deletes them with all their versions."""
     if outputs.get("forceDestroy") in (True, "true"):
         while True:
             listed = aws.call(SERVICE, "list_object_versions", Bucket=id)
@@ -81,7 +81,7 @@ BUCKET = ResourceMapping(
 def _on_bucket(
     type_name: str, put: Call, get: Call, delete: Call, drift: tuple[str, ...], *forcing: str
 ) -> ResourceMapping:
-    """A setting of a bucket: put whole, read back, deleted by bucket; `forcing` makes a new one beside the bucket."""
+    """A setting of a bucket, sent as a whole; a change of the bucket or of a `forcing` input forces a replacement."""
 
     def create(aws: Aws, inputs: Inputs) -> str:
         send(aws, "", inputs)
@@ -92,8 +92,8 @@ def _on_bucket(
         put(aws, SERVICE, {key: value for key, value in inputs.items() if key != "tags"}, shape_names)
 
     def read(aws: Aws, id: str, names: Inputs) -> Item | None:
-        found: dict[str, Any] | None = find(aws, SERVICE, get, {"id": id})  # type: ignore[assignment]
-        return None if found is None else {"bucket": id, **found}
+        item: dict[str, Any] | None = find(aws, SERVICE, get, {"id": id})  # type: ignore[assignment]
+        return None if item is None else {"bucket": id, **item}
 
     camel = type_name[0].lower() + type_name[1:]
     return ResourceMapping(
@@ -118,7 +118,7 @@ MAPPINGS = (
         "BucketVersioning",
         Call("put_bucket_versioning", _BUCKET, omit=_OMIT),
         Call("get_bucket_versioning", _BUCKET, item="{versioningConfiguration: @}"),
-        # Versioning cannot be taken away, only suspended.
+        # Versioning can't be turned off, only suspended.
         Call("put_bucket_versioning", _BUCKET, fixed={"VersioningConfiguration": {"Status": "Suspended"}}),
         ("versioningConfiguration",),
         "expectedBucketOwner",

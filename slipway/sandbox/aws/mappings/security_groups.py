@@ -1,4 +1,4 @@
-"""Security groups and their rules, inline and as resources of their own."""
+"""Security groups and their rules, inline or as separate resources."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _DIRECTIONS = {"ingress": "IpPermissions", "egress": "IpPermissionsEgress"}
 
 
 def _live(aws: Aws, group: str, direction: str) -> set[Atom]:
-    found = find(aws, ec2.SERVICE, _DESCRIBE, {"id": group}) or {}
-    return permissions.from_permissions(found.get(_DIRECTIONS[direction], []))
+    item = find(aws, ec2.SERVICE, _DESCRIBE, {"id": group}) or {}
+    return permissions.from_permissions(item.get(_DIRECTIONS[direction], []))
 
 
 def _authorize(aws: Aws, group: str, direction: str, atoms: Iterable[Atom]) -> None:
@@ -31,7 +31,7 @@ def _revoke(aws: Aws, group: str, direction: str, atoms: Iterable[Atom]) -> None
 
 
 def _set_rules(aws: Aws, group: str, inputs: Inputs) -> None:
-    """Make the rules those of the program, in each direction it writes inline."""
+    """Change the rules to those of the program, in each direction that it writes inline."""
     for direction in _DIRECTIONS:
         if direction in inputs:
             wanted = permissions.from_rules(inputs[direction], group)
@@ -41,7 +41,7 @@ def _set_rules(aws: Aws, group: str, inputs: Inputs) -> None:
 
 
 def _read_group(aws: Aws, id: str, names: Inputs) -> Item | None:
-    """The group; rules that are the program's are shown as the program wrote them."""
+    """The group; if the rules match the program's, they are shown as the program wrote them."""
     group = find(aws, ec2.SERVICE, _DESCRIBE, {"id": id})
     if group is None:
         return None
@@ -55,7 +55,7 @@ def _read_group(aws: Aws, id: str, names: Inputs) -> Item | None:
 
 
 def _create_group(aws: Aws, inputs: Inputs) -> str:
-    """AWS allows all egress of a new group; the AWS provider takes that away, and so does this."""
+    """AWS allows all egress of a new group; like the AWS provider, revoke that rule."""
     pairs = [{"Key": key, "Value": value} for key, value in (inputs.get("tags") or {}).items()]
     tagged = {"TagSpecifications": [{"ResourceType": "security-group", "Tags": pairs}]} if pairs else {}
     group = aws.call(
@@ -87,7 +87,7 @@ SECURITY_GROUP = ResourceMapping(
 
 
 def _adopt(aws: Aws, inputs: Inputs) -> str:
-    """The default group of the VPC, without the rules AWS gave it."""
+    """Take over the VPC's default group, and revoke the rules that AWS created."""
     filters = [{"Name": "group-name", "Values": ["default"]}]
     if "vpcId" in inputs:
         filters.append({"Name": "vpc-id", "Values": [inputs["vpcId"]]})
@@ -106,7 +106,7 @@ DEFAULT_SECURITY_GROUP = ResourceMapping(
     create=_adopt,
     id="",
     read=_read_group,
-    # AWS does not let go of a VPC's default group: it stays, emptied.
+    # A VPC's default group can't be deleted: it stays, without rules.
     delete=None,
     force_new=frozenset({"vpcId"}),
     settings=(Setting(("ingress", "egress"), _set_rules),),
@@ -135,7 +135,7 @@ def _atom(inputs: Inputs) -> Atom:
 
 def _change_rule(aws: Aws, id: str, inputs: Inputs) -> None:
     request = {_RULE_REQUEST[key]: value for key, value in inputs.items() if key in _RULE_REQUEST}
-    # -1 stands for all ports.
+    # -1 means all ports.
     ports = {"FromPort": int(inputs.get("fromPort", -1)), "ToPort": int(inputs.get("toPort", -1))}
     rule = {"SecurityGroupRuleId": id, "SecurityGroupRule": {**request, **ports}}
     aws.call(ec2.SERVICE, "modify_security_group_rules", GroupId=inputs["securityGroupId"], SecurityGroupRules=[rule])
@@ -147,7 +147,7 @@ _DESCRIBED = ec2.described("describe_security_group_rules", "SecurityGroupRuleId
 def _read_rule(aws: Aws, id: str, names: Inputs) -> Item | None:
     item = find(aws, ec2.SERVICE, _DESCRIBED, {**names, "id": id})
     if item is not None and "ReferencedGroupInfo" in item and not item.get("Description"):
-        # Moto 5.2.5 keeps no description of a rule whose source is a group: what is lost there is no drift.
+        # Moto 5.2.5 does not keep the description of a rule whose source is a group; that is not drift.
         return {**item, "Description": names.get("description")}
     return item
 
@@ -177,7 +177,7 @@ def _rule(direction: str) -> ResourceMapping:
         id="",
         read=_read_rule,
         delete=delete,
-        # AWS cannot change the kind of a source either; that moto 5.2.5 changes none but IPv4 ranges is its own.
+        # AWS can't change the kind of a source. Moto 5.2.5 in addition changes no sources but IPv4 ranges.
         force_new=frozenset({"securityGroupId", "cidrIpv6", "prefixListId", "referencedSecurityGroupId"}),
         settings=(
             Setting(("cidrIpv4", "fromPort", "toPort", "ipProtocol", "description"), _change_rule, at_create=False),

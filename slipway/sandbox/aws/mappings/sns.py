@@ -1,6 +1,6 @@
 """SNS topics, their policies and subscriptions."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ def _set(aws: Aws, id: str, inputs: Inputs) -> None:
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, SERVICE, _READ, {"id": id})
-    if found is None:
+    item = find(aws, SERVICE, _READ, {"id": id})
+    if item is None:
         return None
-    named = {name: found[attribute] for name, attribute in _ATTRIBUTES.items() if attribute in found}
-    return {"arn": id, "name": id.rsplit(":", 1)[-1], "owner": found.get("Owner"), **named}
+    named = {name: item[attribute] for name, attribute in _ATTRIBUTES.items() if attribute in item}
+    return {"arn": id, "name": id.rsplit(":", 1)[-1], "owner": item.get("Owner"), **named}
 
 
 TOPIC = ResourceMapping(
@@ -89,7 +89,7 @@ TOPIC_POLICY = ResourceMapping(
     create=_create_policy,
     id="",
     read=Call("get_topic_attributes", target={"TopicArn": "{id}"}, item="Attributes.{arn: TopicArn, policy: Policy}"),
-    # AWS puts its default policy back; a topic is never without one.
+    # AWS restores its default policy; a topic always has one.
     delete=None,
     force_new=frozenset({"arn"}),
     settings=(Setting(("policy",), _put_policy, at_create=False),),

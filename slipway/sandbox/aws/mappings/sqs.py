@@ -1,6 +1,6 @@
 """SQS queues and their policies."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.mapping import Call, Inputs, Item, ResourceMapping, Setting, Tags, find
 
 SERVICE = "sqs"
-# Input -> attribute. AWS keeps them all as text.
+# Input -> attribute. AWS keeps all of them as strings.
 _ATTRIBUTES = {
     "contentBasedDeduplication": "ContentBasedDeduplication",
     "deduplicationScope": "DeduplicationScope",
@@ -35,7 +35,7 @@ _READ = Call("get_queue_attributes", target={"QueueUrl": "{id}", "AttributeNames
 
 
 def attributes(inputs: Inputs) -> dict[str, str]:
-    """The attributes of a queue as AWS takes them."""
+    """The attributes of a queue in AWS's form."""
     return {_ATTRIBUTES[name]: _text(value) for name, value in inputs.items() if name in _ATTRIBUTES}
 
 
@@ -46,15 +46,15 @@ def _text(value: Any) -> str:
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, SERVICE, _READ, {"id": id})
-    if found is None:
+    item = find(aws, SERVICE, _READ, {"id": id})
+    if item is None:
         return None
-    named = {name: found[attribute] for name, attribute in _ATTRIBUTES.items() if attribute in found}
-    return {"QueueArn": found["QueueArn"], "name": id.rsplit("/", 1)[-1], **named}
+    named = {name: item[attribute] for name, attribute in _ATTRIBUTES.items() if attribute in item}
+    return {"QueueArn": item["QueueArn"], "name": id.rsplit("/", 1)[-1], **named}
 
 
 def _set(aws: Aws, id: str, inputs: Inputs) -> None:
-    # Whether a queue is FIFO is settled at its creation.
+    # A queue can't change between FIFO and standard.
     changed = {name: value for name, value in inputs.items() if name != "fifoQueue"}
     aws.call(SERVICE, "set_queue_attributes", QueueUrl=id, Attributes=attributes(changed))
 
@@ -83,8 +83,8 @@ QUEUE = ResourceMapping(
     name_limit=80,
     from_item={"arn": "QueueArn"},
     computed={"url": "{id}"},
-    # AWS's own (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html,
-    # read 2026-11): they stand in for inputs that were removed.
+    # AWS's defaults (https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html,
+    # read 2026-11), which replace removed inputs.
     defaults={
         "delaySeconds": 0, "messageRetentionSeconds": 345600, "receiveWaitTimeSeconds": 0,
         "visibilityTimeoutSeconds": 30,
@@ -103,8 +103,8 @@ def _create_policy(aws: Aws, inputs: Inputs) -> str:
 
 
 def _read_policy(aws: Aws, id: str, names: Inputs) -> Item | None:
-    found = find(aws, SERVICE, _READ, {"id": id})
-    return {"QueueUrl": id, "Policy": found["Policy"]} if found and found.get("Policy") else None
+    item = find(aws, SERVICE, _READ, {"id": id})
+    return {"QueueUrl": id, "Policy": item["Policy"]} if item and item.get("Policy") else None
 
 
 def _delete_policy(aws: Aws, id: str, inputs: Inputs) -> None:

@@ -1,6 +1,6 @@
 """VPCs, their address ranges, subnets and internet gateways."""
 
-# The functions of rows all take the same arguments, used or not.
+# All functions of a mapping take the same arguments, used or not.
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _VPC_ATTRIBUTES = {
 
 
 def _vpc_attribute(name: str) -> Action:
-    """AWS takes one attribute per call."""
+    """An action for one attribute: AWS takes one per call."""
 
     def send(aws: Aws, id: str, inputs: Inputs) -> None:
         value = {"Value": inputs[name] in (True, "true")}
@@ -33,16 +33,16 @@ def _read_vpc(aws: Aws, id: str, names: Inputs) -> Item | None:
     vpc = find(aws, ec2.SERVICE, _DESCRIBE, {**names, "id": id})
     if vpc is None:
         return None
-    found: dict[str, Any] = dict(vpc)
+    item: dict[str, Any] = dict(vpc)
     for attribute in _VPC_ATTRIBUTES.values():
         camel = attribute[0].lower() + attribute[1:]
         answer = aws.call(ec2.SERVICE, "describe_vpc_attribute", VpcId=id, Attribute=camel)
-        found[attribute] = answer.get(attribute, {}).get("Value", False)
-    return {**found, **_made_with_the_vpc(aws, id)}
+        item[attribute] = answer.get(attribute, {}).get("Value", False)
+    return {**item, **_default_objects(aws, id)}
 
 
-def _made_with_the_vpc(aws: Aws, vpc: str) -> dict[str, str]:
-    """The group, the table and the ACL AWS makes with every VPC."""
+def _default_objects(aws: Aws, vpc: str) -> dict[str, str]:
+    """The default security group, route table and network ACL that AWS creates with every VPC."""
     mine = {"Name": "vpc-id", "Values": [vpc]}
     groups = aws.call(
         ec2.SERVICE, "describe_security_groups", Filters=[mine, {"Name": "group-name", "Values": ["default"]}]
@@ -51,14 +51,14 @@ def _made_with_the_vpc(aws: Aws, vpc: str) -> dict[str, str]:
         ec2.SERVICE, "describe_route_tables", Filters=[mine, {"Name": "association.main", "Values": ["true"]}]
     )["RouteTables"]
     acls = aws.call(ec2.SERVICE, "describe_network_acls", Filters=[mine, {"Name": "default", "Values": ["true"]}])
-    found = {}
+    ids = {}
     if groups:
-        found["DefaultSecurityGroupId"] = groups[0]["GroupId"]
+        ids["DefaultSecurityGroupId"] = groups[0]["GroupId"]
     if tables:
-        found["MainRouteTableId"] = found["DefaultRouteTableId"] = tables[0]["RouteTableId"]
+        ids["MainRouteTableId"] = ids["DefaultRouteTableId"] = tables[0]["RouteTableId"]
     if acls["NetworkAcls"]:
-        found["DefaultNetworkAclId"] = acls["NetworkAcls"][0]["NetworkAclId"]
-    return found
+        ids["DefaultNetworkAclId"] = acls["NetworkAcls"][0]["NetworkAclId"]
+    return ids
 
 
 VPC = ResourceMapping(
@@ -151,7 +151,7 @@ SUBNET = ResourceMapping(
 
 
 def _attach(aws: Aws, id: str, inputs: Inputs) -> None:
-    """Detach from the VPC it is at, attach to the one wanted."""
+    """Detach from the present VPC, attach to the wanted one."""
     gateway = find(aws, ec2.SERVICE, _DESCRIBE_GATEWAY, {"id": id}) or {}
     attached = {item["VpcId"] for item in gateway.get("Attachments", [])}
     wanted = inputs.get("vpcId")

@@ -1,1 +1,1 @@
-"""Helm releases: the chart where it is at hand, its values checked, its objects applied."""
+"""Helm releases: finding the chart, checking its values, applying its objects."""

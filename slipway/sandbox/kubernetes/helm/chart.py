@@ -1,10 +1,10 @@
-"""Charts that are at hand: unpacked folders below `SLIPWAY_CHARTS`, or a local path that the program names.
+"""Available charts: unpacked folders below `SLIPWAY_CHARTS`, or a local path that the program names.
 
     <SLIPWAY_CHARTS>/<any name>/{Chart.yaml, values.yaml, values.schema.json, crds/*.yaml, templates/*}
 
-Only Chart.yaml is required. A folder without templates serves to check values and to install CRDs. A folder that was
-taken from a source tree, where Chart.yaml has a placeholder for the version, may say in a file SOURCE.txt what release
-it is: `chart_version: 0.19.2`.
+Only Chart.yaml is required. A folder without templates is enough to check values and to install CRDs. A folder from a
+source tree, where Chart.yaml has a placeholder for the version, may name its release in a file SOURCE.txt:
+`chart_version: 0.19.2`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STATED = re.compile(r"^chart_version: *(v?\d\S*)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart on disk. Everything but its metadata is read when it is first asked for."""
+    """A chart on disk. Everything but its metadata is read on first use."""
 
     path: Path
     name: str
@@ -37,7 +37,7 @@ class Chart:
     dependencies: tuple[tuple[str, str], ...] = ()
     """(name in values, name of the chart) of each subchart."""
     conditions: tuple[str, ...] = ()
-    """Paths in the values that switch subcharts on, such as `nfd.enabled`."""
+    """Paths in the values that enable subcharts, such as `nfd.enabled`."""
 
     @property
     def has_templates(self) -> bool:
@@ -63,22 +63,22 @@ class Chart:
 
     @cached_property
     def schema(self) -> Mapping[str, Any] | None:
-        """The chart's values.schema.json, None where it has none. Raises SandboxError when it cannot be read."""
+        """The chart's values.schema.json; None if it has none. Raises SandboxError if it can't be read."""
         file = self.path / "values.schema.json"
         if not file.is_file():
             return None
         try:
-            found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            document: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         except ValueError as error:
-            msg = f"{file} is no JSON: {error}"
+            msg = f"{file} is not valid JSON: {error}"
             raise SandboxError(msg) from error
-        return found
+        return document
 
     @cached_property
-    def definitions(self) -> tuple[Object, ...]:
-        """The CRDs in `crds/`, also of subcharts that are packed with the chart."""
+    def crds(self) -> tuple[Object, ...]:
+        """The CRDs in `crds/`, including those of subcharts that are packed with the chart."""
         files = [*sorted(self.path.glob("crds/*.y*ml")), *sorted(self.path.glob("charts/*/crds/*.y*ml"))]
-        return parsed.definitions(files)
+        return parsed.crds(files)
 
     def subchart(self, name: str) -> Chart | None:
         """A subchart that is unpacked inside the chart."""
@@ -86,16 +86,16 @@ class Chart:
 
 
 class Charts:
-    """Finds charts by the name a Release gives: `kueue`, `repo/kueue`, `oci://registry.k8s.io/kueue/charts/kueue`."""
+    """Finds charts by the name in a Release: `kueue`, `repo/kueue`, `oci://registry.k8s.io/kueue/charts/kueue`."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
 
     def find(self, reference: str, version: str = "") -> Chart | None:
-        """The chart, of that version where several are there; None when it is not at hand."""
+        """The chart, of that version if there are several; None if it is not available."""
         local = Path(reference)
-        if local.is_absolute() and (found := _read(local)) is not None:
-            return found
+        if local.is_absolute() and (chart := _read(local)) is not None:
+            return chart
         name = reference.rstrip("/").rpartition("/")[2]
         candidates = [chart for chart in self._all() if name in (chart.name, chart.path.name)]
         # v26.7.0 and 26.7.0 are the same version to Helm.
@@ -105,8 +105,8 @@ class Charts:
     def _all(self) -> list[Chart]:
         if self._directory is None or not self._directory.is_dir():
             return []
-        found = (_read(path) for path in sorted(self._directory.iterdir()))
-        return [chart for chart in found if chart is not None]
+        candidates = (_read(path) for path in sorted(self._directory.iterdir()))
+        return [chart for chart in candidates if chart is not None]
 
 
 def _read(path: Path) -> Chart | None:
@@ -116,7 +116,7 @@ def _read(path: Path) -> Chart | None:
 
 @lru_cache(maxsize=256)
 def _read_changed(path: Path, _changed: int) -> Chart:
-    """Charts are read once, and again when their Chart.yaml changed."""
+    """Read a chart, once per version of its Chart.yaml."""
     metadata = _mapping(path / "Chart.yaml")
     dependencies = [each for each in metadata.get("dependencies") or () if isinstance(each, Mapping)]
     conditions = [each.strip() for one in dependencies for each in str(one.get("condition") or "").split(",")]
@@ -133,8 +133,8 @@ def _read_changed(path: Path, _changed: int) -> Chart:
 def _stated_version(path: Path) -> str:
     file = path / SOURCE_FILE
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    found = _STATED.search(text)
-    return found.group(1) if found else ""
+    match = _STATED.search(text)
+    return match.group(1) if match else ""
 
 
 def _mapping(file: Path) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Applying and removing the objects of a release, as `helm install`, `upgrade` and `uninstall` do."""
+"""Applying and removing the objects of a release, like `helm install`, `upgrade` and `uninstall`."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ POLICY = "helm.sh/resource-policy"
 
 @dataclass
 class Applied:
-    """What an installation did so far; complete unless `failure` says otherwise."""
+    """The result of an installation so far; it is complete unless `failure` is set."""
 
     objects: list[Ref] = field(default_factory=list)
     kept: list[Ref] = field(default_factory=list)
     """Objects that outlive the release (annotation `helm.sh/resource-policy: keep`)."""
     stand_ins: list[str] = field(default_factory=list)
-    """Kinds that a stand-in serves."""
+    """Kinds that are served by a stand-in."""
     failure: str = ""
 
     def add(self, obj: Object) -> None:
-        """Note an object as applied, once."""
+        """Record an object as applied, once."""
         policy = (obj["metadata"].get("annotations") or {}).get(POLICY)
         known, ref = self.kept if policy == "keep" else self.objects, Ref.of(obj)
         if ref not in known:
             known.append(ref)
 
 
-def install_definitions(client: KubeClient, definitions: Iterable[Object]) -> None:
-    """Helm's way with `crds/`: installed when missing, never changed afterwards. A stand-in counts as missing."""
-    crds.install_all(client, definitions, MANAGER)
+def install_crds(client: KubeClient, chart_crds: Iterable[Object]) -> None:
+    """Install the CRDs of `crds/` like Helm: only missing ones; existing ones never change. A stand-in is missing."""
+    crds.install_all(client, chart_crds, MANAGER)
 
 
 def require_namespace(client: KubeClient, name: str, *, create: bool) -> None:
-    """Make the release's namespace, or refuse as Helm does when it is missing."""
+    """Create the release's namespace, or refuse like Helm if it is missing."""
     ref = Ref("v1", "Namespace", name)
     if client.get(ref) is not None:
         return
@@ -58,11 +58,11 @@ def require_namespace(client: KubeClient, name: str, *, create: bool) -> None:
 
 
 def apply(client: KubeClient, release: ReleaseName, objects: Sequence[Object], *, adopt: bool) -> Applied:
-    """Apply the objects in their order, up to the first that is refused."""
+    """Apply the objects in order, up to the first that is refused."""
     applied = Applied()
-    for are_definitions, group in itertools.groupby(objects, is_custom_resource_definition):
+    for are_crds, group in itertools.groupby(objects, is_custom_resource_definition):
         batch = [with_owner(obj, release) for obj in group]
-        sent = _send(client, batch, release, adopt=adopt) if are_definitions else frozenset[str]()
+        sent = _send(client, batch, release, adopt=adopt) if are_crds else frozenset[str]()
         for obj in batch:
             owned = placed(client, obj, release)
             ref = Ref.of(owned)
@@ -71,7 +71,7 @@ def apply(client: KubeClient, release: ReleaseName, objects: Sequence[Object], *
             except (ApiError, NoSuchKindError, SandboxError, TimeoutError) as error:
                 applied.failure = f"{ref}: {error}"
                 for each in batch:
-                    # Sent together with it, so they are there.
+                    # They were sent together, so they exist.
                     if Ref.of(each).name in sent:
                         applied.add(each)
                 return applied
@@ -86,7 +86,7 @@ def uninstall(client: KubeClient, objects: Iterable[Ref]) -> None:
 
 
 def with_owner(obj: Object, release: ReleaseName) -> Object:
-    """The object with the label and the annotations by which Helm knows its own."""
+    """The object with the label and the annotations by which Helm identifies its objects."""
     metadata = obj.get("metadata") or {}
     labels = {**(metadata.get("labels") or {}), MANAGED_BY: "Helm"}
     owner = {NAME_ANNOTATION: release.name, NAMESPACE_ANNOTATION: release.namespace}
@@ -95,7 +95,7 @@ def with_owner(obj: Object, release: ReleaseName) -> Object:
 
 
 def placed(client: KubeClient, obj: Object, release: ReleaseName) -> Object:
-    """A namespaced object without a namespace belongs to the release's."""
+    """The object with the release's namespace, if its kind is namespaced and it names none."""
     ref = Ref.of(obj)
     try:
         namespaced = client.discovery.find(ref.api_version, ref.kind).namespaced
@@ -106,8 +106,8 @@ def placed(client: KubeClient, obj: Object, release: ReleaseName) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "namespace": release.namespace}}
 
 
-def _send(client: KubeClient, definitions: Sequence[Object], release: ReleaseName, *, adopt: bool) -> frozenset[str]:
-    """CRDs go to the API server all at once: one by one, each would wait until the one before it is served."""
+def _send(client: KubeClient, batch: Sequence[Object], release: ReleaseName, *, adopt: bool) -> frozenset[str]:
+    """Send CRDs all at once: one by one, each would wait until the previous one is served."""
 
     def ours(crd: Object) -> bool:
         try:
@@ -116,7 +116,7 @@ def _send(client: KubeClient, definitions: Sequence[Object], release: ReleaseNam
             return False
         return True
 
-    return crds.send(client, [crd for crd in definitions if adopt or ours(crd)], MANAGER)
+    return crds.send(client, [crd for crd in batch if adopt or ours(crd)], MANAGER)
 
 
 def _apply(client: KubeClient, obj: Object, release: ReleaseName, applied: Applied, *, adopt: bool, sent: bool) -> None:
@@ -146,7 +146,7 @@ def _require_ownership(client: KubeClient, ref: Ref, release: ReleaseName) -> No
     if owner != (release.name, release.namespace):
         belongs = f"to release {owner[1]}/{owner[0]}" if owner[0] else "to no release"
         msg = (
-            "exists and cannot be imported into the current release: invalid ownership metadata, it belongs "
+            "exists and cannot be imported into the current release: invalid ownership metadata: it belongs "
             f"{belongs}; delete it, or set takeOwnership on the release"
         )
         raise SandboxError(msg)

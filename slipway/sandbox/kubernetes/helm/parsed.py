@@ -1,7 +1,7 @@
-"""The CRDs of a chart, kept as JSON once they were parsed.
+"""Parsing the CRDs of a chart, with a cache on disk.
 
-The YAML of the CRDs of all add-ons of stack prod takes 10 s of CPU to parse, and every fresh sandbox would do so anew;
-as JSON without descriptions they are read in less than one (2 cores, 2026-11).
+Parsing the YAML of the CRDs of all add-ons of stack prod takes 10 s of CPU, in every new sandbox; reading them as JSON
+without descriptions takes less than one (2 cores, 2026-11).
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_defini
 from slipway.toolchain import cache
 
 _FORM = "1"
-"""Changes with what is kept of a CRD."""
+"""Version of the cached form; change it with `without_descriptions`."""
 
 
-def definitions(files: Sequence[Path]) -> tuple[Object, ...]:
-    """The CRDs in YAML files, without descriptions. Raises SandboxError for what is no YAML."""
+def crds(files: Sequence[Path]) -> tuple[Object, ...]:
+    """The CRDs in YAML files, without descriptions. Raises SandboxError for invalid YAML."""
     if not files:
         return ()
     kept = cache.root() / "definitions" / f"{_stamp(files)}.json"
     with suppress(OSError, ValueError):
         return tuple(json.loads(kept.read_text(encoding="utf-8")))
-    found = tuple(
+    parsed = tuple(
         without_descriptions(obj)
         for file in files
         for obj in documents(file.read_text(encoding="utf-8"), str(file))
         if is_custom_resource_definition(obj)
     )
-    # Without room or rights for it, they are parsed again next time.
+    # If they can't be cached (no disk space, no permission), they are parsed again next time.
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(kept, json.dumps(found))
-    return found
+        write_atomically(kept, json.dumps(parsed))
+    return parsed
 
 
 def _stamp(files: Sequence[Path]) -> str:
-    """Changes when any of the files does."""
+    """A digest that changes if any of the files changes."""
     states = [(file, file.stat()) for file in files]
     text = "\n".join([_FORM, *(f"{file.absolute()} {state.st_mtime_ns} {state.st_size}" for file, state in states)])
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""`kubernetes:helm.sh/v3:Release`: the hooks."""
+"""The provider's hooks for `kubernetes:helm.sh/v3:Release`."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ from slipway.sandbox.rpc.wire import has_unknown
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 RECORD = "slipway"
-"""The output that holds what the sandbox did: its mode, and what it applied."""
+"""The output with what the sandbox did: the mode, and the applied objects."""
 _REPLACING = ("name", "namespace")
 
 
 @dataclass(frozen=True)
 class Releases:
-    """The hooks for one release."""
+    """The provider's hooks for a release."""
 
     targets: Targets
     notes: Notes
     charts: Charts
-    _sound: set[str] = field(default_factory=set)
-    """Renderings that the API server was asked about before and did not refuse."""
+    _accepted: set[str] = field(default_factory=set)
+    """Digests of renderings that the API server has already accepted."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def check(
         self, settings: Settings, resource: Resource, news: Object, olds: Object, seed: bytes
     ) -> tuple[Object, list[Failure]]:
-        """Fill in name and namespace, then check the values against the chart where it is at hand."""
+        """Fill in name and namespace, then check the values against the chart if it is available."""
         inputs = copy.deepcopy(news)
         if not inputs.get("name"):
             inputs["name"] = olds.get("name") or f"{resource.name}-{hashlib.sha256(seed).hexdigest()[:8]}"
@@ -60,30 +60,30 @@ class Releases:
         plan = make_plan(self.charts, inputs)
         self._note(resource, plan)
         values, _ = with_placeholders(inputs.get("values") or {})
-        found = plan.problems(values)
+        problems = plan.problems(values)
         if plan.chart is not None:
-            self.targets.definitions.offer(plan.chart.definitions)
-        if not found and not has_unknown(inputs):
-            found = self._refused_objects(settings, plan, inputs)
-        return inputs, [Failure("values", line) for line in found]
+            self.targets.preview_crds.offer(plan.chart.crds)
+        if not problems and not has_unknown(inputs):
+            problems = self._refused_objects(settings, plan, inputs)
+        return inputs, [Failure("values", line) for line in problems]
 
     def diff(self, old_inputs: Object, news: Object) -> Diff:
-        """Another name or namespace means another release; anything else is an upgrade."""
+        """Another name or namespace forces a replacement; anything else is an upgrade."""
         return Diff(compare(old_inputs, news)).replacing(lambda path: path[0] in _REPLACING)
 
     def create(self, settings: Settings, resource: Resource, inputs: Object) -> tuple[str, Object]:
-        """Install. Raises PartialFailureError with what was applied when an object is refused."""
+        """Install. If an object is refused, raises PartialFailureError with what was applied."""
         release = release_name(inputs)
         return f"{release.namespace}/{release.name}", self._upgrade(settings, resource, inputs, {})
 
     def update(self, settings: Settings, resource: Resource, olds: Object, news: Object) -> Object:
-        """Upgrade: apply what the chart renders now, remove what it renders no more."""
+        """Upgrade: apply the objects that the chart renders now, remove those that it does not render any more."""
         return self._upgrade(settings, resource, news, olds)
 
     def read(self, settings: Settings, id: str, outputs: Object, inputs: Object) -> ReadResult | None:
-        """The release as recorded, as long as its cluster stands. Like Helm this looks at no object of it."""
+        """The recorded release, as long as its cluster is running. Like Helm, this does not look at its objects."""
         if not outputs:
-            msg = f"release {id} cannot be imported into the sandbox: it keeps no Helm release records"
+            msg = f"release {id} can't be imported: the sandbox keeps no Helm release records"
             raise ProviderError(msg)
         return ReadResult(id, outputs, inputs) if self.targets.existing(settings) is not None else None
 
@@ -103,14 +103,14 @@ class Releases:
         client, release = self.targets.live(settings).client, release_name(inputs)
         install.require_namespace(client, release.namespace, create=inputs.get("createNamespace") is True)
         if plan.chart is not None and not inputs.get("skipCrds"):
-            install.install_definitions(client, plan.chart.definitions)
+            install.install_crds(client, plan.chart.crds)
         objects = self._rendered(client, plan, inputs)
         applied = install.apply(client, release, objects, adopt=inputs.get("takeOwnership") is True)
         before = _refs(olds, "objects")
-        gone = [ref for ref in before if ref not in applied.objects]
+        obsolete = [ref for ref in before if ref not in applied.objects]
         if applied.failure:
-            self._fail(client, inputs, olds, plan, applied, gone)
-        install.uninstall(client, gone)
+            self._fail(client, inputs, olds, plan, applied, obsolete)
+        install.uninstall(client, obsolete)
         self._note_stand_ins(resource, applied)
         return _outputs(inputs, olds, plan, applied, "deployed")
 
@@ -121,9 +121,9 @@ class Releases:
         reason = f"release {release.namespace}/{release.name}: {applied.failure}"
         if inputs.get("atomic") is True and not olds:
             install.uninstall(client, applied.objects)
-            msg = f"{reason}; all of it was removed again (atomic)"
+            msg = f"{reason}; everything applied was removed again (atomic)"
             raise ProviderError(msg)
-        # What an earlier run applied and this one did not reach is still there: the next run must know of it.
+        # Objects of an earlier run that this one did not reach still exist: the next run must know them.
         applied.objects.extend(others)
         outputs = _outputs(inputs, olds, plan, applied, "failed")
         id = f"{release.namespace}/{release.name}"
@@ -136,25 +136,25 @@ class Releases:
         return render(plan.helm, plan.chart, release_name(inputs), inputs.get("values") or {}, apis)
 
     def _refused_objects(self, settings: Settings, plan: Plan, inputs: Object) -> list[str]:
-        """What the API server says to the rendered objects."""
+        """The rendered objects that the API server refuses, one line each."""
         if plan.mode is not NoteKind.RENDERED:
             return []
         client, release = (self.targets.existing(settings) or self.targets.spare()).client, release_name(inputs)
         objects = [install.placed(client, each, release) for each in self._rendered(client, plan, inputs)]
-        mark = hashlib.sha256(f"{client.server} {json.dumps(objects, sort_keys=True)}".encode()).hexdigest()
+        digest = hashlib.sha256(f"{client.server} {json.dumps(objects, sort_keys=True)}".encode()).hexdigest()
         with self._lock:
-            if mark in self._sound:
+            if digest in self._accepted:
                 return []
-        self.targets.definitions.offer(each for each in objects if is_custom_resource_definition(each))
-        found = []
+        self.targets.preview_crds.offer(each for each in objects if is_custom_resource_definition(each))
+        refusals = []
         for obj in objects:
             verdict = validate(self.targets, settings, Manifest(obj, install.MANAGER, force=True))
             if verdict.refusal:
-                found.append(f"{Ref.of(obj)}: {verdict.refusal}")
-        if not found:
+                refusals.append(f"{Ref.of(obj)}: {verdict.refusal}")
+        if not refusals:
             with self._lock:
-                self._sound.add(mark)
-        return found
+                self._accepted.add(digest)
+        return refusals
 
     def _note(self, resource: Resource, plan: Plan) -> None:
         others = {NoteKind.RENDERED, NoteKind.CHECKED, NoteKind.RECORDED} - {plan.mode}
@@ -163,7 +163,7 @@ class Releases:
 
     def _note_stand_ins(self, resource: Resource, applied: Applied) -> None:
         if applied.stand_ins:
-            text = f"stand-ins that accept anything serve: {', '.join(sorted(set(applied.stand_ins)))}"
+            text = f"stand-in CRDs that accept any content: {', '.join(sorted(set(applied.stand_ins)))}"
             self.notes.set(Note(resource.urn, NoteKind.STAND_IN, text))
         else:
             self.notes.clear(resource.urn, NoteKind.STAND_IN)

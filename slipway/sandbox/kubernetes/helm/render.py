@@ -1,4 +1,4 @@
-"""Rendering a chart with the helm binary: `helm template`, which needs no cluster and no repository."""
+"""Rendering a chart with `helm template`, which needs neither a cluster nor a repository."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_defini
 from spec.catalog import kubernetes
 
 KUBE_VERSION = f"{kubernetes.DEFAULT}.0"
-"""What templates see as the cluster's version: the platform's default. Helm alone would take that of its own build."""
+"""The cluster version that templates see: the platform's default. Helm's own default is that of its build."""
 SECONDS = 120
 CACHED = 64
-"""Releases that are kept rendered: Check and Create of one release ask for the same objects."""
+"""Rendered releases to keep: Check and Create of a release render the same objects."""
 
 INSTALL_ORDER = (
     "PriorityClass", "Namespace", "NetworkPolicy", "ResourceQuota", "LimitRange", "PodDisruptionBudget",
@@ -35,7 +35,7 @@ INSTALL_ORDER = (
     "Pod", "ReplicaSet", "Deployment", "HorizontalPodAutoscaler", "StatefulSet", "Job", "CronJob", "IngressClass",
     "Ingress", "APIService",
 )  # fmt: skip
-"""Helm's own order (pkg/releaseutil/kind_sorter.go, v3); kinds it does not know come last."""
+"""Helm's order (pkg/releaseutil/kind_sorter.go, v3); other kinds come last."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class ReleaseName:
 
 
 def available() -> Path | None:
-    """The helm binary, None where this machine has none."""
+    """The helm binary; None if this machine has none."""
     try:
         return toolchain.find("helm")
     except toolchain.ToolError:
@@ -57,11 +57,11 @@ def available() -> Path | None:
 def render(
     helm: Path, chart: Chart, release: ReleaseName, values: Mapping[str, Any], apis: Sequence[str]
 ) -> list[Object]:
-    """The chart's objects in the order of installation, without hooks and without `crds/`. Raises SandboxError."""
+    """The chart's objects in installation order, without hooks and without `crds/`. Raises SandboxError."""
     stamp = _stamp(chart.path)
     text = _template(helm, chart.path, stamp, release, json.dumps(values, sort_keys=True), tuple(apis))
-    found = documents(text, f"what chart {chart.name} renders")
-    objects = [without_descriptions(obj) if is_custom_resource_definition(obj) else obj for obj in found]
+    rendered = documents(text, f"the rendering of chart {chart.name}")
+    objects = [without_descriptions(obj) if is_custom_resource_definition(obj) else obj for obj in rendered]
     order = {kind: position for position, kind in enumerate(INSTALL_ORDER)}
     return sorted(objects, key=lambda obj: order.get(obj["kind"], len(order)))
 
@@ -79,13 +79,13 @@ def _template(helm: Path, chart: Path, _stamp: str, release: ReleaseName, values
             argv += ["--api-versions", api]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=SECONDS)
     if done.returncode:
-        msg = f"chart {chart.name} cannot be rendered with these values: {done.stderr.strip()}"
+        msg = f"chart {chart.name} can't be rendered with these values: {done.stderr.strip()}"
         raise SandboxError(msg)
     return done.stdout
 
 
 def _stamp(chart: Path) -> str:
-    """Changes when any file of the chart does."""
+    """A digest that changes if any file of the chart changes."""
     files = sorted(path for path in chart.rglob("*") if path.is_file())
     text = "\n".join(f"{path} {path.stat().st_mtime_ns}" for path in files)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Values against the chart's own values.schema.json, merged with the defaults as Helm does it before it validates."""
+"""Validating values against the chart's values.schema.json, after merging them with the defaults like Helm."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slipway.sandbox.kubernetes.unknowns import PLACEHOLDER
 
 
 def problems(chart: Chart, values: Mapping[str, Any]) -> list[str]:
-    """One line for each value that violates the schema. Empty where the chart has none."""
+    """One line for each value that violates the schema; none if the chart has no schema."""
     if chart.schema is None:
         return []
     validator = jsonschema.validators.validator_for(chart.schema)(chart.schema)
@@ -22,7 +22,7 @@ def problems(chart: Chart, values: Mapping[str, Any]) -> list[str]:
 
 
 def merged(defaults: Any, values: Any) -> Any:
-    """Maps are merged, anything else is replaced; a null removes the default."""
+    """Merge maps and replace anything else; a null removes the default."""
     if not isinstance(defaults, Mapping) or not isinstance(values, Mapping):
         return values
     both = {key: merged(defaults.get(key), value) if key in defaults else value for key, value in values.items()}

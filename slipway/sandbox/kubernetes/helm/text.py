@@ -1,7 +1,7 @@
-"""YAML as Kubernetes reads it.
+"""Reading YAML like Kubernetes.
 
-PyYAML makes dates of what looks like one, and has no value for a lone `=`, which stands in the CRDs of Prometheus. To
-Kubernetes (sigs.k8s.io/yaml) both are text: whatever it reads must have a form in JSON.
+PyYAML converts texts that look like dates, and fails on a single `=`, which occurs in the CRDs of Prometheus. For
+Kubernetes (sigs.k8s.io/yaml), which converts YAML to JSON, both are strings.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_Base):  # type: ignore[misc]
-    """The safe loader with the two kinds of scalars left as text."""
+    """The safe loader, which leaves these two kinds of scalars as strings."""
 
 
 for _tag in ("timestamp", "value"):
@@ -27,21 +27,21 @@ for _tag in ("timestamp", "value"):
 
 
 def documents(text: str, where: str) -> Iterator[Object]:
-    """The objects of a YAML text, each with a kind. Raises SandboxError, naming the place, when it is none."""
+    """The objects of a YAML text that have a kind. Raises SandboxError, with `where`, for invalid YAML."""
     for document in _load(text, where):
         if isinstance(document, dict) and document.get("kind"):
             yield document
 
 
 def mapping(text: str, where: str) -> Object:
-    """The map of a YAML text; empty where it holds something else. Raises SandboxError when it is no YAML."""
-    found = next(iter(_load(text, where)), None)
-    return found if isinstance(found, dict) else {}
+    """The map of a YAML text; empty if it is something else. Raises SandboxError, with `where`, for invalid YAML."""
+    document = next(iter(_load(text, where)), None)
+    return document if isinstance(document, dict) else {}
 
 
 def _load(text: str, where: str) -> Iterator[Any]:
     try:
         yield from yaml.load_all(text, Loader=_Loader)
     except yaml.YAMLError as error:
-        msg = f"{where} is no YAML: {error}"
+        msg = f"{where} is not valid YAML: {error}"
         raise SandboxError(msg) from error

@@ -1,8 +1,7 @@
-"""Whether a chart knows the values that a release gives it.
+"""Whether a chart has the values that a release sets.
 
-Helm ignores a key it does not know: a typo changes nothing, and nobody notices. So every key is looked for where
-charts make their values known: in values.yaml, in its comments, in the templates where those are at hand, and in the
-schema.
+Helm ignores an unknown key, so a typo has no effect and is not reported. So every key is looked for in all places where
+charts declare their values: values.yaml, its comments, the templates if available, and the schema.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ OPEN = re.compile(
     r"(labels|annotations|selectors?|affinity|securitycontext|resources|limits|requests|env|envvars|env_?variables)$",
     re.IGNORECASE,
 )
-"""Maps that take keys of the user's choice even where the chart's default holds some: `podLabels`, `nodeSelector`."""
+"""Maps that accept any key even if the chart's default has some: `podLabels`, `nodeSelector`."""
 _COMMENTED = re.compile(r"^\s*#+\s*(?:-\s+)?([A-Za-z][\w.-]*)\s*:", re.MULTILINE)
 _PARAMETER = re.compile(r"@param\s+([\w.-]+)")
 _REFERENCE = re.compile(r"\.Values((?:\.[A-Za-z_]\w*)+)")
@@ -30,7 +29,7 @@ _INDEXED = re.compile(r"index\s+\$?\.Values((?:\.[A-Za-z_]\w*)*)((?:\s+\"[^\"]+\
 
 
 def problems(chart: Chart, values: Mapping[str, Any]) -> list[str]:
-    """One line for each value that the chart does not know, with its path and what may have been meant."""
+    """One line for each value that the chart does not have, with its path and a similar name."""
     return list(_problems(chart, values, chart.defaults, ()))
 
 
@@ -46,11 +45,11 @@ def _problems(chart: Chart, values: Mapping[str, Any], defaults: Mapping[str, An
             if isinstance(value, Mapping):
                 yield from _problems(chart, value, defaults[key], here)
             elif value is not None and value != PLACEHOLDER:
-                yield f"values.{'.'.join(here)}: chart {_title(chart)} wants a map here, got {value!r}"
+                yield f"values.{'.'.join(here)}: chart {_title(chart)} requires a map here, got {value!r}"
 
 
 def _subchart_problems(chart: Chart, key: str, value: Any, defaults: Mapping[str, Any]) -> Iterator[str]:
-    """Values below a subchart's name are that chart's; one that is not packed with the chart cannot be asked."""
+    """Values below a subchart's name belong to that chart; they are not checked if it is not packed with the chart."""
     subchart = chart.subchart(dict(chart.dependencies)[key])
     if subchart is None or not isinstance(value, Mapping):
         return
@@ -70,12 +69,12 @@ def _known_otherwise(chart: Chart, path: Path) -> bool:
 
 
 def _open(chart: Chart, path: Path) -> bool:
-    """Whether a map takes any key: by its name, or because a template passes it on as a whole."""
+    """Whether a map accepts any key: by its name, or because a template passes it on as a whole."""
     return OPEN.search(path[-1]) is not None or path in _references(chart)
 
 
 def _referenced(chart: Chart, path: Path) -> bool:
-    """Whether a template reads the value, something below it, or a map that holds it."""
+    """Whether a template reads the value, something below it, or a map that contains it."""
     return any(used[: len(path)] == path or path[: len(used)] == used for used in _references(chart))
 
 
@@ -95,7 +94,7 @@ def _references_in(templates: str) -> frozenset[Path]:
 
 @lru_cache(maxsize=64)
 def _commented(text: str) -> frozenset[str]:
-    """Keys that values.yaml documents in comments: optional ones without a default."""
+    """Keys that values.yaml documents in comments: optional values without a default."""
     parameters = {name.rpartition(".")[2] for name in _PARAMETER.findall(text)}
     return frozenset(_COMMENTED.findall(text)) | parameters
 

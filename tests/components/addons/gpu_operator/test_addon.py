@@ -1,4 +1,4 @@
-"""The GPU Operator's values on pools of every sort."""
+"""The GPU Operator's values on pools of every kind."""
 
 from __future__ import annotations
 
@@ -31,40 +31,44 @@ def seen(pools: Mapping[str, Mapping[str, Any]] = POOLS, **parts: Any) -> Seen:
 
 
 def values(pools: Mapping[str, Mapping[str, Any]], *, monitored: bool = False, **settings: Any) -> dict[str, Any]:
-    given = resolve_all(platform(pools))
-    return values_of(Settings(**settings), pools=given, placement=PLACEMENT, monitored=monitored)
+    resolved = resolve_all(platform(pools))
+    return values_of(Settings(**settings), pools=resolved, placement=PLACEMENT, monitored=monitored)
 
 
-def test_driver_and_toolkit_are_the_images() -> None:
-    found = values(POOLS)
-    assert (found["driver"], found["toolkit"]) == ({"enabled": False}, {"enabled": False})
+def test_driver_and_toolkit_come_with_the_image() -> None:
+    chart_values = values(POOLS)
+    assert (chart_values["driver"], chart_values["toolkit"]) == ({"enabled": False}, {"enabled": False})
 
 
 def test_the_operator_and_the_master_of_discovery_run_on_the_system_pools() -> None:
-    found = values(POOLS)
-    for part in (found["operator"], found["node-feature-discovery"]["master"], found["node-feature-discovery"]["gc"]):
+    chart_values = values(POOLS)
+    for part in (
+        chart_values["operator"],
+        chart_values["node-feature-discovery"]["master"],
+        chart_values["node-feature-discovery"]["gc"],
+    ):
         assert part == PLACEMENT
 
 
 def test_agents_tolerate_every_taint_of_every_gpu_pool() -> None:
     pools = {**POOLS, "odd": {**L4, "taints": {"ours.example/odd": {"value": "1", "effect": "NoExecute"}}}}
-    found = values(pools)
-    given = found["daemonsets"]["tolerations"]
-    assert found["node-feature-discovery"]["worker"]["tolerations"] == given
+    chart_values = values(pools)
+    tolerations = chart_values["daemonsets"]["tolerations"]
+    assert chart_values["node-feature-discovery"]["worker"]["tolerations"] == tolerations
     for spec in resolve_all(platform(pools)).values():
         if spec.gpu:
-            assert all(toleration.manifest in given for toleration in spec.tolerations)
-    assert {"key": "ours.example/odd", "operator": "Equal", "value": "1", "effect": "NoExecute"} in given
+            assert all(toleration.manifest in tolerations for toleration in spec.tolerations)
+    assert {"key": "ours.example/odd", "operator": "Equal", "value": "1", "effect": "NoExecute"} in tolerations
 
 
-def test_discovery_looks_at_gpu_nodes_alone() -> None:
+def test_node_feature_discovery_runs_only_on_gpu_nodes() -> None:
     assert values(POOLS)["node-feature-discovery"]["worker"]["nodeSelector"] == {"nvidia.com/gpu": "true"}
 
 
-def test_every_container_of_ours_has_a_request_and_a_limit_of_memory() -> None:
-    found = values(POOLS)
+def test_every_container_has_a_memory_request_and_limit() -> None:
+    chart_values = values(POOLS)
     for part in ("devicePlugin", "gfd", "validator", "migManager", "dcgmExporter"):
-        resources = found[part]["resources"]
+        resources = chart_values[part]["resources"]
         assert resources["limits"]["memory"]
         assert set(resources["requests"]) == {"cpu", "memory"}, part
 
@@ -81,35 +85,35 @@ def test_every_container_of_ours_has_a_request_and_a_limit_of_memory() -> None:
     ],
     ids=["ampere", "hopper", "both", "ada", "bottlerocket", "none"],
 )
-def test_the_mig_manager_is_on_where_a_gpu_could_be_cut_and_reboots_where_it_must(
+def test_the_mig_manager_is_enabled_for_mig_capable_gpus_and_reboots_if_needed(
     pools: dict[str, Any], enabled: bool, reboot: bool
 ) -> None:
-    found = values(pools)["migManager"]
-    assert found.get("enabled", True) is enabled
-    assert ({"name": "WITH_REBOOT", "value": "true"} in found.get("env", [])) is reboot
+    chart_values = values(pools)["migManager"]
+    assert chart_values.get("enabled", True) is enabled
+    assert ({"name": "WITH_REBOOT", "value": "true"} in chart_values.get("env", [])) is reboot
 
 
 def test_no_mig_strategy_is_imposed_on_every_node() -> None:
     assert values({"a": POOLS["a100"], "b": MPS})["mig"] == {"strategy": ""}
 
 
-def test_metrics_are_read_where_prometheus_is() -> None:
+def test_metrics_are_scraped_if_prometheus_is_installed() -> None:
     assert values(POOLS)["dcgmExporter"]["serviceMonitor"] == {"enabled": False}
-    found = values(POOLS, monitored=True, metricsSeconds=30)["dcgmExporter"]["serviceMonitor"]
-    assert found == {"enabled": True, "interval": "30s", "honorLabels": True}
+    chart_values = values(POOLS, monitored=True, metricsSeconds=30)["dcgmExporter"]["serviceMonitor"]
+    assert chart_values == {"enabled": True, "interval": "30s", "honorLabels": True}
     assert seen(addons={"kubePrometheusStack": {}}).values["gpu-operator"]["dcgmExporter"]["serviceMonitor"]["enabled"]
 
 
-def test_pods_that_share_a_gpu_are_told_apart() -> None:
+def test_metrics_distinguish_pods_that_share_a_gpu() -> None:
     name = {"name": "KUBERNETES_VIRTUAL_GPUS", "value": "true"}
     assert name in values({"l4": SLICED})["dcgmExporter"]["env"]
     assert values({"l4": L4})["dcgmExporter"]["env"] == []
 
 
-def test_a_changed_configuration_has_another_name_and_an_unchanged_one_the_same() -> None:
+def test_the_name_of_a_configuration_depends_on_its_content() -> None:
     def names(pools: dict[str, Any]) -> tuple[str, str]:
-        found = values(pools)
-        return found["devicePlugin"]["config"]["name"], found["migManager"]["config"]["name"]
+        chart_values = values(pools)
+        return chart_values["devicePlugin"]["config"]["name"], chart_values["migManager"]["config"]["name"]
 
     base = names({"a": POOLS["a100"], "l4": SLICED})
     assert names({"l4": SLICED, "a": {**POOLS["a100"], "max": 7}}) == base
@@ -121,14 +125,14 @@ def test_a_changed_configuration_has_another_name_and_an_unchanged_one_the_same(
     assert mig != base[1]
 
 
-def test_configurations_are_text_and_their_defaults_are_among_them() -> None:
-    found = values({"a": POOLS["a100"], "l4": SLICED})
-    for config in (found["devicePlugin"]["config"], found["migManager"]["config"]):
+def test_configurations_are_text_and_include_their_default() -> None:
+    chart_values = values({"a": POOLS["a100"], "l4": SLICED})
+    for config in (chart_values["devicePlugin"]["config"], chart_values["migManager"]["config"]):
         assert config["create"] is True
         assert all(isinstance(yaml.safe_load(text), dict) for text in config["data"].values())
-    assert found["devicePlugin"]["config"]["default"] in found["devicePlugin"]["config"]["data"]
-    layouts = yaml.safe_load(found["migManager"]["config"]["data"]["config.yaml"])["mig-configs"]
-    assert found["migManager"]["config"]["default"] in layouts
+    assert chart_values["devicePlugin"]["config"]["default"] in chart_values["devicePlugin"]["config"]["data"]
+    layouts = yaml.safe_load(chart_values["migManager"]["config"]["data"]["config.yaml"])["mig-configs"]
+    assert chart_values["migManager"]["config"]["default"] in layouts
 
 
 def test_bottlerocket_keeps_its_own_device_plugin_and_mig_manager() -> None:
@@ -141,15 +145,15 @@ def test_bottlerocket_keeps_its_own_device_plugin_and_mig_manager() -> None:
     assert match == {"feature": "system.osrelease", "matchExpressions": {"ID": {"op": "In", "value": ["bottlerocket"]}}}
 
 
-def test_the_rule_waits_for_the_chart_that_brings_its_kind_and_is_made_only_for_bottlerocket() -> None:
-    found = seen({"l4": BOTTLEROCKET}).recording
-    rule = found.one("kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule")
-    assert found.waits(rule, found.one("kubernetes:helm.sh/v3:Release"))
+def test_the_rule_depends_on_the_chart_and_is_declared_only_for_bottlerocket() -> None:
+    recording = seen({"l4": BOTTLEROCKET}).recording
+    rule = recording.one("kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule")
+    assert recording.waits(rule, recording.one("kubernetes:helm.sh/v3:Release"))
     assert seen({"l4": L4}).objects == {}
     assert seen({"system2": {"preset": "system", "os": "bottlerocket"}}).objects == {}
 
 
-def test_the_rule_is_what_the_charts_crd_asks_for(shared: Path) -> None:
+def test_the_rule_satisfies_the_charts_crd(shared: Path) -> None:
     crds = yaml.load_all((shared / "charts/gpu-operator/crds/nfd-api-crds.yaml").read_text(), yaml.CSafeLoader)
     (crd,) = (each for each in crds if each and each["spec"]["names"]["kind"] == "NodeFeatureRule")
     expected = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
@@ -159,27 +163,27 @@ def test_the_rule_is_what_the_charts_crd_asks_for(shared: Path) -> None:
     assert len(list(complaints(rule, expected, "spec"))) == 1
 
 
-def test_its_pods_may_do_what_drivers_need() -> None:
+def test_its_namespace_allows_privileged_pods() -> None:
     assert GpuOperator.namespace.enforce == "privileged"
 
 
-def test_the_chart_knows_every_value(shared: Path) -> None:
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
     chart = own_values(shared, "gpu-operator")
     discovery = own_values(shared, "node-feature-discovery")
     for part, own in discovery.items():
         if isinstance(own, dict):
             chart["node-feature-discovery"].setdefault(part, {})
             chart["node-feature-discovery"][part] = {**own, **chart["node-feature-discovery"][part]}
-    found = values({"a": POOLS["a100"], "l4": SLICED, "mps": MPS}, monitored=True)
-    assert list(unknown_keys(found, chart)) == []
+    chart_values = values({"a": POOLS["a100"], "l4": SLICED, "mps": MPS}, monitored=True)
+    assert list(unknown_keys(chart_values, chart)) == []
 
 
-def test_what_the_charts_own_values_give_is_not_said_again(shared: Path) -> None:
+def test_values_differ_from_the_charts_defaults(shared: Path) -> None:
     chart = own_values(shared, "gpu-operator")
-    found = values(POOLS, monitored=True)
-    assert chart["driver"]["enabled"] is not found["driver"]["enabled"]
-    assert chart["toolkit"]["enabled"] is not found["toolkit"]["enabled"]
-    assert chart["mig"]["strategy"] != found["mig"]["strategy"]
+    chart_values = values(POOLS, monitored=True)
+    assert chart["driver"]["enabled"] is not chart_values["driver"]["enabled"]
+    assert chart["toolkit"]["enabled"] is not chart_values["toolkit"]["enabled"]
+    assert chart["mig"]["strategy"] != chart_values["mig"]["strategy"]
 
 
 def test_node_feature_discovery_limits_its_own_memory(shared: Path) -> None:

@@ -1,4 +1,4 @@
-"""Layouts of MIG in mig-parted's words."""
+"""MIG layouts in mig-parted's format."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def layouts(**pools: dict[str, Any]) -> dict[str, Any]:
     return dict(document["mig-configs"])
 
 
-def test_without_mig_every_gpu_is_whole() -> None:
+def test_without_mig_no_gpu_is_partitioned() -> None:
     assert layouts(a=A40, l4={"preset": "gpu-spot"}) == {"all-disabled": DISABLED}
     assert layouts(a={**A40, "mig": {"layout": "all-disabled"}}) == {"all-disabled": DISABLED}
 
 
-def test_a_layout_in_use_is_there_and_no_other() -> None:
+def test_only_layouts_in_use_are_configured() -> None:
     assert layouts(a={**A40, "mig": {"layout": "all-balanced"}}) == {
         "all-disabled": DISABLED,
         "all-balanced": [
@@ -40,7 +40,7 @@ def test_a_layout_in_use_is_there_and_no_other() -> None:
     }
 
 
-def test_a_layout_of_the_stacks_own_has_the_name_that_its_nodes_carry() -> None:
+def test_a_custom_layout_has_the_name_in_the_node_label() -> None:
     pool = {**A40, "mig": {"profiles": {"1g.5gb+me": 1, "3g.20gb": 1}}}
     (label,) = {
         spec.labels["nvidia.com/mig.config"] for spec in resolve_all(platform({"a": pool})).values() if spec.mig
@@ -51,27 +51,27 @@ def test_a_layout_of_the_stacks_own_has_the_name_that_its_nodes_carry() -> None:
 
 
 def test_pools_with_one_layout_share_it() -> None:
-    cut = {"mig": {"profiles": {"1g.10gb": 1, "3g.40gb": 1}}}
-    found = layouts(a={**A80, **cut}, b={**H100, **cut}, c={**A80, **cut})
-    assert set(found) == {"all-disabled", "slipway-1x1g.10gb-1x3g.40gb"}
-    assert len(found["slipway-1x1g.10gb-1x3g.40gb"]) == 1
+    layout = {"mig": {"profiles": {"1g.10gb": 1, "3g.40gb": 1}}}
+    manifests = layouts(a={**A80, **layout}, b={**H100, **layout}, c={**A80, **layout})
+    assert set(manifests) == {"all-disabled", "slipway-1x1g.10gb-1x3g.40gb"}
+    assert len(manifests["slipway-1x1g.10gb-1x3g.40gb"]) == 1
 
 
-def test_a_name_that_means_different_cuts_is_bound_to_the_cards_of_each() -> None:
-    cut = {"mig": {"layout": "all-1g.10gb"}}
-    found = layouts(a={**A40, **cut}, b={**A80, **cut}, c={**H100, **cut})["all-1g.10gb"]
-    assert {entry["mig-devices"]["1g.10gb"]: set(entry["device-filter"]) for entry in found} == {
+def test_a_layout_that_differs_by_gpu_model_is_filtered_by_pci_id() -> None:
+    layout = {"mig": {"layout": "all-1g.10gb"}}
+    manifests = layouts(a={**A40, **layout}, b={**A80, **layout}, c={**H100, **layout})["all-1g.10gb"]
+    assert {entry["mig-devices"]["1g.10gb"]: set(entry["device-filter"]) for entry in manifests} == {
         4: set(gpus.get("A100-40GB").pci_ids),
         7: {*gpus.get("A100-80GB").pci_ids, *gpus.get("H100-80GB").pci_ids},
     }
 
 
-def test_a_name_that_means_one_cut_in_this_stack_needs_no_filter() -> None:
+def test_a_layout_of_one_gpu_model_has_no_filter() -> None:
     (entry,) = layouts(a={**A40, "mig": {"layout": "all-1g.10gb"}})["all-1g.10gb"]
     assert "device-filter" not in entry
 
 
-def test_no_card_is_in_two_entries_of_a_layout() -> None:
+def test_no_pci_id_is_in_two_entries_of_a_layout() -> None:
     pools = {
         "a": {**A40, "mig": {"layout": "all-balanced"}},
         "b": {**A80, "mig": {"layout": "all-balanced"}},
@@ -83,7 +83,7 @@ def test_no_card_is_in_two_entries_of_a_layout() -> None:
 
 
 @pytest.mark.skipif("SLIPWAY_SHARED" not in os.environ, reason="SLIPWAY_SHARED names no directory of shared samples")
-def test_a_named_layout_is_nvidias_own_for_the_same_card() -> None:
+def test_a_named_layout_equals_nvidias_for_the_same_pci_id() -> None:
     path = Path(os.environ["SLIPWAY_SHARED"]) / "charts" / "gpu-operator" / "mig-parted-config-default.yaml"
     theirs = yaml.safe_load(path.read_text())["mig-configs"]
     for pool in (A40, A80, H100):

@@ -20,11 +20,11 @@ def sharing(mode: str, replicas: int) -> dict[str, Any]:
     return {"sharing": {"mode": mode, "replicas": replicas}}
 
 
-def test_nodes_that_choose_none_share_nothing_and_offer_slices_by_their_size() -> None:
+def test_the_default_configuration_shares_nothing_and_offers_mig_instances_by_profile() -> None:
     assert documents(l4=L4) == {EXCLUSIVE: {"version": "v1", "flags": {"migStrategy": "mixed"}}}
 
 
-def test_time_slicing_keeps_the_name_and_refuses_a_pod_that_asks_for_two() -> None:
+def test_time_slicing_keeps_the_resource_name_and_refuses_requests_for_two() -> None:
     assert documents(l4={**L4, **sharing("time-slicing", 4)})["time-slicing-4"] == {
         "version": "v1",
         "flags": {"migStrategy": "mixed"},
@@ -38,7 +38,7 @@ def test_time_slicing_keeps_the_name_and_refuses_a_pod_that_asks_for_two() -> No
     }
 
 
-def test_mps_goes_without_the_mig_strategy_that_it_refuses() -> None:
+def test_mps_has_no_mig_strategy() -> None:
     assert documents(l4={**L4, **sharing("mps", 8)})["mps-8"] == {
         "version": "v1",
         "flags": {"migStrategy": "none"},
@@ -48,19 +48,19 @@ def test_mps_goes_without_the_mig_strategy_that_it_refuses() -> None:
     }
 
 
-def test_slices_are_shared_by_their_own_names() -> None:
-    found = documents(a={**CUT, **sharing("time-slicing", 2)})["time-slicing-2"]
-    assert found["sharing"]["timeSlicing"]["resources"] == [{"name": "nvidia.com/mig-2g.10gb", "replicas": 2}]
+def test_mig_instances_are_shared_by_their_own_names() -> None:
+    manifests = documents(a={**CUT, **sharing("time-slicing", 2)})["time-slicing-2"]
+    assert manifests["sharing"]["timeSlicing"]["resources"] == [{"name": "nvidia.com/mig-2g.10gb", "replicas": 2}]
 
 
-def test_pools_that_share_alike_choose_one_configuration_that_knows_the_devices_of_all() -> None:
-    found = documents(a={**CUT, **sharing("time-slicing", 2)}, b={**L4, **sharing("time-slicing", 2)})
-    assert set(found) == {EXCLUSIVE, "time-slicing-2"}
-    names = [each["name"] for each in found["time-slicing-2"]["sharing"]["timeSlicing"]["resources"]]
+def test_pools_with_equal_sharing_use_one_configuration_with_all_their_devices() -> None:
+    manifests = documents(a={**CUT, **sharing("time-slicing", 2)}, b={**L4, **sharing("time-slicing", 2)})
+    assert set(manifests) == {EXCLUSIVE, "time-slicing-2"}
+    names = [each["name"] for each in manifests["time-slicing-2"]["sharing"]["timeSlicing"]["resources"]]
     assert names == ["nvidia.com/gpu", "nvidia.com/mig-2g.10gb"]
 
 
-def test_each_pool_chooses_what_there_is() -> None:
+def test_each_pool_uses_an_existing_configuration() -> None:
     pools = {"a": {**L4, **sharing("mps", 3)}, "b": {**L4, **sharing("time-slicing", 48)}, "c": L4}
     specs = resolve_all(platform(pools)).values()
     chosen = {spec.labels.get("nvidia.com/device-plugin.config", EXCLUSIVE) for spec in specs}

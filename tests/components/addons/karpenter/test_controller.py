@@ -1,4 +1,4 @@
-"""Karpenter in the cluster: its releases, its role, and their order."""
+"""Karpenter in the cluster: releases, role, and dependencies."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ def recording() -> Recording:
     return record_fleet({"cpu": {"preset": "cpu"}})
 
 
-def test_crds_have_a_release_of_their_own_and_come_first(recording: Recording) -> None:
+def test_crds_have_their_own_release_which_comes_first(recording: Recording) -> None:
     releases = recording.of(Release)
     assert releases["karpenter-crd"].inputs["chart"] == "oci://public.ecr.aws/karpenter/karpenter-crd"
     assert releases["karpenter-release"].inputs["skipCrds"] is True
     assert recording.waits(releases["karpenter-release"], releases["karpenter-crd"])
 
 
-def test_both_are_in_kube_system_under_upstreams_names(recording: Recording) -> None:
+def test_both_releases_are_in_kube_system_with_upstreams_names(recording: Recording) -> None:
     releases = recording.of(Release)
     assert {releases[name].inputs["namespace"] for name in ("karpenter-crd", "karpenter-release")} == {"kube-system"}
     assert releases["karpenter-release"].inputs["name"] == "karpenter"
 
 
-def test_the_controller_starts_with_its_rights_and_loses_them_last(recording: Recording) -> None:
+def test_the_controller_depends_on_its_permissions(recording: Recording) -> None:
     release = recording.of(Release)["karpenter-release"]
     for before in (
         recording.of(aws.eks.PodIdentityAssociation)["karpenter-association"],
@@ -40,7 +40,7 @@ def test_the_controller_starts_with_its_rights_and_loses_them_last(recording: Re
         assert recording.waits(release, before)
 
 
-def test_the_queue_of_the_values_is_the_queue(recording: Recording) -> None:
+def test_the_values_name_the_interruption_queue(recording: Recording) -> None:
     release = recording.of(Release)["karpenter-release"]
     assert recording.one(aws.sqs.Queue).urn in release.input_sources["values"]
     assert release.inputs["values"]["settings"]["clusterName"] == "slipway-test"

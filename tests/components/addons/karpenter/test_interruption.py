@@ -1,4 +1,4 @@
-"""The queue through which Karpenter hears what will happen to machines."""
+"""Karpenter's interruption queue."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def statements() -> dict[str, Any]:
     return {statement["Sid"]: statement for statement in body["Statement"]}
 
 
-def test_only_rules_of_this_account_write() -> None:
-    found = statements()["EventsWrite"]
-    assert found["Action"] == ["sqs:SendMessage"]
-    assert found["Principal"] == {"Service": ["events.amazonaws.com"]}
-    assert found["Condition"] == {"ArnLike": {"aws:SourceArn": [RULES]}}
+def test_only_event_rules_of_this_account_send_messages() -> None:
+    statement = statements()["EventsWrite"]
+    assert statement["Action"] == ["sqs:SendMessage"]
+    assert statement["Principal"] == {"Service": ["events.amazonaws.com"]}
+    assert statement["Condition"] == {"ArnLike": {"aws:SourceArn": [RULES]}}
 
 
-def test_nobody_talks_to_it_without_tls() -> None:
-    found = statements()["TlsOnly"]
-    assert (found["Effect"], found["Action"]) == ("Deny", ["sqs:*"])
-    assert found["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
+def test_requests_without_tls_are_denied() -> None:
+    statement = statements()["TlsOnly"]
+    assert (statement["Effect"], statement["Action"]) == ("Deny", ["sqs:*"])
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": ["false"]}}
 
 
-def test_messages_are_encrypted_and_short_lived(recording: Recording) -> None:
+def test_messages_are_encrypted_and_have_a_short_retention(recording: Recording) -> None:
     queue = recording.one(aws.sqs.Queue)
     assert queue.inputs["sqsManagedSseEnabled"] is True
     assert queue.inputs["messageRetentionSeconds"] == 300
@@ -58,13 +58,13 @@ def test_every_kind_of_event_reaches_the_queue(recording: Recording) -> None:
         assert target.input_sources["arn"] == (recording.one(aws.sqs.Queue).urn,)
 
 
-def test_patterns_are_the_same_text_every_time() -> None:
+def test_event_patterns_are_deterministic() -> None:
     assert event_pattern(EVENTS["spot"]) == (
         '{"detail-type": ["EC2 Spot Instance Interruption Warning"], "source": ["aws.ec2"]}'
     )
 
 
-def test_the_longest_name_of_a_rule_is_the_one_that_stacks_leave_room_for() -> None:
+def test_the_longest_rule_name_is_the_one_that_limits_stack_names() -> None:
     assert max((f"karpenter-{key}" for key in EVENTS), key=len) == names.LONGEST["event-rule"]
 
 

@@ -1,4 +1,4 @@
-"""What Karpenter may do in AWS: everything it needs, on its own cluster's machines."""
+"""Karpenter's IAM policy: everything it needs, only on its own cluster's instances."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_USED = {
     "iam:RemoveRoleFromInstanceProfile",
     "iam:TagInstanceProfile",
 }
-"""Actions of upstream's template that this platform has no use for."""
+"""Actions of upstream's template that this platform doesn't use."""
 
 
 @pytest.fixture(scope="module")
@@ -38,31 +38,31 @@ def statements() -> dict[str, Any]:
 
 
 def test_the_policy_fits_in_a_role() -> None:
-    # 10,240 characters without spaces (IAM User Guide, "IAM and AWS STS quotas", inline policies of a role).
+    # 10,240 characters without whitespace (IAM User Guide, "IAM and AWS STS quotas", inline policies of a role).
     assert len(controller_policy(SCOPE, node_role_arn=ROLE, queue_arn=QUEUE)) < 10_240
 
 
-def test_it_passes_on_its_own_node_role_to_ec2_and_no_other(statements: dict[str, Any]) -> None:
-    found = statements["PassNodeRole"]
-    assert found["Resource"] == [ROLE]
-    assert found["Condition"]["StringEquals"]["iam:PassedToService"][0] == "ec2.amazonaws.com"
+def test_it_can_pass_only_its_own_node_role_to_ec2(statements: dict[str, Any]) -> None:
+    statement = statements["PassNodeRole"]
+    assert statement["Resource"] == [ROLE]
+    assert statement["Condition"]["StringEquals"]["iam:PassedToService"][0] == "ec2.amazonaws.com"
 
 
 @pytest.mark.parametrize("sid", ["DeleteOwn", "NameOwnMachines", "LaunchFromOwnTemplates"])
-def test_it_touches_only_what_carries_its_clusters_tag(statements: dict[str, Any], sid: str) -> None:
+def test_it_changes_only_resources_with_its_clusters_tag(statements: dict[str, Any], sid: str) -> None:
     condition = statements[sid]["Condition"]
     assert condition["StringEquals"] == {"aws:ResourceTag/kubernetes.io/cluster/ml": ["owned"]}
     assert condition["StringLike"] == {"aws:ResourceTag/karpenter.sh/nodepool": ["*"]}
 
 
 @pytest.mark.parametrize("sid", ["LaunchTagged", "TagAtLaunch"])
-def test_what_it_makes_carries_the_tags_from_the_start(statements: dict[str, Any], sid: str) -> None:
+def test_what_it_creates_is_tagged_at_creation(statements: dict[str, Any], sid: str) -> None:
     condition = statements[sid]["Condition"]
     assert condition["StringEquals"]["aws:RequestTag/kubernetes.io/cluster/ml"] == ["owned"]
     assert condition["StringEquals"]["aws:RequestTag/eks:eks-cluster-name"] == ["ml"]
 
 
-def test_it_tags_freely_at_launch_and_later_names_alone(statements: dict[str, Any]) -> None:
+def test_it_sets_any_tag_at_launch_and_later_only_the_name(statements: dict[str, Any]) -> None:
     assert statements["TagAtLaunch"]["Condition"]["StringEquals"]["ec2:CreateAction"] == [
         "CreateFleet",
         "CreateLaunchTemplate",
@@ -76,7 +76,7 @@ def test_it_tags_freely_at_launch_and_later_names_alone(statements: dict[str, An
     ]
 
 
-def test_whatever_has_no_resource_to_name_only_reads(statements: dict[str, Any]) -> None:
+def test_actions_on_all_resources_only_read(statements: dict[str, Any]) -> None:
     open_to_all = [action for s in statements.values() if s["Resource"] == ["*"] for action in s["Action"]]
     assert all(action.partition(":")[2].startswith(("Describe", "Get", "List")) for action in open_to_all)
 
@@ -98,25 +98,23 @@ def upstream(shared: Path) -> dict[str, set[str]]:
     Loader.add_multi_constructor("!", lambda loader, _, node: loader.construct_scalar(node))
     text = (shared / "charts/karpenter/controller-iam-cloudformation.yaml").read_text()
     resources = yaml.load(text, Loader=Loader)["Resources"]  # noqa: S506 - a SafeLoader
-    found: dict[str, set[str]] = {}
+    keys_by_action: dict[str, set[str]] = {}
     for resource in resources.values():
         if resource["Type"] == "AWS::IAM::ManagedPolicy":
             document = resource["Properties"]["PolicyDocument"].replace("${ClusterName}", "ml")
             for statement in json.loads(document)["Statement"]:
-                add(found, statement)
-    return found
+                add(keys_by_action, statement)
+    return keys_by_action
 
 
-def add(found: dict[str, set[str]], statement: dict[str, Any]) -> None:
+def add(keys_by_action: dict[str, set[str]], statement: dict[str, Any]) -> None:
     actions = statement["Action"]
     keys = {key for operator in statement.get("Condition", {}).values() for key in operator}
     for action in [actions] if isinstance(actions, str) else actions:
-        found.setdefault(action, set()).update(keys)
+        keys_by_action.setdefault(action, set()).update(keys)
 
 
-def test_actions_and_conditions_are_upstreams_without_what_is_not_used(
-    shared: Path, statements: dict[str, Any]
-) -> None:
+def test_actions_and_conditions_equal_upstreams_without_unused_ones(shared: Path, statements: dict[str, Any]) -> None:
     ours: dict[str, set[str]] = {}
     for statement in statements.values():
         add(ours, statement)

@@ -12,16 +12,16 @@ from tests.components.pools.samples import spec
 GATES = Gates(node_repair=True, node_overlay=True)
 
 
-def found(**more: Any) -> dict[str, Any]:
-    given = {"cluster": "ml", "queue": "q", "gates": GATES, "isolated": False, "pods_apart": False, **more}
-    return values(**given)
+def chart_values(**more: Any) -> dict[str, Any]:
+    arguments = {"cluster": "ml", "queue": "q", "gates": GATES, "isolated": False, "pods_apart": False, **more}
+    return values(**arguments)
 
 
-def test_features_are_on_where_a_pool_needs_them() -> None:
+def test_feature_gates_are_enabled_if_a_pool_needs_them() -> None:
     cpu, sliced = spec(preset="cpu", nodeRepair=False), spec(preset="a100", mig={"layout": "all-1g.5gb"})
     assert Gates.of([cpu]) == Gates(node_repair=False, node_overlay=False)
     assert Gates.of([cpu, sliced]) == Gates(node_repair=True, node_overlay=True)
-    assert found(gates=Gates.of([cpu]))["settings"]["featureGates"] == {
+    assert chart_values(gates=Gates.of([cpu]))["settings"]["featureGates"] == {
         "nodeOverlay": False,
         "nodeRepair": False,
         "reservedCapacity": True,
@@ -29,23 +29,23 @@ def test_features_are_on_where_a_pool_needs_them() -> None:
     }
 
 
-def test_it_hears_of_interruptions_by_its_queue() -> None:
-    assert found(queue="interruptions")["settings"]["interruptionQueue"] == "interruptions"
+def test_it_reads_the_interruption_queue() -> None:
+    assert chart_values(queue="interruptions")["settings"]["interruptionQueue"] == "interruptions"
 
 
-def test_one_interface_carries_no_pods_where_they_have_subnets_of_their_own() -> None:
-    assert found(pods_apart=True)["settings"]["reservedENIs"] == "1"
-    assert found(pods_apart=False)["settings"]["reservedENIs"] == "0"
+def test_one_interface_is_reserved_if_pods_have_their_own_subnets() -> None:
+    assert chart_values(pods_apart=True)["settings"]["reservedENIs"] == "1"
+    assert chart_values(pods_apart=False)["settings"]["reservedENIs"] == "0"
 
 
-def test_two_replicas_run_on_the_system_pool_and_need_no_dns_of_the_cluster() -> None:
-    assert found()["replicas"] == 2
-    assert found()["nodeSelector"] == {"platform.slipway/role": "system"}
-    assert found()["dnsPolicy"] == "Default"
+def test_two_replicas_run_on_the_system_pool_without_cluster_dns() -> None:
+    assert chart_values()["replicas"] == 2
+    assert chart_values()["nodeSelector"] == {"platform.slipway/role": "system"}
+    assert chart_values()["dnsPolicy"] == "Default"
 
 
-def test_the_chart_knows_every_value(shared: Path) -> None:
-    # Requests and limits are a free map in the chart; everything else must be a key of it.
-    assert list(unknown_keys(found(), own_values(shared, "karpenter"))) == []
-    typed_wrong = {**found(), "setings": {}}
+def test_every_value_exists_in_the_chart(shared: Path) -> None:
+    # Requests and limits are a free-form map in the chart; all other keys must exist in it.
+    assert list(unknown_keys(chart_values(), own_values(shared, "karpenter"))) == []
+    typed_wrong = {**chart_values(), "setings": {}}
     assert list(unknown_keys(typed_wrong, own_values(shared, "karpenter"))) == ["setings"]

@@ -1,4 +1,4 @@
-"""KServe's releases."""
+"""KServe's releases and values."""
 
 from __future__ import annotations
 
@@ -15,38 +15,38 @@ from tests.support.context import seen_parts
 PLACEMENT = {"nodeSelector": {"x": "y"}, "tolerations": []}
 
 
-def way_in(**settings: Any) -> dict[str, Any]:
-    found = values(Settings(**settings), region="us-east-1", placement=PLACEMENT)
-    given: dict[str, Any] = found["kserve"]["controller"]["gateway"]
-    return given
+def gateway_values(**settings: Any) -> dict[str, Any]:
+    chart_values = values(Settings(**settings), region="us-east-1", placement=PLACEMENT)
+    gateway: dict[str, Any] = chart_values["kserve"]["controller"]["gateway"]
+    return gateway
 
 
-def test_crds_come_first_and_in_the_version_of_the_controller() -> None:
+def test_crds_come_first_with_the_controllers_version() -> None:
     parts = seen_parts(lambda: Kserve(Settings())).parts
     assert [chart.ref for chart in parts.releases] == [KSERVE_CRD, KSERVE]
     assert KSERVE_CRD.version == KSERVE.version
 
 
-def test_models_are_deployments_unless_asked_otherwise() -> None:
-    found = values(Settings(), region="us-east-1", placement=PLACEMENT)
-    assert found["kserve"]["controller"]["deploymentMode"] == "Standard"
-    assert way_in()["ingressGateway"] == {"enableGatewayApi": False, "className": "alb"}
+def test_the_default_deployment_mode_is_standard() -> None:
+    chart_values = values(Settings(), region="us-east-1", placement=PLACEMENT)
+    assert chart_values["kserve"]["controller"]["deploymentMode"] == "Standard"
+    assert gateway_values()["ingressGateway"] == {"enableGatewayApi": False, "className": "alb"}
     knative = values(Settings(defaultDeploymentMode="Knative"), region="us-east-1", placement=PLACEMENT)
     assert knative["kserve"]["controller"]["deploymentMode"] == "Knative"
-    assert "className" not in way_in(defaultDeploymentMode="Knative")["ingressGateway"]
+    assert "className" not in gateway_values(defaultDeploymentMode="Knative")["ingressGateway"]
 
 
 def test_there_is_no_istio() -> None:
-    assert way_in()["disableIstioVirtualHost"] is True
+    assert gateway_values()["disableIstioVirtualHost"] is True
 
 
 @pytest.mark.parametrize(("ingress", "off"), [("alb", False), ("gateway", False), ("none", True)])
-def test_no_way_in_is_made_where_none_is_wanted(ingress: str, off: bool) -> None:
-    assert way_in(ingress=ingress)["disableIngressCreation"] is off
+def test_ingress_none_disables_ingress_creation(ingress: str, off: bool) -> None:
+    assert gateway_values(ingress=ingress)["disableIngressCreation"] is off
 
 
-def test_the_gateway_that_is_named_is_the_one_that_is_made() -> None:
-    named = way_in(ingress="gateway")["ingressGateway"]
+def test_kserve_uses_the_declared_gateway() -> None:
+    named = gateway_values(ingress="gateway")["ingressGateway"]
     seen = seen_parts(lambda: Kserve(Settings(ingress="gateway")))
     metadata = seen.objects["gateway"]["metadata"]
     assert named == {
@@ -57,15 +57,15 @@ def test_the_gateway_that_is_named_is_the_one_that_is_made() -> None:
     assert "gateway" not in seen_parts(lambda: Kserve(Settings())).objects
 
 
-def test_a_gateway_listens_for_the_domain_as_addresses_are_written() -> None:
+def test_the_gateway_listens_for_the_domain_of_models() -> None:
     (plain,) = gateway(Settings(ingressDomain="models.example.com"))["spec"]["listeners"]
     assert (plain["hostname"], plain["port"], plain["protocol"]) == ("*.models.example.com", 80, "HTTP")
     (secure,) = gateway(Settings(https=True))["spec"]["listeners"]
     assert (secure["port"], secure["protocol"]) == (443, "HTTPS")
-    assert way_in(https=True)["urlScheme"] == "https"
+    assert gateway_values(https=True)["urlScheme"] == "https"
 
 
-def test_the_controller_has_more_than_the_chart_gives_it() -> None:
-    found = values(Settings(), region="us-east-1", placement=PLACEMENT)["kserve"]["controller"]
-    assert found["resources"]["limits"] == {"memory": "512Mi"}
-    assert found["nodeSelector"] == {"x": "y"}
+def test_the_controller_has_larger_limits_than_the_chart() -> None:
+    chart_values = values(Settings(), region="us-east-1", placement=PLACEMENT)["kserve"]["controller"]
+    assert chart_values["resources"]["limits"] == {"memory": "512Mi"}
+    assert chart_values["nodeSelector"] == {"x": "y"}

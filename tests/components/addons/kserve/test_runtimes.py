@@ -1,4 +1,4 @@
-"""Serving runtimes: one for every place where a model may run."""
+"""Serving runtimes: one per server and pool."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ def resolved(pools: Mapping[str, Mapping[str, Any]] = POOLS) -> dict[str, PoolSp
     return resolve_all(platform(pools))
 
 
-def made(*servers: str) -> dict[str, dict[str, Any]]:
+def runtimes_of(*servers: str) -> dict[str, dict[str, Any]]:
     return runtimes(resolved(), servers or tuple(SERVERS))
 
 
 def container(runtime: Mapping[str, Any]) -> dict[str, Any]:
-    (found,) = runtime["spec"]["containers"]
-    return dict(found)
+    (first,) = runtime["spec"]["containers"]
+    return dict(first)
 
 
-def test_every_server_that_a_file_may_name_is_known() -> None:
+def test_every_server_of_the_settings_is_known() -> None:
     assert set(SERVERS) == set(get_args(Server))
 
 
-def test_a_server_comes_for_cpus_and_for_every_pool_that_may_serve() -> None:
-    assert set(made("triton")) == {"triton", "triton-a100-1g.5gb", "triton-gpu-spot"}
-    assert set(made("vllm")) == {"vllm-a100-1g.5gb", "vllm-gpu-spot"}
+def test_a_server_has_a_runtime_for_cpus_and_for_each_serving_pool() -> None:
+    assert set(runtimes_of("triton")) == {"triton", "triton-a100-1g.5gb", "triton-gpu-spot"}
+    assert set(runtimes_of("vllm")) == {"vllm-a100-1g.5gb", "vllm-gpu-spot"}
 
 
-def test_machines_of_training_serve_nothing() -> None:
+def test_training_pools_have_no_runtime() -> None:
     assert "h100" not in {spec.name for _, spec, _ in places(resolved())}
 
 
-def test_a_pool_of_several_slices_is_several_places() -> None:
+def test_a_pool_with_several_mig_profiles_has_a_runtime_for_each() -> None:
     pools = {"a100": {"preset": "a100", "role": "inference", "mig": {"layout": "all-balanced"}}}
-    found = {name: resource for name, _, resource in places(resolved(pools))}
-    assert found == {
+    by_name = {name: resource for name, _, resource in places(resolved(pools))}
+    assert by_name == {
         "a100-1g.5gb": "nvidia.com/mig-1g.5gb",
         "a100-2g.10gb": "nvidia.com/mig-2g.10gb",
         "a100-3g.20gb": "nvidia.com/mig-3g.20gb",
     }
 
 
-@pytest.mark.parametrize("name", [name for name in made() if "-" in name])
-def test_a_runtime_on_gpus_asks_for_one_and_tolerates_all_that_its_pool_is_tainted_with(name: str) -> None:
-    runtime, pools = made()[name], resolved()
+@pytest.mark.parametrize("name", [name for name in runtimes_of() if "-" in name])
+def test_a_gpu_runtime_requests_one_device_and_tolerates_its_pools_taints(name: str) -> None:
+    runtime, pools = runtimes_of()[name], resolved()
     spec = pools[runtime["spec"]["nodeSelector"][POOL]]
-    given = {Toleration(each["key"], each["value"], each["effect"]) for each in runtime["spec"]["tolerations"]}
-    assert all(any(one.tolerates(taint) for one in given) for taint in spec.taints)
+    tolerations = {Toleration(each["key"], each["value"], each["effect"]) for each in runtime["spec"]["tolerations"]}
+    assert all(any(one.tolerates(taint) for one in tolerations) for taint in spec.taints)
     resources = container(runtime)["resources"]
     gpus = {key: count for key, count in resources["limits"].items() if key.startswith("nvidia.com/")}
     assert list(gpus.values()) == ["1"]
@@ -70,17 +70,17 @@ def test_a_runtime_on_gpus_asks_for_one_and_tolerates_all_that_its_pool_is_taint
     assert all(resources["requests"][key] == count for key, count in gpus.items())
 
 
-def test_a_model_that_names_no_runtime_never_gets_a_gpu() -> None:
-    for name, runtime in made().items():
+def test_gpu_runtimes_are_not_selected_automatically() -> None:
+    for name, runtime in runtimes_of().items():
         chosen = [each["autoSelect"] for each in runtime["spec"]["supportedModelFormats"]]
         assert all(chosen) == ("nodeSelector" not in runtime["spec"]), name
         assert any(chosen) == all(chosen), name
 
 
-def test_no_two_runtimes_choose_themselves_for_one_format() -> None:
+def test_at_most_one_runtime_per_format_is_selected_automatically() -> None:
     formats = [
         (each["name"], each["version"])
-        for runtime in made().values()
+        for runtime in runtimes_of().values()
         for each in runtime["spec"]["supportedModelFormats"]
         if each["autoSelect"]
     ]
@@ -98,14 +98,14 @@ def test_images_are_pinned_and_run_without_root(name: str) -> None:
     assert server.source
 
 
-def test_memory_is_limited_and_asked_for_everywhere() -> None:
-    for runtime in made().values():
+def test_every_runtime_has_a_memory_request_and_limit() -> None:
+    for runtime in runtimes_of().values():
         resources = container(runtime)["resources"]
         assert resources["limits"]["memory"] == resources["requests"]["memory"]
 
 
-@pytest.mark.parametrize("name", made())
-def test_the_crd_takes_every_runtime(shared: Path, name: str) -> None:
+@pytest.mark.parametrize("name", runtimes_of())
+def test_every_runtime_satisfies_the_crd(shared: Path, name: str) -> None:
     file = shared / "charts/kserve-crd/crds/clusterservingruntimes.serving.kserve.io.yaml"
     expected = schema(definition(file, "ClusterServingRuntime"), "v1alpha1")
-    assert list(complaints(made()[name], expected)) == []
+    assert list(complaints(runtimes_of()[name], expected)) == []

@@ -19,7 +19,7 @@ FIELDS = {
     "manageJobsWithoutQueueName", "managedJobsNamespaceSelector", "waitForPodsReady", "integrations", "resources",
     "objectRetentionPolicies", "fairSharing", "multiKueue",
 }  # fmt: skip
-"""Fields of Kueue's Configuration (v1beta2, v0.19) that are used here; it refuses to start with any other."""
+"""Fields of Kueue's Configuration (v1beta2, v0.19) that are used here; Kueue doesn't start with an unknown one."""
 
 
 def configured(**settings: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def addons(**on: Any) -> Addons:
 
 
 @pytest.mark.parametrize("settings", [{}, {"fairSharing": False}, {"multiKueue": "manager"}, {"multiKueue": "worker"}])
-def test_it_holds_no_field_that_kueue_does_not_know(settings: dict[str, Any]) -> None:
+def test_every_field_exists_in_kueues_configuration(settings: dict[str, Any]) -> None:
     assert set(configured(**settings)) <= FIELDS
 
 
@@ -41,7 +41,7 @@ def test_only_namespaces_of_teams_are_managed() -> None:
     assert TEAM_LABEL == labels.TEAM
 
 
-def test_kinds_are_queued_where_their_add_on_is_on() -> None:
+def test_kinds_are_queued_if_their_add_on_is_enabled() -> None:
     assert frameworks(addons()) == ("batch/job", "deployment", "pod", "statefulset")
     on = addons(jobset={}, leaderWorkerSet={}, trainer={})
     assert set(frameworks(on)) - set(frameworks(addons())) == {
@@ -51,39 +51,39 @@ def test_kinds_are_queued_where_their_add_on_is_on() -> None:
     }
 
 
-def test_kinds_of_the_training_operator_are_queued_but_its_mpi_jobs() -> None:
-    found = frameworks(addons(trainingOperator={"kinds": ("PyTorchJob", "TFJob", "MPIJob")}))
-    assert {name for name in found if name.startswith("kubeflow.org/")} == {
+def test_kinds_of_the_training_operator_are_queued_except_mpi_jobs() -> None:
+    names = frameworks(addons(trainingOperator={"kinds": ("PyTorchJob", "TFJob", "MPIJob")}))
+    assert {name for name in names if name.startswith("kubeflow.org/")} == {
         "kubeflow.org/pytorchjob",
         "kubeflow.org/tfjob",
     }
 
 
-def test_fair_sharing_is_switched_on_by_being_there() -> None:
+def test_fair_sharing_is_enabled_by_its_presence() -> None:
     assert configured()["fairSharing"]["preemptionStrategies"][0] == "LessThanOrEqualToFinalShare"
     assert "fairSharing" not in configured(fairSharing=False)
 
 
-def test_a_job_whose_pods_do_not_come_queues_again_later_and_later() -> None:
-    found = configured(waitForPodsReadyMinutes=30, backoffLimitCount=3)["waitForPodsReady"]
-    assert (found["timeout"], found["recoveryTimeout"]) == ("30m", "15m")
-    assert found["requeuingStrategy"]["backoffLimitCount"] == 3
-    assert found["blockAdmission"] is False
+def test_a_job_whose_pods_are_not_ready_is_requeued_with_backoff() -> None:
+    manifest = configured(waitForPodsReadyMinutes=30, backoffLimitCount=3)["waitForPodsReady"]
+    assert (manifest["timeout"], manifest["recoveryTimeout"]) == ("30m", "15m")
+    assert manifest["requeuingStrategy"]["backoffLimitCount"] == 3
+    assert manifest["blockAdmission"] is False
 
 
-def test_adapters_and_huge_pages_need_no_quota() -> None:
+def test_efa_and_huge_pages_need_no_quota() -> None:
     assert configured()["resources"]["excludeResourcePrefixes"] == [
         "ephemeral-storage", "hugepages-", "vpc.amazonaws.com/efa"
     ]  # fmt: skip
 
 
-def test_a_manager_names_itself_to_its_workers_and_a_worker_is_an_ordinary_cluster() -> None:
-    found = configured(multiKueue="manager", workerLostTimeoutMinutes=30)["multiKueue"]
-    assert (found["origin"], found["workerLostTimeout"]) == ("ml", "30m")
+def test_only_a_manager_has_a_multikueue_configuration() -> None:
+    manifest = configured(multiKueue="manager", workerLostTimeoutMinutes=30)["multiKueue"]
+    assert (manifest["origin"], manifest["workerLostTimeout"]) == ("ml", "30m")
     assert configured(multiKueue="worker") == configured()
 
 
-def test_the_release_holds_it_as_text() -> None:
+def test_the_release_has_the_configuration_as_text() -> None:
     seen = seen_parts(lambda: Kueue(Settings()), addons={"kueue": {}, "jobset": {}})
     text = seen.values["kueue"]["managerConfig"]["controllerManagerConfigYaml"]
     read = yaml.safe_load(text)
@@ -91,18 +91,18 @@ def test_the_release_holds_it_as_text() -> None:
     assert "jobset.x-k8s.io/jobset" in read["integrations"]["frameworks"]
 
 
-def test_two_managers_stand_on_the_system_pool_and_one_of_them_always() -> None:
+def test_two_replicas_run_on_the_system_pool_with_a_disruption_budget() -> None:
     seen = seen_parts(lambda: Kueue(Settings()))
-    found = seen.values["kueue"]["controllerManager"]
-    assert found["replicas"] == 2
-    assert found["podDisruptionBudget"] == {"enabled": True}
-    assert found["nodeSelector"] == {"platform.slipway/role": "system"}
+    chart_values = seen.values["kueue"]["controllerManager"]
+    assert chart_values["replicas"] == 2
+    assert chart_values["podDisruptionBudget"] == {"enabled": True}
+    assert chart_values["nodeSelector"] == {"platform.slipway/role": "system"}
     alone = seen_parts(lambda: Kueue(Settings(replicas=1))).values["kueue"]["controllerManager"]
     assert alone["podDisruptionBudget"] == {"enabled": False}
 
 
 @pytest.mark.parametrize("on", [True, False])
-def test_metrics_are_read_where_prometheus_is(on: bool) -> None:
+def test_metrics_are_scraped_if_prometheus_is_installed(on: bool) -> None:
     more: dict[str, Any] = {"kubePrometheusStack": {}} if on else {}
     seen = seen_parts(lambda: Kueue(Settings()), addons={"kueue": {}, **more})
     assert seen.values["kueue"]["enablePrometheus"] is on

@@ -1,4 +1,4 @@
-"""Rights of the load balancer controller: its own cluster's things and no other's."""
+"""IAM policy of the load balancer controller: only resources of its own cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEFT_OUT = {
     "cognito-idp:*", "shield:*", "waf-regional:*", "iam:*ServerCertificate*", "ec2:*Coip*", "ec2:DescribeIpamPools",
     "elasticloadbalancing:*CapacityReservation", "elasticloadbalancing:ModifyIpPools",
 }  # fmt: skip
-"""Features of the controller that the platform does not use: its docstring names them."""
+"""Features of the controller that the platform doesn't use; the module's docstring lists them."""
 
 
 def statements(*, web_acl: bool = True) -> dict[str, dict[str, Any]]:
@@ -28,19 +28,19 @@ def changes(statement: dict[str, Any]) -> list[str]:
     return [action for action in statement["Action"] if not action.partition(":")[2].startswith(reads)]
 
 
-def test_whatever_it_changes_carries_the_clusters_tag_or_gets_it() -> None:
+def test_it_changes_only_resources_with_the_clusters_tag() -> None:
     keys = {f"aws:ResourceTag/{TAG}", f"aws:RequestTag/{TAG}"}
     own = "aws:ResourceTag/kubernetes.io/cluster/ml"
     free = {"MakeServiceLinkedRole", "MakeSecurityGroupsInVpc", "AttachWebAcls"}
     for sid, statement in statements().items():
         if changes(statement) and sid not in free:
-            given = statement["Condition"]["StringEquals"]
-            bound = {key: value for key, value in given.items() if key in keys}
+            condition = statement["Condition"]["StringEquals"]
+            bound = {key: value for key, value in condition.items() if key in keys}
             assert bound == {key: ["ml"] for key in bound}, sid
-            assert bound or given == {own: ["owned"]}, sid
+            assert bound or condition == {own: ["owned"]}, sid
 
 
-def test_nothing_but_reading_is_allowed_on_everything() -> None:
+def test_actions_on_all_resources_only_read() -> None:
     for sid, statement in statements(web_acl=False).items():
         if "*" in statement["Resource"]:
             assert changes(statement) == [], sid
@@ -52,31 +52,31 @@ def test_it_stays_in_its_account_and_region() -> None:
             assert arn == "*" or ":111122223333:" in arn
 
 
-def test_a_tag_that_says_whose_something_is_can_not_be_changed() -> None:
+def test_the_owner_tag_cannot_be_changed() -> None:
     for sid in ("TagOwn", "TagOwnSecurityGroups"):
         assert statements()[sid]["Condition"]["Null"] == {f"aws:RequestTag/{TAG}": ["true"]}
 
 
-def test_web_acls_are_a_choice() -> None:
+def test_web_acl_permissions_are_optional() -> None:
     assert "AttachWebAcls" not in statements(web_acl=False)
 
 
-def test_the_document_is_smaller_than_a_role_may_have() -> None:
+def test_the_document_is_within_the_size_limit_of_inline_policies() -> None:
     text = policy(cluster="c" * 40, partition="aws-us-gov", region="us-gov-east-1", account_id="1" * 12, web_acl=True)
     assert len(text) < 10240, "inline policies of a role have 10,240 characters in all (IAM quotas)"
 
 
 @pytest.fixture(scope="module")
 def upstream(shared: Path) -> set[str]:
-    found = json.loads((shared / "charts/aws-load-balancer-controller/iam_policy.json").read_text())
+    document = json.loads((shared / "charts/aws-load-balancer-controller/iam_policy.json").read_text())
     return {
         action
-        for each in found["Statement"]
+        for each in document["Statement"]
         for action in (each["Action"] if isinstance(each["Action"], list) else [each["Action"]])
     }
 
 
-def test_it_may_do_all_that_the_controllers_own_policy_has_but_what_is_left_out(upstream: set[str]) -> None:
+def test_it_allows_upstreams_actions_except_the_excluded_ones(upstream: set[str]) -> None:
     ours = {action for each in statements().values() for action in each["Action"]}
     missing = {action for action in upstream - ours if not any(fnmatch.fnmatch(action, left) for left in LEFT_OUT)}
     assert missing == set()

@@ -1,4 +1,4 @@
-"""MLflow: where it keeps things, what it may read, and that no password is in anything that we make."""
+"""MLflow: storage, permissions, and no password in any manifest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.components.storage.support import statements
 from tests.support.context import Seen, seen_parts
 
 HANDED_ON = ("podSecurityContext", "affinity", "extraEnvVars")
-"""Maps that the chart hands on as they are."""
+"""Maps that the chart passes through."""
 SECRET = "arn:aws:secretsmanager:us-east-1:111122223333:secret:rds!db-0a1b2c3d"
 CHARTS = os.environ.get("SLIPWAY_SHARED")
 
@@ -32,11 +32,11 @@ def _mounts(container: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _seen(**settings: Any) -> Seen:
-    given = Settings.model_validate_json(json.dumps(settings))
-    return seen_parts(lambda: Mlflow(given), addons={"mlflow": settings})
+    configured = Settings.model_validate_json(json.dumps(settings))
+    return seen_parts(lambda: Mlflow(configured), addons={"mlflow": settings})
 
 
-def test_runs_are_in_the_database_and_files_in_the_bucket_behind_the_server() -> None:
+def test_runs_are_in_the_database_and_artifacts_in_the_bucket() -> None:
     values = _seen().values["mlflow"]
     assert values["backendStore"]["postgres"] == {
         "enabled": True,
@@ -51,14 +51,14 @@ def test_runs_are_in_the_database_and_files_in_the_bucket_behind_the_server() ->
     }
 
 
-def test_the_kubernetes_secret_holds_a_name_and_no_password() -> None:
+def test_the_kubernetes_secret_contains_no_password() -> None:
     seen = _seen()
     secret = seen.before["database-user"]
     assert secret["stringData"] == {"username": "slipway", "password": ""}
     assert seen.values["mlflow"]["backendStore"]["existingDatabaseSecret"] == {"name": secret["metadata"]["name"]}
 
 
-def test_the_password_comes_before_the_tables_and_the_server_and_stays_in_memory() -> None:
+def test_the_password_file_is_in_memory_and_comes_before_tables_and_server() -> None:
     values = _seen().values["mlflow"]
     sidecar, tables = values["initContainers"]
     assert sidecar["restartPolicy"] == "Always"
@@ -82,7 +82,7 @@ def test_every_connection_is_encrypted() -> None:
     assert tables["PGSSLMODE"] == values["extraEnvVars"]["PGSSLMODE"] == "require"
 
 
-def test_it_may_read_one_secret_and_use_one_prefix_of_one_bucket() -> None:
+def test_it_can_read_one_secret_and_use_one_prefix_of_one_bucket() -> None:
     policy = statements(_seen().recording.one(aws.iam.RolePolicy).inputs["policy"])
     assert policy["Password"]["Resource"] == [SECRET]
     assert policy["Password"]["Action"] == ["secretsmanager:GetSecretValue"]
@@ -93,7 +93,7 @@ def test_it_may_read_one_secret_and_use_one_prefix_of_one_bucket() -> None:
     assert not any("*" in action for one in policy.values() for action in one["Action"])
 
 
-def test_every_container_of_ours_is_bounded_and_unprivileged() -> None:
+def test_added_containers_have_limits_and_no_privileges() -> None:
     values = _seen().values["mlflow"]
     for container in values["initContainers"]:
         assert container["image"] == IMAGE
@@ -103,12 +103,12 @@ def test_every_container_of_ours_is_bounded_and_unprivileged() -> None:
     assert values["podSecurityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
 
 
-def test_a_budget_is_there_where_there_is_more_than_one_server() -> None:
+def test_there_is_a_disruption_budget_with_more_than_one_server() -> None:
     assert "budget" in _seen().objects
     assert not _seen(replicas=1).objects
 
 
-def test_scripts_are_python_and_the_password_script_needs_nothing_of_ours() -> None:
+def test_scripts_are_python_and_the_password_script_imports_nothing_of_the_project() -> None:
     data = _seen().before["scripts"]["data"]
     assert set(data) == {"password_file.py", "tables.py"}
     for text in data.values():
@@ -127,15 +127,15 @@ def test_scripts_are_python_and_the_password_script_needs_nothing_of_ours() -> N
 
 
 @pytest.mark.skipif(CHARTS is None, reason="SLIPWAY_SHARED names no folder with the chart's own values")
-def test_the_chart_takes_every_value() -> None:
+def test_the_chart_accepts_every_value() -> None:
     assert CHARTS is not None
     values, chart = _seen().values["mlflow"], own_values(Path(CHARTS), "mlflow")
     checked = {key: value for key, value in values.items() if key not in HANDED_ON}
     assert not list(unknown_keys(checked, chart))
     schema = json.loads((Path(CHARTS) / "charts" / "mlflow" / "values.schema.json").read_text())
-    # Helm lays our values over the chart's and holds both together against the schema.
+    # Helm merges the values into the chart's and validates the result against the schema.
     jsonschema.Draft7Validator(schema).validate(overlay(chart, values))
 
 
-def test_the_pin_is_the_one_whose_image_we_use() -> None:
+def test_the_image_is_that_of_the_pinned_chart() -> None:
     assert (MLFLOW.version, IMAGE) == ("1.11.5", "burakince/mlflow:3.15.1")

@@ -1,4 +1,4 @@
-"""The password file: as libpq reads it, for its owner alone, and never worse than it was."""
+"""The password file: libpq's format, readable only by its owner, kept on errors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from components.addons.mlflow.password_file import line, look
 
 
 class _Secrets:
-    """Secrets Manager, that answers or fails."""
+    """A Secrets Manager client that answers or fails."""
 
     def __init__(self, answer: Any) -> None:
-        self.answer, self.asked = answer, list[str]()
+        self.answer, self.requested = answer, list[str]()
 
     def get_secret_value(self, SecretId: str) -> dict[str, Any]:  # noqa: N803 - AWS's spelling
-        self.asked.append(SecretId)
+        self.requested.append(SecretId)
         if isinstance(self.answer, Exception):
             raise self.answer
         return {"SecretString": json.dumps(self.answer)}
@@ -34,16 +34,16 @@ def test_colons_and_backslashes_are_escaped(password: str, written: str) -> None
     assert line(secret) == f"*:*:*:slipway:{written}\n"
 
 
-def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
+def test_only_the_owner_can_read_the_file(tmp_path: Path) -> None:
     secrets, path = _Secrets({"username": "u", "password": "p"}), tmp_path / "password"
     assert look(secrets, "arn:secret", path) == ""
-    assert secrets.asked == ["arn:secret"]
+    assert secrets.requested == ["arn:secret"]
     assert path.read_text() == "*:*:*:u:p\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [found.name for found in tmp_path.iterdir()] == ["password"]
+    assert [path.name for path in tmp_path.iterdir()] == ["password"]
 
 
-def test_a_new_password_takes_the_place_of_the_old(tmp_path: Path) -> None:
+def test_a_new_password_replaces_the_old_one(tmp_path: Path) -> None:
     path = tmp_path / "password"
     for password in ("a-long-one", "b"):
         look(_Secrets({"username": "u", "password": password}), "arn", path)
@@ -51,7 +51,7 @@ def test_a_new_password_takes_the_place_of_the_old(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("secret-in-the-message"), {"username": "u"}, "no object"])
-def test_a_failed_look_leaves_the_file_and_tells_nothing_secret(tmp_path: Path, answer: Any) -> None:
+def test_a_failed_poll_keeps_the_file_and_logs_no_secret(tmp_path: Path, answer: Any) -> None:
     path = tmp_path / "password"
     path.write_text("before")
     wrong = look(_Secrets(answer), "arn", path)

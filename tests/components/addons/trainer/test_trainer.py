@@ -18,62 +18,62 @@ from tests.support.structural import complaints, definition, schema
 WHOLE = {"big": {"preset": "a100"}, **POOLS}
 
 
-def made() -> dict[str, dict[str, Any]]:
+def all_runtimes() -> dict[str, dict[str, Any]]:
     return runtimes(resolve_all(platform(WHOLE)), image=IMAGE)
 
 
 def pod(runtime: dict[str, Any]) -> dict[str, Any]:
     (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
-    found: dict[str, Any] = job["template"]["spec"]["template"]["spec"]
-    return found
+    spec: dict[str, Any] = job["template"]["spec"]["template"]["spec"]
+    return spec
 
 
-def test_there_is_one_for_any_node_and_one_for_every_training_pool_of_whole_gpus() -> None:
-    assert set(made()) == {"torch-distributed", "torch-distributed-big", "torch-distributed-h100"}
+def test_there_is_a_general_runtime_and_one_per_training_pool_with_whole_gpus() -> None:
+    assert set(all_runtimes()) == {"torch-distributed", "torch-distributed-big", "torch-distributed-h100"}
 
 
-def test_that_of_a_pool_takes_whole_machines_with_every_adapter() -> None:
+def test_a_pools_runtime_requests_whole_nodes_with_efa() -> None:
     spec = resolve_all(platform(WHOLE))["h100"]
-    found = pod(made()["torch-distributed-h100"])
-    (container,) = found["containers"]
+    manifest = pod(all_runtimes()["torch-distributed-h100"])
+    (container,) = manifest["containers"]
     assert container["resources"]["limits"] == {"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": str(spec.efa_count)}
     assert container["env"] == [{"name": "FI_PROVIDER", "value": "efa"}]
-    assert found["nodeSelector"] == {"platform.slipway/pool": "h100"}
-    assert {each["key"] for each in found["tolerations"]} == {taint.key for taint in spec.taints}
+    assert manifest["nodeSelector"] == {"platform.slipway/pool": "h100"}
+    assert {each["key"] for each in manifest["tolerations"]} == {taint.key for taint in spec.taints}
 
 
-def test_without_adapters_nothing_is_said_of_the_fabric() -> None:
-    (container,) = pod(made()["torch-distributed-big"])["containers"]
+def test_without_efa_no_libfabric_provider_is_set() -> None:
+    (container,) = pod(all_runtimes()["torch-distributed-big"])["containers"]
     assert "env" not in container
 
 
-def test_processes_share_more_memory_than_a_container_has_by_itself() -> None:
-    for runtime in made().values():
-        found = pod(runtime)
-        assert found["volumes"] == [{"name": "shared-memory", "emptyDir": {"medium": "Memory"}}]
-        assert found["containers"][0]["volumeMounts"][0]["mountPath"] == "/dev/shm"  # noqa: S108
+def test_runtimes_mount_shared_memory() -> None:
+    for runtime in all_runtimes().values():
+        manifest = pod(runtime)
+        assert manifest["volumes"] == [{"name": "shared-memory", "emptyDir": {"medium": "Memory"}}]
+        assert manifest["containers"][0]["volumeMounts"][0]["mountPath"] == "/dev/shm"  # noqa: S108
 
 
-def test_the_container_and_the_job_are_named_as_trainer_looks_for_them() -> None:
-    for runtime in made().values():
+def test_container_and_job_have_the_names_that_trainer_requires() -> None:
+    for runtime in all_runtimes().values():
         (job,) = runtime["spec"]["template"]["spec"]["replicatedJobs"]
         assert job["name"] == pod(runtime)["containers"][0]["name"] == "node"
         assert job["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
 
 
-def test_another_image_is_taken_where_one_is_given() -> None:
+def test_the_image_is_configurable() -> None:
     seen = seen_parts(lambda: Trainer(Settings(image="123.dkr.ecr.us-east-1.amazonaws.com/torch:1")))
     assert pod(seen.objects["runtime-torch-distributed"])["containers"][0]["image"].startswith("123.dkr")
 
 
-def test_the_chart_installs_neither_jobset_nor_runtimes_of_its_own() -> None:
+def test_the_chart_installs_neither_jobset_nor_runtimes() -> None:
     values = seen_parts(lambda: Trainer(Settings())).values["kubeflow-trainer"]
     assert values["jobset"] == {"install": False}
     assert "runtimes" not in values
 
 
-@pytest.mark.parametrize("name", made())
-def test_the_crd_takes_every_runtime(shared: Path, name: str) -> None:
+@pytest.mark.parametrize("name", all_runtimes())
+def test_every_runtime_satisfies_the_crd(shared: Path, name: str) -> None:
     file = shared / "charts/kubeflow-trainer/crds/clustertrainingruntimes.trainer.kubeflow.org.yaml"
     expected = schema(definition(file, "ClusterTrainingRuntime"), "v1alpha1")
-    assert list(complaints(made()[name], expected)) == []
+    assert list(complaints(all_runtimes()[name], expected)) == []

@@ -1,4 +1,4 @@
-"""The training operator from manifests of our own."""
+"""The training operator's manifests."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ def seen(**settings: Any) -> Seen:
     return seen_parts(lambda: TrainingOperator(Settings(**settings)))
 
 
-def test_every_kind_that_a_file_may_name_is_known() -> None:
+def test_every_kind_of_the_settings_is_known() -> None:
     assert set(get_args(get_args(Settings.model_fields["kinds"].annotation)[0])) == set(KINDS)
 
 
-def test_the_operator_serves_the_kinds_whose_crds_are_there_and_no_other() -> None:
-    found = seen(kinds=("PyTorchJob", "JAXJob"))
-    (container,) = found.objects["operator"]["spec"]["template"]["spec"]["containers"]
+def test_the_operator_serves_only_kinds_with_crds() -> None:
+    result = seen(kinds=("PyTorchJob", "JAXJob"))
+    (container,) = result.objects["operator"]["spec"]["template"]["spec"]["containers"]
     assert container["args"] == ["--enable-scheme=pytorchjob", "--enable-scheme=jaxjob"]
-    assert {key for key in found.before if key.startswith("crd-")} == {"crd-pytorchjobs", "crd-jaxjobs"}
-    (own,) = [rule for rule in found.before["role"]["rules"] if rule["apiGroups"] == ["kubeflow.org"]]
+    assert {key for key in result.before if key.startswith("crd-")} == {"crd-pytorchjobs", "crd-jaxjobs"}
+    (own,) = [rule for rule in result.before["role"]["rules"] if rule["apiGroups"] == ["kubeflow.org"]]
     assert {name.partition("/")[0] for name in own["resources"]} == {"pytorchjobs", "jaxjobs"}
 
 
-def test_the_service_finds_the_operator_and_the_webhook_finds_the_service() -> None:
-    found = seen()
-    assert found.before["service"]["spec"]["selector"] == LABELS
-    assert found.objects["operator"]["spec"]["template"]["metadata"]["labels"] == LABELS
-    for hook in found.objects["webhook"]["webhooks"]:
+def test_the_service_selects_the_operator_and_the_webhook_uses_the_service() -> None:
+    result = seen()
+    assert result.before["service"]["spec"]["selector"] == LABELS
+    assert result.objects["operator"]["spec"]["template"]["metadata"]["labels"] == LABELS
+    for hook in result.objects["webhook"]["webhooks"]:
         service = hook["clientConfig"]["service"]
         assert (service["name"], service["namespace"]) == ("training-operator", "kubeflow")
-    (port,) = [each for each in found.before["service"]["spec"]["ports"] if each["port"] == 443]
+    (port,) = [each for each in result.before["service"]["spec"]["ports"] if each["port"] == 443]
     assert port["targetPort"] == 9443
 
 
-def test_no_webhook_is_asked_that_the_operator_does_not_answer() -> None:
+def test_only_kinds_validated_by_the_operator_have_a_webhook() -> None:
     paths = [hook["clientConfig"]["service"]["path"] for hook in seen().objects["webhook"]["webhooks"]]
     assert paths == ["/validate-kubeflow-org-v1-pytorchjob", "/validate-kubeflow-org-v1-tfjob"]
 
 
-def test_its_pod_meets_the_level_of_its_namespace() -> None:
+def test_its_pod_satisfies_the_pod_security_level() -> None:
     (container,) = seen().objects["operator"]["spec"]["template"]["spec"]["containers"]
     security = container["securityContext"]
     assert (security["runAsNonRoot"], security["seccompProfile"]) == (True, {"type": "RuntimeDefault"})
     assert TrainingOperator.namespace.enforce == "restricted"
 
 
-def test_the_operator_comes_after_crds_rights_and_service() -> None:
+def test_the_operator_depends_on_crds_permissions_and_service() -> None:
     recording = seen().recording
     operator = recording.of("kubernetes:apps/v1:Deployment")["training-operator-operator"]
     for name in ("training-operator-crd-pytorchjobs", "training-operator-binding", "training-operator-service"):
@@ -73,7 +73,7 @@ def fields(properties: Mapping[str, Any], path: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_crd_lacks_no_field_of_upstream_but_those_of_pods_and_metrics(shared: Path, kind: str) -> None:
+def test_a_crd_has_upstreams_fields_except_those_of_pods_and_metrics(shared: Path, kind: str) -> None:
     job = KINDS[kind]
     real = definition(shared / f"charts/training-operator-v1/crds/kubeflow.org_{job.plural}.yaml", kind)
     ours = crd_of(job)
@@ -81,10 +81,10 @@ def test_a_crd_lacks_no_field_of_upstream_but_those_of_pods_and_metrics(shared: 
     assert (ours["metadata"]["name"], ours["spec"]["scope"]) == (real["metadata"]["name"], real["spec"]["scope"])
     assert ours["spec"]["versions"][0]["subresources"] == real["spec"]["versions"][0]["subresources"]
     for part in ("spec", "status"):
-        wanted, given = (schema(each, "v1")["properties"][part] for each in (real, ours))
-        missing = set(fields(wanted["properties"])) - set(fields(given["properties"]))
+        wanted, actual = (schema(each, "v1")["properties"][part] for each in (real, ours))
+        missing = set(fields(wanted["properties"])) - set(fields(actual["properties"]))
         assert missing == set(), part
-        assert wanted.get("required") == given.get("required")
+        assert wanted.get("required") == actual.get("required")
     replicas = [schema(each, "v1")["properties"]["spec"]["properties"][job.replicas] for each in (real, ours)]
     assert set(replicas[0]["additionalProperties"]["properties"]) == set(
         replicas[1]["additionalProperties"]["properties"]

@@ -1,4 +1,4 @@
-"""The AWS resources of a program as Terraform would hold them."""
+"""The AWS resources of a program as a Terraform document."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def bucket_with_policy() -> None:
     aws.s3.BucketPolicy("data-policy", bucket=bucket.id, policy=pulumi.Output.json_dumps(body), opts=child)
 
 
-def test_a_value_of_another_resource_is_a_reference_also_within_a_text() -> None:
+def test_a_value_of_another_resource_is_a_reference_also_within_a_string() -> None:
     policy = rendered(bucket_with_policy)["aws_s3_bucket_policy"]["data-policy"]
     assert policy["bucket"] == "${aws_s3_bucket.data.id}"
     assert json.loads(policy["policy"])["Resource"] == [
@@ -36,11 +36,11 @@ def test_a_value_of_another_resource_is_a_reference_also_within_a_text() -> None
     ]
 
 
-def test_keys_of_a_map_stay_as_the_program_wrote_them() -> None:
+def test_keys_of_a_plain_map_are_not_renamed() -> None:
     assert rendered(bucket_with_policy)["aws_s3_bucket"]["data"]["tags"] == {"team.example/Name": "Vision"}
 
 
-def test_options_become_a_lifecycle_and_waits() -> None:
+def test_options_become_lifecycle_and_depends_on() -> None:
     def program() -> None:
         provider = providers()[0]
         first = aws.sqs.Queue("first", opts=pulumi.ResourceOptions(provider=provider, protect=True))
@@ -53,7 +53,7 @@ def test_options_become_a_lifecycle_and_waits() -> None:
     assert queues["second"]["depends_on"] == ["aws_sqs_queue.first"]
 
 
-def test_a_secret_is_left_out() -> None:
+def test_a_secret_is_omitted() -> None:
     def program() -> None:
         child = pulumi.ResourceOptions(provider=providers()[0])
         aws.ssm.Parameter("token", type="SecureString", value=pulumi.Output.secret("hush"), opts=child)
@@ -62,8 +62,8 @@ def test_a_secret_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("stack", NAMES)
-def test_every_block_of_a_stack_was_looked_up(stack: str) -> None:
-    """Pulumi gives blocks plural names, and Terraform some: one that is in neither table would be a guess."""
+def test_every_block_of_a_stack_is_in_a_table(stack: str) -> None:
+    """Pulumi names all blocks in the plural, Terraform some; without an entry in a table the name would be a guess."""
     used = {
         name for one in recorded(stack) if one.type.startswith("aws:") for name in blocks(one.type, one.inputs.plain)
     }
@@ -71,11 +71,11 @@ def test_every_block_of_a_stack_was_looked_up(stack: str) -> None:
 
 
 @pytest.mark.parametrize("stack", NAMES)
-def test_every_aws_resource_of_a_stack_is_there_and_every_reference_leads_to_one(stack: str) -> None:
+def test_every_aws_resource_of_a_stack_is_written_and_every_dependency_exists(stack: str) -> None:
     recording = recorded(stack)
     written = document(recording)
     resources = {
-        f"{kind}.{name}": block for kind, found in written["resource"].items() for name, block in found.items()
+        f"{kind}.{name}": block for kind, named in written["resource"].items() for name, block in named.items()
     }
     assert len(resources) == sum(one.custom and one.type.startswith("aws:") for one in recording)
     waits = {wait for block in resources.values() for wait in block.get("depends_on", ())}

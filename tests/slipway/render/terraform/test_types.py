@@ -1,4 +1,4 @@
-"""Terraform's names of types and properties."""
+"""Terraform's type and property names."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from slipway.render.terraform.types import snake, terraform_type
         ("aws:fsx/lustreFileSystem:LustreFileSystem", "aws_fsx_lustre_file_system"),
     ],
 )
-def test_a_token_has_terraforms_name(token: str, expected: str) -> None:
+def test_a_type_has_terraforms_name(token: str, expected: str) -> None:
     assert terraform_type(token) == expected
 
 
@@ -35,5 +35,5 @@ def test_a_token_has_terraforms_name(token: str, expected: str) -> None:
         ("vpcId", "vpc_id"),
     ],
 )
-def test_a_property_is_spelled_with_underscores(camel: str, expected: str) -> None:
+def test_a_property_name_is_converted_to_snake_case(camel: str, expected: str) -> None:
     assert snake(camel) == expected

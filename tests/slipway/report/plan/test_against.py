@@ -1,4 +1,4 @@
-"""The other commit is rendered by its own program, and what can't be compared is said."""
+"""Another commit is rendered by its own program; failures are reported."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def commit(root: Path, files: dict[str, str]) -> None:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     git(tmp_path, "init", "-q", "-b", "main")
-    commit(tmp_path, {"README.md": "nothing yet"})
+    commit(tmp_path, {"README.md": "empty"})
     git(tmp_path, "tag", "empty")
     settings = "config: {slipway:platform: {}}\n"
     files = {"Pulumi.yaml": "name: slipway\n", "stacks/Pulumi.dev.yaml": settings, "marker": "first"}
@@ -51,24 +51,24 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def at(root: Path, ref: str, stack: str = "dev") -> Baseline:
+def base(root: Path, ref: str, stack: str = "dev") -> Baseline:
     return baseline(Project(root), stack, ref)
 
 
 def test_the_program_of_the_commit_renders_its_own_tree(root: Path) -> None:
-    found = at(root, "first")
+    found = base(root, "first")
     assert found.problem == ""
     assert [one["urn"] for one in found.resources] == ["first"]
     assert found.name.startswith("first (")
 
 
-def test_settings_that_this_program_can_not_read_have_no_price(root: Path) -> None:
-    assert at(root, "first").estimate is None
+def test_settings_that_this_program_cannot_read_have_no_cost_estimate(root: Path) -> None:
+    assert base(root, "first").estimate is None
 
 
-def test_the_checkout_is_left_as_it_was(root: Path) -> None:
+def test_the_checkout_is_unchanged(root: Path) -> None:
     (root / "marker").write_text("changed by hand")
-    at(root, "first")
+    base(root, "first")
     listed = subprocess.run(["git", "-C", str(root), "worktree", "list"], check=True, capture_output=True, text=True)
     assert (root / "marker").read_text() == "changed by hand"
     assert len(listed.stdout.splitlines()) == 1
@@ -79,20 +79,20 @@ def test_the_checkout_is_left_as_it_was(root: Path) -> None:
     [
         ("nowhere", r"git knows no commit 'nowhere' here; fetch it"),
         ("--output=x", r"git knows no commit '--output=x'"),
-        ("empty", r"no Slipway there"),
-        ("main", r"its program does not render: this program does not know the stack"),
+        ("empty", r"has no Pulumi.yaml of this project"),
+        ("main", r"its program failed to render: this program does not know the stack"),
     ],
 )
-def test_what_can_not_be_compared_is_said(root: Path, ref: str, why: str) -> None:
-    found = at(root, ref)
+def test_a_failed_comparison_is_reported(root: Path, ref: str, why: str) -> None:
+    found = base(root, ref)
     assert not found.resources
     assert why in found.problem
 
 
-def test_a_stack_that_was_not_there_is_new(root: Path) -> None:
-    found = at(root, "first", "prod")
+def test_a_stack_that_did_not_exist_is_new(root: Path) -> None:
+    found = base(root, "first", "prod")
     assert (found.new, found.problem, found.resources) == (True, "", ())
 
 
-def test_a_directory_without_git_is_said(tmp_path: Path) -> None:
-    assert "not a git repository" in at(tmp_path, "main").problem
+def test_a_directory_without_git_is_reported(tmp_path: Path) -> None:
+    assert "not a git repository" in base(tmp_path, "main").problem

@@ -1,4 +1,4 @@
-"""What a change does to resources is told from two renderings, and no further than it is known."""
+"""Changes of resources are derived from two renderings; unknown effects stay unknown."""
 
 from __future__ import annotations
 
@@ -49,30 +49,30 @@ def change(token: str, old: dict[str, Any], new: dict[str, Any]) -> ResourceChan
         ),
     ],
 )
-def test_a_change_is_made_in_place_or_not_as_the_providers_know(
+def test_whether_a_change_forces_a_replacement_follows_the_providers_tables(
     token: str, old: dict[str, Any], new: dict[str, Any], verb: Verb
 ) -> None:
     assert change(token, old, new).verb is verb
 
 
-def test_a_changed_property_is_told_with_both_values() -> None:
+def test_a_changed_property_has_both_values() -> None:
     found = change(FILES, {"lifecyclePolicies": [{"transitionToIa": "AFTER_30_DAYS"}]}, {"lifecyclePolicies": []})
-    (told,) = found.properties
-    assert (told.path, told.before, told.after) == (
+    (changed,) = found.properties
+    assert (changed.path, changed.before, changed.after) == (
         "lifecyclePolicies[0]",
         '{"transitionToIa": "AFTER_30_DAYS"}',
         "",
     )
 
 
-def test_creations_and_deletions_are_those_of_urns() -> None:
+def test_creations_and_deletions_are_found_by_urn() -> None:
     found = plan([one(FILES, "old", {}), one(FILES, "same", {})], [one(FILES, "new", {}), one(FILES, "same", {})])
     assert [(change.verb, change.name) for change in found.changes] == [(Verb.DELETE, "old"), (Verb.CREATE, "new")]
     assert found.unchanged == 1
     assert found.counts[Verb.CREATE] == found.counts[Verb.DELETE] == 1
 
 
-def test_what_keeps_state_is_told_with_its_loss_and_comes_first() -> None:
+def test_stateful_resources_come_first_with_their_loss() -> None:
     before = [one("aws:ec2/eip:Eip", "a", {}), one(FILES, "z", {})]
     found = plan(before, [])
     assert [change.name for change in found.changes] == ["z", "a"]
@@ -80,9 +80,9 @@ def test_what_keeps_state_is_told_with_its_loss_and_comes_first() -> None:
     assert "every file" in found.dangerous[0].loses
 
 
-def test_what_is_retained_leaves_the_stack_and_nothing_is_lost() -> None:
+def test_a_retained_resource_is_removed_from_the_stack_without_loss() -> None:
     found = plan([one(FILES, "files", {}, retainOnDelete=True)], []).changes[0]
-    assert (found.verb, found.stays, found.dangerous) == (Verb.DELETE, True, False)
+    assert (found.verb, found.retained, found.dangerous) == (Verb.DELETE, True, False)
 
 
 def test_an_empty_node_group_loses_no_jobs() -> None:
@@ -92,45 +92,45 @@ def test_an_empty_node_group_loses_no_jobs() -> None:
     assert plan([one(group, "g", busy)], []).dangerous
 
 
-def test_what_names_a_replaced_resource_may_be_replaced_and_so_on() -> None:
+def test_dependents_of_a_replaced_resource_may_be_replaced() -> None:
     before = [one(FILES, "files", {"encrypted": False}), one(TARGET, "target", {"fileSystemId": "fs-1"})]
     after = [one(FILES, "files", {"encrypted": True}), one(TARGET, "target", {"fileSystemId": "fs-1"})]
     found = plan(before, after, target={"fileSystemId": ["files"]})
-    assert [(change.name, change.verb, change.because) for change in found.changes] == [
+    assert [(change.name, change.verb, change.cause) for change in found.changes] == [
         ("files", Verb.REPLACE, ""),
         ("target", Verb.MAYBE, "files"),
     ]
-    assert [one.name for one in found.followers()["files"]] == ["target"]
+    assert [one.name for one in found.dependents()["files"]] == ["target"]
 
 
-def test_nothing_follows_from_an_update() -> None:
+def test_an_update_affects_no_dependents() -> None:
     before = [one(FILES, "files", {"throughputMode": "a"}), one(TARGET, "target", {"fileSystemId": "fs-1"})]
     after = [one(FILES, "files", {"throughputMode": "b"}), one(TARGET, "target", {"fileSystemId": "fs-1"})]
     found = plan(before, after, target={"fileSystemId": ["files"]})
     assert [change.name for change in found.changes] == ["files"]
 
 
-def test_a_resource_that_changes_and_follows_is_told_with_both() -> None:
+def test_a_dependent_with_its_own_change_shows_both() -> None:
     before = [one(FILES, "files", {"encrypted": False}), one(TARGET, "target", {"fileSystemId": "f", "tags": {}})]
     after = [one(FILES, "files", {"encrypted": True}), one(TARGET, "target", {"fileSystemId": "f", "tags": {"a": "b"}})]
     target = plan(before, after, target={"fileSystemId": ["files"]}).changes[1]
-    assert (target.verb, [told.path for told in target.properties]) == (Verb.MAYBE, ["tags.a", "fileSystemId"])
+    assert (target.verb, [changed.path for changed in target.properties]) == (Verb.MAYBE, ["tags.a", "fileSystemId"])
 
 
-def test_ignored_changes_components_and_waits_are_no_changes() -> None:
+def test_ignored_properties_components_and_dependencies_are_not_changes() -> None:
     token = "slipway:pools:ManagedPool"
     before = [one(FILES, "f", {"tags": {"a": "1"}}, ignoreChanges=["tags"], dependsOn=["x"]), one(token, "old", {})]
     after = [one(FILES, "f", {"tags": {"a": "2"}}, ignoreChanges=["tags"], dependsOn=[]), one(token, "new", {})]
     assert not plan(before, after).changes
 
 
-def test_protection_that_is_taken_away_is_a_change() -> None:
+def test_removed_protection_is_a_change() -> None:
     found = plan([one(FILES, "f", {}, protect=True)], [one(FILES, "f", {}, protect=False)]).changes[0]
     assert (found.verb, found.properties[0].path, found.properties[0].after) == (Verb.UPDATE, "option protect", "false")
 
 
 @pytest.mark.parametrize(
-    ("token", "said"),
+    ("token", "name"),
     [
         ("aws:eks/nodeGroup:NodeGroup", "EKS NodeGroup"),
         ("aws:autoscaling/tag:Tag", "Auto Scaling Tag"),
@@ -140,5 +140,5 @@ def test_protection_that_is_taken_away_is_a_change() -> None:
         ("pulumi:providers:aws", "provider aws"),
     ],
 )
-def test_kinds_are_said_as_people_say_them(token: str, said: str) -> None:
-    assert kind(token) == said
+def test_types_have_readable_names(token: str, name: str) -> None:
+    assert kind(token) == name

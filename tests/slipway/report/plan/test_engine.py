@@ -1,4 +1,4 @@
-"""A plan of the engine is read from either of its two forms, with its own word on what is replaced."""
+"""A plan of the engine is read from either of its two formats, with the engine's own replacements."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plan(tmp_path: Path, text: str) -> Plan:
 
 
 @pytest.mark.parametrize("form", ["preview", "events"])
-def test_a_replacement_is_told_once_with_what_forces_it(tmp_path: Path, form: str) -> None:
+def test_a_replacement_is_listed_once_with_its_reasons(tmp_path: Path, form: str) -> None:
     if form == "preview":
         detail = {path: {"kind": kind, "inputDiff": True} for path, kind in DETAIL.items()}
         step = {"op": "replace", "urn": URN, "oldState": state(OLD), "newState": state(NEW), "detailedDiff": detail}
@@ -49,11 +49,11 @@ def test_a_replacement_is_told_once_with_what_forces_it(tmp_path: Path, form: st
         text = events({**event, "detailedDiff": detail}, {**event, "op": "delete-replaced", "new": None})
     (found,) = plan(tmp_path, text).changes
     assert (found.verb, found.dangerous) == (Verb.REPLACE, True)
-    told = {one.path: (one.before, one.after, one.forces) for one in found.properties}
-    assert told == {"encrypted": ("false", "true", True), "tags.a": ("1", "2", False)}
+    properties = {one.path: (one.before, one.after, one.forces) for one in found.properties}
+    assert properties == {"encrypted": ("false", "true", True), "tags.a": ("1", "2", False)}
 
 
-def test_steps_that_change_nothing_are_counted_and_components_are_not_shown(tmp_path: Path) -> None:
+def test_unchanged_resources_are_counted_and_components_are_skipped(tmp_path: Path) -> None:
     pool = "urn:pulumi:s::slipway::slipway:pools:ManagedPool::p"
     text = preview(
         {"op": "same", "urn": URN, "newState": state(OLD)},
@@ -65,7 +65,7 @@ def test_steps_that_change_nothing_are_counted_and_components_are_not_shown(tmp_
     assert ([change.verb for change in found.changes], found.unchanged) == ([Verb.CREATE], 1)
 
 
-def test_secrets_and_unknowns_are_marks(tmp_path: Path) -> None:
+def test_secrets_and_unknowns_are_placeholders(tmp_path: Path) -> None:
     secret = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "hush"}
     unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
     step = {"op": "update", "urn": URN, "oldState": state({"key": secret, "kmsKeyId": "k"})}
@@ -78,12 +78,12 @@ def test_secrets_and_unknowns_are_marks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"steps": [{}]}', "no json", '{"a": 1}', '{"sequence": 1}\n{"b": 2}'])
-def test_what_is_no_plan_is_refused_with_the_way_to_one(tmp_path: Path, text: str) -> None:
-    with pytest.raises(SlipwayError, match=r"plan\.json: is no plan of the engine .*STACK --json") as caught:
+def test_a_file_that_is_not_a_plan_is_refused_with_a_fix(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SlipwayError, match=r"plan\.json: is not a Pulumi plan .*STACK --json") as caught:
         plan(tmp_path, text)
     assert caught.value.exit_code == 2
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SlipwayError, match=r"none\.json: can't be read"):
         read(tmp_path / "none.json")

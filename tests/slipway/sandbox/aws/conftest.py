@@ -1,4 +1,4 @@
-"""An account for all tests of a module."""
+"""One account for all tests of a module."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from tests.slipway.sandbox.aws.samples import World
 
 @pytest.fixture(scope="module")
 def world(clients: Clients, accounts: Iterator[str]) -> World:
-    """Making an account costs moto 0.3 s (EC2's images and offers)."""
+    """Creating an account takes moto 0.3 s (EC2's images and offerings)."""
     return World(Aws(clients, "us-west-2", next(accounts)))

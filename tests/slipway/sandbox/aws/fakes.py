@@ -1,4 +1,4 @@
-"""The ports of the aws provider, remembering what they were told."""
+"""The aws provider's ports, recording their calls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slipway.sandbox.ports import ClusterEndpoint
 
 
 class FakeClusters:
-    """API servers that are not there."""
+    """API servers that exist only by name."""
 
     def __init__(self) -> None:
         self.running: dict[str, ClusterEndpoint] = {}

@@ -23,7 +23,7 @@ def configured(clients: Clients, account: str | None = None, **config: Any) -> A
         ("333333333333", {"allowedAccountIds": '["222222222222","333333333333"]'}, "333333333333"),
     ],
 )
-def test_the_sandbox_is_the_account_the_stack_names(
+def test_the_sandbox_serves_the_account_that_the_stack_names(
     clients: Clients, started_for: str | None, config: dict[str, Any], account: str
 ) -> None:
     aws = configured(clients, started_for, **config)
@@ -34,12 +34,12 @@ def test_the_sandbox_is_the_account_the_stack_names(
 @pytest.mark.parametrize(
     "config", [{"allowedAccountIds": '["222222222222"]'}, {"forbiddenAccountIds": '["333333333333"]'}]
 )
-def test_another_account_is_refused_as_the_aws_provider_words_it(clients: Clients, config: dict[str, Any]) -> None:
+def test_another_account_is_refused_with_the_aws_providers_message(clients: Clients, config: dict[str, Any]) -> None:
     with pytest.raises(ProviderError, match=r"AWS account ID not allowed: 333333333333 .* start it for the stack's"):
         configured(clients, "333333333333", **config)
 
 
-def test_the_region_has_to_be_known(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_region_is_required(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("AWS_REGION", raising=False)
     monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
     with pytest.raises(ProviderError, match="pulumi config set aws:region REGION"):
@@ -48,9 +48,9 @@ def test_the_region_has_to_be_known(clients: Clients, monkeypatch: pytest.Monkey
     assert session(World(clients), {}).region == "eu-west-1"
 
 
-@pytest.mark.parametrize("given", ['{"tags": {"team": "ml"}}', {"tags": {"team": "ml"}}])
-def test_default_tags_come_as_json_or_as_they_are(clients: Clients, given: Any) -> None:
-    assert configured(clients, defaultTags=given).default_tags == {"team": "ml"}
+@pytest.mark.parametrize("default_tags", ['{"tags": {"team": "ml"}}', {"tags": {"team": "ml"}}])
+def test_default_tags_may_be_json_or_a_map(clients: Clients, default_tags: Any) -> None:
+    assert configured(clients, defaultTags=default_tags).default_tags == {"team": "ml"}
 
 
 @pytest.mark.parametrize(("region", "partition"), [("us-west-2", "aws"), ("cn-north-1", "aws-cn")])

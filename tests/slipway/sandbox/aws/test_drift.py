@@ -46,7 +46,7 @@ def test_only_what_differs_in_meaning_is_drift(of: Kind, wanted: Any, live: Any,
     assert drift.same(of, wanted, live) is is_same
 
 
-def test_of_an_object_only_what_the_program_set_is_shown() -> None:
+def test_only_properties_that_the_program_set_are_shown() -> None:
     live = {"subnetIds": ["b"], "endpointPublicAccess": True, "vpcId": "vpc-1"}
     wanted = {"subnetIds": ["a"], "endpointPublicAccess": True}
     assert drift.drifted(VPC_CONFIG, wanted, live) == {"subnetIds": ["b"], "endpointPublicAccess": True}

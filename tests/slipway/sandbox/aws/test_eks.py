@@ -1,4 +1,4 @@
-"""What is particular to EKS: the cluster's group and API server, and what AWS refuses."""
+"""What is specific to EKS: the cluster's security group and API server, and what AWS refuses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def nodes() -> FakeNodes:
 
 @pytest.fixture
 def here(world: World, clusters: FakeClusters, nodes: FakeNodes) -> World:
-    """The module's account with ports of the test."""
+    """The module's account with the test's own ports."""
     return World(replace(world.aws, clusters=clusters, nodes=nodes))
 
 
@@ -35,7 +35,7 @@ def cluster(here: World, **more: Any) -> dict[str, Any]:
     return {**SAMPLES[CLUSTER].inputs(here), "name": here.unique("main"), **more}
 
 
-def test_a_cluster_has_an_api_server_an_issuer_and_a_group_of_its_own(here: World, clusters: FakeClusters) -> None:
+def test_a_cluster_has_its_own_api_server_issuer_and_security_group(here: World, clusters: FakeClusters) -> None:
     inputs = cluster(here)
     id, outputs = here.lifecycle(CLUSTER).create(inputs)
     assert outputs["endpoint"] == clusters.running[id].server
@@ -57,7 +57,7 @@ def test_a_cluster_has_an_api_server_an_issuer_and_a_group_of_its_own(here: Worl
         here.aws.call("ec2", "describe_security_groups", GroupIds=[group])
 
 
-def test_an_api_server_that_does_not_start_leaves_a_cluster_to_finish(
+def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
     here: World, clusters: FakeClusters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inputs = cluster(here)
@@ -109,14 +109,14 @@ def test_subnets_of_one_zone_are_refused(here: World) -> None:
         ({"clusterName": "nowhere"}, "ResourceNotFoundException"),
     ],
 )
-def test_a_node_group_of_things_that_are_not_there_is_refused(here: World, wrong: dict[str, Any], code: str) -> None:
+def test_a_node_group_with_missing_references_is_refused(here: World, wrong: dict[str, Any], code: str) -> None:
     inputs = {**SAMPLES[NODE_GROUP].inputs(here), **wrong}
     with pytest.raises(AwsError) as raised:
         here.lifecycle(NODE_GROUP).create(inputs)
     assert raised.value.code.startswith(code)
 
 
-def test_nodes_follow_the_version_of_the_template_in_use(here: World, nodes: FakeNodes) -> None:
+def test_nodes_follow_the_template_version_in_use(here: World, nodes: FakeNodes) -> None:
     inputs = SAMPLES[NODE_GROUP].inputs(here)
     id, outputs = here.lifecycle(NODE_GROUP).create(inputs)
     template = inputs["launchTemplate"]["id"]

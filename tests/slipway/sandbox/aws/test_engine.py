@@ -20,7 +20,7 @@ from tests.slipway.sandbox.aws.fakes import FakeClusters, FakeNodes
 from tests.slipway.sandbox.aws.samples.world import TRUST
 from tests.slipway.sandbox.rpc.engine import Engine, changes, resources
 
-# Importing the SDK's service modules warns of deprecated types in them.
+# Importing the SDK's service modules warns about deprecated types in them.
 pytestmark = [pytest.mark.sandbox, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 CANARY = "canary-91c2"
@@ -105,14 +105,14 @@ def outputs_of(stack: auto.Stack) -> dict[str, dict[str, Any]]:
     return {name: {"id": item.get("id"), **item.get("outputs", {})} for name, item in resources(stack).items()}
 
 
-def test_a_platform_stands_is_mended_changes_in_place_and_goes(
+def test_a_platform_is_created_drift_is_fixed_and_it_is_updated_and_destroyed(
     sandbox: Sandbox, clients: Clients, account: str
 ) -> None:
     stack, aws = sandbox.engine.stack(platform(account)), Aws(clients, "us-west-2", account)
     stack.up()
     assert CANARY not in sandbox.engine.state_text()
     state = outputs_of(stack)
-    stands(sandbox, account, state)
+    check_live(sandbox, account, state)
     assert changes(stack.refresh()) == {}
     spoil(aws, state)
     assert changes(stack.refresh()) == {"updated": 3, "deleted": 1}
@@ -133,7 +133,7 @@ def test_a_platform_stands_is_mended_changes_in_place_and_goes(
     assert (sandbox.clusters.running, sandbox.nodes.groups, sandbox.nodes.tags) == ({}, {}, {})
 
 
-def stands(sandbox: Sandbox, account: str, state: dict[str, dict[str, Any]]) -> None:
+def check_live(sandbox: Sandbox, account: str, state: dict[str, dict[str, Any]]) -> None:
     assert account in state["role"]["arn"]
     assert state["cluster"]["endpoint"] == "https://127.0.0.1:40000"
     assert state["entry"]["accessEntryArn"].startswith(f"arn:aws:eks:us-west-2:{account}:access-entry/main/")
@@ -154,7 +154,7 @@ def spoil(aws: Aws, state: dict[str, dict[str, Any]]) -> None:
     aws.call("eks", "update_nodegroup_config", clusterName="main", nodegroupName="gpu", scalingConfig=sizes)
 
 
-def test_instances_of_two_regions_keep_to_their_own(sandbox: Sandbox, clients: Clients, account: str) -> None:
+def test_provider_instances_of_two_regions_are_separate(sandbox: Sandbox, clients: Clients, account: str) -> None:
     def program() -> None:
         for region in ("us-west-2", "eu-central-1"):
             instance = aws_sdk.Provider(region, region=region, allowed_account_ids=[account])
@@ -169,7 +169,7 @@ def test_instances_of_two_regions_keep_to_their_own(sandbox: Sandbox, clients: C
         assert [url.rsplit("/", 1)[-1] for url in urls] == [f"queue-{region}a"]
 
 
-def test_a_half_made_object_is_kept_and_finished(
+def test_an_incomplete_object_is_kept_and_completed(
     sandbox: Sandbox, clients: Clients, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def program() -> None:
@@ -196,7 +196,7 @@ def test_a_half_made_object_is_kept_and_finished(
     assert len(aws.call("ec2", "describe_vpcs")["Vpcs"]) == 2, "the default one and ours, no orphan"
 
 
-def test_an_imported_object_is_left_as_it_is(sandbox: Sandbox, clients: Clients, account: str) -> None:
+def test_an_imported_object_is_unchanged(sandbox: Sandbox, clients: Clients, account: str) -> None:
     aws = Aws(clients, "us-west-2", account)
     vpc = aws.call("ec2", "create_vpc", CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
     subnet = aws.call("ec2", "create_subnet", VpcId=vpc, CidrBlock="10.0.1.0/24")["Subnet"]["SubnetId"]
@@ -225,7 +225,7 @@ def test_what_aws_would_refuse_is_found_at_preview(sandbox: Sandbox, account: st
     assert "scalingConfig" in str(raised.value)
 
 
-def test_an_account_the_sandbox_is_not_is_refused(clients: Clients, tmp_path: Path, account: str) -> None:
+def test_another_account_than_the_sandboxs_is_refused(clients: Clients, tmp_path: Path, account: str) -> None:
     def program() -> None:
         aws_sdk.sqs.Queue("queue", provider(account))
 

@@ -1,4 +1,4 @@
-"""Every row at import: what is there becomes the inputs."""
+"""Importing an object of every mapping: its live values become the inputs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.rpc import diff
 from tests.slipway.sandbox.aws.samples import SAMPLES, World
 
-# Their ids do not say where to look: on AWS they are imported by another name.
+# Their ids don't identify them: on AWS they are imported by another id.
 UNFINDABLE = {"aws:cloudwatch/eventTarget:EventTarget", "aws:ec2/route:Route"}
 
 
 @pytest.mark.parametrize("type_token", sorted(set(MAPPINGS) - UNFINDABLE))
-def test_an_import_finds_what_the_program_would_set(type_token: str, world: World) -> None:
+def test_an_import_returns_the_inputs_that_a_program_would_set(type_token: str, world: World) -> None:
     sample, lifecycle = SAMPLES[type_token], world.lifecycle(type_token)
     inputs = sample.inputs(world)
     id, _ = lifecycle.create(inputs)

@@ -12,7 +12,7 @@ from slipway.sandbox.rpc.errors import ProviderError
 INDEX = "aws:index/{0}:{0}"
 
 
-def test_zones_are_listed_in_order_without_the_excluded(aws: Aws) -> None:
+def test_zones_are_sorted_and_exclude_the_excluded(aws: Aws) -> None:
     found = invoke(aws, INDEX.format("getAvailabilityZones"), {"state": "available", "excludeNames": ["us-west-2b"]})
     assert found["names"][:2] == ["us-west-2a", "us-west-2c"]
     assert len(found["zoneIds"]) == len(found["names"])
@@ -30,7 +30,7 @@ def test_the_caller_is_the_account(aws: Aws) -> None:
     assert aws.account in found["arn"]
 
 
-def test_region_and_partition_are_told(aws: Aws) -> None:
+def test_region_and_partition_are_returned(aws: Aws) -> None:
     assert invoke(aws, INDEX.format("getRegion"), {})["region"] == "us-west-2"
     assert invoke(aws.at("cn-north-1"), INDEX.format("getPartition"), {})["dnsSuffix"] == "amazonaws.com.cn"
 
@@ -43,7 +43,7 @@ def test_a_parameter_is_read(aws: Aws) -> None:
     assert listed["names"] == ["/team/token"]
 
 
-def test_the_newest_image_is_chosen_where_asked_for(aws: Aws) -> None:
+def test_the_newest_image_is_chosen_on_request(aws: Aws) -> None:
     token = "aws:ec2/getAmi:getAmi"
     args = {"owners": ["amazon"], "filters": [{"name": "name", "values": ["amzn2-ami-hvm-*"]}]}
     found = invoke(aws, token, {**args, "mostRecent": True})
@@ -55,8 +55,10 @@ def test_the_newest_image_is_chosen_where_asked_for(aws: Aws) -> None:
         invoke(aws, token, {"filters": [{"name": "name", "values": ["nothing"]}]})
 
 
-def test_another_function_is_refused_by_name(aws: Aws) -> None:
-    with pytest.raises(ProviderError, match="function aws:ec2/getVpc:getVpc is not served by the sandbox") as raised:
+def test_an_unsupported_function_is_refused_by_name(aws: Aws) -> None:
+    with pytest.raises(
+        ProviderError, match="the sandbox does not support the function aws:ec2/getVpc:getVpc"
+    ) as raised:
         invoke(aws, "aws:ec2/getVpc:getVpc", {})
     assert all(name.split(":")[-1] in str(raised.value) for name in FUNCTIONS)
 
@@ -95,7 +97,7 @@ def test_a_policy_document_is_rendered_as_iam_writes_it() -> None:
     }
 
 
-def test_sources_come_first_and_overrides_take_the_place_of_their_sid() -> None:
+def test_sources_come_first_and_overrides_replace_by_sid() -> None:
     source = render({"statements": [{"sid": "A", "actions": ["a"]}, {"sid": "B", "actions": ["b"]}]})
     override = render({"statements": [{"sid": "A", "actions": ["z"]}]})
     own = {"statements": [{"actions": ["c"]}]}
@@ -103,6 +105,6 @@ def test_sources_come_first_and_overrides_take_the_place_of_their_sid() -> None:
     assert [item["Action"] for item in json.loads(render(args))["Statement"]] == ["z", "b", "c"]
 
 
-def test_everyone_is_a_star() -> None:
+def test_any_principal_is_a_star() -> None:
     everyone = [{"type": "*", "identifiers": ["*"]}]
     assert json.loads(render({"statements": [{"principals": everyone}]}))["Statement"][0]["Principal"] == "*"

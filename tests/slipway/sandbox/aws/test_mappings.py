@@ -1,4 +1,4 @@
-"""Every row against moto: made, read without drift, updated, drifted, deleted."""
+"""Every mapping against moto: create, read without drift, update, drift, delete."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def read(world: World, type_token: str, id: str, outputs: dict[str, Any], inputs
     return found
 
 
-def test_every_row_has_a_sample() -> None:
+def test_every_mapping_has_a_sample() -> None:
     assert set(SAMPLES) == set(MAPPINGS)
 
 
 @EACH
-def test_a_row_names_only_inputs_and_outputs_of_its_type(type_token: str) -> None:
+def test_a_mapping_uses_only_inputs_and_outputs_of_its_type(type_token: str) -> None:
     mapping, known = MAPPINGS[type_token], schema(type_token)
     assert known is not None
     inputs = {
@@ -46,7 +46,7 @@ def test_a_row_names_only_inputs_and_outputs_of_its_type(type_token: str) -> Non
 
 
 @EACH
-def test_an_object_lives_its_life(type_token: str, world: World) -> None:
+def test_an_object_is_created_read_updated_and_deleted(type_token: str, world: World) -> None:
     sample, lifecycle = SAMPLES[type_token], world.lifecycle(type_token)
     inputs = sample.inputs(world)
     assert lifecycle.schema.check(inputs) == []
@@ -72,7 +72,7 @@ def test_an_object_lives_its_life(type_token: str, world: World) -> None:
         lifecycle.delete(id, outputs)
 
 
-def test_a_rule_between_groups_keeps_its_description_though_moto_forgets_it(world: World) -> None:
+def test_the_description_of_a_rule_between_groups_is_kept(world: World) -> None:
     lifecycle = world.lifecycle("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule")
     group = world.group()
     inputs = {
@@ -82,7 +82,7 @@ def test_a_rule_between_groups_keeps_its_description_though_moto_forgets_it(worl
     assert lifecycle.read(id, outputs, inputs) == ReadResult(id, outputs, inputs)
 
 
-def test_a_delete_waits_for_what_depends_on_it_and_then_tells(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delete_waits_for_dependents_and_then_reports_them(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[float] = []
     monkeypatch.setattr("slipway.sandbox.aws.lifecycle.time.sleep", tried.append)
     table, vpc = world.lifecycle("aws:ec2/routeTable:RouteTable"), world.vpc()
@@ -94,7 +94,7 @@ def test_a_delete_waits_for_what_depends_on_it_and_then_tells(world: World, monk
     world.lifecycle("aws:ec2/vpc:Vpc").delete(vpc, {})
 
 
-def test_an_update_that_fails_is_told_with_what_is_known(world: World) -> None:
+def test_a_failed_update_reports_the_known_outputs(world: World) -> None:
     lifecycle = world.lifecycle("aws:iam/rolePolicy:RolePolicy")
     inputs = {"role": world.role()["name"], "name": "inline", "policy": document("s3:Get*")}
     id, outputs = lifecycle.create(inputs)
@@ -104,7 +104,7 @@ def test_an_update_that_fails_is_told_with_what_is_known(world: World) -> None:
     assert raised.value.outputs["role"] == inputs["role"]
 
 
-def test_inline_routes_are_made_those_of_the_program(world: World) -> None:
+def test_inline_routes_become_those_of_the_program(world: World) -> None:
     lifecycle = world.lifecycle("aws:ec2/routeTable:RouteTable")
     id, outputs = lifecycle.create({"vpcId": world.vpc(), "routes": []})
     gateway, nat = world.gateway_of(id), world.nat()
@@ -119,7 +119,7 @@ def test_inline_routes_are_made_those_of_the_program(world: World) -> None:
     assert read(world, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
 
 
-def test_an_association_moves_to_another_table_and_is_found_again(world: World) -> None:
+def test_an_association_moves_to_another_table_and_is_still_found(world: World) -> None:
     lifecycle = world.lifecycle("aws:ec2/routeTableAssociation:RouteTableAssociation")
     first, subnet = world.table(), world.subnets(1)[0]
     inputs = {"routeTableId": first, "subnetId": subnet}
@@ -131,15 +131,15 @@ def test_an_association_moves_to_another_table_and_is_found_again(world: World) 
     assert lifecycle.read(id, outputs, moved) is None
 
 
-def test_tags_of_default_and_own_are_told_apart(world: World) -> None:
+def test_default_and_own_tags_are_separated(world: World) -> None:
     tagged = World(replace(world.aws, default_tags={"team": "ml", "stage": "dev"}))
     lifecycle = tagged.lifecycle("aws:ec2/vpc:Vpc")
     inputs = {"cidrBlock": "10.0.0.0/16", "tags": {"stage": "prod", "Name": "vpc"}}
     id, outputs = lifecycle.create(inputs)
     assert outputs["tagsAll"] == {"team": "ml", "stage": "prod", "Name": "vpc"}
     assert read(tagged, lifecycle.mapping.type, id, outputs, inputs).inputs == inputs
-    gone = [{"Key": "team"}, {"Key": "Name"}]
-    tagged.aws.call("ec2", "delete_tags", Resources=[id], Tags=gone)
+    removed = [{"Key": "team"}, {"Key": "Name"}]
+    tagged.aws.call("ec2", "delete_tags", Resources=[id], Tags=removed)
     found = read(tagged, lifecycle.mapping.type, id, outputs, inputs)
     assert found.inputs["tags"] == {"stage": "prod"}
     assert found.outputs["tagsAll"] == {"stage": "prod"}, "so that the next run puts the default tag back"

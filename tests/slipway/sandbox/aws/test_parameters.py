@@ -36,7 +36,7 @@ def check(aws: Aws, type_token: str, inputs: dict[str, Any]) -> dict[str, str]:
         ("aws:sns/topicSubscription:TopicSubscription", {"topic": "t"}, "Protocol", "Missing required"),
     ],
 )
-def test_what_aws_would_refuse_is_told_before(
+def test_what_aws_would_refuse_is_reported_before(
     aws: Aws, type_token: str, inputs: dict[str, Any], name: str, reason: str
 ) -> None:
     assert reason in check(aws, type_token, inputs)[name]
@@ -48,7 +48,7 @@ def test_an_unknown_is_skipped_and_the_rest_is_checked(aws: Aws, name: str) -> N
     assert set(check(aws, NODE_GROUP, inputs)) == {"capacityType"}
 
 
-def test_an_idempotency_token_is_not_asked_for(aws: Aws) -> None:
+def test_an_idempotency_token_is_not_required(aws: Aws) -> None:
     assert check(aws, "aws:efs/fileSystem:FileSystem", {"encrypted": True}) == {}
 
 

@@ -23,12 +23,12 @@ HTTPS = {"protocol": "tcp", "fromPort": 443, "toPort": 443, "cidrBlocks": ["10.0
         ),
     ],
 )
-def test_a_rule_is_taken_apart(rule: dict[str, Any], atoms: set[Atom]) -> None:
+def test_a_rule_is_split_into_atoms(rule: dict[str, Any], atoms: set[Atom]) -> None:
     assert permissions.from_rules([rule], "sg-1") == atoms
     assert permissions.from_permissions([atom.permission() for atom in atoms]) == atoms
 
 
-def test_rules_nobody_wrote_are_put_together_by_ports() -> None:
+def test_live_rules_are_grouped_by_ports() -> None:
     atoms = permissions.from_rules([{**HTTPS, "cidrBlocks": ["10.0.0.0/8", "11.0.0.0/8"], "self": True}], "sg-1")
     (rule,) = permissions.to_rules(atoms, "sg-1")
     assert rule == {**HTTPS, "cidrBlocks": ["10.0.0.0/8", "11.0.0.0/8"], "self": True}

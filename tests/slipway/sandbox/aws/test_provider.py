@@ -40,7 +40,7 @@ def replaced(found: Diff) -> dict[str, bool]:
     return {paths.write(change.path): change.replace for change in found.changes}
 
 
-def test_a_name_is_made_once_and_kept(provider: AwsProvider, aws: Aws) -> None:
+def test_a_name_is_generated_once_and_kept(provider: AwsProvider, aws: Aws) -> None:
     inputs, failures = provider.check(aws, ROLE, {"assumeRolePolicy": TRUST}, {}, b"seed")
     assert failures == []
     assert inputs["name"].startswith("node-")
@@ -67,17 +67,17 @@ def test_names_follow_the_rules_of_their_type(
         assert re.fullmatch(name, checked["name"])
 
 
-def test_a_bucket_name_is_in_small_letters(provider: AwsProvider, aws: Aws) -> None:
+def test_a_bucket_name_is_lower_case(provider: AwsProvider, aws: Aws) -> None:
     checked, _ = provider.check(aws, resource("aws:s3/bucket:Bucket", "Models"), {}, {}, b"seed")
     assert checked["bucket"].startswith("models-")
 
 
-def test_a_long_name_is_cut_to_the_limit_of_its_type(provider: AwsProvider, aws: Aws) -> None:
+def test_a_long_name_is_truncated_to_the_limit_of_its_type(provider: AwsProvider, aws: Aws) -> None:
     checked, _ = provider.check(aws, resource(ROLE.type, "x" * 80), {"assumeRolePolicy": TRUST}, {}, b"seed")
     assert len(checked["name"]) == 64
 
 
-def test_a_type_pulumi_aws_has_not_is_refused(provider: AwsProvider, aws: Aws) -> None:
+def test_a_type_that_pulumi_aws_lacks_is_refused(provider: AwsProvider, aws: Aws) -> None:
     _, failures = provider.check(aws, resource("aws:eks/kluster:Kluster"), {}, {}, b"")
     assert "has no type aws:eks/kluster:Kluster" in failures[0].reason
 
@@ -116,19 +116,19 @@ VPC_CONFIG = {"subnetIds": ["a"]}
         (resource("aws:lambda/function:Function"), {"role": "a"}, {"role": "b"}, "role", False),
     ],
 )  # fmt: skip
-def test_a_change_replaces_where_aws_has_no_way_to_make_it(
+def test_a_change_that_aws_cannot_make_replaces(
     provider: AwsProvider, aws: Aws, of: Resource, old: dict[str, Any], new: dict[str, Any], path: str,
     is_replaced: bool,
 ) -> None:  # fmt: skip
     assert replaced(diff(provider, aws, of, old, new)) == {path: is_replaced}
 
 
-def test_the_layout_of_a_policy_is_no_change(provider: AwsProvider, aws: Aws) -> None:
+def test_the_layout_of_a_policy_is_not_a_change(provider: AwsProvider, aws: Aws) -> None:
     old, new = {"assumeRolePolicy": TRUST}, {"assumeRolePolicy": TRUST.replace(" ", "\n")}
     assert diff(provider, aws, ROLE, old, new).changes == ()
 
 
-def test_a_given_name_goes_before_it_comes_back_and_a_made_one_does_not(provider: AwsProvider, aws: Aws) -> None:
+def test_only_an_explicit_name_requires_delete_before_replace(provider: AwsProvider, aws: Aws) -> None:
     old, new = {"name": "main", "roleArn": "a"}, {"name": "main", "roleArn": "b"}
     assert diff(provider, aws, CLUSTER, old, new).delete_before_replace
     made = {DEFAULTS_KEY: ["name"]}
@@ -143,6 +143,19 @@ def test_new_default_tags_are_an_update_of_every_object(provider: AwsProvider, c
     assert not found.changes[0].input
 
 
+def test_a_preview_shows_the_default_tags_on_what_can_have_tags_and_knows_none_beside_unknown_ones(
+    provider: AwsProvider, clients: Clients
+) -> None:
+    aws = Aws(clients, "us-west-2", default_tags={"team": "b"})
+    vpc = {"cidrBlock": "10.0.0.0/16", "tags": {"name": "main"}}
+    shown = provider.preview_create(aws, resource("aws:ec2/vpc:Vpc"), vpc)
+    assert shown == {**vpc, "tagsAll": {"team": "b", "name": "main"}}
+    unknown = {**vpc, "tags": {"name": UNKNOWN}}
+    assert provider.preview_create(aws, resource("aws:ec2/vpc:Vpc"), unknown) == unknown
+    route = {"routeTableId": "rtb-1", "destinationCidrBlock": "0.0.0.0/0"}
+    assert provider.preview_create(aws, resource("aws:ec2/route:Route"), route) == route
+
+
 def test_a_new_region_of_the_instance_replaces_it(provider: AwsProvider) -> None:
     found = provider.diff_config(resource("pulumi:providers:aws"), {"region": "a", "version": "1"}, {"region": "b"})
     assert replaced(found) == {"region": True}
@@ -150,7 +163,7 @@ def test_a_new_region_of_the_instance_replaces_it(provider: AwsProvider) -> None
     assert replaced(tags) == {"defaultTags": False}
 
 
-def test_a_new_version_of_a_template_is_unknown_before_it_is_made(provider: AwsProvider, aws: Aws) -> None:
+def test_the_version_of_a_changed_template_is_unknown_at_preview(provider: AwsProvider, aws: Aws) -> None:
     template = resource("aws:ec2/launchTemplate:LaunchTemplate")
     olds = {"latestVersion": 1, "arn": "arn", "instanceType": "a"}
     shown = provider.preview_update(aws, template, "lt-1", olds, {"instanceType": "b"}, {"instanceType": "a"})
@@ -160,12 +173,12 @@ def test_a_new_version_of_a_template_is_unknown_before_it_is_made(provider: AwsP
     assert tagged["latestVersion"] == 1
 
 
-def test_a_control_plane_goes_up_one_version_at_a_time(provider: AwsProvider, aws: Aws) -> None:
+def test_a_control_plane_is_updated_one_minor_version_at_a_time(provider: AwsProvider, aws: Aws) -> None:
     with pytest.raises(ProviderError, match=r"Unsupported Kubernetes minor version update from 1\.33 to 1\.35"):
         provider.preview_update(aws, CLUSTER, "main", {"version": "1.33"}, {"version": "1.35"}, {"version": "1.33"})
 
 
-def test_a_resource_may_name_a_region_of_its_own(provider: AwsProvider, aws: Aws) -> None:
+def test_a_resource_may_name_its_own_region(provider: AwsProvider, aws: Aws) -> None:
     inputs = {"name": "elsewhere", "region": "eu-west-1"}
     queue = resource("aws:sqs/queue:Queue")
     id, outputs = provider.create(aws, queue, inputs)

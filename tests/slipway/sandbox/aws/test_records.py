@@ -29,14 +29,14 @@ def make(aws: Aws, type_token: str, **inputs: Any) -> tuple[str, dict[str, Any]]
     return records.create(aws, known(type_token), "thing", inputs)
 
 
-def test_a_record_names_only_inputs_and_outputs_of_its_type() -> None:
+def test_a_record_uses_only_inputs_and_outputs_of_its_type() -> None:
     for type_token, record in records.RECORDS.items():
         assert {path.split(".")[0] for path in record.force_new} <= set(known(type_token).inputs)
         assert set(record.computed) <= set(known(type_token).outputs)
         assert type_token not in MAPPINGS
 
 
-def test_what_eks_would_compute_has_its_form(world: World) -> None:
+def test_made_up_values_have_the_form_of_eks(world: World) -> None:
     cluster, role = world.cluster(), world.role()["arn"]
     aws, account = world.aws, world.aws.account
     id, addon = make(aws, "aws:eks/addon:Addon", clusterName=cluster, addonName="vpc-cni")
@@ -52,25 +52,33 @@ def test_what_eks_would_compute_has_its_form(world: World) -> None:
     assert association["associationArn"].endswith(f"podidentityassociation/{cluster}/{id}")
 
 
-def test_a_record_of_a_cluster_that_is_not_there_is_refused(world: World) -> None:
+def test_the_order_of_inputs_changes_neither_id_nor_outputs(world: World) -> None:
+    role, cluster = world.role()["arn"], world.cluster()
+    inputs = {"clusterName": cluster, "namespace": "n", "serviceAccount": "s", "roleArn": role}
+    token = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
+    assert make(world.aws, token, **inputs) == make(world.aws, token, **dict(reversed(inputs.items())))
+    assert make(world.aws, token, **inputs) != make(world.aws, token, **{**inputs, "namespace": "other"})
+
+
+def test_a_record_of_a_missing_cluster_is_refused(world: World) -> None:
     with pytest.raises(AwsError, match="No cluster found for name: nowhere"):
         make(world.aws, "aws:eks/addon:Addon", clusterName="nowhere", addonName="vpc-cni")
 
 
-def test_the_tag_of_a_scaling_group_is_told_to_the_nodes(aws: Aws) -> None:
+def test_a_tag_of_an_auto_scaling_group_is_reported_to_the_nodes(aws: Aws) -> None:
     nodes = FakeNodes()
-    told, token = replace(aws, nodes=nodes), "aws:autoscaling/tag:Tag"
+    observed, token = replace(aws, nodes=nodes), "aws:autoscaling/tag:Tag"
     inputs = {"autoscalingGroupName": "eks-1", "tag": {"key": "k", "value": "1", "propagateAtLaunch": True}}
-    id, outputs = make(told, token, **inputs)
+    id, outputs = make(observed, token, **inputs)
     assert (id, nodes.tags) == ("eks-1,k", {("eks-1", "k"): "1"})
     changed = {**inputs, "tag": {**inputs["tag"], "value": "2"}}  # type: ignore[dict-item]
-    outputs = records.update(told, known(token), outputs, changed, inputs)
+    outputs = records.update(observed, known(token), outputs, changed, inputs)
     assert nodes.tags == {("eks-1", "k"): "2"}
-    records.delete(told, known(token), outputs)
+    records.delete(observed, known(token), outputs)
     assert nodes.tags == {}
 
 
-def test_what_was_made_up_survives_an_update(world: World) -> None:
+def test_made_up_values_survive_an_update(world: World) -> None:
     token, cluster = "aws:eks/addon:Addon", world.cluster()
     inputs = {"clusterName": cluster, "addonName": "coredns"}
     _, outputs = make(world.aws, token, **inputs)
@@ -86,17 +94,17 @@ def test_any_other_type_gets_an_id_and_an_arn(aws: Aws) -> None:
     assert first[1]["arn"] == f"arn:aws:amp:us-west-2:{aws.account}:workspace/{first[0]}"
 
 
-def test_a_record_is_refreshed_as_it_is_and_not_imported(aws: Aws) -> None:
+def test_a_record_is_refreshed_unchanged_and_not_imported(aws: Aws) -> None:
     provider = AwsProvider(Shared(aws.clients))
     workspace = Resource("urn", "aws:amp/workspace:Workspace", "w")
     found = provider.read(aws, workspace, "w-1", {"alias": "a"}, {"alias": "a"})
     assert found is not None
     assert (found.outputs, found.inputs) == ({"alias": "a"}, {"alias": "a"})
-    with pytest.raises(ProviderError, match="cannot be imported"):
+    with pytest.raises(ProviderError, match="can't be imported"):
         provider.read(aws, workspace, "w-1", {}, {})
 
 
-def test_it_is_told_what_lives_in_moto_and_what_does_not() -> None:
+def test_coverage_lists_types_in_moto_and_records() -> None:
     found = coverage()
     assert found["moto"] == sorted(MAPPINGS)
     assert found["record"] == f"any other of {len(tokens())} types"

@@ -48,7 +48,7 @@ def test_a_type_that_the_package_does_not_have_has_no_schema() -> None:
         ("aws:lambda/function:Function", "code", Anything()),
     ],
 )
-def test_a_property_has_the_kind_its_annotation_says(type_token: str, name: str, kind: Kind) -> None:
+def test_a_property_has_the_kind_of_its_annotation(type_token: str, name: str, kind: Kind) -> None:
     assert known(type_token).inputs[name].kind == kind
 
 
@@ -65,7 +65,7 @@ def test_nested_objects_unions_and_outputs_are_resolved() -> None:
     assert isinstance(identities.item, ObjectOf)
 
 
-def test_arguments_whose_name_a_nested_type_took_are_found() -> None:
+def test_arguments_are_found_despite_a_nested_type_of_their_name() -> None:
     found = known("aws:s3/bucketVersioning:BucketVersioning")
     assert found.inputs["versioningConfiguration"].required
 
@@ -78,44 +78,44 @@ def test_arguments_whose_name_a_nested_type_took_are_found() -> None:
         ({"vpcConfig": {"subnetId": []}}, "vpcConfig.subnetId", "did you mean 'subnetIds'?"),
         ({"vpcConfig": {}}, "vpcConfig.subnetIds", "ClusterVpcConfig requires 'subnetIds'"),
         ({"vpcConfig": []}, "vpcConfig", "must be an object, got []"),
-        ({"tags": {"a": ["b"]}}, "tags.a", "must be a text, got ['b']"),
+        ({"tags": {"a": ["b"]}}, "tags.a", "must be a string, got ['b']"),
         ({"deletionProtection": "maybe"}, "deletionProtection", "must be true or false, got 'maybe'"),
         ({"enabledClusterLogTypes": "api"}, "enabledClusterLogTypes", "must be a list, got 'api'"),
         ({"zzz": 1}, "zzz", "it has accessConfig, "),
     ],
 )
-def test_what_is_wrong_is_told_with_its_path(inputs: dict[str, Any], path: str, reason: str) -> None:
+def test_a_problem_is_reported_with_its_path(inputs: dict[str, Any], path: str, reason: str) -> None:
     found = {failure.property: failure.reason for failure in known().check(inputs)}
     assert reason in found[path]
 
 
 @pytest.mark.parametrize("value", [3, "3", 3.0])
-def test_a_number_may_be_given_as_text(value: Any) -> None:
+def test_a_number_may_be_a_string(value: Any) -> None:
     sizes = {"desiredSize": value, "minSize": 0, "maxSize": 9}
     found = known("aws:eks/nodeGroup:NodeGroup").check({"scalingConfig": sizes})
     assert not [failure for failure in found if failure.property.startswith("scalingConfig")]
 
 
 @pytest.mark.parametrize("value", ["abc", 1.5, True])
-def test_what_is_no_whole_number_is_refused(value: Any) -> None:
+def test_a_value_that_is_not_an_integer_is_refused(value: Any) -> None:
     sizes = {"desiredSize": value, "minSize": 0, "maxSize": 9}
     found = known("aws:eks/nodeGroup:NodeGroup").check({"scalingConfig": sizes})
     assert f"must be a whole number, got {value!r}" in [failure.reason for failure in found]
 
 
-def test_an_unknown_value_stands_for_any_kind() -> None:
+def test_an_unknown_value_matches_any_kind() -> None:
     inputs = {"roleArn": UNKNOWN, "vpcConfig": {"subnetIds": UNKNOWN}, "tags": UNKNOWN}
     assert known().check(inputs) == []
 
 
-def test_a_policy_may_be_a_text_or_an_object() -> None:
+def test_a_policy_may_be_a_string_or_an_object() -> None:
     policy = known("aws:iam/policy:Policy")
     assert policy.check({"policy": "{}"}) == []
     assert policy.check({"policy": {"Version": "2012-10-17", "Statement": []}}) == []
     assert policy.check({"policy": ["x"]}) != []
 
 
-def test_schemas_can_be_asked_for_from_many_threads() -> None:
+def test_schemas_can_be_read_from_many_threads() -> None:
     types = ["aws:sns/topic:Topic", "aws:ecr/repository:Repository", "aws:budgets/budget:Budget"] * 8
     found: list[Schema | None] = []
     threads = [threading.Thread(target=lambda name=name: found.append(schema(name))) for name in types]

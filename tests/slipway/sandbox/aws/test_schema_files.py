@@ -1,4 +1,4 @@
-"""Schemas on disk: the same as those of the SDK, and never in the way."""
+"""Schemas on disk: equal to those of the SDK, and optional."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECURSIVE = "aws:wafv2/ruleGroup:RuleGroup"
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own."""
+    """A separate cache for the test."""
     monkeypatch.setenv("SLIPWAY_CACHE", str(tmp_path))
     return tmp_path
 
@@ -51,17 +51,17 @@ def children(fields: Mapping[str, Field]) -> list[ObjectOf]:
 
 
 @pytest.mark.parametrize("type_token", [*sorted(MAPPINGS), RECURSIVE])
-def test_what_is_read_back_is_what_the_sdk_says(type_token: str) -> None:
-    said = of_the_sdk(type_token)
-    schema_files.save(type_token, said)
+def test_a_cached_schema_equals_that_of_the_sdk(type_token: str) -> None:
+    expected = of_the_sdk(type_token)
+    schema_files.save(type_token, expected)
     found = schema_files.load(type_token)
-    assert found == said
+    assert found == expected
     for fields in found.values():
         for nested in children(fields):
-            assert nested.fields == said[nested.name]
+            assert nested.fields == expected[nested.name]
 
 
-def test_an_object_that_holds_its_own_kind_is_one_object() -> None:
+def test_a_recursive_object_is_one_object() -> None:
     kept(RECURSIVE)
     found = schema_files.load(RECURSIVE)
     assert found is not None
@@ -86,13 +86,13 @@ def without_outputs(document: str) -> str:
 
 BREAKS: dict[str, Callable[[str], str]] = {
     "empty": lambda document: "",
-    "cut off": lambda document: document[:-20],
+    "truncated": lambda document: document[:-20],
     "no object": lambda document: "[]",
     "of another type": lambda document: document.replace(TOPIC, "aws:sqs/queue:Queue"),
     "a kind there is not": lambda document: document.replace('"str"', '"text"'),
     "a form there is not": lambda document: document.replace('{"map":', '{"set":'),
     "a property of one part": lambda document: document.replace('[false,"str"]', "[false]"),
-    "an object there is not": lambda document: document.replace('{"map":"str"}', '{"object":"gone"}'),
+    "a missing object": lambda document: document.replace('{"map":"str"}', '{"object":"missing"}'),
     "no outputs": without_outputs,
 }
 
@@ -107,7 +107,7 @@ def test_a_broken_file_is_ignored(name: str) -> None:
     assert schema_files.load(TOPIC) is None
 
 
-def test_bytes_that_are_no_text_are_ignored() -> None:
+def test_a_file_that_is_not_text_is_ignored() -> None:
     path = kept(TOPIC)
     path.write_bytes(b"\xff\xfe\x00")
     assert schema_files.load(TOPIC) is None
@@ -123,7 +123,7 @@ print(json.dumps(sorted(name for name in sys.modules if name.startswith("pulumi_
 
 
 def imported_by_another_process() -> list[str]:
-    """Modules of the SDK that a process has imported after it asked for two schemas."""
+    """Modules of the SDK that a process has imported after it read two schemas."""
     done = subprocess.run(
         [sys.executable, "-c", IN_ANOTHER_PROCESS], check=True, capture_output=True, text=True, timeout=60
     )
@@ -131,12 +131,12 @@ def imported_by_another_process() -> list[str]:
     return found
 
 
-def test_the_second_process_imports_nothing_of_the_sdk() -> None:
+def test_the_second_process_does_not_import_the_sdk() -> None:
     assert {"pulumi_aws.ec2", "pulumi_aws.sns"} <= set(imported_by_another_process())
     assert imported_by_another_process() == []
 
 
-def test_a_broken_file_is_written_anew() -> None:
+def test_a_broken_file_is_replaced() -> None:
     path = kept(TOPIC)
     whole = path.read_text()
     path.write_text(whole[:-20])
@@ -144,8 +144,8 @@ def test_a_broken_file_is_written_anew() -> None:
     assert path.read_text() == whole
 
 
-def test_a_place_that_cannot_be_written_is_no_error(cache: Path) -> None:
-    # For root no directory is read-only; a file where the directory should be stops everybody.
+def test_an_unwritable_cache_is_not_an_error(cache: Path) -> None:
+    # For root no directory is read-only; a file in place of the directory fails for every user.
     (cache / "schemas").write_text("")
     schema_files.save(TOPIC, of_the_sdk(TOPIC))
     assert schema_files.load(TOPIC) is None
@@ -161,7 +161,7 @@ def test_a_full_disk_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> N
     assert list(schema_files.place(TOPIC).parent.iterdir()) == []
 
 
-def test_a_user_without_a_home_has_no_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_home_directory_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     def homeless() -> Path:
         msg = "Could not determine home directory."
         raise RuntimeError(msg)
@@ -179,7 +179,7 @@ def test_no_two_types_share_a_file() -> None:
 
 
 @pytest.mark.parametrize("module", ["sdk_annotations.py", "kinds.py", "schema_files.py"])
-def test_another_code_has_other_files(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_code_uses_other_files(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = schema_files.place(TOPIC)
     sources = [tmp_path / source.name for source in schema_files.SOURCES]
     for source, copy in zip(schema_files.SOURCES, sources, strict=True):
@@ -192,7 +192,7 @@ def test_another_code_has_other_files(module: str, tmp_path: Path, monkeypatch: 
         schema_files.key.cache_clear()
 
 
-def test_another_sdk_has_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_sdk_version_uses_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
     before = schema_files.place(TOPIC)
     monkeypatch.setattr(schema_files, "version", lambda name: "8.0.0")
     schema_files.key.cache_clear()
@@ -204,6 +204,6 @@ def test_another_sdk_has_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.parent.name.startswith("8.0.0-")
 
 
-def test_files_lie_below_the_cache(cache: Path) -> None:
+def test_files_are_below_the_cache_directory(cache: Path) -> None:
     assert kept(TOPIC).is_relative_to(cache / "schemas")
     assert os.listdir(cache) == ["schemas"]  # noqa: PTH208

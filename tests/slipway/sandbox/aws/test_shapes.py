@@ -25,7 +25,7 @@ def shape(service: str, operation: str) -> StructureShape:
         (("cidrBlock", "CidrBlock"), "cidrblock"),
     ],
 )
-def test_names_are_one_without_case_and_plural(names: tuple[str, str], one: str) -> None:
+def test_names_are_equal_regardless_of_case_and_plural(names: tuple[str, str], one: str) -> None:
     assert {normal(name) for name in names} == {one}
 
 
@@ -45,7 +45,7 @@ def test_names_are_one_without_case_and_plural(names: tuple[str, str], one: str)
         ("eks", "CreateNodegroup", {"scalingConfig": {"minSize": "x"}}, {"scalingConfig": {"minSize": "x"}}),
     ],
 )
-def test_a_pulumi_value_takes_the_form_of_the_api(
+def test_a_pulumi_value_is_converted_to_the_api_form(
     service: str, operation: str, value: dict[str, Any], sent: dict[str, Any]
 ) -> None:
     assert to_api(shape(service, operation), value) == sent
@@ -72,7 +72,7 @@ def test_a_pulumi_value_takes_the_form_of_the_api(
         ),
     ],
 )  # fmt: skip
-def test_an_api_value_takes_the_kind_the_sdk_insists_on(
+def test_an_api_value_is_converted_to_the_sdks_kind(
     type_token: str, item: dict[str, Any], outputs: dict[str, Any]
 ) -> None:
     known = schema(type_token)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 
+import psutil
 import pytest
 
 from slipway.sandbox.cluster.apiserver import MEMORY_LIMIT, garbage_collection
@@ -22,12 +23,12 @@ def pod(namespace: str, **container: object) -> Object:
     }
 
 
-def test_a_pod_that_asks_for_a_gpu_tolerates_its_taint(client: KubeClient, namespace: str) -> None:
+def test_a_pod_that_requests_a_gpu_tolerates_its_taint(client: KubeClient, namespace: str) -> None:
     live = client.apply(pod(namespace, resources={"limits": {"nvidia.com/gpu": "1"}}), "test")
     assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in live["spec"]["tolerations"]
 
 
-def test_a_pod_that_asks_for_none_does_not(client: KubeClient, namespace: str) -> None:
+def test_a_pod_without_a_gpu_request_does_not(client: KubeClient, namespace: str) -> None:
     live = client.apply(pod(namespace), "test")
     assert "nvidia.com/gpu" not in {each.get("key") for each in live["spec"].get("tolerations", [])}
 
@@ -36,7 +37,7 @@ def test_storage_drivers_may_run_privileged(client: KubeClient, namespace: str) 
     assert client.apply(pod(namespace, securityContext={"privileged": True}), "test")
 
 
-def test_a_webhook_of_a_chart_refuses_nothing_for_no_pod_could_answer(client: KubeClient, namespace: str) -> None:
+def test_webhooks_of_charts_are_not_called(client: KubeClient, namespace: str) -> None:
     rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
     hook = {
         "name": "deny.example.com",
@@ -54,16 +55,22 @@ def test_a_webhook_of_a_chart_refuses_nothing_for_no_pod_could_answer(client: Ku
         client.delete(Ref(*kind, "deny"))
 
 
-def test_a_stranger_is_let_in_nowhere(plane: ControlPlane) -> None:
+def test_requests_without_valid_credentials_are_refused(plane: ControlPlane) -> None:
     endpoint = plane.pool.get(CLUSTER)
     assert endpoint is not None
-    stranger = KubeClient(endpoint.server, plane.pki.authority_text, "wrong")
+    unauthorized = KubeClient(endpoint.server, plane.pki.authority_text, "wrong")
     with pytest.raises(ApiError) as refused:
-        stranger.get_path("/api/v1/namespaces")
+        unauthorized.get_path("/api/v1/namespaces")
     assert refused.value.status == 401
 
 
-def test_garbage_is_collected_as_the_user_says(plane: ControlPlane) -> None:
+def test_it_can_be_reached_from_this_machine_alone(plane: ControlPlane) -> None:
+    process = psutil.Process(plane.pool.existing()[CLUSTER].process.identity.pid)
+    listening = {at.laddr.ip for at in process.net_connections("inet") if at.status == psutil.CONN_LISTEN}
+    assert listening == {"127.0.0.1"}
+
+
+def test_the_users_garbage_collector_settings_apply(plane: ControlPlane) -> None:
     assert garbage_collection({}) == {"GOGC": "100", "GOMEMLIMIT": MEMORY_LIMIT}
     assert garbage_collection({"GOGC": "50", "GOMEMLIMIT": "1GiB"}) == {"GOGC": "50", "GOMEMLIMIT": "1GiB"}
     assert plane.pool.existing()[CLUSTER].process.spec.environment == garbage_collection(os.environ)

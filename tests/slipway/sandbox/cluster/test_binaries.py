@@ -7,13 +7,13 @@ from slipway.errors import SandboxError
 from slipway.sandbox.cluster import binaries
 
 
-def test_a_missing_tool_is_reported_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_tool_is_reported_with_the_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(toolchain, "find", lambda name: None)
-    with pytest.raises(SandboxError, match=r"kube-apiserver is not on this machine.*make setup"):
+    with pytest.raises(SandboxError, match=r"needs kube-apiserver, which is not on this machine.*make tools"):
         binaries.require("kube-apiserver")
 
 
-def test_what_the_toolchain_refuses_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_toolchain_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> None:
         msg = f"SLIPWAY_{name} names no program"
         raise toolchain.ToolError(msg)

@@ -16,7 +16,7 @@ from slipway.sandbox.ports import ClusterEndpoint
 
 @dataclass
 class FakeServers:
-    """Starts API servers that are nothing but a name."""
+    """Starts API servers that exist only by name."""
 
     started: list[str] = field(default_factory=list)
     adopted: list[str] = field(default_factory=list)
@@ -64,7 +64,7 @@ def test_without_a_spare_a_server_is_started(servers: FakeServers) -> None:
     assert (len(servers.started), servers.adopted) == (1, [])
 
 
-def test_a_spare_that_was_adopted_is_followed_by_another(servers: FakeServers) -> None:
+def test_after_an_adoption_another_spare_is_started(servers: FakeServers) -> None:
     pool = ClusterPool(servers)
     pool.spare()
     pool.create("dev")
@@ -77,7 +77,7 @@ def test_create_is_idempotent(servers: FakeServers) -> None:
     assert len(servers.started) == 1
 
 
-def test_two_threads_that_create_one_cluster_get_the_same(servers: FakeServers) -> None:
+def test_two_threads_that_create_the_same_cluster_get_one_server(servers: FakeServers) -> None:
     servers.gate = threading.Event()
     pool = ClusterPool(servers)
     found: list[ClusterEndpoint] = []
@@ -92,7 +92,7 @@ def test_two_threads_that_create_one_cluster_get_the_same(servers: FakeServers) 
     assert len(servers.started) == 1
 
 
-def test_a_failed_start_is_not_remembered(servers: FakeServers) -> None:
+def test_a_failed_start_is_forgotten(servers: FakeServers) -> None:
     servers.failures = 1
     pool = ClusterPool(servers)
     with pytest.raises(SandboxError, match="no room"):
@@ -102,7 +102,7 @@ def test_a_failed_start_is_not_remembered(servers: FakeServers) -> None:
     assert pool.get("dev") is not None
 
 
-def test_a_spare_that_does_not_start_is_tried_anew(servers: FakeServers) -> None:
+def test_a_spare_that_does_not_start_is_retried(servers: FakeServers) -> None:
     servers.failures = 1
     pool = ClusterPool(servers)
     with pytest.raises(SandboxError):
@@ -141,7 +141,7 @@ def test_clusters_are_found_by_url_as_long_as_they_run(servers: FakeServers) -> 
         pool.at(url)
 
 
-def test_standing_lists_clusters_oldest_first_and_without_the_spare(servers: FakeServers) -> None:
+def test_existing_lists_clusters_oldest_first_without_the_spare(servers: FakeServers) -> None:
     pool = ClusterPool(servers)
     for name in ("b", "a"):
         pool.create(name)
@@ -150,9 +150,9 @@ def test_standing_lists_clusters_oldest_first_and_without_the_spare(servers: Fak
     assert spare in pool.running()
 
 
-def test_every_coming_and_going_is_told(servers: FakeServers) -> None:
-    told: list[list[str]] = []
-    pool = ClusterPool(servers, lambda: told.append(list(pool.existing())))
+def test_every_addition_and_removal_is_reported(servers: FakeServers) -> None:
+    reported: list[list[str]] = []
+    pool = ClusterPool(servers, lambda: reported.append(list(pool.existing())))
     pool.create("dev")
     pool.delete("dev")
-    assert told == [["dev"], []]
+    assert reported == [["dev"], []]

@@ -12,7 +12,7 @@ from tests.slipway.sandbox.plane import ControlPlane
 
 
 @pytest.mark.sandbox
-def test_wiping_one_prefix_leaves_one_alone_that_begins_alike(plane: ControlPlane) -> None:
+def test_wiping_one_prefix_keeps_a_longer_one(plane: ControlPlane) -> None:
     http = plane.etcd._http
     for key in ("L3dpcGUvYQ==", "L3dpcGUtbm90L2E="):  # /wipe/a, /wipe-not/a
         http.request("POST", f"{plane.etcd.url}/v3/kv/put", json={"key": key, "value": "eA=="})
@@ -20,6 +20,6 @@ def test_wiping_one_prefix_leaves_one_alone_that_begins_alike(plane: ControlPlan
     assert plane.etcd.wipe("wipe-not") == 1
 
 
-def test_a_program_that_is_no_etcd_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SandboxError, match="is no etcd"):
+def test_a_program_that_is_not_etcd_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="is not etcd"):
         start_etcd(Path(sys.executable), tmp_path / "data", tmp_path / "log", Supervisor())

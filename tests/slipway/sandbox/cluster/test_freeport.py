@@ -10,7 +10,7 @@ from slipway.sandbox.cluster.process import PortTakenError
 TAKEN = "address already in use"
 
 
-def test_free_ports_are_distinct_and_can_be_listened_on() -> None:
+def test_free_ports_are_distinct_and_usable() -> None:
     ports = free_ports(3)
     assert len(set(ports)) == 3
     for port in ports:
@@ -18,7 +18,7 @@ def test_free_ports_are_distinct_and_can_be_listened_on() -> None:
             server.bind(("127.0.0.1", port))
 
 
-def test_a_start_whose_port_was_taken_is_tried_on_another() -> None:
+def test_a_start_is_retried_if_its_port_was_taken() -> None:
     tried: list[int] = []
 
     def start(ports: tuple[int, ...]) -> int:
@@ -30,7 +30,7 @@ def test_a_start_whose_port_was_taken_is_tried_on_another() -> None:
     assert with_free_ports(1, start) == tried[2]
 
 
-def test_a_start_that_never_succeeds_is_given_up() -> None:
+def test_retries_of_a_start_are_limited() -> None:
     tried: list[int] = []
 
     def start(ports: tuple[int, ...]) -> None:

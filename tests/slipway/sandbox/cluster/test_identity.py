@@ -24,7 +24,7 @@ def test_a_running_process_is_found_by_its_identity() -> None:
     assert mine.find() == psutil.Process(os.getpid())
 
 
-def test_a_pid_that_was_given_to_another_process_is_not_found() -> None:
+def test_a_reused_pid_is_not_found() -> None:
     mine = ProcessIdentity.of("test", os.getpid())
     assert replace(mine, create_time=mine.create_time - 60).find() is None
 
@@ -38,14 +38,14 @@ def test_an_ended_process_is_not_found_even_while_it_is_a_zombie() -> None:
         assert identity.find() is None
 
 
-def test_no_identity_is_made_of_a_pid_without_a_process() -> None:
+def test_a_pid_without_a_process_has_no_identity() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as child:
         child.wait()
     with pytest.raises(psutil.NoSuchProcess):
         ProcessIdentity.of("gone", child.pid)
 
 
-def test_end_kills_a_process_that_does_not_heed_sigterm() -> None:
+def test_end_kills_a_process_that_ignores_sigterm() -> None:
     with subprocess.Popen([sys.executable, "-c", IGNORES_TERM], stdout=subprocess.PIPE) as child:
         assert child.stdout is not None
         child.stdout.readline()
@@ -54,7 +54,7 @@ def test_end_kills_a_process_that_does_not_heed_sigterm() -> None:
         assert identity.find() is None
 
 
-def test_end_leaves_a_process_alone_that_only_has_the_pid() -> None:
+def test_end_does_not_signal_another_process_with_the_pid() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         other = replace(ProcessIdentity.of("other", child.pid), create_time=1.0)
         assert end([other]) == ()
@@ -62,7 +62,7 @@ def test_end_leaves_a_process_alone_that_only_has_the_pid() -> None:
         child.kill()
 
 
-def test_end_does_not_wait_until_somebody_reaps_what_has_ended() -> None:
+def test_end_does_not_wait_until_ended_processes_are_reaped() -> None:
     code = "import subprocess, sys; print(subprocess.Popen(['sleep', '60']).pid, flush=True); input()"
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

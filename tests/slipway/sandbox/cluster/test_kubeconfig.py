@@ -28,7 +28,7 @@ def test_without_clusters_there_is_no_current_context() -> None:
     assert kubeconfig({}, "token")["current-context"] == ""
 
 
-def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+def test_only_the_owner_may_read_the_file(tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     write_kubeconfig(path, {"dev": DEV}, "token")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -34,11 +34,11 @@ def test_a_further_server_gets_a_certificate_of_the_same_authority(pki: Pki) -> 
     assert webhook.certificate.name == "webhook.crt"
 
 
-def test_the_authority_comes_in_the_form_of_eks(pki: Pki) -> None:
+def test_the_authority_has_the_form_of_eks(pki: Pki) -> None:
     assert base64.b64decode(pki.certificate_authority) == pki.authority.certificate.read_bytes()
 
 
-def test_nobody_else_may_read_the_keys(pki: Pki) -> None:
+def test_only_the_owner_may_read_the_keys(pki: Pki) -> None:
     directory = pki.authority.key.parent
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in directory.iterdir()} == {0o600}
@@ -50,7 +50,7 @@ def test_a_second_sandbox_shares_no_secret_with_the_first(pki: Pki, tmp_path: Pa
     assert other.certificate_authority != pki.certificate_authority
 
 
-def test_making_it_anew_replaces_what_was_there(pki: Pki) -> None:
+def test_creating_it_again_replaces_all_files(pki: Pki) -> None:
     again = create_pki(pki.authority.key.parent)
     assert again.admin_token != pki.admin_token
     assert again.admin_token in again.tokens.read_text()

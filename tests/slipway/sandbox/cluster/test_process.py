@@ -18,13 +18,13 @@ def spec(tmp_path: Path, code: str, *, ready: bool = True, deadline: float = 5.0
     return ProcessSpec("thing", [sys.executable, "-c", code], tmp_path / "logs" / "thing.log", lambda: ready, deadline)
 
 
-def test_a_program_that_ends_before_it_is_ready_is_reported_with_its_last_words(tmp_path: Path) -> None:
+def test_a_program_that_ends_before_it_is_ready_is_reported_with_its_last_lines(tmp_path: Path) -> None:
     process = Process.spawn(spec(tmp_path, "print('no such flag'); raise SystemExit(3)", ready=False))
     with pytest.raises(ProcessError, match=r"thing ended with exit code 3 before it was ready.*\n +no such flag"):
         process.wait_until_ready()
 
 
-def test_a_port_that_was_taken_meanwhile_is_told_apart(tmp_path: Path) -> None:
+def test_a_port_taken_meanwhile_is_a_separate_error(tmp_path: Path) -> None:
     code = "raise SystemExit('listen tcp 127.0.0.1:1: bind: address already in use')"
     process = Process.spawn(spec(tmp_path, code, ready=False))
     with pytest.raises(PortTakenError):
@@ -40,9 +40,9 @@ def test_a_program_that_is_not_ready_in_time_is_reported(tmp_path: Path) -> None
         process.stop()
 
 
-def test_a_program_that_cannot_be_run_at_all_is_reported(tmp_path: Path) -> None:
+def test_a_program_that_cannot_be_run_is_reported(tmp_path: Path) -> None:
     missing = ProcessSpec("thing", [str(tmp_path / "missing")], tmp_path / "log", lambda: False)
-    with pytest.raises(ProcessError, match=r"missing cannot be run: No such file"):
+    with pytest.raises(ProcessError, match=r"missing can't be run: No such file"):
         Process.spawn(missing).wait_until_ready()
 
 
@@ -61,7 +61,7 @@ def test_stop_ends_a_program_that_ignores_the_signal(tmp_path: Path) -> None:
     assert process.exit_code == -signal.SIGKILL
 
 
-def test_the_environment_of_a_program_has_what_the_spec_adds(tmp_path: Path) -> None:
+def test_the_environment_of_a_program_includes_the_specs_variables(tmp_path: Path) -> None:
     log = tmp_path / "log"
     code = "import os, time; print(os.environ['EXTRA'], os.environ['HOME'], flush=True); time.sleep(60)"
     argv, extra = [sys.executable, "-c", code], {"EXTRA": "x"}
@@ -72,7 +72,7 @@ def test_the_environment_of_a_program_has_what_the_spec_adds(tmp_path: Path) -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_PDEATHSIG is Linux's own")
-def test_a_child_dies_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+def test_a_child_is_killed_with_its_parent(tmp_path: Path) -> None:
     code = f"""
 import sys, time
 from pathlib import Path
@@ -85,7 +85,7 @@ time.sleep(60)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
         child = ProcessIdentity.of("child", int(parent.stdout.readline()))
-        # The signal is armed by the launcher; before that the parent's death is noticed by it itself.
+        # The launcher sets the signal; before that, it notices the parent's end itself.
         parent.kill()
     gone_by = time.monotonic() + 5
     while child.find() is not None and time.monotonic() < gone_by:
@@ -101,7 +101,7 @@ def test_tail_gives_the_last_lines_and_nothing_for_a_missing_log(tmp_path: Path)
 
 
 def sleeps(process: psutil.Process) -> bool:
-    """Whether it is a sleeper of these tests that still runs; one that ended and waits to be reaped has no command."""
+    """Whether it is a running `sleep` of these tests; a zombie has no command line."""
     try:
         return "time.sleep(60)" in " ".join(process.cmdline())
     except (psutil.NoSuchProcess, psutil.ZombieProcess):

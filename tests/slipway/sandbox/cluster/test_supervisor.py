@@ -15,7 +15,7 @@ def sleeper(tmp_path: Path, name: str, *, ready: bool = True) -> ProcessSpec:
     return ProcessSpec(name, argv, tmp_path / f"{name}.log", lambda: ready, deadline_seconds=0.2)
 
 
-def test_children_end_youngest_first(tmp_path: Path) -> None:
+def test_children_are_stopped_newest_first(tmp_path: Path) -> None:
     seen: list[tuple[str, ...]] = []
     supervisor = Supervisor(lambda: seen.append(tuple(child.name for child in supervisor.identities())))
     for name in ("etcd", "api"):
@@ -24,21 +24,21 @@ def test_children_end_youngest_first(tmp_path: Path) -> None:
     assert seen == [("etcd",), ("etcd", "api"), ("etcd",), ()]
 
 
-def test_a_child_that_does_not_become_ready_is_ended(tmp_path: Path) -> None:
+def test_a_child_that_does_not_become_ready_is_stopped(tmp_path: Path) -> None:
     supervisor = Supervisor()
     with pytest.raises(ProcessError):
         supervisor.start(sleeper(tmp_path, "never", ready=False))
     assert supervisor.identities() == ()
 
 
-def test_nothing_starts_once_all_was_stopped(tmp_path: Path) -> None:
+def test_nothing_starts_after_stop_all(tmp_path: Path) -> None:
     supervisor = Supervisor()
     supervisor.stop_all()
     with pytest.raises(ProcessError, match="the sandbox is stopping"):
         supervisor.start(sleeper(tmp_path, "late"))
 
 
-def test_a_child_outlives_the_thread_that_asked_for_it(tmp_path: Path) -> None:
+def test_a_child_outlives_the_thread_that_requested_it(tmp_path: Path) -> None:
     supervisor = Supervisor()
     asking = threading.Thread(target=supervisor.start, args=(sleeper(tmp_path, "child"),))
     asking.start()

@@ -13,7 +13,7 @@ from tests.slipway.sandbox.plane import ControlPlane
 
 @pytest.fixture
 def hooks(plane: ControlPlane, tmp_path: Path) -> Hooks:
-    """For the cluster that stands."""
+    """For the running cluster."""
     return make_hooks(plane, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The provider's hooks as a test calls them: without gRPC and without an engine."""
+"""Calling the provider's hooks in a test, without gRPC and without an engine."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from tests.slipway.sandbox.plane import ControlPlane
 
 @dataclass
 class Observer:
-    """Remembers what it was told."""
+    """Records its notifications."""
 
-    told: list[tuple[str, str, str]] = field(default_factory=list)
+    events: list[tuple[str, str, str]] = field(default_factory=list)
 
     def object_changed(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        self.told.append(("changed", cluster, obj["metadata"]["name"]))
+        self.events.append(("changed", cluster, obj["metadata"]["name"]))
 
     def object_deleted(self, cluster: str, obj: Mapping[str, Any]) -> None:
-        self.told.append(("deleted", cluster, obj["metadata"]["name"]))
+        self.events.append(("deleted", cluster, obj["metadata"]["name"]))
 
 
 @dataclass
 class Hooks:
-    """One provider instance, whose resources are told apart by their logical name."""
+    """One provider instance; resources have different logical names."""
 
     provider: KubernetesProvider
     session: Settings
@@ -52,7 +52,7 @@ class Hooks:
     def create(
         self, token: str, inputs: dict[str, Any], name: str = "it"
     ) -> tuple[str, dict[str, Any], dict[str, Any]]:
-        """Id, outputs and the inputs as checked, which must have been in order."""
+        """Id, outputs and the checked inputs, which must be valid."""
         checked, failures = self.check(token, inputs, name=name)
         assert failures == []
         id, outputs = self.provider.create(self.session, self.resource(token, name), checked)
@@ -72,12 +72,12 @@ class Hooks:
         self.provider.delete(self.session, self.resource(token, name), id, outputs, inputs)
 
     def replaced(self, token: str, olds: dict[str, Any], news: dict[str, Any]) -> tuple[set[str], bool]:
-        """Top-level properties that force a new object, and whether the old one goes first."""
+        """Top-level properties that force a replacement, and whether the old object is deleted first."""
         found = self.provider.diff(self.session, self.resource(token, "it"), "id", olds, {}, news)
         replacing = {str(change.path[0]) for change in found.changes if change.replace}
         return replacing, found.delete_before_replace and bool(replacing)
 
-    def said(self, name: str = "it") -> dict[str, str]:
+    def noted(self, name: str = "it") -> dict[str, str]:
         """The notes about a resource, by kind."""
         return {str(note.kind): note.text for note in self.notes.all() if note.urn.endswith(f"::{name}")}
 

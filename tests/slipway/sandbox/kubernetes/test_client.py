@@ -16,7 +16,7 @@ def test_a_dry_run_changes_nothing(client: KubeClient, namespace: str) -> None:
     assert client.get(ref) is None
 
 
-def test_an_object_goes_through_its_life(client: KubeClient, namespace: str) -> None:
+def test_an_object_is_created_updated_and_deleted(client: KubeClient, namespace: str) -> None:
     ref = Ref("v1", "ConfigMap", "life", namespace)
     client.apply({**ref.as_object(), "data": {"a": "1"}}, "test")
     client.merge(ref, {"data": {"b": "2"}})
@@ -27,7 +27,7 @@ def test_an_object_goes_through_its_life(client: KubeClient, namespace: str) -> 
     assert client.delete(ref) is None
 
 
-def test_a_name_can_be_left_to_the_server(client: KubeClient, namespace: str) -> None:
+def test_the_server_can_generate_a_name(client: KubeClient, namespace: str) -> None:
     metadata = {"generateName": "made-", "namespace": namespace}
     live = client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, "test")
     assert live["metadata"]["name"].startswith("made-")
@@ -42,7 +42,7 @@ def test_a_field_of_another_manager_is_a_conflict_unless_forced(client: KubeClie
     assert client.apply({**ref.as_object(), "data": {"a": "2"}}, "two", force=True)["data"] == {"a": "2"}
 
 
-def test_lists_are_read_to_the_end_and_carry_their_kind(
+def test_lists_are_read_to_the_end_and_have_their_kind(
     client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("slipway.sandbox.kubernetes.client.PAGE", 2)
@@ -55,25 +55,25 @@ def test_lists_are_read_to_the_end_and_carry_their_kind(
     assert len(list(client.list(kind, namespace, "even=True"))) == 3
 
 
-def test_a_missing_namespace_is_told_from_a_missing_object(client: KubeClient) -> None:
+def test_a_missing_namespace_is_distinguished_from_a_missing_object(client: KubeClient) -> None:
     with pytest.raises(ApiError) as refused:
         client.apply(Ref("v1", "ConfigMap", "x", "no-such-namespace").as_object(), "test")
     assert refused.value.missing_namespace == "no-such-namespace"
 
 
-def test_a_kind_that_nobody_serves_is_named(client: KubeClient) -> None:
+def test_a_kind_that_is_not_served_is_reported_by_name(client: KubeClient) -> None:
     with pytest.raises(NoSuchKindError, match="Widget"):
         client.get(Ref("acme.io/v1", "Widget", "x"))
 
 
-def test_a_server_that_is_gone_is_reported_by_its_address(plane: ControlPlane) -> None:
-    gone = KubeClient("https://127.0.0.1:9", plane.pki.authority_text, "token")
+def test_a_server_that_does_not_answer_is_reported_by_address(plane: ControlPlane) -> None:
+    stopped = KubeClient("https://127.0.0.1:9", plane.pki.authority_text, "token")
     with pytest.raises(UnreachableError, match=r"API server at https://127.0.0.1:9 does not answer"):
-        gone.get_path("/version")
+        stopped.get_path("/version")
 
 
 @pytest.mark.parametrize(("refusals", "succeeds"), [(3, True), (4, False)])
-def test_an_apply_that_a_busy_server_gave_up_is_repeated(
+def test_an_apply_that_timed_out_on_a_busy_server_is_retried(
     client: KubeClient, namespace: str, monkeypatch: pytest.MonkeyPatch, refusals: int, succeeds: bool
 ) -> None:
     call, left = client.call, [504] * refusals

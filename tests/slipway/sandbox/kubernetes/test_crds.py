@@ -29,7 +29,7 @@ def clean(client: KubeClient) -> Iterator[KubeClient]:
     ("kind", "plural"),
     [("ClusterQueue", "clusterqueues"), ("NodeClass", "nodeclasses"), ("Policy", "policies"), ("Gateway", "gateways")],
 )
-def test_a_stand_in_guesses_the_plural_as_the_english_have_it(kind: str, plural: str) -> None:
+def test_a_stand_in_guesses_the_english_plural(kind: str, plural: str) -> None:
     stand_in = crds.stand_in_for({"apiVersion": "x.test/v1", "kind": kind, "metadata": {"name": "a"}})
     assert stand_in["metadata"]["name"] == f"{plural}.x.test"
     assert crds.is_stand_in(stand_in)
@@ -41,7 +41,7 @@ def test_the_scope_of_a_stand_in_is_that_of_the_object() -> None:
     assert crds.stand_in_for({**obj, "metadata": {"name": "a"}})["spec"]["scope"] == "Cluster"
 
 
-def test_descriptions_are_taken_from_schemas_and_nothing_else_is() -> None:
+def test_only_descriptions_are_removed_from_schemas() -> None:
     text = {"type": "string", "description": "text"}
     schema = {
         "type": "object",
@@ -54,7 +54,7 @@ def test_descriptions_are_taken_from_schemas_and_nothing_else_is() -> None:
         "additionalProperties": False,
         "x-kubernetes-validations": [{"rule": "self.description != ''", "message": "wanted"}],
     }
-    definition = crd("crds.test", "Told", {})
+    definition = crd("crds.test", "Described", {})
     definition["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
     bare = {"type": "string"}
     (version,) = crds.without_descriptions(definition)["spec"]["versions"]
@@ -71,13 +71,13 @@ def test_descriptions_are_taken_from_schemas_and_nothing_else_is() -> None:
     assert version["served"] is True
 
 
-def test_no_webhook_is_asked_to_convert() -> None:
+def test_the_conversion_webhook_is_removed() -> None:
     spec = {**WIDGET["spec"], "conversion": {"strategy": "Webhook"}}
     assert "conversion" not in crds.without_conversion_webhook({**WIDGET, "spec": spec})["spec"]
 
 
 @pytest.mark.sandbox
-def test_a_kind_is_served_as_soon_as_its_definition_is_installed(clean: KubeClient, namespace: str) -> None:
+def test_a_kind_is_served_once_its_crd_is_installed(clean: KubeClient, namespace: str) -> None:
     crds.install(clean, WIDGET, "test")
     assert clean.apply(widget(namespace, size=1), "test")
     with pytest.raises(ApiError, match="size"):
@@ -85,9 +85,7 @@ def test_a_kind_is_served_as_soon_as_its_definition_is_installed(clean: KubeClie
 
 
 @pytest.mark.sandbox
-def test_the_real_definition_takes_the_place_of_a_stand_in_and_keeps_the_objects(
-    clean: KubeClient, namespace: str
-) -> None:
+def test_the_real_crd_replaces_a_stand_in_and_keeps_the_objects(clean: KubeClient, namespace: str) -> None:
     crds.ensure_stand_in(clean, widget(namespace))
     clean.apply(widget(namespace, size=7), "pulumi-kubernetes")
     assert crds.served_by_stand_in(clean, Ref.of(widget(namespace)))
@@ -99,25 +97,25 @@ def test_the_real_definition_takes_the_place_of_a_stand_in_and_keeps_the_objects
 
 
 @pytest.mark.sandbox
-def test_objects_that_only_a_stand_in_would_take_are_named_when_the_real_definition_comes(
+def test_objects_that_the_real_crd_refuses_are_reported_when_it_replaces_a_stand_in(
     clean: KubeClient, namespace: str
 ) -> None:
     crds.ensure_stand_in(clean, widget(namespace))
     clean.apply(widget(namespace, size="large"), "pulumi-kubernetes")
-    with pytest.raises(crds.RefusedByDefinitionError, match=rf"Widget {namespace}/w: .*size"):
+    with pytest.raises(crds.RefusedByCrdError, match=rf"Widget {namespace}/w: .*size"):
         crds.install(clean, WIDGET, "test")
     assert not crds.is_stand_in(clean.get(Ref.of(WIDGET)) or {})
 
 
 @pytest.mark.sandbox
-def test_a_real_definition_that_lacks_the_version_is_no_case_for_a_stand_in(clean: KubeClient, namespace: str) -> None:
+def test_a_real_crd_without_the_version_is_not_extended(clean: KubeClient, namespace: str) -> None:
     crds.install(clean, WIDGET, "test")
     with pytest.raises(NoSuchKindError):
         crds.ensure_stand_in(clean, {**widget(namespace), "apiVersion": f"{GROUP}/v9"})
 
 
 @pytest.mark.sandbox
-def test_a_stand_in_serves_every_version_that_is_asked_for(clean: KubeClient, namespace: str) -> None:
+def test_a_stand_in_serves_every_requested_version(clean: KubeClient, namespace: str) -> None:
     for version in ("v1", "v2"):
         obj = {**widget(namespace), "apiVersion": f"{GROUP}/{version}"}
         crds.ensure_stand_in(clean, obj)
@@ -125,7 +123,7 @@ def test_a_stand_in_serves_every_version_that_is_asked_for(clean: KubeClient, na
 
 
 @pytest.mark.sandbox
-def test_the_communitys_own_groups_get_stand_ins_too(client: KubeClient, namespace: str) -> None:
+def test_stand_ins_work_for_groups_of_the_kubernetes_community(client: KubeClient, namespace: str) -> None:
     snapshot = Ref("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "s", namespace).as_object()
     crds.ensure_stand_in(client, snapshot)
     assert client.apply(snapshot, "test")
@@ -133,7 +131,7 @@ def test_the_communitys_own_groups_get_stand_ins_too(client: KubeClient, namespa
 
 
 @pytest.mark.sandbox
-def test_stand_ins_go_once_nothing_uses_them(clean: KubeClient, namespace: str) -> None:
+def test_unused_stand_ins_are_removed(clean: KubeClient, namespace: str) -> None:
     crds.ensure_stand_in(clean, widget(namespace))
     clean.apply(widget(namespace), "test")
     crds.remove_unused_stand_ins(clean)

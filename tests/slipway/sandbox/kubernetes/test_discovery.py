@@ -12,7 +12,7 @@ SCALE = {"name": "deployments/scale", "kind": "Scale", "namespaced": True, "verb
 
 
 class Server:
-    """Answers from a table, and counts."""
+    """Answers from a table, and counts the requests."""
 
     def __init__(self, **groups: Any) -> None:
         self.answers: dict[str, Any] = groups
@@ -41,14 +41,14 @@ def test_paths_follow_the_group_and_the_scope(server: Server) -> None:
     assert discovery.find("v1", "Node").path("ignored", "n") == "/api/v1/nodes/n"
 
 
-def test_a_kind_that_was_found_is_not_asked_for_again(server: Server) -> None:
+def test_a_served_kind_is_cached(server: Server) -> None:
     discovery = Discovery(server.get)
     for _ in range(3):
         discovery.find("apps/v1", "Deployment")
     assert server.asked == ["/apis/apps/v1"]
 
 
-def test_a_kind_that_comes_later_is_found_then(server: Server) -> None:
+def test_a_kind_that_is_served_later_is_found(server: Server) -> None:
     discovery = Discovery(server.get)
     with pytest.raises(NoSuchKindError, match=r'no matches for kind "Widget" in version "acme\.io/v1"'):
         discovery.find("acme.io/v1", "Widget")
@@ -56,7 +56,7 @@ def test_a_kind_that_comes_later_is_found_then(server: Server) -> None:
     assert discovery.find("acme.io/v1", "Widget").plural == "widgets"
 
 
-def test_a_group_that_is_forgotten_is_asked_for_again_and_no_other(server: Server) -> None:
+def test_only_a_forgotten_group_is_read_again(server: Server) -> None:
     discovery = Discovery(server.get)
     for _ in range(2):
         discovery.find("apps/v1", "Deployment")

@@ -31,7 +31,7 @@ def live(**spec: Any) -> dict[str, Any]:
     return {**RECORDED, "spec": {**RECORDED["spec"], **spec}}
 
 
-def test_what_the_api_server_added_or_wrote_otherwise_is_no_drift() -> None:
+def test_defaults_and_other_spellings_of_the_api_server_are_not_drift() -> None:
     assert drifted(INPUTS, RECORDED, RECORDED) == INPUTS
 
 
@@ -55,36 +55,36 @@ def test_what_the_api_server_added_or_wrote_otherwise_is_no_drift() -> None:
         ({"new": 1}, {}),
     ],
 )
-def test_changes_to_what_the_program_set_are_shown_and_no_others(
+def test_only_changes_of_fields_that_the_program_set_are_shown(
     change: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     found = drifted(INPUTS, RECORDED, live(**change))
     assert found == {**INPUTS, "spec": {**INPUTS["spec"], **expected}}
 
 
-def test_a_field_that_was_removed_is_gone_from_the_inputs() -> None:
+def test_a_removed_field_is_missing_in_the_inputs() -> None:
     spec = {key: value for key, value in RECORDED["spec"].items() if key != "replicas"}
     assert "replicas" not in drifted(INPUTS, RECORDED, {**RECORDED, "spec": spec})["spec"]
 
 
-def test_what_the_api_server_never_showed_is_kept() -> None:
+def test_a_field_that_the_api_server_never_returned_is_kept() -> None:
     inputs = {**INPUTS, "emptyThing": {}}
     assert drifted(inputs, RECORDED, RECORDED)["emptyThing"] == {}
 
 
-def test_a_label_of_somebody_else_is_no_drift_and_a_changed_one_of_ours_is() -> None:
+def test_only_changes_of_the_programs_own_labels_are_drift() -> None:
     metadata = {"name": "web", "labels": {"app": "other", "added": "x"}}
     assert drifted(INPUTS, RECORDED, {**RECORDED, "metadata": metadata})["metadata"]["labels"] == {"app": "other"}
 
 
-def test_text_data_of_a_secret_is_compared_with_what_it_became() -> None:
+def test_string_data_of_a_secret_is_compared_by_its_data() -> None:
     inputs = {"stringData": {"a": "1", "b": "2"}}
     recorded = {"data": {"a": "MQ==", "b": "Mg=="}}
     assert drifted(inputs, recorded, recorded) == inputs
     assert drifted(inputs, recorded, {"data": {"a": "OQ=="}}) == {"stringData": {"a": "OQ=="}}
 
 
-def test_an_imported_object_is_described_without_what_the_server_made() -> None:
+def test_an_imported_object_is_described_without_server_metadata() -> None:
     metadata = {"name": "a", "uid": "1", "resourceVersion": "2"}
     live = {"kind": "X", "metadata": metadata, "status": {}, "spec": {"a": 1}}
     assert imported(live) == {"kind": "X", "metadata": {"name": "a"}, "spec": {"a": 1}}

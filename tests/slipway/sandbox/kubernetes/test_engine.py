@@ -1,4 +1,4 @@
-"""The provider under a real engine: what only the protocol between the two can show."""
+"""The provider with a real engine: behaviour that depends on the protocol between the two."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def program(kubeconfig: str, replicas: Any = 1) -> Callable[[], None]:
     return run
 
 
-def test_a_stack_lives_drifts_is_mended_and_goes(engine: Engine, plane: ControlPlane, client: KubeClient) -> None:
+def test_a_stack_is_created_drift_is_fixed_and_it_is_destroyed(
+    engine: Engine, plane: ControlPlane, client: KubeClient
+) -> None:
     stack = engine.stack(program(plane.kubeconfig()))
     assert stack.preview().change_summary == {auto.OpType.CREATE: 5}
     stack.up()
@@ -75,7 +77,7 @@ def test_a_stack_lives_drifts_is_mended_and_goes(engine: Engine, plane: ControlP
 
 
 def immutable(kubeconfig: str, change: str) -> Callable[[], None]:
-    """Objects of fixed names, each with a field that no update can change."""
+    """Objects with fixed names, each with an immutable field."""
 
     def run() -> None:
         provider = k8s.Provider("k8s", kubeconfig=pulumi.Output.secret(kubeconfig))
@@ -88,7 +90,7 @@ def immutable(kubeconfig: str, change: str) -> Callable[[], None]:
         labels = {"app": change}
         containers = [{"name": "main", "image": f"registry.example/x:{change}"}]
         pod: Any = {"metadata": {"labels": labels}, "spec": {"containers": containers, "restart_policy": "Never"}}
-        # As Any: a dict that mypy 2.4 holds against every shape of a pod took it 19 GB and 100 s (2026-11).
+        # As Any: to check a dict against every shape of a pod, mypy 2.4 took 19 GB and 100 s (2026-11).
         job: Any = {"template": pod}
         k8s.batch.v1.Job("job", metadata=named("job"), spec=job, opts=opts)
         always = {**pod, "spec": {"containers": containers}}
@@ -105,7 +107,7 @@ def immutable(kubeconfig: str, change: str) -> Callable[[], None]:
     return run
 
 
-def test_what_no_update_can_change_is_replaced_under_its_own_name(
+def test_immutable_objects_are_replaced_under_the_same_name(
     engine: Engine, plane: ControlPlane, client: KubeClient
 ) -> None:
     stack = engine.stack(immutable(plane.kubeconfig(), "one"))

@@ -37,7 +37,7 @@ def inputs(api_version: str, kind: str, **more: Any) -> dict[str, Any]:
         ("example.com/v1", "Job", "spec.template", False),
     ],
 )
-def test_what_no_update_can_change_is_replaced(api_version: str, kind: str, path: str, expected: bool) -> None:
+def test_immutable_fields_are_replaced(api_version: str, kind: str, path: str, expected: bool) -> None:
     assert forces_new(paths.parse(path), inputs(api_version, kind), Settings()) is expected
 
 
@@ -51,7 +51,7 @@ def test_what_no_update_can_change_is_replaced(api_version: str, kind: str, path
         ("Secret", Settings(secret_mutable=True), {}, False),
     ],
 )
-def test_contents_are_replaced_unless_the_provider_lets_them_be_changed(
+def test_contents_are_replaced_unless_the_provider_allows_updates(
     kind: str, settings: Settings, more: dict[str, Any], expected: bool
 ) -> None:
     assert forces_new(("data", "key"), inputs("v1", kind, **more), settings) is expected

@@ -23,7 +23,7 @@ def config_map(namespace: str, **data: str) -> dict[str, Any]:
     return {"metadata": {"name": "map", "namespace": namespace}, "data": data}
 
 
-def test_an_object_goes_through_its_life(hooks: Hooks, client: KubeClient, namespace: str) -> None:
+def test_an_object_is_created_updated_and_deleted(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     id, outputs, inputs = hooks.create(CONFIG_MAP, config_map(namespace, a="1", b="2"))
     assert id == f"{namespace}/map"
     assert outputs["metadata"]["uid"]
@@ -34,39 +34,39 @@ def test_an_object_goes_through_its_life(hooks: Hooks, client: KubeClient, names
     hooks.delete(CONFIG_MAP, id, updated, checked)
     assert client.get(Ref("v1", "ConfigMap", "map", namespace)) is None
     assert hooks.read(CONFIG_MAP, id, updated, checked) is None
-    assert hooks.observer.told == [
+    assert hooks.observer.events == [
         ("changed", CLUSTER, "map"),
         ("changed", CLUSTER, "map"),
         ("deleted", CLUSTER, "map"),
     ]
 
 
-def test_an_object_that_exists_already_is_not_taken_over(hooks: Hooks, client: KubeClient, namespace: str) -> None:
+def test_an_existing_object_is_not_taken_over(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     ref = Ref("v1", "ConfigMap", "map", namespace)
-    client.apply({**ref.as_object(), "data": {"theirs": "1"}}, "somebody")
+    client.apply({**ref.as_object(), "data": {"theirs": "1"}}, "another-manager")
     with pytest.raises(ProviderError, match=r"v1 ConfigMap .*/map already exists.*alias.*import"):
         hooks.create(CONFIG_MAP, config_map(namespace, a="1"))
     hooks.session = hooks.provider.configure({"upsertExistingObjects": True}, "test")
     assert hooks.create(CONFIG_MAP, config_map(namespace, a="1"))[1]["data"] == {"theirs": "1", "a": "1"}
 
 
-def test_what_replaces_an_object_is_judged_as_a_new_one(hooks: Hooks, namespace: str) -> None:
+def test_a_replacement_is_validated_as_a_new_object(hooks: Hooks, namespace: str) -> None:
     def job(image: str, **more: Any) -> dict[str, Any]:
         containers = [{"name": "main", "image": image, **more}]
         spec = {"template": {"spec": {"containers": containers, "restartPolicy": "Never"}}}
         return {"metadata": {"name": "job", "namespace": namespace}, "spec": spec}
 
     hooks.create(JOB, job("one"))
-    # The engine checks a replacement without the old inputs, while the old object still stands.
+    # The engine checks a replacement without the old inputs, while the old object still exists.
     assert hooks.check(JOB, job("two"))[1] == []
-    (said,) = hooks.check(JOB, job("two", imagePullPolicy="Sometimes"))[1]
-    assert 'imagePullPolicy: Unsupported value: "Sometimes"' in said
-    assert "immutable" not in said
+    (reason,) = hooks.check(JOB, job("two", imagePullPolicy="Sometimes"))[1]
+    assert 'imagePullPolicy: Unsupported value: "Sometimes"' in reason
+    assert "immutable" not in reason
     hooks.session = hooks.provider.configure({"upsertExistingObjects": True}, "test")
     assert "field is immutable" in hooks.check(JOB, job("two"))[1][0]
 
 
-def test_nothing_drifts_by_itself(hooks: Hooks, namespace: str) -> None:
+def test_an_unchanged_object_does_not_drift(hooks: Hooks, namespace: str) -> None:
     inputs = {"metadata": {"name": "s", "namespace": namespace}, "stringData": {"password": "hunter2"}}
     id, outputs, checked = hooks.create(SECRET, inputs)
     found = hooks.read(SECRET, id, outputs, checked)
@@ -74,7 +74,7 @@ def test_nothing_drifts_by_itself(hooks: Hooks, namespace: str) -> None:
     assert (found.id, found.inputs) == (id, checked)
 
 
-def test_a_direct_patch_is_seen_by_read_and_undone_by_update(hooks: Hooks, client: KubeClient, namespace: str) -> None:
+def test_drift_is_read_and_reverted_by_an_update(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     id, outputs, inputs = hooks.create(CONFIG_MAP, config_map(namespace, a="1", b="2"))
     patch = [{"op": "replace", "path": "/data/a", "value": "changed"}, {"op": "remove", "path": "/data/b"}]
     path = f"/api/v1/namespaces/{namespace}/configmaps/map"
@@ -88,22 +88,20 @@ def test_a_direct_patch_is_seen_by_read_and_undone_by_update(hooks: Hooks, clien
 
 def test_an_object_is_imported_with_inputs_that_describe_it(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     ref = Ref("v1", "ConfigMap", "map", namespace)
-    client.apply({**ref.as_object(), "data": {"a": "1"}}, "somebody")
+    client.apply({**ref.as_object(), "data": {"a": "1"}}, "another-manager")
     found = hooks.read(CONFIG_MAP, f"{namespace}/map", {}, {})
     assert found is not None
     assert found.inputs == {**ref.as_object(), "data": {"a": "1"}}
 
 
-def test_a_name_can_be_left_to_the_server(hooks: Hooks, namespace: str) -> None:
+def test_the_server_can_generate_a_name(hooks: Hooks, namespace: str) -> None:
     id, outputs, inputs = hooks.create(CONFIG_MAP, {"metadata": {"generateName": "made-", "namespace": namespace}})
     assert id.startswith(f"{namespace}/made-")
     updated = hooks.update(CONFIG_MAP, id, outputs, inputs, {**inputs, "data": {"a": "1"}})
     assert updated["metadata"]["name"] == outputs["metadata"]["name"]
 
 
-def test_the_providers_namespace_is_where_objects_go_that_name_none(
-    plane: ControlPlane, hooks: Hooks, namespace: str
-) -> None:
+def test_the_providers_namespace_is_the_default(plane: ControlPlane, hooks: Hooks, namespace: str) -> None:
     hooks.session = hooks.provider.configure(plane.config(namespace=namespace), "test")
     checked, _ = hooks.check(CONFIG_MAP, {"metadata": {"name": "map"}})
     assert checked["metadata"]["namespace"] == namespace
@@ -111,7 +109,7 @@ def test_the_providers_namespace_is_where_objects_go_that_name_none(
     assert "namespace" not in checked["metadata"]
 
 
-def test_a_replacement_of_the_same_name_waits_for_the_old_object_to_go(hooks: Hooks, namespace: str) -> None:
+def test_a_replacement_of_the_same_name_deletes_the_old_object_first(hooks: Hooks, namespace: str) -> None:
     olds = hooks.check(CONFIG_MAP, config_map(namespace, a="1"))[0]
     news = hooks.check(CONFIG_MAP, config_map(namespace, a="2"))[0]
     assert hooks.replaced(CONFIG_MAP, olds, news) == ({"data"}, True)
@@ -123,9 +121,9 @@ def test_a_replacement_of_the_same_name_waits_for_the_old_object_to_go(hooks: Ho
     assert hooks.replaced(CONFIG_MAP, olds, moved) == ({"metadata"}, False)
 
 
-def test_a_patch_owns_its_fields_alone_and_gives_them_back(hooks: Hooks, client: KubeClient, namespace: str) -> None:
+def test_a_patch_owns_only_its_fields_and_releases_them(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     ref = Ref("v1", "ConfigMap", "map", namespace)
-    client.apply({**ref.as_object(), "data": {"theirs": "1"}}, "somebody")
+    client.apply({**ref.as_object(), "data": {"theirs": "1"}}, "another-manager")
     token = "kubernetes:core/v1:ConfigMapPatch"
     id, outputs, inputs = hooks.create(
         token, {"kind": "ConfigMap", "apiVersion": "v1", **config_map(namespace, ours="2")}
@@ -137,25 +135,25 @@ def test_a_patch_owns_its_fields_alone_and_gives_them_back(hooks: Hooks, client:
     assert live["data"] == {"theirs": "1"}
 
 
-def test_a_custom_resource_without_its_definition_gets_a_stand_in_that_is_reported(
+def test_a_custom_resource_without_its_crd_gets_a_stand_in_that_is_reported(
     hooks: Hooks, client: KubeClient, namespace: str
 ) -> None:
     token = "kubernetes:orphans.test/v1:Orphan"
     inputs = {"metadata": {"name": "o", "namespace": namespace}, "spec": {"anything": [1]}}
     id, outputs, checked = hooks.create(token, inputs)
     assert outputs["spec"] == {"anything": [1]}
-    assert "Orphan of orphans.test/v1 has no CRD here" in hooks.said()["stand-in"]
+    assert "Orphan of orphans.test/v1 has no CRD here" in hooks.noted()["stand-in"]
     definition = crd("orphans.test", "Orphan", {"anything": {"type": "array", "items": {"type": "integer"}}})
     crd_token = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
     _, crd_outputs, crd_inputs = hooks.create(crd_token, definition, name="crd")
     hooks.update(token, id, outputs, checked, checked)
-    assert hooks.said() == {}
+    assert hooks.noted() == {}
     hooks.delete(token, id, outputs, checked)
     hooks.delete(crd_token, "orphans.orphans.test", crd_outputs, crd_inputs, name="crd")
     assert client.get(Ref.of(definition)) is None
 
 
-def test_a_stand_in_goes_with_the_last_object_that_needed_it(hooks: Hooks, client: KubeClient) -> None:
+def test_a_stand_in_is_removed_with_the_last_object_that_needs_it(hooks: Hooks, client: KubeClient) -> None:
     token = "kubernetes:lonely.test/v1:Lonely"
     id, outputs, inputs = hooks.create(token, {"metadata": {"name": "l"}})
     assert client.get(Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "lonelies.lonely.test")) is not None
@@ -163,7 +161,7 @@ def test_a_stand_in_goes_with_the_last_object_that_needed_it(hooks: Hooks, clien
     assert client.get(Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "lonelies.lonely.test")) is None
 
 
-def test_a_definition_that_refuses_present_objects_is_kept_in_the_state(
+def test_a_crd_that_refuses_existing_objects_is_kept_in_the_state(
     hooks: Hooks, client: KubeClient, namespace: str
 ) -> None:
     token = "kubernetes:late.test/v1:Late"
@@ -176,18 +174,32 @@ def test_a_definition_that_refuses_present_objects_is_kept_in_the_state(
     remove(client, Ref.of(definition))
 
 
-def test_without_its_cluster_a_program_can_change_nothing_and_its_objects_are_gone(
-    plane: ControlPlane, hooks: Hooks
-) -> None:
+def test_a_definition_that_somebody_else_changed_is_overwritten_only_by_force(hooks: Hooks, client: KubeClient) -> None:
+    token = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+    definition = crd("fought.test", "Fought", {"size": {"type": "integer"}})
+    id, outputs, inputs = hooks.create(token, definition)
+    try:
+        client.merge(Ref.of(definition), {"spec": {"names": {"kind": "Fought", "shortNames": ["fo"]}}})
+        names = {**definition["spec"]["names"], "shortNames": ["fg"]}
+        wanted = {**definition, "spec": {**definition["spec"], "names": names}}
+        with pytest.raises(ProviderError, match=r"1 conflict: .*\.spec\.names\.shortNames"):
+            hooks.update(token, id, outputs, inputs, wanted)
+        forced = {**wanted, "metadata": {**wanted["metadata"], "annotations": {"pulumi.com/patchForce": "true"}}}
+        assert hooks.update(token, id, outputs, inputs, forced)["spec"]["names"]["shortNames"] == ["fg"]
+    finally:
+        remove(client, Ref.of(definition))
+
+
+def test_without_its_cluster_objects_are_missing_and_cannot_be_created(plane: ControlPlane, hooks: Hooks) -> None:
     lost = plane.kubeconfig().replace(plane.client.server, "https://127.0.0.1:9")
     hooks.session = hooks.provider.configure({"kubeconfig": lost}, "test")
     checked, _ = hooks.check(CONFIG_MAP, config_map("default"))
-    with pytest.raises(ProviderError, match=rf"leads to https://127.0.0.1:9, .*standing: {CLUSTER}"):
+    with pytest.raises(ProviderError, match=rf"server is https://127.0.0.1:9, .*running: {CLUSTER}"):
         hooks.provider.create(hooks.session, hooks.resource(CONFIG_MAP, "it"), checked)
     assert hooks.read(CONFIG_MAP, "default/map", {}, checked) is None
     hooks.delete(CONFIG_MAP, "default/map", checked, checked)
 
 
-def test_the_token_of_the_kubeconfig_is_of_no_account(plane: ControlPlane, hooks: Hooks) -> None:
+def test_the_token_of_the_kubeconfig_is_ignored(plane: ControlPlane, hooks: Hooks) -> None:
     assert "of-no-use" in plane.kubeconfig()
     assert hooks.check(CONFIG_MAP, config_map("default"))[1] == []

@@ -23,7 +23,7 @@ def test_tokens_name_group_version_and_kind(token: str, expected: tuple[str, str
     assert api_version_and_kind(token) == expected
 
 
-def test_a_name_is_made_of_the_logical_one_and_kept_from_then_on() -> None:
+def test_a_name_is_generated_from_the_logical_name_and_kept() -> None:
     first = named(DEPLOYMENT, {"spec": {}}, {}, b"seed")
     assert first["metadata"]["name"].startswith("web-")
     assert len(first["metadata"]["name"]) == len("web-") + 8
@@ -38,11 +38,11 @@ def test_a_replacement_gets_another_name() -> None:
 
 
 @pytest.mark.parametrize("metadata", [{"name": "mine"}, {"generateName": "mine-"}])
-def test_a_name_of_the_programs_own_is_left_alone(metadata: dict[str, str]) -> None:
+def test_the_programs_own_name_is_kept(metadata: dict[str, str]) -> None:
     assert named(DEPLOYMENT, {"metadata": metadata}, {}, b"seed")["metadata"] == metadata
 
 
-def test_a_name_the_program_gave_is_not_taken_for_one_made_here() -> None:
+def test_an_explicit_name_does_not_count_as_generated() -> None:
     olds = {"metadata": {"name": "mine"}}
     assert named(DEPLOYMENT, {}, olds, b"seed")["metadata"]["name"] != "mine"
 
@@ -53,12 +53,12 @@ def test_the_inputs_of_the_program_are_not_changed() -> None:
     assert news == {"metadata": {"labels": {}}}
 
 
-def test_patches_are_told_from_kinds_that_end_alike() -> None:
+def test_patches_are_distinguished_from_kinds_that_end_in_patch() -> None:
     assert is_patch("kubernetes:apps/v1:DeploymentPatch", {"kind": "Deployment"})
     assert not is_patch("kubernetes:example.com/v1:EyePatch", {"kind": "EyePatch"})
 
 
-def test_what_belongs_to_pulumi_is_not_sent() -> None:
+def test_pulumis_own_keys_are_not_sent() -> None:
     assert manifest({"__defaults": [], "kind": "X", "spec": {}}) == {"kind": "X", "spec": {}}
 
 

@@ -28,7 +28,7 @@ def kubeconfig(server: str) -> str:
 ONE, TWO = kubeconfig("https://127.0.0.1:1"), kubeconfig("https://127.0.0.1:2")
 
 
-def test_a_kubeconfig_that_is_not_known_yet_lets_previews_go_on(hooks: Hooks, plane: ControlPlane) -> None:
+def test_previews_work_with_an_unknown_kubeconfig(hooks: Hooks, plane: ControlPlane) -> None:
     news = {"kubeconfig": UNKNOWN, "context": UNKNOWN, "namespace": "team"}
     assert hooks.provider.check_config(PROVIDER, news, {}) == (
         {"kubeconfig": UNKNOWN_KUBECONFIG, "namespace": "team"},
@@ -39,7 +39,7 @@ def test_a_kubeconfig_that_is_not_known_yet_lets_previews_go_on(hooks: Hooks, pl
 
 def test_a_wrong_kubeconfig_is_refused_before_anything_is_planned(hooks: Hooks) -> None:
     _, failures = hooks.provider.check_config(PROVIDER, {"kubeconfig": "a: [\n"}, {})
-    assert "no YAML or JSON" in failures[0].reason
+    assert "not valid YAML or JSON" in failures[0].reason
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_wrong_kubeconfig_is_refused_before_anything_is_planned(hooks: Hooks) 
         ({"kubeconfig": ONE}, {"kubeconfig": TWO}, {"kubeconfig"}),
         ({"kubeconfig": ONE}, {"kubeconfig": ONE, "namespace": "x"}, set()),
         ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN_KUBECONFIG}, set()),
-        # Asked so while the cluster is being replaced: without a check before it.
+        # The engine calls it so while the cluster is being replaced: without a check before it.
         ({"kubeconfig": ONE}, {"kubeconfig": UNKNOWN}, {"kubeconfig"}),
         (
             {"kubeconfig": ONE, "clusterIdentifier": "a"},

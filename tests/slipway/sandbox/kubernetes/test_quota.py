@@ -9,6 +9,7 @@ import pytest
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Ref
+from slipway.sandbox.kubernetes.quota import settle
 from slipway.sandbox.kubernetes.quota_amounts import claimed, covers, of_pod
 from spec.quantities import written
 from tests.slipway.sandbox.kubernetes.hooks import Hooks
@@ -36,7 +37,7 @@ def status(client: KubeClient, namespace: str) -> dict[str, Any]:
 
 
 @pytest.mark.sandbox
-def test_a_quota_counts_what_is_there_and_refuses_what_exceeds_it(
+def test_a_quota_counts_existing_objects_and_refuses_those_that_exceed_it(
     hooks: Hooks, client: KubeClient, namespace: str
 ) -> None:
     client.create(pod("first", namespace, gpus="3"), "user")
@@ -61,7 +62,7 @@ def test_a_quota_counts_what_is_there_and_refuses_what_exceeds_it(
 
 
 @pytest.mark.sandbox
-def test_what_is_deleted_is_free_again(hooks: Hooks, client: KubeClient, namespace: str) -> None:
+def test_deleted_objects_no_longer_count(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     id, outputs, checked = hooks.create(QUOTA, quota(namespace, services="1", pods="1"))
     service = {"metadata": {"name": "web", "namespace": namespace}, "spec": {"ports": [{"port": 80}]}}
     of_service = hooks.create(SERVICE, service, name="web")
@@ -69,7 +70,7 @@ def test_what_is_deleted_is_free_again(hooks: Hooks, client: KubeClient, namespa
     assert status(client, namespace)["used"] == {"services": "1", "pods": "1"}
     hooks.delete(SERVICE, *of_service, name="web")
     assert status(client, namespace)["used"]["services"] == "0"
-    # Deleted past the providers: seen at the next refresh.
+    # Deleted outside of the providers: noticed at the next refresh.
     client.delete(Ref("v1", "Pod", "first", namespace), grace_seconds=0)
     found = hooks.read(QUOTA, id, outputs, checked)
     assert found is not None
@@ -77,7 +78,23 @@ def test_what_is_deleted_is_free_again(hooks: Hooks, client: KubeClient, namespa
     assert found.outputs["status"]["used"] == {"services": "0", "pods": "0"}
 
 
-def test_a_pod_takes_what_runs_together_or_the_largest_before_it() -> None:
+@pytest.mark.sandbox
+def test_a_pod_that_has_ended_counts_no_more(client: KubeClient, namespace: str) -> None:
+    # A quota of pods counts those that are in no terminal state (kubernetes.io, "Resource Quotas", 1.35).
+    phases = {"Pending": 1, "Running": 1, "Unknown": 1, "Succeeded": 0, "Failed": 0}
+    client.create(
+        {"apiVersion": "v1", "kind": "ResourceQuota", **quota(namespace, pods="9", **{"requests.cpu": "9"})}, "user"
+    )
+    for phase in phases:
+        live = client.create(pod(phase.lower(), namespace), "user")
+        client.replace({**live, "status": {"phase": phase}}, "kubelet", "status")
+    found = client.get(Ref("v1", "ResourceQuota", "team", namespace))
+    assert found is not None
+    counted = sum(phases.values())
+    assert settle(client, found)["status"]["used"] == {"pods": str(counted), "requests.cpu": f"{counted * 250}m"}
+
+
+def test_a_pod_counts_its_containers_or_its_largest_init_container() -> None:
     def container(cpu: str, **more: Any) -> dict[str, Any]:
         return {"resources": {"requests": {"cpu": cpu}}, **more}
 

@@ -17,7 +17,7 @@ def with_finalizer(ref: Ref, **more: object) -> Object:
     return {**obj, **more}
 
 
-def test_a_namespace_goes_with_all_it_holds(client: KubeClient) -> None:
+def test_a_namespace_is_deleted_with_its_objects(client: KubeClient) -> None:
     definition = crd("removal.test", "Gadget", {})
     crds.install(client, definition, "test")
     space = Ref("v1", "Namespace", "doomed")
@@ -49,7 +49,7 @@ def test_an_object_whose_controller_does_not_run_is_released(client: KubeClient,
     assert client.get(ref) is None
 
 
-def test_a_definition_goes_with_its_objects(client: KubeClient, namespace: str) -> None:
+def test_a_crd_is_deleted_with_its_objects(client: KubeClient, namespace: str) -> None:
     definition = crd("removal2.test", "Gizmo", {})
     crds.install(client, definition, "test")
     client.apply(with_finalizer(Ref("removal2.test/v1", "Gizmo", "held", namespace), spec={}), "test")
@@ -58,6 +58,6 @@ def test_a_definition_goes_with_its_objects(client: KubeClient, namespace: str) 
     assert not crds.is_served(client, Ref("removal2.test/v1", "Gizmo", "held", namespace))
 
 
-@pytest.mark.parametrize("ref", [Ref("v1", "ConfigMap", "never", "default"), Ref("nobody.test/v1", "Thing", "x")])
-def test_what_is_not_there_is_no_error(client: KubeClient, ref: Ref) -> None:
+@pytest.mark.parametrize("ref", [Ref("v1", "ConfigMap", "never", "default"), Ref("unknown.test/v1", "Thing", "x")])
+def test_a_missing_object_is_not_an_error(client: KubeClient, ref: Ref) -> None:
     remove(client, ref)

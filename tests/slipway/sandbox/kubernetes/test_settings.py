@@ -30,7 +30,7 @@ def test_a_kubeconfig_may_be_json_or_yaml(text: str) -> None:
     assert (settings.server, settings.namespace, settings.ambient) == ("https://127.0.0.1:1", "team", False)
 
 
-def test_a_kubeconfig_may_be_the_path_of_a_file(tmp_path: Path) -> None:
+def test_a_kubeconfig_may_be_a_path(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text(json.dumps(DOCUMENT))
     assert read_settings({"kubeconfig": str(path)}).server == "https://127.0.0.1:1"
@@ -41,7 +41,7 @@ def test_context_and_cluster_can_be_chosen(key: str, value: str) -> None:
     assert read_settings({"kubeconfig": json.dumps(DOCUMENT), key: value}).server == "https://127.0.0.1:2"
 
 
-def test_the_namespace_of_the_provider_comes_before_that_of_the_context() -> None:
+def test_the_providers_namespace_precedes_that_of_the_context() -> None:
     assert read_settings({"kubeconfig": json.dumps(DOCUMENT), "namespace": "mine"}).namespace == "mine"
 
 
@@ -50,13 +50,13 @@ def test_an_unknown_kubeconfig_names_no_server_and_is_not_the_sandboxs_own() -> 
     assert (settings.server, settings.ambient) == ("", False)
 
 
-def test_without_a_kubeconfig_the_sandboxs_own_counts() -> None:
+def test_without_a_kubeconfig_the_sandboxs_own_is_used() -> None:
     assert read_settings({}).ambient
 
 
-def test_flags_come_as_booleans_or_as_text() -> None:
-    given = {"enablePatchForce": "true", "upsertExistingObjects": True, "enableSecretMutable": "false"}
-    settings = read_settings(given)
+def test_flags_may_be_booleans_or_strings() -> None:
+    config = {"enablePatchForce": "true", "upsertExistingObjects": True, "enableSecretMutable": "false"}
+    settings = read_settings(config)
     assert (settings.patch_force, settings.upsert, settings.secret_mutable) == (True, True, False)
 
 
@@ -64,13 +64,13 @@ def test_flags_come_as_booleans_or_as_text() -> None:
     ("config", "message"),
     [
         ({"kubeconfig": "/no/such/file"}, "neither the contents of a kubeconfig nor the path"),
-        ({"kubeconfig": "a: [\n"}, "no YAML or JSON"),
+        ({"kubeconfig": "a: [\n"}, "not valid YAML or JSON"),
         ({"kubeconfig": "- a\n- b\n"}, "a map with clusters"),
         ({"kubeconfig": json.dumps(DOCUMENT), "context": "c"}, "no context 'c'; it has: a, b"),
         ({"kubeconfig": json.dumps(DOCUMENT), "cluster": "three"}, "no cluster 'three' with a server"),
-        ({"renderYamlToDirectory": "out"}, "renderYamlToDirectory is not served"),
+        ({"renderYamlToDirectory": "out"}, "does not support renderYamlToDirectory"),
     ],
 )
-def test_what_cannot_be_understood_is_refused(config: dict[str, Any], message: str) -> None:
+def test_invalid_arguments_are_refused(config: dict[str, Any], message: str) -> None:
     with pytest.raises(ProviderError, match=message):
         read_settings(config)

@@ -33,29 +33,29 @@ def test_a_wrong_type_fails_with_the_api_servers_own_message(hooks: Hooks, names
     assert reasons[0].endswith(".spec.replicas: expected numeric (int or float), got string")
 
 
-def test_it_does_so_before_the_cluster_exists(first_preview: Hooks) -> None:
+def test_a_wrong_type_fails_before_the_cluster_exists(first_preview: Hooks) -> None:
     _, reasons = first_preview.check(DEPLOYMENT, deployment(replicas="two"))
     assert "expected numeric" in reasons[0]
 
 
 @pytest.mark.parametrize("namespace", ["made-by-the-same-program", UNKNOWN])
-def test_a_namespace_that_comes_with_the_program_hinders_no_check(hooks: Hooks, namespace: str) -> None:
+def test_objects_in_a_namespace_of_the_same_program_are_validated(hooks: Hooks, namespace: str) -> None:
     assert hooks.check(DEPLOYMENT, deployment(namespace))[1] == []
     _, reasons = hooks.check(DEPLOYMENT, deployment(namespace, selector={"matchLabels": {"app": "other"}}))
     assert "`selector` does not match template `labels`" in reasons[0]
 
 
-def test_a_wrong_type_in_a_namespace_that_comes_with_the_program_is_told_by_its_own_name(hooks: Hooks) -> None:
+def test_a_wrong_type_in_a_new_namespace_is_reported_with_the_programs_names(hooks: Hooks) -> None:
     _, reasons = hooks.check(DEPLOYMENT, deployment("made-by-the-same-program", replicas="two"))
     assert reasons[0].startswith("failed to create typed patch object (made-by-the-same-program/web; apps/v1,")
 
 
-def test_an_unknown_value_is_no_fault_and_is_said(hooks: Hooks, namespace: str) -> None:
+def test_an_unknown_value_is_not_an_error_and_is_noted(hooks: Hooks, namespace: str) -> None:
     assert hooks.check(DEPLOYMENT, deployment(namespace, replicas=UNKNOWN))[1] == []
-    assert hooks.said() == {"not validated": "spec.replicas: known only after other resources exist"}
+    assert hooks.noted() == {"not validated": "spec.replicas: known only after other resources exist"}
 
 
-def test_an_unknown_value_hides_no_other_fault(hooks: Hooks, namespace: str) -> None:
+def test_an_unknown_value_hides_no_other_error(hooks: Hooks, namespace: str) -> None:
     _, reasons = hooks.check(DEPLOYMENT, deployment(namespace, replicas=UNKNOWN, paused="maybe", strategy={"kind": 1}))
     assert ".spec.paused" in reasons[0]
     assert ".spec.strategy.kind" in reasons[0]
@@ -66,30 +66,28 @@ def test_unknown_text_is_validated_with_the_rest(hooks: Hooks, namespace: str) -
     found = deployment(namespace)
     found["metadata"]["annotations"] = {"role": f"arn:aws:iam::{UNKNOWN}:role/x"}
     assert hooks.check(DEPLOYMENT, found) == ({**found, "apiVersion": "apps/v1", "kind": "Deployment"}, [])
-    assert hooks.said() == {}
+    assert hooks.noted() == {}
 
 
-def test_the_note_goes_once_all_is_known(hooks: Hooks, namespace: str) -> None:
+def test_the_note_is_removed_once_all_values_are_known(hooks: Hooks, namespace: str) -> None:
     hooks.check(DEPLOYMENT, deployment(namespace, replicas=UNKNOWN))
     hooks.check(DEPLOYMENT, deployment(namespace, replicas=2))
-    assert hooks.said() == {}
+    assert hooks.noted() == {}
 
 
-def test_a_kind_that_nobody_knows_is_accepted_and_said(hooks: Hooks) -> None:
-    assert hooks.check("kubernetes:nobody.test/v1:Thing", {"metadata": {"name": "x"}, "spec": {"a": 1}})[1] == []
-    assert "Thing of nobody.test/v1 is served by no cluster yet" in hooks.said()["not validated"]
+def test_an_unknown_custom_kind_is_accepted_and_noted(hooks: Hooks) -> None:
+    assert hooks.check("kubernetes:unknown.test/v1:Thing", {"metadata": {"name": "x"}, "spec": {"a": 1}})[1] == []
+    assert "no cluster serves Thing of unknown.test/v1 yet" in hooks.noted()["not validated"]
 
 
 @pytest.mark.parametrize("token", ["kubernetes:apps/v1:Deploymentt", "kubernetes:core/v1:Pood"])
-def test_a_kind_that_no_definition_could_bring_is_refused(hooks: Hooks, token: str) -> None:
+def test_an_unknown_kind_that_no_crd_can_define_is_refused(hooks: Hooks, token: str) -> None:
     _, reasons = hooks.check(token, {"metadata": {"name": "x"}})
     assert "no matches for kind" in reasons[0]
 
 
 @pytest.mark.parametrize("which", ["hooks", "first_preview"])
-def test_a_kind_whose_definition_comes_with_the_program_is_validated_by_it(
-    which: str, request: pytest.FixtureRequest
-) -> None:
+def test_a_kind_is_validated_by_the_programs_own_crd(which: str, request: pytest.FixtureRequest) -> None:
     hooks: Hooks = request.getfixturevalue(which)
     group = f"{which.replace('_', '-')}.test"
     definition = crd(group, "Widget", {"size": {"type": "integer"}})
@@ -101,9 +99,7 @@ def test_a_kind_whose_definition_comes_with_the_program_is_validated_by_it(
     assert ".spec.sice: field not declared in schema" in reasons[0]
 
 
-def test_a_conflict_names_the_field_its_owner_and_the_ways_out(
-    hooks: Hooks, client: KubeClient, namespace: str
-) -> None:
+def test_a_conflict_names_the_field_its_owner_and_the_fixes(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     id, _, inputs = hooks.create(DEPLOYMENT, deployment(namespace))
     client.merge(Ref("apps/v1", "Deployment", "web", namespace), {"spec": {"replicas": 5}})
     _, reasons = hooks.check(DEPLOYMENT, deployment(namespace, replicas=2), inputs)
@@ -136,7 +132,7 @@ def test_a_replacement_is_validated_as_the_new_object_it_will_be(hooks: Hooks, n
     assert "does not match template `labels`" in reasons[0]
 
 
-def test_a_change_that_neither_update_nor_replacement_makes_is_refused_at_preview(hooks: Hooks, namespace: str) -> None:
+def test_a_change_of_an_immutable_field_is_refused_at_preview(hooks: Hooks, namespace: str) -> None:
     token = "kubernetes:storage.k8s.io/v1:StorageClass"
     inputs = {"metadata": {"name": f"class-{namespace}"}, "provisioner": "x/y", "reclaimPolicy": "Delete"}
     id, outputs, checked = hooks.create(token, inputs)
@@ -145,11 +141,11 @@ def test_a_change_that_neither_update_nor_replacement_makes_is_refused_at_previe
     hooks.delete(token, id, outputs, checked)
 
 
-def test_a_spare_that_lent_a_definition_becomes_no_cluster_and_a_deleted_cluster_leaves_nothing(
+def test_a_spare_with_an_installed_crd_is_not_adopted_and_a_deleted_cluster_leaves_nothing(
     plane: ControlPlane,
 ) -> None:
-    """Last of the tests that want a spare, since it is used up here: to start another takes 3 s (2026-11)."""
-    spare, offered = plane.targets.spare().client, plane.targets.definitions
+    """The last of the tests that need a spare, which it uses up: starting another takes 3 s (2026-11)."""
+    spare, offered = plane.targets.spare().client, plane.targets.preview_crds
     ref = Ref(f"{GROUP}/v1", "Widget", "w", "default")
     assert not offered.install_for(spare, ref)
     offered.offer([WIDGET])

@@ -24,9 +24,7 @@ def nodes(template: dict[str, Any] | None = None, tags: dict[str, str] | None = 
         ({}, 1, True),
     ],
 )
-def test_a_group_shows_its_nodes_and_one_specimen_where_it_has_none(
-    scaling: dict[str, int], count: int, placeholder: bool
-) -> None:
+def test_a_group_has_its_nodes_or_one_placeholder_node(scaling: dict[str, int], count: int, placeholder: bool) -> None:
     found = nodes(scalingConfig=scaling)
     assert len(found) == count
     assert {each.placeholder for each in found} == {placeholder}
@@ -37,7 +35,7 @@ def test_nodes_are_spread_over_the_zones_of_the_subnets() -> None:
     assert [each.zone for each in found] == ["us-east-1a", "us-east-1b", "us-east-1a"]
 
 
-def test_taints_come_in_the_spelling_of_eks_and_leave_in_that_of_kubernetes() -> None:
+def test_taints_are_converted_from_ekss_to_kubernetes_spelling() -> None:
     taints = [
         {"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"},
         {"key": "spot", "effect": "PREFER_NO_SCHEDULE"},
@@ -50,7 +48,7 @@ def test_taints_come_in_the_spelling_of_eks_and_leave_in_that_of_kubernetes() ->
     )
 
 
-def test_labels_are_the_groups_and_those_that_eks_adds() -> None:
+def test_labels_are_those_of_the_group_and_those_that_eks_adds() -> None:
     assert nodes(labels={"role": "system"}, capacityType="SPOT")[0].labels == {
         "role": "system",
         "eks.amazonaws.com/nodegroup": "system",
@@ -64,14 +62,14 @@ def test_resources_come_from_tags_of_the_auto_scaling_group() -> None:
     assert (found["nvidia.com/mig-1g.5gb"], found["nvidia.com/gpu"]) == ("56", "0")
 
 
-def test_the_launch_template_tells_what_the_group_does_not() -> None:
+def test_the_launch_template_supplements_the_group() -> None:
     template = {"InstanceType": "p5.48xlarge", "NetworkInterfaces": [{"InterfaceType": "efa"}]}
     (found,) = nodes_of(NodeGroup("block", {}, template), ZONES.get)
     assert found.instance_type == "p5.48xlarge"
     assert found.capacity["vpc.amazonaws.com/efa"] == "1"
 
 
-def test_the_size_of_the_disk_is_the_templates_before_the_groups() -> None:
+def test_the_templates_disk_size_precedes_the_groups() -> None:
     template = {"BlockDeviceMappings": [{"Ebs": {"VolumeSize": 100}}]}
     assert nodes(template, diskSize=50)[0].capacity["ephemeral-storage"] == str(100 * 2**30)
     assert nodes(diskSize=50)[0].capacity["ephemeral-storage"] == str(50 * 2**30)
@@ -81,5 +79,5 @@ def test_the_size_of_the_disk_is_the_templates_before_the_groups() -> None:
     ("pool", "expected"),
     [("system", "system-0"), ("My_Group", "my-group-0"), ("a.b", "a.b-0"), ("x" * 300, "x" * 240 + "-0")],
 )
-def test_every_group_has_names_that_nodes_may_have(pool: str, expected: str) -> None:
+def test_node_names_are_valid_for_every_group_name(pool: str, expected: str) -> None:
     assert node_name(pool, 0) == expected

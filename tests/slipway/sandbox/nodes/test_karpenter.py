@@ -21,7 +21,7 @@ def types(*names: str) -> tuple[str, str, list[str]]:
     return ("node.kubernetes.io/instance-type", "In", list(names))
 
 
-def test_the_cheapest_type_that_fits_is_shown() -> None:
+def test_the_lowest_priced_matching_type_is_chosen() -> None:
     found = placeholder(pool(types("p5.48xlarge", "p4d.24xlarge", "p4de.24xlarge")), None, [])
     assert found is not None
     assert found.instance_type == "p4d.24xlarge"
@@ -37,7 +37,7 @@ def test_the_cheapest_type_that_fits_is_shown() -> None:
         (("karpenter.k8s.aws/instance-gpu-count", "Gt", ["7"]), "g4dn"),
     ],
 )
-def test_types_are_chosen_by_any_label_of_karpenter(requirement: tuple[str, str, list[str]], family: str) -> None:
+def test_types_are_matched_by_any_label_of_karpenter(requirement: tuple[str, str, list[str]], family: str) -> None:
     found = placeholder(pool(requirement), None, [])
     assert found is not None
     if requirement[1] == "Gt":
@@ -46,14 +46,14 @@ def test_types_are_chosen_by_any_label_of_karpenter(requirement: tuple[str, str,
         assert found.instance_type.split(".")[0] == family
 
 
-def test_a_type_outside_the_catalog_is_shown_by_name_alone() -> None:
+def test_a_type_outside_the_catalog_has_only_a_name() -> None:
     found = placeholder(pool(types("x99.large")), None, [])
     assert found is not None
     assert found.instance_type == "x99.large"
     assert "cpu" not in found.capacity
 
 
-def test_requirements_that_nothing_meets_show_nothing() -> None:
+def test_unmet_requirements_give_no_node() -> None:
     assert placeholder(pool(("karpenter.k8s.aws/instance-gpu-name", "In", ["b999"])), None, []) is None
 
 
@@ -73,7 +73,7 @@ def test_reserved_comes_before_spot_and_spot_before_on_demand(allowed: list[str]
     assert found.labels["karpenter.sh/capacity-type"] == expected
 
 
-def test_labels_taints_and_zone_are_the_templates() -> None:
+def test_labels_taints_and_zone_come_from_the_template() -> None:
     found = placeholder(
         pool(
             types("m7i.large"),
@@ -90,7 +90,14 @@ def test_labels_taints_and_zone_are_the_templates() -> None:
     assert found.taints == (Taint("dedicated", "NoSchedule", "ml"),)
 
 
-def test_the_node_class_tells_disk_pods_and_adapters() -> None:
+def test_a_label_is_known_where_its_requirement_allows_one_value() -> None:
+    found = placeholder(pool(types("m7i.large"), ("tier", "In", ["gold"]), ("shift", "In", ["day", "night"])), None, [])
+    assert found is not None
+    assert found.labels["tier"] == "gold"
+    assert "shift" not in found.labels
+
+
+def test_disk_pods_and_adapters_come_from_the_node_class() -> None:
     node_class = {
         "spec": {
             "kubelet": {"maxPods": 64},
@@ -105,7 +112,7 @@ def test_the_node_class_tells_disk_pods_and_adapters() -> None:
     assert found.capacity["vpc.amazonaws.com/efa"] == "4"
 
 
-def test_an_overlay_adds_resources_to_the_nodes_it_matches_and_the_heavier_wins() -> None:
+def test_an_overlay_adds_resources_to_matching_nodes_and_the_higher_weight_wins() -> None:
     def overlay(weight: int, name: str, count: str) -> dict[str, Any]:
         requirement = {"key": "karpenter.sh/nodepool", "operator": "In", "values": [name]}
         return {"spec": {"weight": weight, "requirements": [requirement], "capacity": {"nvidia.com/mig-1g.5gb": count}}}
@@ -116,5 +123,5 @@ def test_an_overlay_adds_resources_to_the_nodes_it_matches_and_the_heavier_wins(
     assert (found.capacity["nvidia.com/mig-1g.5gb"], found.capacity["nvidia.com/gpu"]) == ("56", "0")
 
 
-def test_a_pool_without_a_template_which_a_stand_in_lets_pass_does_no_harm() -> None:
+def test_a_pool_without_a_template_is_accepted() -> None:
     assert placeholder({"metadata": {"name": "empty"}, "spec": {}}, None, []) is not None

@@ -6,7 +6,7 @@ from slipway.sandbox.nodes.machine import Machine, karpenter_labels
 from spec.catalog import instances
 
 
-def test_capacity_is_the_machine_and_allocatable_what_is_left() -> None:
+def test_allocatable_is_capacity_minus_reservations() -> None:
     machine, kind = Machine("m7i.xlarge", max_pods=110), instances.get("m7i.xlarge")
     assert machine.capacity({}) == {
         "cpu": "4",
@@ -35,13 +35,13 @@ def test_capacity_is_the_machine_and_allocatable_what_is_left() -> None:
                 "nvidia.com/mig-3g.20gb": "8",
             },
         ),
-        # A layout of the stack's own says in its name what it is, so that a group without tags shows it too.
+        # The name of a stack's own layout contains its profiles, so that a group without tags has them too.
         (
             {"nvidia.com/mig.config": "slipway-1x1g.5gb.me-1x3g.20gb"},
             {},
             {"nvidia.com/gpu": "0", "nvidia.com/mig-1g.5gb.me": "8", "nvidia.com/mig-3g.20gb": "8"},
         ),
-        # Of a name that nobody knows the label tells nothing, a tag or an overlay may.
+        # An unknown layout has no resources by its label; a tag or an overlay may add them.
         ({"nvidia.com/mig.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
         (
             {"nvidia.com/mig.config": "custom"},
@@ -50,7 +50,7 @@ def test_capacity_is_the_machine_and_allocatable_what_is_left() -> None:
         ),
         ({"nvidia.com/device-plugin.config": "mps-4"}, {}, {"nvidia.com/gpu": "32"}),
         ({"nvidia.com/device-plugin.config": "custom"}, {}, {"nvidia.com/gpu": "8"}),
-        # The tag or the overlay says the same as the label, and is not multiplied again.
+        # The tag or the overlay has the same resources as the label, and they are not multiplied again.
         ({"nvidia.com/device-plugin.config": "mps-4"}, {"nvidia.com/gpu": "32"}, {"nvidia.com/gpu": "32"}),
         (
             {"nvidia.com/mig.config": "all-2g.10gb", "nvidia.com/device-plugin.config": "time-slicing-2"},
@@ -59,14 +59,14 @@ def test_capacity_is_the_machine_and_allocatable_what_is_left() -> None:
         ),
     ],
 )
-def test_gpus_are_whole_or_cut_but_not_both_and_count_as_often_as_they_are_shared(
+def test_gpus_are_whole_or_partitioned_and_multiplied_by_sharing(
     labels: dict[str, str], extra: dict[str, str], expected: dict[str, str]
 ) -> None:
     capacity = Machine("p4d.24xlarge", extra=extra).capacity(labels)
     assert {name: value for name, value in capacity.items() if name.startswith("nvidia.com/")} == expected
 
 
-def test_efa_is_offered_as_it_was_attached() -> None:
+def test_efa_adapters_are_counted() -> None:
     assert Machine("p5.48xlarge", efa=32).allocatable({})["vpc.amazonaws.com/efa"] == "32"
     assert "vpc.amazonaws.com/efa" not in Machine("p5.48xlarge").capacity({})
 
@@ -75,18 +75,18 @@ def test_efa_is_offered_as_it_was_attached() -> None:
     ("name", "raid", "expected"),
     [("p4d.24xlarge", True, 8000 * 10**9), ("p4d.24xlarge", False, 200 * 2**30), ("m7i.large", True, 200 * 2**30)],
 )
-def test_scratch_space_is_on_the_local_disks_where_they_were_joined(name: str, raid: bool, expected: int) -> None:
+def test_ephemeral_storage_is_on_the_raid_of_local_disks(name: str, raid: bool, expected: int) -> None:
     assert Machine(name, disk_gib=200, nvme_raid=raid).capacity({})["ephemeral-storage"] == str(expected)
 
 
-def test_of_a_type_outside_the_catalog_nothing_is_claimed() -> None:
+def test_a_type_outside_the_catalog_has_no_cpu_or_memory() -> None:
     machine = Machine("t3.medium")
     assert set(machine.capacity({})) == {"pods", "ephemeral-storage"}
     assert machine.allocatable({}) == machine.capacity({})
     assert machine.arch == "amd64"
 
 
-def test_karpenter_labels_tell_a_gpu_machine_from_others() -> None:
+def test_karpenter_labels_describe_gpus() -> None:
     labels = karpenter_labels(instances.get("p6-b200.48xlarge"))
     assert labels["karpenter.k8s.aws/instance-category"] == "p"
     assert labels["karpenter.k8s.aws/instance-family"] == "p6-b200"

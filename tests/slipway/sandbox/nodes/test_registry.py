@@ -29,17 +29,17 @@ POOL = {
 
 @dataclass
 class Cluster:
-    """What a cluster's API server would hold, and how often it was written."""
+    """The nodes that a cluster's API server would have, and the number of writes."""
 
     nodes: dict[str, NodeSpec] = field(default_factory=dict)
     writes: int = 0
-    stands: bool = True
+    running: bool = True
 
     def write(self, cluster: str, spec: NodeSpec) -> bool:
-        if self.stands:
+        if self.running:
             self.nodes[spec.name] = spec
             self.writes += 1
-        return self.stands
+        return self.running
 
     def remove(self, cluster: str, name: str) -> None:
         del self.nodes[name]
@@ -74,7 +74,7 @@ def test_nodes_follow_their_group(registry: NodeRegistry, cluster: Cluster) -> N
     assert cluster.nodes == {}
 
 
-def test_a_group_that_did_not_change_is_not_written_again(registry: NodeRegistry, cluster: Cluster) -> None:
+def test_nodes_of_an_unchanged_group_are_not_written_again(registry: NodeRegistry, cluster: Cluster) -> None:
     registry.node_group_changed("dev", "a100", GROUP, None)
     registry.node_group_changed("dev", "a100", dict(GROUP), None)
     registry.node_group_changed("dev", "other", {**GROUP, "scalingConfig": {"desiredSize": 1}}, None)
@@ -82,7 +82,7 @@ def test_a_group_that_did_not_change_is_not_written_again(registry: NodeRegistry
 
 
 @pytest.mark.parametrize("tag_first", [True, False])
-def test_tags_of_the_auto_scaling_group_count_whenever_they_come(
+def test_tags_of_the_auto_scaling_group_count_before_or_after_the_group(
     registry: NodeRegistry, cluster: Cluster, tag_first: bool
 ) -> None:
     def tag(value: str | None) -> None:
@@ -98,7 +98,7 @@ def test_tags_of_the_auto_scaling_group_count_whenever_they_come(
     assert cluster.nodes["a100-0"].capacity["nvidia.com/gpu"] == "8"
 
 
-def test_a_node_pool_shows_one_specimen_that_its_class_and_overlays_complete(
+def test_a_node_pool_has_one_placeholder_node_with_its_class_and_overlays(
     registry: NodeRegistry, cluster: Cluster
 ) -> None:
     registry.object_changed("dev", POOL)
@@ -115,14 +115,14 @@ def test_a_node_pool_shows_one_specimen_that_its_class_and_overlays_complete(
     assert cluster.nodes == {}
 
 
-def test_objects_of_other_kinds_are_none_of_its_business(registry: NodeRegistry, cluster: Cluster) -> None:
+def test_objects_of_other_kinds_are_ignored(registry: NodeRegistry, cluster: Cluster) -> None:
     other: dict[str, Any] = {"apiVersion": "example.com/v1", "kind": "NodePool", "metadata": {"name": "x"}}
     registry.object_changed("dev", other)
     registry.object_deleted("dev", other)
     assert cluster.writes == 0
 
 
-def test_a_cluster_that_was_made_anew_gets_its_nodes_again(registry: NodeRegistry, cluster: Cluster) -> None:
+def test_a_recreated_cluster_gets_its_nodes_again(registry: NodeRegistry, cluster: Cluster) -> None:
     registry.node_group_changed("dev", "a100", GROUP, None)
     registry.existing_clusters(["other"])
     cluster.nodes.clear()
@@ -130,9 +130,9 @@ def test_a_cluster_that_was_made_anew_gets_its_nodes_again(registry: NodeRegistr
     assert set(cluster.nodes) == {"a100-0", "a100-1"}
 
 
-def test_nodes_that_could_not_be_written_are_written_the_next_time(registry: NodeRegistry, cluster: Cluster) -> None:
-    cluster.stands = False
+def test_failed_writes_of_nodes_are_retried(registry: NodeRegistry, cluster: Cluster) -> None:
+    cluster.running = False
     registry.node_group_changed("dev", "a100", GROUP, None)
-    cluster.stands = True
+    cluster.running = True
     registry.node_group_changed("dev", "a100", GROUP, None)
     assert set(cluster.nodes) == {"a100-0", "a100-1"}

@@ -8,7 +8,7 @@ LABELS = {"family": "p5", "cpu": "192"}
 
 
 @pytest.mark.parametrize(
-    ("operator", "given", "expected"),
+    ("operator", "allowed", "expected"),
     [
         ("In", ["p4d", "p5"], True),
         ("In", ["p4d"], False),
@@ -18,8 +18,8 @@ LABELS = {"family": "p5", "cpu": "192"}
         ("DoesNotExist", [], False),
     ],
 )
-def test_operators_on_a_label(operator: str, given: list[str], expected: bool) -> None:
-    requirement = [{"key": "family", "operator": operator, "values": given}]
+def test_operators_on_a_label(operator: str, allowed: list[str], expected: bool) -> None:
+    requirement = [{"key": "family", "operator": operator, "values": allowed}]
     assert matches(LABELS, requirement) is expected
 
 
@@ -34,13 +34,13 @@ def test_operators_on_a_number(operator: str, bound: str, expected: bool) -> Non
     assert matches(LABELS, [{"key": "cpu", "operator": operator, "values": [bound]}]) is expected
 
 
-def test_a_key_that_is_not_there_meets_only_its_absence() -> None:
+def test_a_missing_key_meets_only_negative_operators() -> None:
     assert not matches(LABELS, [{"key": "team", "operator": "In", "values": ["research"]}])
     assert matches(LABELS, [{"key": "team", "operator": "NotIn", "values": ["research"]}])
     assert matches(LABELS, [{"key": "team", "operator": "DoesNotExist"}])
 
 
-def test_values_are_those_of_in_requirements_in_their_order() -> None:
+def test_values_come_from_in_requirements_in_their_order() -> None:
     requirements = [
         {"key": "zone", "operator": "In", "values": ["b", "a"]},
         {"key": "zone", "operator": "NotIn", "values": ["c"]},

@@ -35,31 +35,31 @@ def test_a_pool_cannot_claim_another_host_name() -> None:
     assert labels["kubernetes.io/hostname"] == "a100-0"
 
 
-def test_without_a_known_zone_no_topology_is_claimed() -> None:
+def test_without_a_zone_there_are_no_topology_labels() -> None:
     labels = node(replace(SPEC, zone=""))["metadata"]["labels"]
     assert not [label for label in labels if label.startswith("topology.")]
 
 
-def test_taints_are_written_as_kubernetes_has_them() -> None:
+def test_taints_have_the_form_of_kubernetes() -> None:
     assert node(SPEC)["spec"]["taints"] == [
         {"key": "nvidia.com/gpu", "effect": "NoSchedule", "value": "true"},
         {"key": "plain", "effect": "NoExecute"},
     ]
 
 
-def test_a_node_is_ready_and_says_what_it_has() -> None:
+def test_a_node_is_ready_and_reports_its_resources() -> None:
     status = node(SPEC)["status"]
     conditions = {each["type"]: each["status"] for each in status["conditions"]}
     assert conditions == {"Ready": "True", "MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False"}
     assert (status["capacity"], status["allocatable"]) == (SPEC.capacity, SPEC.allocatable)
 
 
-def test_equal_specs_give_equal_nodes_and_names_tell_machines_apart() -> None:
+def test_equal_specs_give_equal_nodes_and_names_distinguish_instances() -> None:
     assert node(SPEC) == node(replace(SPEC))
     assert node(SPEC)["spec"]["providerID"] != node(replace(SPEC, name="a100-1"))["spec"]["providerID"]
 
 
-def test_only_a_specimen_is_marked_as_one() -> None:
+def test_only_a_placeholder_node_is_annotated_as_one() -> None:
     assert node(SPEC)["metadata"]["annotations"] == {OWNER: "nodegroup/a100"}
     assert node(replace(SPEC, placeholder=True))["metadata"]["annotations"] == {
         OWNER: "nodegroup/a100",

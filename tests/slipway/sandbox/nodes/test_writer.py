@@ -32,7 +32,7 @@ def writer(plane: ControlPlane) -> Iterator[NodeWriter]:
     writer.remove(CLUSTER, SPEC.name)
 
 
-def test_a_node_stands_ready_with_its_own_taints_alone(writer: NodeWriter, plane: ControlPlane) -> None:
+def test_a_node_is_ready_with_only_its_own_taints(writer: NodeWriter, plane: ControlPlane) -> None:
     assert writer.write(CLUSTER, SPEC)
     live = plane.client.get(REF)
     assert live is not None
@@ -48,16 +48,16 @@ def test_a_node_without_taints_keeps_none(writer: NodeWriter, plane: ControlPlan
     assert live["spec"].get("taints", []) == []
 
 
-def test_an_update_takes_away_what_the_spec_has_no_more(writer: NodeWriter, plane: ControlPlane) -> None:
+def test_an_update_removes_what_the_spec_no_longer_has(writer: NodeWriter, plane: ControlPlane) -> None:
     writer.write(CLUSTER, replace(SPEC, labels={"old": "x"}))
-    cut = {"cpu": "96", "pods": "110", "nvidia.com/mig-1g.5gb": "56"}
-    writer.write(CLUSTER, replace(SPEC, labels={"new": "x"}, capacity=cut, allocatable=cut))
+    partitioned = {"cpu": "96", "pods": "110", "nvidia.com/mig-1g.5gb": "56"}
+    writer.write(CLUSTER, replace(SPEC, labels={"new": "x"}, capacity=partitioned, allocatable=partitioned))
     live = plane.client.get(REF)
     assert live is not None
     assert "old" not in live["metadata"]["labels"]
-    assert live["status"]["capacity"] == cut
+    assert live["status"]["capacity"] == partitioned
 
 
-def test_a_cluster_that_does_not_stand_takes_no_node(writer: NodeWriter) -> None:
+def test_nothing_is_written_to_a_cluster_that_is_not_running(writer: NodeWriter) -> None:
     assert writer.write("nowhere", SPEC) is False
     writer.remove("nowhere", SPEC.name)

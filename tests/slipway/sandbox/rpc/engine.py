@@ -1,4 +1,4 @@
-"""Drives a real Pulumi engine against providers served by the test, with its state in a temporary directory."""
+"""Runs a real Pulumi engine with providers served by the test, and its state in a temporary directory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from slipway.sandbox import engine_home
 
 
 def pulumi_binary() -> Path:
-    """The engine, where the project's toolchain or PATH has it; else the test is skipped."""
+    """The engine, from the project's toolchain or PATH; the test is skipped if there is none."""
     try:
         found = importlib.import_module("slipway.toolchain").find("pulumi")
     except (ImportError, AttributeError):
@@ -38,13 +38,13 @@ _CHANGE = re.compile(r"^ +(?:\S+ )?(\d+) (created|updated|deleted|replaced|impor
 
 
 def changes(result: auto.UpResult | auto.RefreshResult | auto.PreviewResult) -> dict[str, int]:
-    """How many resources were created, updated, ..., as the CLI counts them below `Resources:`."""
+    """The numbers of created, updated, ... resources, from the CLI's summary below `Resources:`."""
     return {verb: int(count) for count, verb in _CHANGE.findall(result.stdout.split("Resources:")[-1])}
 
 
 @cache
 def _command(binary: Path) -> auto.PulumiCommand:
-    """Made once: each asks the CLI for its version."""
+    """Created once: each asks the CLI for its version."""
     # The SDK looks for `bin/pulumi` in a directory and nowhere else.
     root = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, root)
@@ -85,7 +85,7 @@ class Engine:
     def _new_stack(self, name: str) -> auto.Stack:
         options = auto.LocalWorkspaceOptions(pulumi_command=self.command, env_vars=dict(self.environment))
         stack = auto.create_stack(name, project_name=PROJECT, program=lambda: None, opts=options)
-        # Each operation would start the CLI three times more for outputs and history.
+        # Otherwise each operation starts the CLI three times more, for outputs and history.
         stack.outputs = dict  # type: ignore[method-assign]
         stack.info = lambda *_: _NO_HISTORY  # type: ignore[method-assign]
         return stack

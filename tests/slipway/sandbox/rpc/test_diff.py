@@ -24,7 +24,7 @@ from slipway.sandbox.rpc.diff import ADD, DEFAULTS_KEY, DELETE, UPDATE, Diff
     ],
     ids=["same", "leaf", "added", "nested", "list", "quoted", "kind", "private", "imported", "imported-list"],
 )
-def test_changes_are_told_leaf_by_leaf(old: dict[str, Any], new: dict[str, Any], changes: dict[str, int]) -> None:
+def test_changes_are_reported_leaf_by_leaf(old: dict[str, Any], new: dict[str, Any], changes: dict[str, int]) -> None:
     assert {paths.write(change.path): change.kind for change in diff.compare(old, new)} == changes
 
 
@@ -41,5 +41,5 @@ def test_a_forced_change_replaces_and_an_ignored_one_does_not() -> None:
     assert not kept.deleteBeforeReplace
 
 
-def test_no_change_is_said_so() -> None:
+def test_no_change_is_reported_as_none() -> None:
     assert Diff().message().changes == Diff().message().DIFF_NONE

@@ -1,4 +1,4 @@
-"""The protocol base under a real engine."""
+"""The provider's base class with a real engine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def engine(toy: ToyProvider, tmp_path: Path) -> Iterator[Engine]:
 
 @dataclass(frozen=True)
 class Secret:
-    """Made an Output inside the program: one made outside belongs to another event loop."""
+    """Becomes an Output inside the program: one created outside belongs to another event loop."""
 
     value: str
 
@@ -63,7 +63,7 @@ def test_a_secret_copied_to_another_output_stays_out_of_the_state(engine: Engine
     assert resources(stack)["thing"]["outputs"]["nested"]["b"] == 1
 
 
-def test_a_partial_create_keeps_the_object_and_the_next_run_finishes_it(engine: Engine, toy: ToyProvider) -> None:
+def test_a_partial_create_keeps_the_object_and_the_next_run_completes_it(engine: Engine, toy: ToyProvider) -> None:
     stack = engine.stack(one_thing(size=1, text=Secret(CANARY)))
     toy.failing = {"init"}
     with pytest.raises(auto.CommandError, match="never became ready"):
@@ -83,7 +83,7 @@ def test_a_partial_create_keeps_the_object_and_the_next_run_finishes_it(engine: 
     assert resources(stack)["thing"]["outputs"]["size"] == 2
 
 
-def test_two_instances_in_one_program_keep_their_own_configuration(engine: Engine, toy: ToyProvider) -> None:
+def test_two_provider_instances_in_one_program_keep_their_own_configuration(engine: Engine, toy: ToyProvider) -> None:
     def program() -> None:
         for zone in ("east", "west"):
             instance = ToyInstance(f"toy-{zone}", zone=zone)
@@ -99,7 +99,7 @@ def test_two_instances_in_one_program_keep_their_own_configuration(engine: Engin
     assert len(toy.peers) >= 2
 
 
-def test_ignored_nested_path_is_no_change_and_a_forced_one_replaces(engine: Engine, toy: ToyProvider) -> None:
+def test_an_ignored_nested_path_is_not_a_change_and_a_forced_one_replaces(engine: Engine, toy: ToyProvider) -> None:
     engine.stack(one_thing(kind="a", scaling={"desired": 1, "max": 3})).up()
     toy.things["thing-1"]["scaling"]["desired"] = 2
     stack = engine.stack(one_thing(kind="a", scaling={"desired": 1, "max": 3}, ignore=["scaling.desired"]))

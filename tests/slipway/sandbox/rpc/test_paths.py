@@ -21,7 +21,7 @@ def test_a_path_is_read_and_written_as_pulumi_does(text: str, path: paths.Path) 
 
 
 @given(st.lists(st.one_of(st.text(min_size=1), st.integers(0, 99)), min_size=1).filter(lambda p: isinstance(p[0], str)))
-def test_any_path_survives_the_way_there_and_back(parts: list[str | int]) -> None:
+def test_any_path_is_unchanged_after_writing_and_parsing(parts: list[str | int]) -> None:
     assert paths.parse(paths.write(tuple(parts))) == tuple(parts)
 
 
@@ -37,14 +37,14 @@ def test_any_path_survives_the_way_there_and_back(parts: list[str | int]) -> Non
         ("[broken", ("broken",), False),
     ],
 )
-def test_ignore_changes_covers_what_lies_below(pattern: str, path: paths.Path, is_ignored: bool) -> None:
+def test_ignore_changes_covers_everything_below_a_path(pattern: str, path: paths.Path, is_ignored: bool) -> None:
     assert paths.ignored(path, [pattern]) is is_ignored
 
 
-def test_a_text_that_is_no_path_is_refused() -> None:
-    with pytest.raises(ValueError, match="cannot read on from '\\[x\\]'"):
+def test_a_text_that_is_not_a_path_is_refused() -> None:
+    with pytest.raises(ValueError, match="can't be read from '\\[x\\]' on"):
         paths.parse("a[x]")
 
 
-def test_schemas_know_a_path_without_its_indexes() -> None:
+def test_a_path_can_be_written_without_indexes() -> None:
     assert paths.without_indexes(("ingress", 0, "fromPort")) == "ingress.fromPort"

@@ -1,4 +1,4 @@
-"""The protocol without an engine: a client of our own on loopback."""
+"""The protocol without an engine: a client on loopback."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def refused(call: grpc.RpcError) -> str:
     return str(call.details())
 
 
-def test_a_connection_has_to_be_configured(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
+def test_a_connection_must_be_configured(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
     with pytest.raises(grpc.RpcError) as raised:
         create(stub)
-    assert "never configured" in refused(raised.value)
+    assert "is not configured" in refused(raised.value)
 
 
 def test_type_and_name_are_read_from_the_urn(stub: provider_pb2_grpc.ResourceProviderStub, toy: ToyProvider) -> None:
@@ -55,7 +55,7 @@ def test_type_and_name_are_read_from_the_urn(stub: provider_pb2_grpc.ResourcePro
     assert toy.things["thing-1"]["zone"] == "east"
 
 
-def test_cancel_stops_new_changes_and_nothing_else(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
+def test_cancel_stops_only_new_changes(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
     stub.Configure(pb.ConfigureRequest())
     stub.Cancel(empty_pb2.Empty())
     with pytest.raises(grpc.RpcError) as raised:
@@ -64,7 +64,7 @@ def test_cancel_stops_new_changes_and_nothing_else(stub: provider_pb2_grpc.Resou
     assert stub.Read(pb.ReadRequest(urn=URN, id="gone")).id == ""
 
 
-def test_an_error_of_the_provider_itself_is_no_unknown_status(
+def test_a_python_error_of_the_provider_does_not_become_an_unknown_status(
     stub: provider_pb2_grpc.ResourceProviderStub, toy: ToyProvider, caplog: pytest.LogCaptureFixture
 ) -> None:
     stub.Configure(pb.ConfigureRequest())
@@ -75,17 +75,17 @@ def test_an_error_of_the_provider_itself_is_no_unknown_status(
     assert "Create failed in the sandbox itself" in caplog.text
 
 
-def test_an_unknown_function_is_named(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
+def test_an_unknown_function_is_reported_by_name(stub: provider_pb2_grpc.ResourceProviderStub) -> None:
     stub.Configure(pb.ConfigureRequest())
     with pytest.raises(grpc.RpcError) as raised:
         stub.Invoke(pb.InvokeRequest(tok="toy:index:getThing"))
-    assert "function toy:index:getThing is not served" in refused(raised.value)
+    assert "does not support the function toy:index:getThing" in refused(raised.value)
 
 
 def test_two_servers_do_not_share_a_port() -> None:
     first = serve(ToyProvider())
     try:
-        with pytest.raises(ProviderError, match=f"port {first.port} .* another process has it"):
+        with pytest.raises(ProviderError, match=f"port {first.port} on 127.0.0.1 is in use"):
             serve(ToyProvider(), first.port)
     finally:
         first.stop()

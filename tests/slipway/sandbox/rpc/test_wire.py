@@ -30,7 +30,7 @@ def plain(message: struct_pb2.Struct) -> Any:
     ("sent", "seen"),
     [
         ({"n": 3.0, "f": 1.5, "b": True, "s": "x"}, {"n": 3, "f": 1.5, "b": True, "s": "x"}),
-        ({"gone": None, "in": {"gone": None, "kept": 0}}, {"in": {"kept": 0}}),
+        ({"null": None, "in": {"null": None, "kept": 0}}, {"in": {"kept": 0}}),
         ({"list": [1.0, None, {"a": 2.0}]}, {"list": [1, None, {"a": 2}]}),
         ({"s": secret("x"), "in": {"s": secret({"a": 1.0})}}, {"s": "x", "in": {"s": {"a": 1}}}),
         ({"o": {SIGNATURE: sdk._special_output_value_sig}}, {"o": UNKNOWN}),
@@ -39,7 +39,7 @@ def plain(message: struct_pb2.Struct) -> Any:
         ({"u": UNKNOWN}, {"u": UNKNOWN}),
     ],
 )
-def test_what_the_engine_sends_becomes_plain(sent: dict[str, Any], seen: dict[str, Any]) -> None:
+def test_values_of_the_engine_are_decoded(sent: dict[str, Any], seen: dict[str, Any]) -> None:
     found = wire.decode(struct(sent))
     assert found == seen
     assert all(type(found[key]) is type(seen[key]) for key in seen)
@@ -47,17 +47,17 @@ def test_what_the_engine_sends_becomes_plain(sent: dict[str, Any], seen: dict[st
 
 def test_an_asset_is_refused_by_its_path() -> None:
     sent = struct({"files": [{SIGNATURE: sdk._special_asset_sig, "text": "x"}]})
-    with pytest.raises(ProviderError, match=r"files\[0\]: an asset cannot be given"):
+    with pytest.raises(ProviderError, match=r"files\[0\]: the sandbox does not support an asset"):
         wire.decode(sent)
 
 
-def test_a_secret_is_known_by_place_and_by_text() -> None:
+def test_a_secret_is_known_by_path_and_by_text() -> None:
     found = wire.secrets_in(struct({"tags": {"a": secret("hunter2"), "b": "x"}, "list": ["x", secret("y")]}))
     assert found.mask == {"tags": {"a": True}, "list": True}
     assert {"hunter2", "y"} <= found.texts
 
 
-def test_the_unknown_is_no_secret_text() -> None:
+def test_an_unknown_is_not_a_secret_text() -> None:
     assert UNKNOWN not in wire.secrets_in(struct({"a": secret(UNKNOWN)})).texts
 
 
@@ -74,17 +74,17 @@ def test_the_unknown_is_no_secret_text() -> None:
     ],
     ids=["copied", "contained", "base64", "same-place", "list", "number-by-place", "unrelated"],
 )
-def test_what_repeats_a_secret_is_secret(value: dict[str, Any], hidden: dict[str, Any]) -> None:
+def test_a_value_that_repeats_a_secret_is_secret(value: dict[str, Any], hidden: dict[str, Any]) -> None:
     sent = {"tags": {"a": secret("hunter2")}, "list": [secret("y")], "n": secret(7.0)}
     assert plain(wire.encode(value, wire.secrets_in(struct(sent)))) == hidden
 
 
-def test_values_without_a_form_on_the_wire_are_named() -> None:
-    with pytest.raises(ProviderError, match=r"a\.b\[0\]: a set has no form"):
+def test_a_value_that_cannot_be_sent_is_reported_by_path() -> None:
+    with pytest.raises(ProviderError, match=r"a\.b\[0\]: a set can't be sent"):
         wire.encode({"a": {"b": [{1}]}})
 
 
-def test_a_short_secret_counts_only_where_it_stands_alone() -> None:
+def test_a_short_secret_counts_only_if_the_value_equals_it() -> None:
     secrets = Secrets(texts=frozenset({"a", "hunter2"}))
     assert secrets.taints("a")
     assert not secrets.taints("banana")

@@ -1,4 +1,4 @@
-"""A provider over a dict, small enough that a failing test means the base is wrong."""
+"""A provider that stores objects in a dict, so small that a failing test means an error of the base class."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Session:
 
 
 class ToyProvider(Provider[Session]):
-    """Keeps `things` by id. The input `fail` names the step that goes wrong while it is in `failing`."""
+    """Keeps `things` by id. The input `fail` names a step that fails while it is in `failing`."""
 
     version = "1.2.3"
 

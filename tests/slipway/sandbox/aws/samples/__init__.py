@@ -1,4 +1,4 @@
-"""One object of every row."""
+"""One object of every mapping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sample is: the inputs of one object, an update, and a change made behind the program's back."""
+"""A sample: the inputs of one object, an update, and a change outside of the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RETAGGED = {"tags": {"owner": "b"}}
 
 @dataclass(frozen=True)
 class Sample:
-    """`inputs` of the object; `update` inputs over them; `behind` changes the live object, which must show as `shows`.
+    """`inputs` of the object; `update` overrides them; `behind` changes the live object, and drift must be `shows`.
 
     `stays`: AWS never lets the object go.
     """
@@ -28,7 +28,7 @@ class Sample:
 
 
 def aws_call(service: str, operation: str, **parameters: Any) -> Callable[[Aws, str, Mapping[str, Any]], None]:
-    """A change behind the program's back; ID stands for the object's id, $name for an output."""
+    """A change outside of the program; ID means the object's id, $name an output."""
 
     def change(aws: Aws, id: str, outputs: Mapping[str, Any]) -> None:
         def fill(value: Any) -> Any:

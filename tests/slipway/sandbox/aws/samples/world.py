@@ -1,4 +1,4 @@
-"""An account to make samples in."""
+"""An account in which samples are created."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Made = tuple[str, dict[str, Any]]
 
 
 class World:
-    """An account in the test's moto, and short ways to make what a sample needs, each time another object."""
+    """An account in the test's moto, with helpers that create a new object for a sample at each call."""
 
     _count = itertools.count(1)
 

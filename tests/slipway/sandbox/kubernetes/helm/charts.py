@@ -1,4 +1,4 @@
-"""Charts made by the tests: small, and of our own."""
+"""Small charts that the tests write."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def write_chart(
     schema: dict[str, Any] | None = None,
     **metadata: Any,
 ) -> Path:
-    """A chart folder below the directory; its files are what the arguments say."""
+    """Write a chart folder below the directory, with files from the arguments."""
     path = directory / name
     path.mkdir(parents=True)
     chart = {"apiVersion": "v2", "name": name, "version": "1.2.3", "appVersion": "v1.2", **metadata}

@@ -20,14 +20,14 @@ def test_a_chart_is_found_by_the_last_part_of_its_reference(tmp_path: Path, refe
     assert (found.name, found.version, found.app_version) == ("widget", "1.2.3", "v1.2")
 
 
-def test_a_folder_may_be_called_otherwise_than_its_chart(tmp_path: Path) -> None:
+def test_a_folder_may_have_another_name_than_its_chart(tmp_path: Path) -> None:
     write_chart(tmp_path, "folder")
     (tmp_path / "folder" / "Chart.yaml").write_text("name: inner\nversion: 1.0.0\n")
     for reference in ("folder", "inner"):
         assert Charts(tmp_path).find(reference) is not None
 
 
-def test_the_version_that_is_asked_for_comes_before_others(tmp_path: Path) -> None:
+def test_the_requested_version_is_preferred(tmp_path: Path) -> None:
     for version in ("1.0.0", "2.0.0"):
         path = write_chart(tmp_path, f"widget-{version}")
         (path / "Chart.yaml").write_text(f"name: widget\nversion: v{version}\n")
@@ -43,19 +43,19 @@ def test_without_charts_none_is_found(directory: Path | None) -> None:
     assert Charts(directory).find("widget") is None
 
 
-def test_a_local_path_needs_no_directory_of_charts(tmp_path: Path) -> None:
+def test_a_local_path_works_without_a_charts_directory(tmp_path: Path) -> None:
     assert Charts(None).find(str(write_chart(tmp_path))) is not None
 
 
-def test_definitions_are_those_in_crds_also_of_packed_subcharts(tmp_path: Path) -> None:
+def test_crds_include_those_of_packed_subcharts(tmp_path: Path) -> None:
     path = write_chart(
         tmp_path, definitions=[crd("a.test", "A", {}), {"kind": "ConfigMap", "metadata": {"name": "no"}}]
     )
     write_chart(path / "charts", "sub", definitions=[crd("b.test", "B", {})])
-    assert [each["metadata"]["name"] for each in chart_at(path).definitions] == ["as.a.test", "bs.b.test"]
+    assert [each["metadata"]["name"] for each in chart_at(path).crds] == ["as.a.test", "bs.b.test"]
 
 
-def test_a_chart_is_read_again_once_it_changed(tmp_path: Path) -> None:
+def test_a_changed_chart_is_read_again(tmp_path: Path) -> None:
     path = write_chart(tmp_path)
     assert chart_at(path).version == "1.2.3"
     (path / "Chart.yaml").write_text("name: widget\nversion: 2.0.0\n")
@@ -67,23 +67,23 @@ def test_a_chart_is_read_again_once_it_changed(tmp_path: Path) -> None:
     [
         ("values.yaml", "a: [", "defaults"),
         ("values.schema.json", "{", "schema"),
-        ("crds/x.yaml", "a: [", "definitions"),
+        ("crds/x.yaml", "a: [", "crds"),
     ],
 )
-def test_a_broken_file_is_named(tmp_path: Path, file: str, text: str, attribute: str) -> None:
+def test_a_broken_file_is_reported_by_name(tmp_path: Path, file: str, text: str, attribute: str) -> None:
     path = write_chart(tmp_path, definitions=[crd("a.test", "A", {})])
     (path / file).write_text(text)
     with pytest.raises(SandboxError, match=file):
         getattr(chart_at(path), attribute)
 
 
-def test_a_folder_of_a_source_tree_may_say_which_release_it_is(tmp_path: Path) -> None:
+def test_a_folder_of_a_source_tree_may_name_its_release(tmp_path: Path) -> None:
     path = write_chart(tmp_path, version="0.0.0")
     (path / "SOURCE.txt").write_text("path: charts/widget\nchart_version: v3.2.1\nnotes: see above\n")
     assert chart_at(path).version == "v3.2.1"
 
 
-def test_a_word_in_the_place_of_a_version_is_no_version(tmp_path: Path) -> None:
+def test_a_word_instead_of_a_version_is_ignored(tmp_path: Path) -> None:
     path = write_chart(tmp_path, version="1.0.0")
     (path / "SOURCE.txt").write_text("chart_version: see Chart.yaml\n")
     assert chart_at(path).version == "1.0.0"

@@ -24,31 +24,29 @@ def write(path: Path, *objects: Object) -> None:
 
 
 def kinds(file: Path) -> list[str]:
-    return [each["spec"]["names"]["kind"] for each in parsed.definitions([file])]
+    return [each["spec"]["names"]["kind"] for each in parsed.crds([file])]
 
 
-def test_definitions_are_parsed_once_and_again_when_their_file_changed(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = parsed.definitions([file])
+def test_crds_are_parsed_once_and_again_after_a_change(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = parsed.crds([file])
     assert [each["metadata"]["name"] for each in first] == ["gauges.parsed.test"]
     assert "How high" not in str(first)
     with monkeypatch.context() as patched:
         patched.setattr(parsed, "documents", lambda *_: pytest.fail("parsed twice"))
-        assert parsed.definitions([file]) == first
+        assert parsed.crds([file]) == first
     write(file, crd("parsed.test", "Gauge", {}), crd("parsed.test", "Dial", {}))
     assert kinds(file) == ["Gauge", "Dial"]
 
 
-def test_what_was_kept_badly_is_parsed_again(file: Path, tmp_path: Path) -> None:
-    parsed.definitions([file])
+def test_an_invalid_cache_file_is_replaced(file: Path, tmp_path: Path) -> None:
+    parsed.crds([file])
     (kept,) = (tmp_path / "cache" / "definitions").iterdir()
     kept.write_text("[")
     assert kinds(file) == ["Gauge"]
     assert kept.read_text() != "["
 
 
-def test_without_a_place_to_keep_them_they_are_parsed_all_the_same(
+def test_without_a_writable_cache_crds_are_parsed_each_time(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "taken").write_text("")
@@ -56,7 +54,7 @@ def test_without_a_place_to_keep_them_they_are_parsed_all_the_same(
     assert kinds(file) == ["Gauge"]
 
 
-def test_what_is_no_yaml_is_refused_with_its_place(file: Path) -> None:
+def test_invalid_yaml_is_refused_by_path(file: Path) -> None:
     file.write_text("a: [")
-    with pytest.raises(SandboxError, match=r"gauges\.yaml is no YAML"):
-        parsed.definitions([file])
+    with pytest.raises(SandboxError, match=r"gauges\.yaml is not valid YAML"):
+        parsed.crds([file])

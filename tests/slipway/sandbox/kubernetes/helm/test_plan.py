@@ -26,7 +26,7 @@ def test_a_chart_with_templates_is_rendered(tmp_path: Path) -> None:
     assert plan(tmp_path).mode is NoteKind.RENDERED
 
 
-def test_a_chart_that_is_not_at_hand_is_recorded(tmp_path: Path) -> None:
+def test_a_release_of_a_missing_chart_is_recorded(tmp_path: Path) -> None:
     found = plan(tmp_path)
     assert found.mode is NoteKind.RECORDED
     assert "SLIPWAY_CHARTS" in found.text
@@ -34,9 +34,11 @@ def test_a_chart_that_is_not_at_hand_is_recorded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "why", ["it has no templates here", "its subcharts are not packed with it: store", "helm is not installed"]
+    "why", ["it has no templates here", "its subcharts are missing: store", "helm is not installed"]
 )
-def test_what_hinders_rendering_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str) -> None:
+def test_the_reason_why_a_chart_is_not_rendered_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
     templates = None if "templates" in why else {"a.yaml": CONFIG_MAP}
     dependencies = [{"name": "store", "version": "1"}] if "subcharts" in why else []
     if "helm" in why:
@@ -48,7 +50,7 @@ def test_what_hinders_rendering_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     assert found.problems({"replicaz": 1}) != []
 
 
-def test_another_version_than_the_one_at_hand_is_said(tmp_path: Path) -> None:
+def test_another_version_of_the_chart_is_noted(tmp_path: Path) -> None:
     write_chart(tmp_path)
-    assert "(the release asks for 9.9.9)" in plan(tmp_path, version="9.9.9").text
-    assert "asks for" not in plan(tmp_path, version="v1.2.3").text
+    assert "(the release names 9.9.9)" in plan(tmp_path, version="9.9.9").text
+    assert "the release names" not in plan(tmp_path, version="v1.2.3").text

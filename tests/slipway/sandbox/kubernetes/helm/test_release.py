@@ -20,7 +20,9 @@ from tests.slipway.sandbox.plane import ControlPlane, crd
 pytestmark = pytest.mark.sandbox
 
 DEFINITION = crd("helm.test", "Gauge", {"level": {"type": "integer"}})
-needs_helm = pytest.mark.skipif(available() is None, reason="no helm here: run `make setup`")
+needs_helm = pytest.mark.skipif(
+    available() is None, reason="helm is missing: run `python -m slipway.toolchain ensure helm`"
+)
 TEMPLATES = {"config.yaml": CONFIG_MAP}
 SECOND = "apiVersion: v1\nkind: Secret\nmetadata: {name: second}\n"
 REFUSED = "apiVersion: v1\nkind: Service\nmetadata: {name: refused}\nspec: {ports: [{port: 99999}]}\n"
@@ -40,7 +42,7 @@ def release(namespace: str, **more: Any) -> dict[str, Any]:
     return {"chart": "oci://example.com/charts/widget", "name": "one", "namespace": namespace, **more}
 
 
-def test_a_release_gets_a_name_of_its_own_and_keeps_it(hooks: Hooks) -> None:
+def test_a_release_gets_a_generated_name_and_keeps_it(hooks: Hooks) -> None:
     first, _ = hooks.check(RELEASE, {"chart": "none"}, name="queue")
     assert first["name"].startswith("queue-")
     assert first["namespace"] == "default"
@@ -57,7 +59,7 @@ def test_a_wrong_value_is_refused_at_preview_with_its_path(hooks: Hooks, charts:
     assert reasons == ['values.controller.imagee: chart widget 1.2.3 has no such value; did you mean "image"?']
 
 
-def test_a_chart_that_is_not_at_hand_is_recorded_and_said(hooks: Hooks, namespace: str) -> None:
+def test_a_release_of_a_missing_chart_is_recorded_and_noted(hooks: Hooks, namespace: str) -> None:
     id, outputs, _ = hooks.create(RELEASE, release(namespace, values={"anything": 1}, version="4.5.6"))
     assert id == f"{namespace}/one"
     assert outputs["status"] == {
@@ -70,17 +72,17 @@ def test_a_chart_that_is_not_at_hand_is_recorded_and_said(hooks: Hooks, namespac
         "version": "4.5.6",
     }
     assert outputs["slipway"]["mode"] == "recorded"
-    assert list(hooks.said()) == ["recorded"]
+    assert list(hooks.noted()) == ["recorded"]
 
 
-def test_a_missing_namespace_is_refused_as_helm_does_unless_it_may_be_made(hooks: Hooks, client: KubeClient) -> None:
+def test_a_missing_namespace_is_refused_like_helm_unless_it_may_be_created(hooks: Hooks, client: KubeClient) -> None:
     with pytest.raises(ProviderError, match='namespaces "helm-made" not found'):
         hooks.create(RELEASE, release("helm-made"))
     hooks.create(RELEASE, release("helm-made", createNamespace=True))
     remove(client, Ref("v1", "Namespace", "helm-made"))
 
 
-def test_definitions_of_a_chart_are_installed_and_outlive_the_release(
+def test_crds_of_a_chart_are_installed_and_outlive_the_release(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
     write_chart(charts, definitions=[DEFINITION])
@@ -94,7 +96,7 @@ def test_definitions_of_a_chart_are_installed_and_outlive_the_release(
     remove(client, Ref.of(DEFINITION))
 
 
-def test_a_preview_validates_custom_resources_by_the_charts_definitions(
+def test_a_preview_validates_custom_resources_by_the_charts_crds(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
     write_chart(charts, definitions=[DEFINITION])
@@ -131,11 +133,11 @@ def test_a_release_is_installed_upgraded_and_removed(
 
     hooks.delete(RELEASE, id, updated, news)
     assert client.get(config) is None
-    assert hooks.said() == {}
+    assert hooks.noted() == {}
 
 
 @needs_helm
-def test_what_the_api_server_refuses_in_a_rendered_chart_is_told_at_preview(
+def test_a_refused_object_of_a_rendered_chart_is_reported_at_preview(
     hooks: Hooks, charts: Path, namespace: str
 ) -> None:
     write_chart(charts, templates={**TEMPLATES, "refused.yaml": REFUSED})
@@ -146,7 +148,7 @@ def test_what_the_api_server_refuses_in_a_rendered_chart_is_told_at_preview(
 
 
 @needs_helm
-def test_a_release_that_fails_half_way_is_known_and_recovers(
+def test_a_partially_failed_release_is_in_the_state_and_recovers(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
     path = write_chart(charts, templates=TEMPLATES)
@@ -165,22 +167,20 @@ def test_a_release_that_fails_half_way_is_known_and_recovers(
 
 
 @needs_helm
-def test_an_atomic_release_that_fails_leaves_nothing(
-    hooks: Hooks, client: KubeClient, charts: Path, namespace: str
-) -> None:
+def test_a_failed_atomic_release_leaves_nothing(hooks: Hooks, client: KubeClient, charts: Path, namespace: str) -> None:
     path = write_chart(charts, templates=TEMPLATES)
     checked, _ = hooks.check(RELEASE, release(namespace, atomic=True))
     (path / "templates" / "refused.yaml").write_text(REFUSED)
-    with pytest.raises(ProviderError, match="all of it was removed again"):
+    with pytest.raises(ProviderError, match="everything applied was removed again"):
         hooks.provider.create(hooks.session, hooks.resource(RELEASE, "it"), checked)
     assert client.get(Ref("v1", "ConfigMap", "one-config", namespace)) is None
 
 
 @needs_helm
-def test_an_upgrade_that_fails_half_way_is_mended_by_the_next_and_leaves_nothing_when_destroyed(
+def test_a_partially_failed_upgrade_is_completed_by_the_next_and_destroyed_completely(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
-    """The life of a release as the platform makes them: installed, upgraded, broken, mended, removed."""
+    """A release like the platform's: installed, upgraded, failed, completed, removed."""
     path = write_chart(charts, templates={**TEMPLATES, "second.yaml": SECOND})
     config, second = Ref("v1", "ConfigMap", "one-config", namespace), Ref("v1", "Secret", "second", namespace)
     added, refused = Ref("v1", "Secret", "added", namespace), Ref("v1", "Service", "refused", namespace)
@@ -193,27 +193,27 @@ def test_an_upgrade_that_fails_half_way_is_mended_by_the_next_and_leaves_nothing
     (path / "templates" / "refused.yaml").write_text(REFUSED)
     with pytest.raises(PartialFailureError, match=r"Service .*/refused") as failed:
         hooks.update(RELEASE, id, outputs, inputs, news)
-    half_way = dict(failed.value.outputs)
-    assert half_way["status"]["status"] == "failed"
-    assert client.get(second) is not None, "nothing is removed before all is applied"
+    failed_outputs = dict(failed.value.outputs)
+    assert failed_outputs["status"]["status"] == "failed"
+    assert client.get(second) is not None, "nothing is removed before everything is applied"
 
     (path / "templates" / "refused.yaml").write_text(REFUSED.replace("99999", "80"))
-    mended = hooks.update(RELEASE, id, half_way, news, news)
-    assert mended["status"]["status"] == "deployed"
+    completed = hooks.update(RELEASE, id, failed_outputs, news, news)
+    assert completed["status"]["status"] == "deployed"
     assert (client.get(config) or {})["data"]["replicas"] == "3"
     assert client.get(second) is None
 
-    hooks.delete(RELEASE, id, mended, news)
+    hooks.delete(RELEASE, id, completed, news)
     assert [ref for ref in (config, second, added, refused) if client.get(ref) is not None] == []
 
 
 @needs_helm
-def test_an_object_of_somebody_else_is_not_taken_over(
+def test_an_object_of_another_owner_is_not_taken_over(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
     write_chart(charts, templates=TEMPLATES)
-    client.apply(Ref("v1", "ConfigMap", "one-config", namespace).as_object(), "somebody")
-    with pytest.raises(ProviderError, match="invalid ownership metadata, it belongs to no release"):
+    client.apply(Ref("v1", "ConfigMap", "one-config", namespace).as_object(), "another-manager")
+    with pytest.raises(ProviderError, match="invalid ownership metadata: it belongs to no release"):
         hooks.create(RELEASE, release(namespace))
     assert hooks.create(RELEASE, release(namespace, takeOwnership=True))[1]["status"]["status"] == "deployed"
 
@@ -230,7 +230,7 @@ def test_objects_with_the_policy_keep_outlive_the_release(
 
 
 @needs_helm
-def test_definitions_among_the_templates_are_asked_for_all_at_once(
+def test_crds_among_the_templates_are_sent_all_at_once(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     definitions = [crd("helm.test", kind, {"level": {"type": "integer"}}) for kind in ("Gauge", "Dial", "Meter")]
@@ -253,7 +253,7 @@ def test_definitions_among_the_templates_are_asked_for_all_at_once(
 
 
 @needs_helm
-def test_a_failure_among_definitions_leaves_none_unknown(
+def test_after_a_failure_among_crds_all_sent_ones_are_recorded(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
     good, taken = DEFINITION, crd("helm.test", "Dial", {})
@@ -268,31 +268,31 @@ def test_a_failure_among_definitions_leaves_none_unknown(
 
 
 @needs_helm
-def test_custom_resources_of_a_chart_without_its_definitions_get_stand_ins(
+def test_custom_resources_of_a_chart_without_crds_get_stand_ins(
     hooks: Hooks, client: KubeClient, charts: Path, namespace: str
 ) -> None:
     write_chart(charts, templates={"gauge.yaml": GAUGE})
     id, outputs, inputs = hooks.create(RELEASE, release(namespace))
-    assert "Gauge of helm.test/v1" in hooks.said()["stand-in"]
+    assert "Gauge of helm.test/v1" in hooks.noted()["stand-in"]
     assert crds.is_served(client, Ref("helm.test/v1", "Gauge", "one-gauge"))
     hooks.delete(RELEASE, id, outputs, inputs)
     assert client.get(Ref.of(DEFINITION)) is None
 
 
-def test_only_name_and_namespace_make_another_release(hooks: Hooks) -> None:
+def test_only_name_and_namespace_force_a_replacement(hooks: Hooks) -> None:
     olds = release("a", values={"x": 1}, version="1")
     assert hooks.replaced(RELEASE, olds, release("b", values={"x": 1}, version="1")) == ({"namespace"}, False)
     assert hooks.replaced(RELEASE, olds, release("a", values={"x": 2}, version="2")) == (set(), False)
 
 
-def test_a_release_is_read_as_recorded_while_its_cluster_stands(
+def test_a_release_is_read_as_recorded_while_its_cluster_runs(
     plane: ControlPlane, hooks: Hooks, namespace: str
 ) -> None:
     id, outputs, inputs = hooks.create(RELEASE, release(namespace))
     found = hooks.read(RELEASE, id, outputs, inputs)
     assert found is not None
     assert (found.outputs, found.inputs) == (outputs, inputs)
-    with pytest.raises(ProviderError, match="cannot be imported"):
+    with pytest.raises(ProviderError, match="can't be imported"):
         hooks.read(RELEASE, id, {}, {})
     lost = plane.kubeconfig().replace(plane.client.server, "https://127.0.0.1:9")
     hooks.session = hooks.provider.configure({"kubeconfig": lost}, "test")

@@ -24,12 +24,12 @@ def helm() -> Path:
     return found
 
 
-def test_objects_come_in_the_order_in_which_helm_installs_them(helm: Path, tmp_path: Path) -> None:
+def test_objects_are_in_helms_installation_order(helm: Path, tmp_path: Path) -> None:
     chart = chart_at(write_chart(tmp_path, templates=ORDERED))
     assert [obj["kind"] for obj in render(helm, chart, RELEASE, {}, [])] == ["ServiceAccount", "Deployment", "Custom"]
 
 
-def test_values_and_the_release_are_seen_by_the_templates(helm: Path, tmp_path: Path) -> None:
+def test_templates_see_the_values_and_the_release(helm: Path, tmp_path: Path) -> None:
     chart = chart_at(write_chart(tmp_path, templates={"cm.yaml": CONFIG_MAP}))
     (found,) = render(helm, chart, RELEASE, {"replicas": 7}, [])
     assert (found["metadata"]["name"], found["data"]["replicas"]) == ("one-config", "7")
@@ -48,7 +48,7 @@ def test_hooks_are_left_out(helm: Path, tmp_path: Path) -> None:
     assert render(helm, chart, RELEASE, {}, []) == []
 
 
-def test_a_chart_that_changed_is_rendered_anew(helm: Path, tmp_path: Path) -> None:
+def test_a_changed_chart_is_rendered_again(helm: Path, tmp_path: Path) -> None:
     path = write_chart(tmp_path, templates={"cm.yaml": CONFIG_MAP})
     chart = chart_at(path)
     assert render(helm, chart, RELEASE, {}, [])[0]["kind"] == "ConfigMap"
@@ -56,8 +56,8 @@ def test_a_chart_that_changed_is_rendered_anew(helm: Path, tmp_path: Path) -> No
     assert render(helm, chart, RELEASE, {}, [])[0]["kind"] == "Secret"
 
 
-def test_what_helm_refuses_is_passed_on(helm: Path, tmp_path: Path) -> None:
+def test_an_error_of_helm_is_passed_on(helm: Path, tmp_path: Path) -> None:
     template = '{{ required "a name is needed" .Values.name }}'
     chart = chart_at(write_chart(tmp_path, templates={"a.yaml": template}))
-    with pytest.raises(SandboxError, match=r"chart widget cannot be rendered.*a name is needed"):
+    with pytest.raises(SandboxError, match=r"chart widget can't be rendered.*a name is needed"):
         render(helm, chart, RELEASE, {}, [])

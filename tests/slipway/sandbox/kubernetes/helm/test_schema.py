@@ -32,18 +32,18 @@ VALUES = "replicas: 1\nnested: {depth: 1}\n"
         ({"nested": {"deepth": 2}}, "values.nested: chart widget 1.2.3 refuses it: Additional properties"),
     ],
 )
-def test_what_the_schema_refuses_is_named_by_its_path(tmp_path: Path, values: dict[str, Any], start: str) -> None:
+def test_a_violation_of_the_schema_is_reported_by_path(tmp_path: Path, values: dict[str, Any], start: str) -> None:
     (found,) = problems(chart_at(write_chart(tmp_path, values=VALUES, schema=SCHEMA)), values)
     assert found.startswith(start)
 
 
-def test_a_key_that_is_not_allowed_comes_with_the_nearest_that_is(tmp_path: Path) -> None:
+def test_a_key_that_is_not_allowed_is_reported_with_a_suggestion(tmp_path: Path) -> None:
     (found,) = problems(chart_at(write_chart(tmp_path, values=VALUES, schema=SCHEMA)), {"nested": {"deepth": 2}})
     assert found.endswith('did you mean "depth"?')
 
 
 @pytest.mark.parametrize("values", [{}, {"mode": "safe"}, {"mode": PLACEHOLDER}, {"replicas": PLACEHOLDER}])
-def test_what_is_in_order_or_not_known_yet_passes(tmp_path: Path, values: dict[str, Any]) -> None:
+def test_valid_and_unknown_values_are_accepted(tmp_path: Path, values: dict[str, Any]) -> None:
     assert problems(chart_at(write_chart(tmp_path, values=VALUES, schema=SCHEMA)), values) == []
 
 
@@ -62,7 +62,7 @@ def test_a_chart_without_a_schema_refuses_nothing(tmp_path: Path) -> None:
         ({"a": {"x": 1}}, {"a": 2}, {"a": 2}),
     ],
 )
-def test_values_are_merged_as_helm_does_it(
+def test_values_are_merged_like_helm(
     defaults: dict[str, Any], values: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     assert merged(defaults, values) == expected

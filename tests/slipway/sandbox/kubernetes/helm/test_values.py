@@ -18,9 +18,9 @@ from tests.slipway.sandbox.kubernetes.helm.charts import CONFIG_MAP, chart_at, w
         {},
         {"replicas": 3, "controller": {"image": {"tag": "v2"}}},
         {"replicas": None},
-        # The default is empty: anything goes.
+        # The default is empty: any key is accepted.
         {"controller": {"extra": {"a": {"b": 1}}}},
-        # Maps of the user's own keys, by their name.
+        # Maps that accept any key, by their name.
         {"controller": {"podLabels": {"team": "ml"}, "nodeSelector": {"pool": "system"}}},
         # Documented in a comment, without a default.
         {"controller": {"priorityClassName": "x"}},
@@ -29,7 +29,7 @@ from tests.slipway.sandbox.kubernetes.helm.charts import CONFIG_MAP, chart_at, w
         {"controller": PLACEHOLDER},
     ],
 )
-def test_values_that_the_chart_knows_pass(tmp_path: Path, values: dict[str, Any]) -> None:
+def test_values_that_the_chart_has_are_accepted(tmp_path: Path, values: dict[str, Any]) -> None:
     assert problems(chart_at(write_chart(tmp_path)), values) == []
 
 
@@ -41,19 +41,20 @@ def test_values_that_the_chart_knows_pass(tmp_path: Path, values: dict[str, Any]
             {"controller": {"image": {"repo": "x"}}},
             "values.controller.image.repo: chart widget 1.2.3 has no such value",
         ),
-        ({"controller": {"image": "x:v2"}}, "values.controller.image: chart widget 1.2.3 wants a map here, got 'x:v2'"),
+        (
+            {"controller": {"image": "x:v2"}},
+            "values.controller.image: chart widget 1.2.3 requires a map here, got 'x:v2'",
+        ),
         ({"tags": {}}, "values.tags: chart widget 1.2.3 has no such value"),
     ],
 )
-def test_values_that_it_does_not_are_named_with_what_may_be_meant(
-    tmp_path: Path, values: dict[str, Any], problem: str
-) -> None:
+def test_unknown_values_are_reported_with_a_suggestion(tmp_path: Path, values: dict[str, Any], problem: str) -> None:
     found = problems(chart_at(write_chart(tmp_path)), values)
     assert len(found) == 1
     assert found[0].startswith(problem)
 
 
-def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
+def test_all_problems_are_reported_at_once(tmp_path: Path) -> None:
     assert len(problems(chart_at(write_chart(tmp_path)), {"a": 1, "controller": {"b": 2, "image": {"c": 3}}})) == 3
 
 
@@ -66,21 +67,19 @@ def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
         ("{{ .Values.feature.gate.open }}", {"feature": {"gate": {"open": True}}}),
     ],
 )
-def test_what_a_template_reads_is_known_without_a_default(
-    tmp_path: Path, template: str, values: dict[str, Any]
-) -> None:
+def test_a_value_that_a_template_reads_needs_no_default(tmp_path: Path, template: str, values: dict[str, Any]) -> None:
     assert problems(chart_at(write_chart(tmp_path / "with", templates={"a.yaml": template})), values) == []
     assert problems(chart_at(write_chart(tmp_path / "without", templates={"a.yaml": CONFIG_MAP})), values) != []
 
 
-def test_what_the_schema_names_is_known(tmp_path: Path) -> None:
+def test_a_value_of_the_schema_needs_no_default(tmp_path: Path) -> None:
     schema = {"properties": {"controller": {"properties": {"verbosity": {"type": "integer"}}}}}
     chart = chart_at(write_chart(tmp_path, schema=schema))
     assert problems(chart, {"controller": {"verbosity": 1}}) == []
     assert problems(chart, {"controller": {"verbosities": 1}}) != []
 
 
-def test_values_of_a_subchart_are_checked_where_it_is_packed(tmp_path: Path) -> None:
+def test_values_of_a_packed_subchart_are_checked(tmp_path: Path) -> None:
     dependencies = [
         {"name": "store", "alias": "db", "version": "1", "condition": "db.enabled,features.store"},
         {"name": "cache", "version": "1"},
@@ -94,7 +93,7 @@ def test_values_of_a_subchart_are_checked_where_it_is_packed(tmp_path: Path) -> 
     assert found == ['values.db.sise: chart store 1.2.3 has no such value; did you mean "size"?']
 
 
-def test_the_defaults_of_every_shared_chart_are_values_it_knows(shared: Path) -> None:
+def test_every_shared_chart_accepts_its_own_defaults(shared: Path) -> None:
     charts = Charts(shared / "charts")
     found = {}
     for path in sorted((shared / "charts").iterdir()):

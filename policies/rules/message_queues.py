@@ -1,0 +1,107 @@
+"""SQS queues and SNS topics: encryption and access policies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.documents import Statement, statements
+from policies.levels import Levels
+from policies.resource import Resource
+from policies.rule import Check, Context, ResourceRule, Violation, violation
+from policies.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
+
+_ENCRYPTED_TYPES: Final = (QUEUE, TOPIC)
+_LIMITING: Final = (
+    "aws:sourcearn",
+    "aws:sourceaccount",
+    "aws:principalorgid",
+    "aws:principalarn",
+    "aws:principalaccount",
+)
+
+
+def _plain(store: Resource, _: Context) -> Iterator[Violation]:
+    """SQS encrypts with its own key unless `sqsManagedSseEnabled` is false."""
+    off = store["sqsManagedSseEnabled"].is_false(default=True) or store.type == TOPIC
+    if store.type in _ENCRYPTED_TYPES and store["kmsMasterKeyId"].missing and off:
+        yield violation(store["kmsMasterKeyId"])
+
+
+def _aws_key(store: Resource, _: Context) -> Iterator[Violation]:
+    key = store["kmsMasterKeyId"]
+    managed = store.type == QUEUE and store["sqsManagedSseEnabled"].is_true(default=True) and key.missing
+    if store.type in _ENCRYPTED_TYPES and (managed or str(key.raw).startswith("alias/aws/")):
+        yield violation(key)
+
+
+def _allowing(policy: Resource) -> Iterator[Statement]:
+    return (statement for statement in statements(policy["policy"]) if statement.allows)
+
+
+def _all_actions(policy: Resource, _: Context) -> Iterator[Violation]:
+    for statement in _allowing(policy):
+        if {"*", "sqs:*", "sns:*"}.intersection(statement.actions):
+            yield violation(policy["policy"], "allowing every action")
+
+
+def _any_principal(policy: Resource, _: Context) -> Iterator[Violation]:
+    for statement in _allowing(policy):
+        public = any(who.raw == "*" for who in statement.principals("AWS"))
+        narrow = statement.node["Condition"].unknown or any(key in statement.conditions for key in _LIMITING)
+        if public and not narrow:
+            yield violation(policy["policy"], "for the principal '*' without a condition that limits it")
+
+
+def _other_accounts(policy: Resource, _: Context) -> Iterator[Violation]:
+    """The topic's ARN names its account. It is unknown until the topic exists, so only an update is evaluated."""
+    arn = policy["arn"].text() if policy.type == TOPIC_POLICY else None
+    account = arn.split(":")[4] if arn and arn.count(":") >= 5 else None
+    for statement in _allowing(policy) if account else ():
+        foreign_principals = [
+            who for who in statement.principals("AWS") if who.raw != "*" and str(account) not in str(who.raw)
+        ]
+        if any(who.known for who in foreign_principals):
+            yield violation(policy["policy"], f"for {foreign_principals[0].raw}")
+
+
+QUEUES_ENCRYPTED = ResourceRule(
+    name="queues-encrypted",
+    title="Queues and topics are encrypted, and only named principals can send to them",
+    types=(QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="A forged interruption message in Karpenter's queue drains a node of the cluster.",
+    fix="Set kmsMasterKeyId, and name the service and its source in the policy.",
+    checks={
+        "encrypted": Check(
+            asks="must be set, or SQS-managed encryption must stay on",
+            find=_plain,
+            external_ids=("CKV_AWS_26", "CKV_AWS_27", "AVD-AWS-0095", "AVD-AWS-0096"),
+        ),
+        "key": Check(
+            asks="must be a customer managed KMS key",
+            find=_aws_key,
+            external_ids=("CKV2_AWS_73", "AVD-AWS-0135", "AVD-AWS-0136"),
+        ),
+        "actions": Check(
+            asks="must name the actions that it allows",
+            find=_all_actions,
+            external_ids=("CKV_AWS_72", "AVD-AWS-0097"),
+        ),
+        "principal": Check(
+            asks="must name its principals",
+            find=_any_principal,
+            external_ids=("CKV_AWS_168", "CKV_AWS_169", "CKV_AWS_387"),
+        ),
+        "account": Check(
+            asks="must name only principals of the topic's account",
+            find=_other_accounts,
+            external_ids=("CKV_AWS_385",),
+        ),
+    },
+)
+
+RULES = (QUEUES_ENCRYPTED,)

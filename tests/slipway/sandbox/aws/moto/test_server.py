@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from slipway.sandbox.aws.client import Aws, AwsError, Clients
+from slipway.sandbox.aws.moto import server as moto_server
+from slipway.sandbox.aws.warm import warm
+from slipway.sandbox.rpc.errors import ProviderError
+
+
+def test_a_port_in_use_is_refused_by_number() -> None:
+    with socket.socket() as taken:
+        taken.bind((moto_server.HOST, 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(ProviderError, match=f"can't listen on port {port} of 127.0.0.1"):
+            moto_server.start(port)
+
+
+def test_aws_managed_policies_exist(aws: Aws) -> None:
+    found = aws.call("iam", "get_policy", PolicyArn="arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy")
+    assert found["Policy"]["PolicyName"] == "AmazonEKSWorkerNodePolicy"
+
+
+def test_accounts_are_separate(clients: Clients) -> None:
+    one, other = (Aws(clients, "us-west-2", account) for account in ("200000000001", "200000000002"))
+    one.call("sqs", "create_queue", QueueName="mine")
+    assert "QueueUrls" in one.call("sqs", "list_queues")
+    assert "QueueUrls" not in other.call("sqs", "list_queues")
+
+
+def test_an_error_has_the_code_of_aws(aws: Aws) -> None:
+    with pytest.raises(AwsError) as raised:
+        aws.call("ec2", "describe_vpcs", VpcIds=["vpc-00000000"])
+    assert raised.value.code == "InvalidVpcID.NotFound"
+    assert raised.value.not_found
+    assert str(raised.value).startswith("ec2 describe_vpcs: InvalidVpcID.NotFound: ")
+
+
+def test_a_stopped_server_is_reported_with_the_fix() -> None:
+    with socket.socket() as free:
+        free.bind((moto_server.HOST, 0))
+        port = free.getsockname()[1]
+    aws = Aws(Clients(f"http://127.0.0.1:{port}"), "us-west-2")
+    with pytest.raises(ProviderError, match="does not answer; restart the sandbox"):
+        aws.call("sqs", "list_queues")
+
+
+def test_warming_up_loads_what_the_first_stack_needs(clients: Clients) -> None:
+    thread = warm(clients, "us-west-2")
+    thread.join(60)
+    assert not thread.is_alive()
