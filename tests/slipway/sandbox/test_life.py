@@ -25,6 +25,20 @@ GPUS = {**SIZE, "nvidia.com/gpu": "8"}
 T = TypeVar("T")
 
 
+def node(name: str, instance_type: str, resources: dict[str, str], *taints: Taint) -> NodeSpec:
+    return NodeSpec(
+        name=name,
+        owner="test",
+        instance_type=instance_type,
+        arch="amd64",
+        kubernetes="1.35",
+        capacity=resources,
+        allocatable=resources,
+        taints=taints,
+        zone="us-east-1a",
+    )
+
+
 @pytest.fixture(scope="module")
 def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
     """A cluster of its own: the controllers would change what the tests of the shared API server look at."""
@@ -38,17 +52,8 @@ def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
         plane.pool.create(CLUSTER)
         life.begin(CLUSTER, plane.pool.existing()[CLUSTER])
         writer = NodeWriter(plane.targets.of_cluster)
-        common = {"owner": "test", "arch": "amd64", "kubernetes": "1.35", "zone": "us-east-1a"}
-        writer.write(
-            CLUSTER, NodeSpec(name="cpu-0", instance_type="m7i.2xlarge", capacity=SIZE, allocatable=SIZE, **common)
-        )
-        taints = (Taint("pool", "NoSchedule", "a100"),)
-        writer.write(
-            CLUSTER,
-            NodeSpec(
-                name="gpu-0", instance_type="p4d.24xlarge", capacity=GPUS, allocatable=GPUS, taints=taints, **common
-            ),
-        )
+        writer.write(CLUSTER, node("cpu-0", "m7i.2xlarge", SIZE))
+        writer.write(CLUSTER, node("gpu-0", "p4d.24xlarge", GPUS, Taint("pool", "NoSchedule", "a100")))
         yield plane.client
         assert life.dead == ()
         life.end_all()
