@@ -39,7 +39,7 @@ def test_an_add_on_is_named_as_its_key_and_has_a_page(key: str) -> None:
     page = ROOT / "docs" / "addons" / f"{found.name}.md"
     assert page.is_file(), f"{page.relative_to(ROOT)} is missing"
     headings = {line.removeprefix("## ") for line in page.read_text().splitlines() if line.startswith("## ")}
-    assert {"Settings", "Cost", "How to tell that it works", "How it fails"} <= headings
+    assert {"Settings", "Cost", "Verification", "Troubleshooting"} <= headings
 
 
 def test_no_two_have_one_name() -> None:
