@@ -14,7 +14,7 @@ import yaml
 from slipway.fit import Memory, Workload, architectures, memory, problems
 
 FILE: Final = Path(__file__).with_name("published.yaml")
-GUIDE: Final = Path(__file__).parents[2] / "docs/guides/fit.md"
+GUIDE: Final = Path(__file__).parents[3] / "docs/guides/fit.md"
 KINDS: Final = ("cases", "misses")
 """Lists of the file, and parts of the guide."""
 UNITS: Final = {"MiB": 2**20, "GiB": 2**30, "GB": 10**9}
