@@ -81,7 +81,8 @@ def test_every_alert_has_a_page_and_every_page_an_alert() -> None:
 def test_a_page_says_what_it_means_how_to_look_and_what_to_do(name: str) -> None:
     text = (PAGES / ALERTS[name].page).read_text()
     assert text.startswith(f"# {name}\n")
-    assert [heading for heading in re.findall(r"^## (.+)$", text, re.MULTILINE)] == ["Meaning", "Diagnosis", "Mitigation"]
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings == ["Meaning", "Diagnosis", "Mitigation"]
     assert "```bash" in text
     assert len(text.splitlines()) < 60
 
