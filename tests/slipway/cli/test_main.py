@@ -106,7 +106,7 @@ def test_a_stack_without_a_file_is_refused_with_those_that_there_are(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", "production"]) == EXIT_REFUSED
-    assert "There are: dev, prod, staging." in capsys.readouterr().err
+    assert "Available stacks: dev, prod, staging." in capsys.readouterr().err
 
 
 def test_outside_a_checkout_the_one_that_is_installed_is_meant(
