@@ -67,7 +67,7 @@ def running(spec: PoolSpec, platform: Platform | None = None) -> Running:
 
 
 def machines(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None = None) -> Iterator[Item]:
-    """Nodes of a pool: at their lowest-priced type, at the one that mostly runs, at their most expensive one.
+    """Nodes of a pool: of the lowest-priced type, of the type that mostly runs, of the most expensive type.
 
     Managed groups and NodePools may run any of their types: the floor has the lowest price, the ceiling the highest.
     """
