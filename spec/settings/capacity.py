@@ -67,7 +67,7 @@ class Mig(Model):
 
 
 class Sharing(Model):
-    """How several pods share each GPU of a pool, without memory isolation between them."""
+    """How several pods share each GPU of a pool, without hardware isolation of their memory."""
 
     mode: Literal["time-slicing", "mps"]
     """`time-slicing`: pods take turns, each with the whole memory. `mps`: pods run at the same time, each with its part

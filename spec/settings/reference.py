@@ -60,7 +60,7 @@ def _section(path: str, model: Mapping[str, Any], definitions: Mapping[str, Any]
     lines = [f"## {f'`{path}`' if path else 'Top level'}", "", _line(model["description"]), ""]
     rows = [_row(key, field, path, model, definitions, sections) for key, field in model["properties"].items()]
     if not rows:
-        return "\n".join([*lines, f"No settings: `{path.rpartition('.')[2]}: {{}}`.", ""])
+        return "\n".join([*lines, f"No settings; install it with `{path.rpartition('.')[2]}: {{}}`.", ""])
     return "\n".join([*lines, "| Key | Value | Default | Meaning |", "|---|---|---|---|", *rows, ""])
 
 
@@ -103,7 +103,7 @@ def _one(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
 
 def _names(value: Mapping[str, Any]) -> str:
     names = value["enum"]
-    return ", ".join(f"`{each}`" for each in names) if len(names) <= _MANY else "a name listed in schema.json"
+    return ", ".join(f"`{each}`" for each in names) if len(names) <= _MANY else "a value listed in schema.json"
 
 
 def _map(value: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:

@@ -62,7 +62,7 @@ def test_every_setting_has_a_meaning() -> None:
         ("environment.name", "text", "*required*"),
         ("pools.NAME.max", "whole number, from 1 to 1,000", "*the preset's*"),
         ("pools.NAME.mig", "settings", "*none*"),
-        ("pools.NAME.instanceTypes", "list: a name listed in schema.json", "*the preset's*"),
+        ("pools.NAME.instanceTypes", "list: a value listed in schema.json", "*the preset's*"),
         ("network.nat", "`single`, `per-zone`, `none`", "`single`"),
         ("network.peers", "map: network", ""),
         ("teams.NAME.retired", "true, false", "`false`"),
