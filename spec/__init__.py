@@ -1,5 +1,5 @@
-"""What is to be built, as data and pure functions: every other package may import this one, and it imports none.
+"""The specification of a platform, as data and pure functions. Every other package may import it; it imports none.
 
 From the bottom: `catalog` (dated facts) and small pure modules, `settings` (a stack file, typed and checked), `pools`
-(settings and catalog resolved), `teams` (shares of pools), `pricing` (what it costs). Nothing here imports pulumi.
+(settings and catalog resolved), `teams` (shares of pools), `pricing` (cost estimate). Nothing here imports pulumi.
 """

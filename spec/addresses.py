@@ -1,4 +1,4 @@
-"""How many VPC addresses a node takes, with the CNI's prefix delegation on."""
+"""VPC addresses of a node, with prefix delegation of the VPC CNI."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ WARM_PREFIXES: Final = 1
 
 
 class HasMaxPods(Protocol):
-    """Anything that bounds the pods of a node."""
+    """Anything with a maximum number of pods per node."""
 
     @property
     def max_pods(self) -> int:
-        """Pods a node, at most."""
+        """Maximum number of pods per node."""
         ...
 
 

@@ -16,25 +16,25 @@ _BINARY: Final = {f"{letter}i": Decimal(1024) ** power for power, letter in enum
 _DECIMAL: Final = {letter: Decimal(1000) ** power for power, letter in enumerate("kMGTPE", start=1)}
 _SMALL: Final = {letter: Decimal(1000) ** -power for power, letter in enumerate("mun", start=1)}
 _UNITS: Final = {"": Decimal(1), **_SMALL, **_BINARY, **_DECIMAL}
-# Two digits of exponent are enough for anything that is counted. Kubernetes takes more.
+# Two digits of exponent are enough for anything that is counted; Kubernetes accepts more.
 _FORM: Final = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))(?:([eE][+-]?[0-9]{1,2})|([a-zA-Z]*))")
 
 
 def parse(quantity: str | int) -> Decimal:
-    """A quantity in its base unit: cores, bytes, pieces.
+    """A quantity in its base unit: cores, bytes, items.
 
     Raises:
-        ValueError: For text that is no quantity.
+        ValueError: The text is not a quantity.
     """
-    found = _FORM.fullmatch(str(quantity))
-    if found is None or (found[3] or "") not in _UNITS:
-        msg = f"{quantity!r} is no quantity of Kubernetes: write 500m, 4, 16Gi"
+    match = _FORM.fullmatch(str(quantity))
+    if match is None or (match[3] or "") not in _UNITS:
+        msg = f"{quantity!r} is not a Kubernetes quantity: write it like 500m, 4 or 16Gi"
         raise ValueError(msg)
-    return Decimal(found[1] + (found[2] or "")) * _UNITS[found[3] or ""]
+    return Decimal(match[1] + (match[2] or "")) * _UNITS[match[3] or ""]
 
 
 def is_amount(text: object) -> bool:
-    """Whether it is a quantity that somebody can ask for: one that `parse` understands and that is not negative."""
+    """Whether it is a quantity that can be requested: one that `parse` understands and that is not negative."""
     if not isinstance(text, str | int) or isinstance(text, bool):
         return False
     try:
@@ -49,14 +49,14 @@ def to_mebibytes(quantity: str | int) -> Decimal:
 
 
 def written(amount: Decimal) -> str:
-    """An amount as the API server takes it: whole, else in thousandths, rounded up."""
+    """An amount in a form that the API server accepts: whole, else in thousandths, rounded up."""
     if amount == amount.to_integral_value():
         return f"{amount.to_integral_value():f}"
     return f"{(amount * 1000).to_integral_value(ROUND_CEILING):f}m"
 
 
 def readable(name: str, amount: Decimal) -> str:
-    """An amount of a resource as a person writes it: cores with three digits at most, memory in GiB."""
+    """An amount of a resource for a reader: cores with at most three digits, memory in GiB."""
     if name == "memory" or name.startswith("hugepages"):
         return f"{amount / 2**30:.1f} GiB"
     return f"{amount.normalize():f}"
@@ -69,7 +69,7 @@ _STEP: Final = 1024
 _MILLI: Final = 1000
 
 Amounts = Mapping[str, int]
-"""By resource: `cpu` in millicores, `memory` in MiB, extended resources in pieces."""
+"""By resource: `cpu` in millicores, `memory` in MiB, extended resources in items."""
 
 
 def quantity(resource: str, amount: int) -> str:
@@ -99,5 +99,5 @@ def total(parts: Iterable[Amounts]) -> dict[str, int]:
 
 
 def percent(amounts: Amounts, share: int) -> dict[str, int]:
-    """A part of every amount, rounded up: a share of what is there is never nothing."""
+    """A part of every amount, rounded up, so that a share of something is never zero."""
     return {resource: -(-amount * share // 100) for resource, amount in amounts.items()}

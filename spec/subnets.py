@@ -1,8 +1,8 @@
-"""Which range each subnet gets: a pure function of the VPC's range and the zone's letter.
+"""Ranges of the subnets: a pure function of the VPC's range and the zone's letter.
 
-The VPC is cut in eight equal slots. Slots 0 to 6 belong to the zones `a` to `g` by letter (us-east-1 has six, the most
-of any region), whether in use or not: adding a zone later moves nothing. Slot 7 is cut in eight again, one small
-public subnet for each zone, for NAT gateways and load balancers.
+The VPC is divided into eight equal slots. Slots 0 to 6 belong to the zones `a` to `g` by letter (us-east-1 has six, the
+most of any region), whether in use or not: adding a zone later moves nothing. Slot 7 is divided into eight again, one
+small public subnet for each zone, for NAT gateways and load balancers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from spec.naming import zone_letter
 SLOT_BITS: Final = 3
 PUBLIC_SLOT: Final = 7
 AWS_RESERVED: Final = 5
-"""Addresses that AWS keeps in every subnet (VPC User Guide, "Subnet sizing")."""
+"""Addresses that AWS reserves in every subnet (VPC User Guide, "Subnet sizing")."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ZoneRanges:
 
     @property
     def pod_addresses(self) -> int:
-        """Addresses that pods of this zone can have."""
+        """Addresses that are available to pods of this zone."""
         return (self.pods or self.private).num_addresses - AWS_RESERVED
 
 

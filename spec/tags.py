@@ -1,4 +1,4 @@
-"""Tags of every resource: who owns it, who pays, and what made it."""
+"""Tags of every resource: owner, cost center, and the tool that manages it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ COMPUTED_TAGS: Final = frozenset({"environment", "owner", "cost-center", "manage
 
 
 def platform_tags(environment: str, owner: str, cost_center: str, more: Mapping[str, str]) -> dict[str, str]:
-    """Tags that the AWS provider puts on everything, sorted by key so that no diff comes from order."""
+    """Tags that the AWS provider sets on every resource, sorted by key so that order causes no diff."""
     tags = {
         "environment": environment,
         "owner": owner,

@@ -12,38 +12,38 @@ from spec.catalog.document import Source, load, source
 
 @dataclass(frozen=True)
 class Pin:
-    """A version for one Kubernetes version, and how sure it is."""
+    """A version for one Kubernetes version, and how reliable its source is."""
 
     version: str
     source: Source
     confidence: Literal["observed", "configured"]
-    """`observed`: seen active on such a cluster, or offered for it by the EKS API; `configured`: others wrote it so."""
+    """`observed`: seen active on such a cluster, or offered for it by the EKS API; `configured`: only set in a file."""
 
 
 @dataclass(frozen=True)
 class AddonFacts:
-    """What is known of one add-on."""
+    """Facts about one add-on."""
 
     name: str
-    """As EKS calls it."""
+    """Name in EKS."""
     namespace: str
     service_accounts: tuple[str, ...]
     """Accounts of its pods; the first is the one that calls AWS."""
     policy: str | None
-    """Path and name of AWS's managed policy for it; None where it calls nothing or AWS has none."""
+    """Path and name of its AWS managed policy; None if it does not call AWS or AWS has none."""
     calls_aws: bool
     """Whether its pods call AWS with a role of their own."""
     before_compute: bool
     """Nodes or pods can't start well without it: install it before the first node group."""
     needs_nodes: bool
-    """It becomes ACTIVE only when a node takes its pods: install it after the first node group."""
+    """It becomes ACTIVE only when its pods run on a node: install it after the first node group."""
     why: str
     """Reason for the order."""
     pins: Mapping[str, Pin]
-    """Pinned version by Kubernetes version; AWS's default where it has none."""
+    """Pinned version by Kubernetes version; AWS's default if there is none."""
 
     def version(self, kubernetes: str) -> str | None:
-        """Pinned version for a Kubernetes version; None where AWS's default is to be taken."""
+        """Pinned version for a Kubernetes version; None if AWS's default applies."""
         pin = self.pins.get(kubernetes)
         return pin.version if pin else None
 
@@ -82,7 +82,7 @@ ADDONS: Final[Mapping[str, AddonFacts]] = MappingProxyType(
 
 
 def get(name: str) -> AddonFacts:
-    """Return the add-on of that name; a KeyError lists those there are."""
+    """Return the add-on of that name; a KeyError lists the known ones."""
     if name not in ADDONS:
         message = f"the catalog has no add-on {name!r}: it has {', '.join(ADDONS)}"
         raise KeyError(message)

@@ -1,4 +1,4 @@
-"""Operating systems of nodes, as managed node groups, Karpenter and Systems Manager name them."""
+"""Operating systems of nodes, in the names of managed node groups, Karpenter and Systems Manager."""
 
 from __future__ import annotations
 

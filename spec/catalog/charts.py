@@ -1,4 +1,4 @@
-"""Pins of everything that comes as a Helm chart, each with the place and the day on which it was found."""
+"""Pinned versions of all Helm charts, each with its source and release date."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class ChartRef:
     Attributes:
         chart: Name in its repository, or a whole `oci://` reference.
         repository: URL of the repository; None for an `oci://` reference.
-        version: Exact version, written as its publisher does (with `v` or without).
-        released: Day of the release.
-        source: Where version and day were read.
+        version: Exact version, in the publisher's spelling (with `v` or without).
+        released: Date of the release.
+        source: Where version and date were read.
     """
 
     chart: str
@@ -28,7 +28,7 @@ class ChartRef:
 
     @property
     def name(self) -> str:
-        """Name of the chart alone: `kueue` of `oci://registry.k8s.io/kueue/charts/kueue`."""
+        """Name of the chart without its registry: `kueue` of `oci://registry.k8s.io/kueue/charts/kueue`."""
         return self.chart.rpartition("/")[2]
 
 
@@ -66,7 +66,7 @@ CLUSTER_AUTOSCALER_IMAGES: Final[Mapping[str, str]] = {
 }
 """Image by Kubernetes minor version: the autoscaler simulates the scheduler of one version (its README, "Releases").
 Tags published at registry.k8s.io as of 2026-07 (github.com/kubernetes/k8s.io, images of autoscaling; 2025-11 up to
-1.34). A version that is not here takes the chart's own."""
+1.34). For other versions the chart's default applies."""
 
 # GPUs and network adapters
 
@@ -105,10 +105,10 @@ GATEWAY_CRDS: Final = ChartRef(
     chart="oci://docker.io/envoyproxy/gateway-crds-helm",
     version="v1.8.2",
     released=date(2026, 8, 1),
-    source="gateway.envoyproxy.io, Install with Helm (v1.8), read 2026-11; the day is that of the page, about",
+    source="gateway.envoyproxy.io, Install with Helm (v1.8), read 2026-11; the date is about that of the page",
 )
-"""The project itself publishes YAML alone. This chart of Envoy Gateway carries the same CRDs, and those of Envoy only
-where asked for."""
+"""The project itself publishes only YAML. This chart of Envoy Gateway has the same CRDs, and those of Envoy only on
+request."""
 KEDA: Final = ChartRef(
     chart="keda",
     repository="https://kedacore.github.io/charts",
@@ -169,14 +169,14 @@ KSERVE: Final = ChartRef(
     released=date(2026, 8, 6),
     source=_KSERVE_SOURCE,
 )
-"""Always the version of the CRDs. KServe's own runtimes (kserve-runtime-configs) are not installed: they take images by
-`latest` and ask for no GPU, so the platform brings its own."""
+"""Always the version of the CRDs. KServe's own runtimes (kserve-runtime-configs) are not installed: their images are
+tagged `latest` and they request no GPU, so the platform has its own."""
 KNATIVE_OPERATOR: Final = ChartRef(
     chart="knative-operator",
     repository="https://knative.github.io/operator",
     version="v1.21.1",
     released=date(2026, 2, 17),
-    source="github.com/kserve/kserve, kserve-deps.env: the version with which KServe is tested; the day is about",
+    source="github.com/kserve/kserve, kserve-deps.env: the version that KServe is tested with; approximate date",
 )
 
 # Observability, cost and tracking

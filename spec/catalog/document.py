@@ -1,4 +1,4 @@
-"""Reading of the catalog's data files."""
+"""Reading the catalog's data files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Final
 
 import yaml
 
-# libyaml's loader where PyYAML was built with it: about ten times faster, and the catalog is read at every command.
+# libyaml's loader if PyYAML was built with it: about ten times faster, and every command reads the catalog.
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a fact comes from, and the day on which it was so."""
+    """Source of a fact, and the date on which it was true."""
 
     text: str
     day: date
@@ -26,7 +26,7 @@ class Source:
 
 @cache
 def load(file: str) -> Mapping[str, Any]:
-    """Read `data/<file>`, JSON or YAML by its suffix; the result is shared, so it is not to be changed."""
+    """Read `data/<file>`, JSON or YAML by its suffix; the result is cached, so don't change it."""
     text = (files("spec.catalog") / "data" / file).read_text(encoding="utf-8")
     if file.endswith(".json"):
         document: Mapping[str, Any] = json.loads(text)
@@ -36,6 +36,6 @@ def load(file: str) -> Mapping[str, Any]:
 
 
 def source(entry: Mapping[str, Any]) -> Source:
-    """Take `source` and `date` of a file or of one entry in it."""
+    """Read `source` and `date` of a file or of one entry in it."""
     day = entry["date"]
     return Source(entry["source"], day if isinstance(day, date) else date.fromisoformat(day))

@@ -12,25 +12,25 @@ from spec.catalog.document import Source, load, source
 
 @dataclass(frozen=True)
 class GpuModel:
-    """One model of GPU, in the variant that EC2 has."""
+    """One GPU model, in the variant that EC2 offers."""
 
     name: str
-    """Key of the model, with its memory where there are variants: `A100-40GB`."""
+    """Key of the model, with its memory if there are variants: `A100-40GB`."""
     ec2_name: str
     """Name in EC2's DescribeInstanceTypes: `A100`."""
     memory_mib: int
-    """Memory as EC2 reports it, in MiB; the driver leaves a little less to programs."""
+    """Memory as EC2 reports it, in MiB; slightly less is available to programs."""
     architecture: Literal["turing", "ampere", "ada", "hopper", "blackwell"]
     accelerator: str
     """Value of the node label `accelerator`: `nvidia-a100` for both variants of the A100."""
     mig: Literal["none", "reboot", "live"]
-    """Whether it can be cut by Multi-Instance GPU, and whether the node must reboot for that."""
+    """Whether it supports Multi-Instance GPU, and whether the node must reboot to enable it."""
     pci_ids: tuple[str, ...]
-    """Device and vendor id as in mig-parted's `device-filter`."""
+    """Device and vendor ID as in mig-parted's `device-filter`."""
 
     @property
     def mig_capable(self) -> bool:
-        """Whether the GPU can be cut by MIG."""
+        """Whether the GPU supports MIG."""
         return self.mig != "none"
 
 
@@ -54,7 +54,7 @@ GPUS: Final[Mapping[str, GpuModel]] = MappingProxyType(
 
 
 def get(name: str) -> GpuModel:
-    """Return the model of that name; a KeyError lists those there are."""
+    """Return the model of that name; a KeyError lists the known ones."""
     if name not in GPUS:
         message = f"the catalog has no GPU {name!r}: it has {', '.join(GPUS)}"
         raise KeyError(message)
@@ -62,7 +62,7 @@ def get(name: str) -> GpuModel:
 
 
 def by_ec2(ec2_name: str, memory_mib: int) -> GpuModel:
-    """Return the model that EC2 reports under this name with this memory; KeyError where the catalog has none."""
+    """Return the model that EC2 reports under this name with this memory; KeyError if the catalog has none."""
     for model in GPUS.values():
         if (model.ec2_name, model.memory_mib) == (ec2_name, memory_mib):
             return model

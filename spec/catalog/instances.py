@@ -15,16 +15,17 @@ _EC2: Final = load("ec2-types.json")
 _KARPENTER: Final = load("karpenter.json")
 SOURCES: Final[tuple[Source, ...]] = (source(_EC2), source(_KARPENTER))
 OFFERING_REGIONS: Final = frozenset(_EC2["regions"])
-"""Regions of which it is known which types they offer; of other regions nothing is known."""
+"""Regions whose offered types are known; about other regions nothing is known."""
 
-# What Karpenter keeps back on every node (karpenter-provider-aws v1.14.1, pkg/providers/instancetype/types.go): 7.5
+# What Karpenter reserves on every node (karpenter-provider-aws v1.14.1, pkg/providers/instancetype/types.go): 7.5
 # percent of memory for the hypervisor and the operating system, 100 MiB before the kubelet evicts, and kube-reserved of
-# 255 MiB and 11 MiB a pod. It gives what the pages of Karpenter's documentation list, for all 18 types compared.
+# 255 MiB and 11 MiB a pod. The result equals the pages of Karpenter's documentation for all 18 types that were
+# compared.
 _VM_OVERHEAD_PERMILLE: Final = 75
 _EVICTION_MIB: Final = 100
 _RESERVED_MIB: Final = 255
 _RESERVED_MIB_PER_POD: Final = 11
-# Millicores kept back of the first, the second, the third and fourth, and each further vCPU (same source).
+# Millicores reserved of the first, the second, the third and fourth, and each further vCPU (same source).
 _CPU_STEPS: Final = ((1, 60.0), (1, 10.0), (2, 5.0))
 _CPU_REST: Final = 2.5
 
@@ -45,25 +46,25 @@ class InstanceType:
     gpu_memory_mib: int
     """Memory of one GPU."""
     efa_interfaces: int
-    """Elastic Fabric Adapters that it takes at most, one on each of `efa_cards`."""
+    """Maximum number of Elastic Fabric Adapters, one on each of `efa_cards`."""
     efa_cards: tuple[int, ...]
-    """Network cards that take an EFA; all but card 0 on p6-b300."""
+    """Network cards that support an EFA; all but card 0 on p6-b300."""
     network_cards: int
     network_mbps: int
-    """Sustained bandwidth of all cards together, as in Karpenter's generated table; for p5e.48xlarge as EC2 has it."""
+    """Sustained bandwidth of all cards together, from Karpenter's generated table; of p5e.48xlarge from EC2."""
     enis: int
     """Network interfaces on all cards together."""
     primary_card_enis: int
-    """Network interfaces on card 0, the only ones from which the VPC CNI gives addresses to pods."""
+    """Network interfaces on card 0, the only ones from which the VPC CNI assigns addresses to pods."""
     ipv4_per_eni: int
     nvme_gb: int
-    """Local NVMe in GB (10^9 bytes); 0 where there is none."""
+    """Local NVMe in GB (10^9 bytes); 0 if there is none."""
     max_pods: int
-    """Pods a node holds without prefix delegation, as EKS and Karpenter compute it."""
+    """Maximum number of pods without prefix delegation, as EKS and Karpenter compute it."""
     markets: frozenset[str]
     """How EC2 sells it: `on-demand`, `spot`, `capacity-block`."""
     usd_per_hour: Decimal | None
-    """On-demand, Linux, us-east-1; None where that is not sold."""
+    """On-demand, Linux, us-east-1; None if it is not sold on demand."""
     zone_ids: Mapping[str, tuple[str, ...]] = field(hash=False)
     """IDs of the zones that offer it, by region, for `OFFERING_REGIONS`."""
 
@@ -73,12 +74,12 @@ class InstanceType:
         return frozenset(self.zone_ids)
 
     def offered_in(self, region: str) -> bool | None:
-        """Tell whether a region offers the type; None where nothing is known of the region."""
+        """Whether a region offers the type; None if nothing is known about the region."""
         return region in self.zone_ids if region in OFFERING_REGIONS else None
 
     @property
     def allocatable_cpu_millis(self) -> int:
-        """Millicores that pods can have, as Karpenter reckons."""
+        """Millicores that are allocatable to pods, as Karpenter computes them."""
         rest, kept = self.vcpus, 0.0
         for count, millis in _CPU_STEPS:
             step = min(rest, count)
@@ -87,11 +88,11 @@ class InstanceType:
 
     @property
     def allocatable_memory_mib(self) -> int:
-        """MiB that pods can have, as Karpenter reckons at `max_pods`."""
+        """MiB that are allocatable to pods, as Karpenter computes them at `max_pods`."""
         return self.allocatable_memory_at(self.max_pods)
 
     def allocatable_memory_at(self, max_pods: int) -> int:
-        """MiB that pods can have on a node set up for that many pods."""
+        """MiB that are allocatable to pods on a node with that maximum number of pods."""
         usable = self.memory_mib * (1000 - _VM_OVERHEAD_PERMILLE) // 1000
         return usable - _EVICTION_MIB - _RESERVED_MIB - _RESERVED_MIB_PER_POD * max_pods
 
@@ -117,7 +118,7 @@ def _instance(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[s
         primary_card_enis=shape["primary_card_enis"],
         ipv4_per_eni=shape["ipv4_per_eni"],
         nvme_gb=shape["nvme_gb"],
-        # One address of each interface is its own; two pods on the host's network need none (EKS User Guide, "Choose an
+        # Each interface uses one address itself; two pods on the host network need none (EKS User Guide, "Choose an
         # optimal Amazon EC2 node instance type").
         max_pods=shape["primary_card_enis"] * (shape["ipv4_per_eni"] - 1) + 2,
         markets=frozenset(shape["markets"]),
@@ -144,17 +145,17 @@ def find(name: str) -> InstanceType | None:
 
 
 def closest(name: str) -> str | None:
-    """Return the name most like a mistyped one, or None where none is near."""
+    """Return the name most similar to a mistyped one; None if none is similar."""
     near = get_close_matches(name.lower(), ALL, n=1, cutoff=0.6)
     return near[0] if near else None
 
 
 def get(name: str) -> InstanceType:
-    """Return the type of that name; a KeyError says which name is nearest."""
-    found = find(name)
-    if found is None:
+    """Return the type of that name; a KeyError suggests the most similar name."""
+    kind = find(name)
+    if kind is None:
         near = closest(name)
         hint = f"did you mean {near!r}?" if near else f"it has {', '.join(names())}"
         message = f"the catalog has no instance type {name!r}: {hint}"
         raise KeyError(message)
-    return found
+    return kind

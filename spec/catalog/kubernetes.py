@@ -1,4 +1,4 @@
-"""Kubernetes versions of EKS: how long each is supported, and which may go with which."""
+"""Kubernetes versions of EKS: their support periods, and the version skew between nodes and control plane."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MINOR: Final = re.compile(r"1\.(\d{1,3})")
 
 @dataclass(frozen=True)
 class EksVersion:
-    """A minor version, and the days on which its support changes; from that day (UTC) on, the next stage holds."""
+    """A minor version, and the dates on which its support changes; from that date (UTC), the next stage applies."""
 
     name: str
     released: date
@@ -32,7 +32,7 @@ class EksVersion:
 _DOCUMENT: Final = load("kubernetes.yaml")
 SOURCE: Final[Source] = source(_DOCUMENT)
 DEFAULT: Final[str] = _DOCUMENT["default"]
-"""Version for stacks that name none."""
+"""Version of stacks that set none."""
 VERSIONS: Final[Mapping[str, EksVersion]] = MappingProxyType(
     {name: EksVersion(name, **days) for name, days in _DOCUMENT["versions"].items()}
 )
@@ -40,7 +40,7 @@ VERSIONS: Final[Mapping[str, EksVersion]] = MappingProxyType(
 
 
 def support(version: str, today: date) -> Support:
-    """Stage of support of a version on a day; `unknown` where the catalog lacks it or EKS has not released it yet."""
+    """Stage of support of a version on a date; `unknown` if the catalog lacks it or EKS has not released it yet."""
     known = VERSIONS.get(version)
     if known is None or today < known.released:
         return "unknown"
@@ -50,13 +50,13 @@ def support(version: str, today: date) -> Support:
 
 
 def minor(version: str) -> int | None:
-    """Return the 35 of `1.35`; None for what is not a minor version of Kubernetes 1."""
+    """Return the 35 of `1.35`; None for text that is not a minor version of Kubernetes 1."""
     match = _MINOR.fullmatch(version)
     return int(match[1]) if match else None
 
 
 def next_minor(version: str) -> str:
-    """Version after this one; EKS upgrades a control plane by one minor version at a time (EKS User Guide)."""
+    """The version after this one; EKS upgrades a control plane by one minor version at a time (EKS User Guide)."""
     number = minor(version)
     if number is None:
         message = f"{version!r} is not a Kubernetes minor version: write it like 1.35"
@@ -65,6 +65,6 @@ def next_minor(version: str) -> str:
 
 
 def skew(node: str, control_plane: str) -> int | None:
-    """Minor versions that nodes are behind their control plane, negative when ahead; None if either is no version."""
+    """Minor versions that nodes are behind their control plane, negative if ahead; None if either is not a version."""
     of_node, of_plane = minor(node), minor(control_plane)
     return None if of_node is None or of_plane is None else of_plane - of_node

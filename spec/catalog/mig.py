@@ -1,4 +1,4 @@
-"""Geometry of Multi-Instance GPU: which profiles a GPU has, and which mixes of them fit on it."""
+"""Geometry of Multi-Instance GPU: the profiles of a GPU, and the combinations of them that fit."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from spec.catalog.document import Source, load, source
 _DOCUMENT: Final = load("mig.yaml")
 SOURCE: Final[Source] = source(_DOCUMENT)
 COMPUTE_SLICES: Final[int] = _DOCUMENT["compute_slices"]
-"""Compute slices of a GPU that can do MIG."""
+"""Compute slices of a GPU that supports MIG."""
 MEMORY_SLICES: Final[int] = _DOCUMENT["memory_slices"]
-"""Memory slices of a GPU that can do MIG."""
+"""Memory slices of a GPU that supports MIG."""
 DISABLED: Final = "all-disabled"
 BALANCED: Final = "all-balanced"
 OWN: Final = "slipway"
-"""Begins the names of layouts that are not mig-parted's."""
+"""Prefix of the names of layouts that are not mig-parted's."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """One way to cut an instance out of a GPU."""
+    """Size of a GPU instance."""
 
     name: str
-    """As NVIDIA writes it: `1g.10gb`, `1g.10gb+me` with the media engines."""
+    """NVIDIA's name: `1g.10gb`, `1g.10gb+me` with the media engines."""
     compute: int
-    """Compute slices it takes."""
+    """Compute slices of an instance."""
     memory: int
-    """Memory slices it takes."""
+    """Memory slices of an instance."""
     maximum: int
-    """Instances of it that fit on one GPU alone."""
+    """Maximum number of instances on one GPU."""
     starts: tuple[int, ...]
     """Memory slices at which an instance can start."""
 
@@ -55,17 +55,17 @@ PROFILES: Final[Mapping[str, Mapping[str, Profile]]] = MappingProxyType(
 
 
 def is_capable(gpu: str) -> bool:
-    """Tell whether the GPU model can be cut by MIG."""
+    """Whether the GPU model supports MIG."""
     return gpus.get(gpu).mig_capable
 
 
 def resource_name(profile: str) -> str:
-    """Extended resource that the device plugin offers for a profile with `migStrategy: mixed`."""
+    """Extended resource of the device plugin for a profile with `migStrategy: mixed`."""
     return f"nvidia.com/mig-{profile.replace('+', '.')}"
 
 
 def resources(layout: Mapping[str, int], count: int) -> dict[str, int]:
-    """Extended resources of a node with `count` GPUs, each cut by `layout`; whole GPUs where the layout is empty."""
+    """Extended resources of a node with `count` GPUs, partitioned by `layout`; whole GPUs if the layout is empty."""
     if not layout:
         return {"nvidia.com/gpu": count}
     return {resource_name(profile): instances * count for profile, instances in sorted(layout.items())}
@@ -78,7 +78,7 @@ def uniform_layouts(gpu: str) -> dict[str, dict[str, int]]:
 
 
 def balanced_layout(gpu: str) -> dict[str, int] | None:
-    """Return what mig-parted makes of `all-balanced` on this GPU; None where it can't do MIG."""
+    """mig-parted's layout `all-balanced` on this GPU; None if it does not support MIG."""
     kinds = _DOCUMENT["profiles"].get(gpu)
     return {kinds[kind]: count for kind, count in _DOCUMENT["balanced"].items()} if kinds else None
 
@@ -98,16 +98,15 @@ def named_layout(name: str, gpu: str) -> dict[str, int] | None:
 def own_name(layout: Mapping[str, int]) -> str:
     """Name of a layout that mig-parted has no name for: `slipway-3x1g.5gb-1x3g.20gb`.
 
-    The name tells the layout, so that a changed layout is a changed node label, on which alone the MIG manager acts,
-    and so that pools with one layout share it.
+    The name contains the layout, so that a changed layout changes the node label, which is all that the MIG manager
+    watches, and so that pools with the same layout share it.
     """
     parts = (f"{count}x{profile.replace('+', '.')}" for profile, count in sorted(layout.items()))
     return "-".join([OWN, *parts])
 
 
 def layout_of(name: str, gpu: str) -> dict[str, int] | None:
-    """Instances by profile of a layout by the name in a node's label, mig-parted's or one of `own_name`; None for
-    others."""
+    """Instances by profile of a layout that mig-parted or `own_name` names in a node's label; None for other names."""
     own, *parts = name.split("-")
     if own != OWN:
         return named_layout(name, gpu)
@@ -122,32 +121,32 @@ def layout_of(name: str, gpu: str) -> dict[str, int] | None:
 
 
 def layout_problem(gpu: str, layout: Mapping[str, int]) -> str | None:
-    """Tell why one GPU can't be cut by `layout` (instances by profile), or None where it can."""
+    """Why one GPU can't be partitioned by `layout` (instances by profile); None if it can."""
     profiles = PROFILES.get(gpu)
     if profiles is None:
-        return f"{gpu} can't do MIG"
+        return f"{gpu} does not support MIG"
     unknown = sorted(set(layout) - set(profiles))
     if unknown:
         return f"{gpu} has no profile {', '.join(unknown)}: it has {', '.join(profiles)}"
     if not layout or min(layout.values()) < 1:
-        return "a layout names at least one profile, and at least one instance of each"
+        return "a layout needs at least one profile, and at least one instance of each"
     for name, count in layout.items():
         if count > profiles[name].maximum:
-            return f"one {gpu} holds at most {profiles[name].maximum} of {name}, and {count} were asked for"
+            return f"one {gpu} holds at most {profiles[name].maximum} of {name}, and {count} are requested"
     wanted = [profiles[name] for name, count in layout.items() for _ in range(count)]
     compute, memory = sum(p.compute for p in wanted), sum(p.memory for p in wanted)
     if compute > COMPUTE_SLICES or _starts(sorted(wanted, key=lambda p: -p.memory), 0) is None:
         return (
             f"a GPU has {COMPUTE_SLICES} compute and {MEMORY_SLICES} memory slices, "
-            f"and these instances, which take {compute} and {memory}, do not fit"
+            f"and these instances, which need {compute} and {memory}, do not fit"
         )
     return None
 
 
 def _starts(wanted: Sequence[Profile], taken: int) -> tuple[int, ...] | None:
-    """Find a start for each instance so that none overlap, or None; `taken` has a bit for each memory slice in use.
+    """A start for each instance so that none overlap, or None; `taken` has a bit for each memory slice in use.
 
-    Every placement is tried: of 7 instances at most, with 7 starts at most.
+    It tries every placement: at most 7 instances, with at most 7 starts each.
     """
     if not wanted:
         return ()

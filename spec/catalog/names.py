@@ -1,4 +1,4 @@
-"""Limits of names: how long, and of which characters."""
+"""Limits of names: length and characters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AUTONAME_SUFFIX: Final = 8
 
 @dataclass(frozen=True)
 class NameLimit:
-    """What a kind of name may be."""
+    """Limits of one kind of name."""
 
     kind: str
     shortest: int
@@ -24,18 +24,18 @@ class NameLimit:
     pattern: str
     """Regular expression for the whole name."""
     origin: str
-    """Where the bound is written: `botocore` shape, or the words of the documentation."""
+    """Source of the limit: `botocore` shape, or a quotation of the documentation."""
 
     def problem(self, name: str, *, autonamed: bool = False) -> str | None:
-        """Tell what is wrong with a name, or with it and Pulumi's suffix; None where nothing is."""
+        """What is wrong with a name, optionally with Pulumi's suffix; None if it is valid."""
         length = len(name) + (AUTONAME_SUFFIX if autonamed else 0)
         if length > self.longest:
-            suffix = f", {AUTONAME_SUFFIX} of them Pulumi's suffix" if autonamed else ""
+            suffix = f", of which Pulumi's suffix has {AUTONAME_SUFFIX}" if autonamed else ""
             return f"a name of kind {self.kind} has at most {self.longest} characters: {name!r} has {length}{suffix}"
         if length < self.shortest:
             return f"a name of kind {self.kind} has at least {self.shortest} characters: {name!r} has {length}"
         if not re.fullmatch(self.pattern, name):
-            return f"a name of kind {self.kind} matches {self.pattern}: {name!r} does not"
+            return f"a name of kind {self.kind} must match {self.pattern}: {name!r} does not"
         return None
 
 
@@ -65,5 +65,5 @@ def limit(kind: str) -> NameLimit:
 
 
 def problem(kind: str, name: str, *, autonamed: bool = False) -> str | None:
-    """Tell what is wrong with a name of a kind; None where nothing is."""
+    """What is wrong with a name of a kind; None if it is valid."""
     return limit(kind).problem(name, autonamed=autonamed)

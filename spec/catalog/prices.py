@@ -1,7 +1,7 @@
-"""Prices of what a stack pays for besides instances, in USD; those of instances are with their types.
+"""Prices of everything that a stack pays for except instances, in USD; prices of instances are with their types.
 
-A file for each region: `prices.yaml` is `REGION`'s and kept by hand with a source for each price; `slipway prices
-refresh` writes others beside it, `prices-<region>.yaml`, from AWS's own price list.
+One file per region: `prices.yaml` is `REGION`'s and maintained by hand with a source for each price; `slipway prices
+refresh` writes the others, `prices-<region>.yaml`, from AWS's own price list.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ from spec.catalog import instances
 from spec.catalog.document import Source, load, source
 
 HOURS_PER_MONTH: Final = Decimal(730)
-"""Hours of a month in AWS's own calculators (365 days of 24 hours, over 12)."""
+"""Hours of a month in AWS's calculators (365 days of 24 hours, over 12)."""
 ON_DEMAND_SOURCE: Final = next(each for each in instances.SOURCES if "karpenter" in each.text.lower())
 """Source of the on-demand prices that are with the instance types."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """What one unit costs on-demand."""
+    """On-demand price of one unit."""
 
     usd: Decimal
     unit: str
     """`hour`, `zone-hour`, `LCU-hour`, `month`, `GB`, `GB-month`, `request`, `IOPS-month`, `MiBps-month`."""
     source: Source
     per: int = 1
-    """Units that the price is for: a million requests."""
+    """Number of units of the price: a million requests."""
 
     @property
     def monthly(self) -> Decimal:
-        """Price of one unit for a month; what is billed by the GB is as it is."""
+        """Price of one unit for a month; a price per GB stays as it is."""
         return self.usd / self.per * (HOURS_PER_MONTH if self.unit.endswith("hour") else 1)
 
     @property
     def hourly(self) -> Decimal:
-        """Price of one unit for an hour; of what is billed by use, of one unit a month."""
+        """Price of one unit for an hour; for billing by use, of one unit a month."""
         return self.usd / self.per / (1 if self.unit.endswith("hour") else HOURS_PER_MONTH)
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """`0.045 USD a GB`, `0.40 USD for 1,000,000 requests`."""
         return f"{self.usd} USD a {self.unit}" if self.per == 1 else f"{self.usd} USD for {self.per:,} {self.unit}s"
 
 
 @dataclass(frozen=True)
 class SpotDiscount:
-    """Share of the on-demand price that Spot saves: a range, because the price moves."""
+    """Share of the on-demand price that Spot saves: a range, because the price changes."""
 
     low: Decimal
     high: Decimal
     types: Mapping[str, Decimal]
-    """What the source lists, by instance type."""
+    """Discounts of the source, by instance type."""
     source: Source
 
 
@@ -67,26 +67,26 @@ class Book:
 
     region: str
     prices: Mapping[str, Price]
-    """Prices by what they are for."""
+    """Prices by item."""
     unpriced: Mapping[str, str]
-    """What has no dated price, and why: to be shown as unpriced, never as zero."""
+    """Items without a dated price, and the reason: shown as unpriced, never as zero."""
     spot: SpotDiscount
     on_demand: Mapping[str, Price] = field(default_factory=dict)
-    """Prices of instance types that the file itself has."""
+    """Prices of instance types in the file itself."""
 
     def get(self, name: str) -> Price:
-        """Return the price of that name; a KeyError says why there is none."""
+        """Return the price of that name; a KeyError gives the reason if there is none."""
         if name not in self.prices:
             message = f"the catalog has no price for {name!r}: {self.why(name)}"
             raise KeyError(message)
         return self.prices[name]
 
     def why(self, name: str) -> str:
-        """Why there is no price of that name."""
+        """Reason why there is no price of that name."""
         return self.unpriced.get(name, f"it has {', '.join(self.prices)}")
 
     def instance(self, name: str) -> Price | None:
-        """What a type costs on demand for an hour, Linux; None where that is not sold or not known."""
+        """On-demand price of a type for an hour, Linux; None if it is not sold or not known."""
         if name in self.on_demand:
             return self.on_demand[name]
         known = instances.find(name)
@@ -96,7 +96,7 @@ class Book:
 
 
 def read(document: Mapping[str, Any]) -> Book:
-    """The book of a file of prices."""
+    """The price book of one file."""
     spot = document["spot"]
     return Book(
         region=document["region"],
@@ -124,7 +124,7 @@ def _prices(entries: Mapping[str, Any]) -> Mapping[str, Price]:
 HERE: Final = read(load("prices.yaml"))
 """Prices of `REGION`."""
 REGION: Final = HERE.region
-"""The one region whose prices are always there."""
+"""The one region whose prices are always available."""
 PRICES: Final = HERE.prices
 UNPRICED: Final = HERE.unpriced
 SPOT: Final = HERE.spot
@@ -132,7 +132,7 @@ SPOT: Final = HERE.spot
 
 @cache
 def book(region: str) -> Book:
-    """Prices of a region; those of `REGION` where it has no file, which `Book.region` then says."""
+    """Prices of a region; those of `REGION` if it has no file, as `Book.region` then shows."""
     name = f"prices-{region}.yaml"
     if region == REGION or not (files("spec.catalog") / "data" / name).is_file():
         return HERE
@@ -140,5 +140,5 @@ def book(region: str) -> Book:
 
 
 def get(name: str) -> Price:
-    """Return the price of that name in `REGION`; a KeyError says why there is none."""
+    """Return the price of that name in `REGION`; a KeyError gives the reason if there is none."""
     return HERE.get(name)

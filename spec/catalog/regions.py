@@ -22,9 +22,9 @@ class Region:
     """Domain of the partition's endpoints: `amazonaws.com`."""
     zones: tuple[str, ...]
     """Names of zones, sorted: those seen in some account, and the first letters for as many zone IDs as AWS lists. An
-    account may have fewer. Empty where no source tells."""
+    account may have fewer. Empty if no source lists them."""
     zone_ids: tuple[str, ...]
-    """IDs of zones: the same place in every account, while which name has which ID may differ. Empty where unknown."""
+    """IDs of zones: the same place in every account, while the name of an ID may differ. Empty if unknown."""
 
 
 _SEEN: Final = load("regions.json")
@@ -49,7 +49,7 @@ REGIONS: Final[Mapping[str, Region]] = MappingProxyType(
 
 
 def get(region: str) -> Region:
-    """Return the region of that name; KeyError where there is none."""
+    """Return the region of that name; KeyError if there is none."""
     if region not in REGIONS:
         message = f"AWS has no region {region!r} that the catalog knows: write it like us-east-1"
         raise KeyError(message)
@@ -57,7 +57,7 @@ def get(region: str) -> Region:
 
 
 def is_region(name: str) -> bool:
-    """Tell whether a region of that name exists."""
+    """Whether a region of that name exists."""
     return name in REGIONS
 
 
@@ -67,5 +67,5 @@ def partition(region: str) -> str:
 
 
 def zones(region: str) -> tuple[str, ...]:
-    """Names of zones that an account may have in a region; empty where no source tells."""
+    """Names of zones that an account may have in a region; empty if no source lists them."""
     return get(region).zones

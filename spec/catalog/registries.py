@@ -1,4 +1,4 @@
-"""Registries of container images that AWS keeps in every region."""
+"""AWS's regional registries of container images."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ ACCOUNTS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def eks_registry(region: str) -> str | None:
-    """Host of the registry with EKS's own images in a region; None where no source tells."""
+    """Host of the registry with EKS's own images in a region; None if no source lists it."""
     account = ACCOUNTS.get(region)
     return f"{account}.dkr.ecr.{region}.{regions.get(region).dns_suffix}" if account else None

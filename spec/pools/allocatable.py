@@ -1,8 +1,8 @@
-"""How much of a node is left for the pods of users: what a pod that is to start on it may ask for at most.
+"""Allocatable resources of a node: the most that a user's pod can request to start on it.
 
-Capacity is not what pods get. The hypervisor and the kernel, kube-reserved and the eviction threshold come off first
-(`InstanceType.allocatable_*`: the formula of nodeadm on AL2023 and of Karpenter alike), then the DaemonSets that run on
-every node. A pod that asks for a whole node's nominal size waits for ever, and nobody says why.
+They are less than the capacity: without the hypervisor and the kernel, kube-reserved and the eviction threshold
+(`InstanceType.allocatable_*`: the formula of both nodeadm on AL2023 and Karpenter), and without the DaemonSets that run
+on every node. A pod that requests a node's whole nominal size stays Pending without an explanation.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from spec.pools.pool_spec import PoolSpec
 
 DAEMON_CPU_MILLIS: Final = 500
 DAEMON_MEMORY_MIB: Final = 1024
-"""Kept for DaemonSets. What those of a GPU node request by default comes to some 350m and 700 MiB: VPC CNI, kube-proxy,
+"""Reserved for DaemonSets. Those of a GPU node request about 350m and 700 MiB by default: VPC CNI, kube-proxy,
 CSI drivers, Pod Identity and monitoring agents, node exporter, and the GPU Operator's (charts as pinned, 2026-11)."""
 
 HUGEPAGES: Final = "hugepages-2Mi"
-"""Resource of 2 MiB pages. Nodes with EFA have some; how many the EFA software sets aside for the machine's cores, only
-the node knows. They are part of its memory."""
+"""Resource of 2 MiB pages. Nodes with EFA have some; how many the EFA software reserves for the machine's cores is
+only known on the node. They are part of its memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Allocatable:
-    """What pods of users may request on one node.
+    """Resources that users' pods can request on one node.
 
     Attributes:
         instance_type: The machine.
@@ -42,13 +42,13 @@ class Allocatable:
 
 
 def allocatable(spec: PoolSpec) -> tuple[Allocatable, ...]:
-    """The rooms of which a pod must fit into one.
+    """Allocatable resources by node type; a pod must fit into one of them.
 
-    Karpenter chooses the type by the pod, so any of the pool's types will do. A managed group gets whatever type EC2
-    has, so only the smallest counts.
+    Karpenter chooses the type by the pod, so the pod may fit any of the pool's types. A managed group gets whatever
+    type EC2 has available, so only the smallest counts.
     """
-    found = tuple(_allocatable(spec, kind) for kind in spec.instance_types)
-    return (_smallest(found),) if spec.managed else found
+    nodes = tuple(_allocatable(spec, kind) for kind in spec.instance_types)
+    return (_smallest(nodes),) if spec.managed else nodes
 
 
 def _allocatable(spec: PoolSpec, kind: InstanceType) -> Allocatable:
@@ -60,11 +60,11 @@ def _allocatable(spec: PoolSpec, kind: InstanceType) -> Allocatable:
     )
 
 
-def _smallest(found: tuple[Allocatable, ...]) -> Allocatable:
-    minimum = min(found, key=lambda node: (node.memory_mib, node.cpu_millis))
+def _smallest(nodes: tuple[Allocatable, ...]) -> Allocatable:
+    minimum = min(nodes, key=lambda node: (node.memory_mib, node.cpu_millis))
     return Allocatable(
         instance_type=minimum.instance_type,
-        cpu_millis=min(node.cpu_millis for node in found),
+        cpu_millis=min(node.cpu_millis for node in nodes),
         memory_mib=minimum.memory_mib,
         devices=minimum.devices,
     )

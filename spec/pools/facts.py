@@ -1,7 +1,7 @@
-"""What a pool's component says of itself: plain values that are known before anything is made.
+"""Facts that a pool's component outputs: plain values that are known before anything is created.
 
-Policies over several pools (GPUs in all, worst-case price, quotas that fit) read these and never an unknown output,
-which would switch them off at the first preview.
+Policies over several pools (total GPUs, maximum price, quotas that fit) read these and never an unknown output, which
+would disable them in the first preview.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from spec.pools.pool_spec import PoolSpec
 
 
 def facts(spec: PoolSpec) -> dict[str, Any]:
-    """A pool in plain values, keys in camel case as everything that leaves a component."""
+    """A pool in plain values, keys in camel case like all outputs of components."""
     settings = spec.settings
     return {
         "name": spec.name,

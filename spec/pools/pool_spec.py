@@ -1,8 +1,8 @@
-"""What a pool is, once its settings, the platform and the catalog are put together.
+"""A pool, resolved from its settings, the platform and the catalog.
 
-A `PoolSpec` is a plain value: no engine, no cloud. Node groups and NodePools are made from it, and whatever must agree
-with them reads it as well: queues (labels, resources), device plugins (MIG layouts, tolerations), pods (node selector,
-tolerations), cost (types, bounds), simulated nodes.
+A `PoolSpec` is a plain value: no engine, no cloud. Node groups and NodePools are created from it, and everything that
+must agree with them reads it as well: queues (labels, resources), device plugins (MIG layouts, tolerations), pods (node
+selector, tolerations), cost (types, bounds), simulated nodes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from spec.settings.pools import Pool, Provisioner, Role
 
 @dataclass(frozen=True, kw_only=True)
 class MigGeometry:
-    """How every GPU of a pool is cut.
+    """How every GPU of a pool is partitioned.
 
     Attributes:
         config: Name of the layout: one of mig-parted's, or `spec.catalog.mig.own_name` for one of the stack's own.
         profiles: Instances by profile on one GPU; empty where GPUs stay whole (`all-disabled`).
-        own: Whether the layout must be written into the MIG manager's configuration, because NVIDIA's has no such name.
+        own: Whether the layout must be added to the MIG manager's configuration, because NVIDIA's has no such name.
     """
 
     config: str
@@ -43,8 +43,8 @@ class GpuSharing:
 
     Attributes:
         mode: In turns or at the same time.
-        replicas: Pods on each.
-        config: Name of the device plugin's configuration, and value of the node label that chooses it.
+        replicas: Pods per GPU or MIG instance.
+        config: Name of the device plugin's configuration, and value of the node label that selects it.
     """
 
     mode: Literal["time-slicing", "mps"]
@@ -58,13 +58,13 @@ class PoolSpec:
 
     Attributes:
         name: Key of the pool in the stack file.
-        settings: Its settings, for what needs no resolving: disk, update, disruption.
-        instance_types: Its types in the order of the file, which is the order in which EKS takes on-demand types.
+        settings: Settings of the pool, for values that need no resolution: disk, update, disruption.
+        instance_types: Types in the order of the file, which is the order in which EKS tries on-demand types.
         gpu: Model of its GPUs; None for a CPU pool.
         gpu_count: GPUs of one machine.
-        mig: How they are cut; None where MIG was not asked for.
-        sharing: How pods share them; None where each has its own.
-        efa_count: Elastic Fabric Adapters that every machine gets.
+        mig: How they are partitioned; None without MIG settings.
+        sharing: How pods share them; None if each pod has its own.
+        efa_count: Elastic Fabric Adapters of every machine.
         zones: Names of its zones, sorted.
         kubernetes: Minor version of its nodes.
         labels: Labels of its nodes, sorted by key.
@@ -89,12 +89,12 @@ class PoolSpec:
 
     @property
     def role(self) -> Role:
-        """What the pool is for."""
+        """Role of the pool."""
         return self.settings.role
 
     @property
     def market(self) -> Market:
-        """How its machines are bought."""
+        """EC2 purchase option of its machines."""
         return self.settings.capacity.market
 
     @property
@@ -104,21 +104,21 @@ class PoolSpec:
 
     @property
     def scales(self) -> bool:
-        """Whether its number of nodes follows the work."""
+        """Whether its number of nodes is autoscaled."""
         return self.settings.min < self.settings.max
 
     @property
     def capacity_block(self) -> bool:
-        """Whether its machines come from a Capacity Block."""
+        """Whether its machines are in a Capacity Block."""
         reservation = self.settings.capacity.reservation
         return reservation is not None and reservation.kind == "capacity-block"
 
     @property
     def placement_group(self) -> bool:
-        """Whether the pool gets a cluster placement group of its own.
+        """Whether the pool gets its own cluster placement group.
 
         EFA pools do, except on reserved capacity: EC2 itself places instances of a Capacity Block close together, and a
-        Capacity Reservation is tied to a placement group, if to any, when it is made (EC2 User Guide, "Capacity Blocks
+        Capacity Reservation is bound to a placement group, if any, when it is created (EC2 User Guide, "Capacity Blocks
         for ML"; ec2:CreateCapacityReservation, PlacementGroupArn).
         """
         return self.efa_count > 0 and self.market is not Market.RESERVED
@@ -135,13 +135,13 @@ class PoolSpec:
 
     @property
     def tolerations(self) -> tuple[Toleration, ...]:
-        """What a pod must tolerate to run here. A pod that asks for `nvidia.com/gpu` gets the one of that key by itself
-        where the API server runs ExtendedResourceToleration; one that asks for MIG instances gets none."""
+        """What a pod must tolerate to run here. A pod that requests `nvidia.com/gpu` gets the one of that key
+        automatically if the API server runs ExtendedResourceToleration; one that requests MIG instances gets none."""
         return tuple(taint.toleration for taint in self.taints)
 
     @property
     def node_selector(self) -> Mapping[str, str]:
-        """What a pod selects to run on this pool and on no other."""
+        """Node selector of pods that run only on this pool."""
         return MappingProxyType({keys.POOL: self.name})
 
     @property

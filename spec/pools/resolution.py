@@ -1,4 +1,4 @@
-"""How a pool is resolved: its settings, the platform and the catalog put together into a `PoolSpec`."""
+"""Resolution of a pool: its settings, the platform and the catalog become a `PoolSpec`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 
 
 def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
-    """Put one pool together. The settings must have passed their checks: all types exist and have the same GPUs."""
+    """Resolve one pool. The settings must have passed their checks: all types exist and have the same GPUs."""
     kinds = tuple(instances.get(kind) for kind in pool.instance_types)
     gpu = gpus.get(kinds[0].gpu_name) if kinds[0].gpu_name else None
     gpu_count = kinds[0].gpus
@@ -46,7 +46,7 @@ def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
 
 
 def resolve_all(platform: Platform) -> dict[str, PoolSpec]:
-    """Every pool of the platform by name, sorted, so that the order of the stack file means nothing."""
+    """Every pool of the platform by name, sorted, so that the order of the stack file has no effect."""
     return {name: resolve(name, pool, platform) for name, pool in sorted(platform.pools.items())}
 
 
@@ -87,16 +87,16 @@ def _labels(
     if sharing is not None:
         labels[keys.DEVICE_PLUGIN_CONFIG] = sharing.config
     if pool.provisioner is Provisioner.MANAGED and not (geometry and geometry.profiles):
-        # Not on nodes whose GPUs are cut: they offer no whole GPU, and Cluster Autoscaler takes a node with this label
-        # and without `nvidia.com/gpu` for one that is still starting (kubernetes/autoscaler#8095, open in 2026-04).
+        # Not on nodes with partitioned GPUs: they have no whole GPU, and Cluster Autoscaler considers a node with this
+        # label and without `nvidia.com/gpu` as still starting (kubernetes/autoscaler#8095, open in 2026-04).
         labels[keys.AUTOSCALER_GPU] = gpu.accelerator
     return labels
 
 
 def _taints(name: str, pool: Pool, gpu: GpuModel | None) -> list[Taint]:
-    # The system pool has no taint of its own: the controller of the Mountpoint for S3 add-on can't be given a
-    # toleration (aws/containers-roadmap#2676, open in 2025-09), and metrics-server and most charts bring none for
-    # CriticalAddonsOnly. Who wants that taint names it in `taints` of the pool.
+    # The system pool has no taint by default: the controller of the Mountpoint for S3 add-on can't have a toleration
+    # (aws/containers-roadmap#2676, open in 2025-09), and metrics-server and most charts have none for
+    # CriticalAddonsOnly. `taints` of the pool can add that taint.
     taints = [Taint(key, taint.value, taint.effect) for key, taint in pool.taints.items()]
     if gpu is not None:
         taints += [Taint(keys.GPU, "true", NO_SCHEDULE), Taint(keys.POOL, name, NO_SCHEDULE)]

@@ -1,4 +1,4 @@
-"""Names of the ways in which GPUs are shared: what settings, nodes, the device plugin and the sandbox agree on."""
+"""Names of the configurations of GPU sharing, on which settings, nodes, the device plugin and the sandbox agree."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _NAME: Final = re.compile(r"(?:time-slicing|mps)-([1-9][0-9]*)")
 
 
 def config_name(mode: str, replicas: int) -> str:
-    """Name of the device plugin's configuration: `time-slicing-4`. It tells all of it, so that a changed setting is a
-    changed node label, on which the plugin acts."""
+    """Name of the device plugin's configuration: `time-slicing-4`. It contains the whole setting, so that a
+    changed setting changes the node label, on which the plugin acts."""
     return f"{mode}-{replicas}"
 
 
 def replicas_of(name: str) -> int:
-    """Pods on one GPU under the configuration of that name; 1 for a name that is not of `config_name`."""
-    found = _NAME.fullmatch(name)
-    return int(found[1]) if found else 1
+    """Pods on one GPU under the configuration of that name; 1 for a name that is not one of `config_name`."""
+    match = _NAME.fullmatch(name)
+    return int(match[1]) if match else 1

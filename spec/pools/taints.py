@@ -17,7 +17,7 @@ _EKS_EFFECTS: Final[Mapping[Effect, str]] = MappingProxyType(
 
 @dataclass(frozen=True, order=True)
 class Toleration:
-    """What a pod says to be allowed on a tainted node."""
+    """Lets a pod run on a tainted node."""
 
     key: str
     value: str
@@ -25,7 +25,7 @@ class Toleration:
 
     @property
     def manifest(self) -> dict[str, str]:
-        """As it stands in a pod's `tolerations`."""
+        """Entry of a pod's `tolerations`."""
         return {"key": self.key, "operator": "Equal", "value": self.value, "effect": self.effect}
 
     def tolerates(self, taint: Taint) -> bool:
@@ -35,7 +35,7 @@ class Toleration:
 
 @dataclass(frozen=True, order=True)
 class Taint:
-    """What keeps pods off a node unless they tolerate it."""
+    """Keeps pods off a node unless they tolerate it."""
 
     key: str
     value: str
@@ -46,7 +46,7 @@ class Taint:
 
     @property
     def manifest(self) -> dict[str, str]:
-        """As it stands in a Node or a NodePool; Karpenter's CRD refuses an empty value, so none is given then."""
+        """Entry of `taints` in a Node or a NodePool; without an empty value, which Karpenter's CRD refuses."""
         return {"key": self.key, **({"value": self.value} if self.value else {}), "effect": self.effect}
 
     @property
@@ -56,11 +56,11 @@ class Taint:
 
     @property
     def toleration(self) -> Toleration:
-        """The toleration that answers exactly this taint."""
+        """The toleration of exactly this taint."""
         return Toleration(self.key, self.value, self.effect)
 
 
 def all_tolerated(taints: Iterable[Taint], tolerations: Iterable[Toleration]) -> bool:
     """Whether a pod with these tolerations may be scheduled on a node with these taints."""
-    given = tuple(tolerations)
-    return all(any(toleration.tolerates(taint) for toleration in given) for taint in taints)
+    of_pod = tuple(tolerations)
+    return all(any(toleration.tolerates(taint) for toleration in of_pod) for taint in taints)

@@ -11,7 +11,7 @@ BOTTLEROCKET_SYSTEM_GIB: Final = 4
 """Size of Bottlerocket's own volume in Karpenter (v1.14.1, pkg/providers/amifamily/bottlerocket.go)."""
 GP3_IOPS: Final = 3000
 GP3_MIBPS: Final = 125
-"""What every gp3 volume has for nothing (EBS User Guide, "General Purpose SSD volumes")."""
+"""Performance that is included in every gp3 volume (EBS User Guide, "General Purpose SSD volumes")."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +19,11 @@ class Volume:
     """One EBS volume of a machine.
 
     Attributes:
-        device: Name under which EC2 attaches it.
-        size_gib: Size.
-        iops: I/O operations a second.
-        throughput_mibps: Throughput.
-        holds_data: Whether images, logs and scratch space are on it, and not the operating system alone.
+        device: Device name in EC2.
+        size_gib: Size in GiB.
+        iops: I/O operations per second.
+        throughput_mibps: Throughput in MiB/s.
+        holds_data: Whether images, logs and scratch space are on it, and not only the operating system.
     """
 
     device: str
@@ -34,7 +34,7 @@ class Volume:
 
 
 def volumes(spec: PoolSpec) -> tuple[Volume, ...]:
-    """Volumes in the order of their devices. Bottlerocket keeps itself apart from the data, on a small first volume
+    """Volumes in the order of their devices. Bottlerocket has its system on a separate, small first volume
     (bottlerocket.dev, "Concepts", data and OS volumes)."""
     disk = spec.settings.disk
     data = Volume(

@@ -1,11 +1,11 @@
-"""What a stack costs, from its settings and dated prices alone: before `up`, without engine and account.
+"""Cost estimate of a stack, from its settings and dated prices: before `up`, without engine and account.
 
     estimate(platform: Platform, today: date | None = None) -> Estimate
 
-An `Estimate` has `region`, `lines`, `unpriced` (what costs money and is in no sum: `what`, `why`), the sums `amounts`
-(`floor`, `expected`, `ceiling` in USD an hour as Decimal; `amounts.month` for 730 hours), and the same by group, the
-largest first: `by_service()`, `by_pool()`, `by_team()`, each a dict of `Amounts`; under None what no pool or team has.
-A `Line` has `service`, `pool` (or None), `team` (or None; `shares` where several have parts of it), `item`, `unit`, the
+An `Estimate` has `region`, `lines`, `unpriced` (billable items that are in no sum: `what`, `why`), the sums `amounts`
+(`floor`, `expected`, `ceiling` in USD per hour as Decimal; `amounts.month` for 730 hours), and the same by group, the
+largest first: `by_service()`, `by_pool()`, `by_team()`, each a dict of `Amounts`; None is the key of the rest.
+A `Line` has `service`, `pool` (or None), `team` (or None; `shares` if several have parts of it), `item`, `unit`, the
 counts `minimum`, `typical`, `maximum`, the prices of a unit for an hour `low`, `usual`, `high`, the products `floor`,
 `expected`, `ceiling` (`amounts`), `source` (`text`, `day`) and `note`.
 """

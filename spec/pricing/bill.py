@@ -1,4 +1,4 @@
-"""A bill as plain values: the estimate beside the bounds that were set for it, for the policy pack."""
+"""A bill as plain values: the estimate with its limits, for the policy pack."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from spec.settings.limits import Limits
 from spec.settings.platform import Platform
 
 PREMIUM: Final = ("p4", "p5", "p6")
-"""Families whose machines cost from 20 to 120 USD an hour (on demand, us-east-1; `spec.catalog.instances`)."""
+"""Instance families that cost from 20 to 120 USD per hour (on demand, us-east-1; `spec.catalog.instances`)."""
 
 
 def bill_of(platform: Platform, specs: Mapping[str, PoolSpec]) -> dict[str, Any]:
-    """The bill of a stack; what has no price is not in it, and `slipway cost` lists that."""
+    """The bill of a stack, without unpriced items, which `slipway cost` lists."""
     whole = estimate(platform)
     by_pool = whole.by_pool()
     return bill_facts(
@@ -39,15 +39,15 @@ def bill_facts(
     specs: Mapping[str, PoolSpec],
     limits: Limits,
 ) -> dict[str, Any]:
-    """A bill in plain values, keys in camel case as everything that leaves a component.
+    """A bill in plain values, keys in camel case like all outputs of components.
 
     Args:
-        floor: USD an hour with everything at its least.
-        expected: USD an hour with schedules, Spot and the use that the settings declare.
-        ceiling: USD an hour with everything at its largest.
-        pools: USD an hour of each pool at its largest.
+        floor: USD per hour with everything at its minimum.
+        expected: USD per hour with schedules, Spot and the use that the settings declare.
+        ceiling: USD per hour with everything at its maximum.
+        pools: USD per hour of each pool at its maximum.
         specs: Pools by name.
-        limits: Bounds that were set.
+        limits: Limits of the settings.
     """
     return {
         "floorUsdPerHour": _usd(floor),
@@ -60,7 +60,7 @@ def bill_facts(
 
 
 def premium(specs: Iterable[PoolSpec]) -> list[str]:
-    """Pools that may run premium machines at their full price."""
+    """Pools that may run premium instances at the on-demand price."""
     return [
         spec.name
         for spec in specs
@@ -69,5 +69,5 @@ def premium(specs: Iterable[PoolSpec]) -> list[str]:
 
 
 def _usd(amount: Decimal) -> float:
-    """To the cent: a plan must not change with the last digit of a sum."""
+    """Rounded to the cent, so that the last digit of a sum does not change a plan."""
     return float(round(amount, 2))

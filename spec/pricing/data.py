@@ -1,4 +1,4 @@
-"""What keeps data: file systems, buckets, databases, images, claimed volumes."""
+"""Cost of data storage: file systems, buckets, databases, images, claimed volumes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from spec.settings.storage import Lustre
 
 BUCKETS = ("checkpoints", "logs", "models", "raw", "state")
 LUSTRE_MBPS = 250
-"""Throughput of PERSISTENT_2 where none is given (`spec.settings.storage.Lustre`)."""
+"""Throughput of PERSISTENT_2 if unset (`spec.settings.storage.Lustre`)."""
 ALERTMANAGER_GIB = 1
 """Volume of each Alertmanager (`components.addons.kube_prometheus_stack`)."""
 
 
 def data(platform: Platform, pricer: Pricer) -> Iterator[Item]:
-    """Everything that keeps data."""
+    """All data storage."""
     shares = of_claims(platform)
     for item in (*_lustre(platform.storage.lustre, pricer), *_efs(platform, pricer), *_claims(platform, pricer)):
         yield shared(item, shares)
@@ -55,7 +55,7 @@ def _efs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
         yield pricer.used(services.EFS, f"shared files: {item}", name, "GB", amount, f"cost.usage.efs.{key}")
     if platform.storage.efs.backup:
         whole = None if use is None else use.standard_gib + use.infrequent_gib
-        note = "one copy of what is declared; changes over 35 days come on top"
+        note = "one copy of the declared data; changes over 35 days come in addition"
         setting = "cost.usage.efs"
         yield pricer.used(services.BACKUP, "of shared files", "backup-efs", "GB", whole, setting, note)
 
@@ -81,7 +81,7 @@ def _buckets(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     usage = platform.cost.usage
     for purpose in BUCKETS:
         amount, setting = usage.buckets.get(purpose), f"cost.usage.buckets.{purpose}"  # type: ignore[call-overload]
-        # Raw data that goes to Intelligent-Tiering costs the same until it has rested for 30 days, and less after.
+        # Raw data in Intelligent-Tiering costs the same until it is not accessed for 30 days, and less after that.
         yield pricer.used(services.S3, f"bucket {purpose}", "s3-standard", "GB", amount, setting)
     for kind, item in {"s3-write": "writes and lists", "s3-read": "reads"}.items():
         count = usage.requests.get(kind)  # type: ignore[call-overload]
@@ -103,11 +103,11 @@ def database(name: str, settings: Database, pricer: Pricer) -> Iterator[Item]:
     key = f"rds-postgres-{settings.instance_class}"
     yield pricer.line(services.RDS, f"database {name}", key, "instance", minimum=copies, note=note)
     low, high = settings.allocated_storage, max(settings.allocated_storage, settings.max_allocated_storage)
-    note = f"{low} to {high} GiB in {zones}; it grows by itself"
+    note = f"{low} to {high} GiB in {zones}; it grows automatically"
     what = f"storage of database {name}"
     yield pricer.line(services.RDS, what, "rds-gp3", "GB", minimum=copies * low, maximum=copies * high, note=note)
     yield pricer.line(services.SECRETS, f"password of database {name}", "secret", "secret", minimum=1)
     price = pricer.book.prices.get("rds-backup")
-    beyond = f"by use: {price.said}" if price else pricer.book.why("rds-backup")
-    why = f"{beyond}; as much as the database's own size is free"
+    beyond = f"by use: {price.text}" if price else pricer.book.why("rds-backup")
+    why = f"{beyond}; backups up to the size of the database are free"
     yield Unpriced(f"{services.RDS}: backups of database {name} beyond its size", why)

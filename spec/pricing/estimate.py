@@ -63,7 +63,7 @@ def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 
 
 def _keys(platform: Platform, pricer: Pricer) -> Iterator[Item]:
-    """Keys of the cluster and of the storage, and where there are some, of flow logs and of notices."""
+    """Keys of the cluster and of the storage, and of flow logs and notifications if the stack has them."""
     keys = 2 + platform.network.flow_logs.enabled + platform.notifications.wanted
     yield pricer.line(services.KMS, "keys", "kms-key", "key", minimum=keys)
     note = "the first two yearly rotations of each are billed"
@@ -86,10 +86,10 @@ def _logs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 def _messages(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     requests = platform.cost.usage.requests
     if platform.karpenter_pools:
-        item, setting = "interruption notices", "cost.usage.requests.sqs"
+        item, setting = "Spot interruption notices", "cost.usage.requests.sqs"
         yield pricer.used(services.MESSAGES, item, "sqs-request", "request", requests.get("sqs"), setting)
     if platform.notifications.wanted:
-        item, setting = "notices", "cost.usage.requests.sns"
+        item, setting = "notifications", "cost.usage.requests.sns"
         yield pricer.used(services.MESSAGES, item, "sns-request", "request", requests.get("sns"), setting)
     if platform.addons.mlflow is not None:
         item, setting = "reads of secrets", "cost.usage.requests.secrets"

@@ -1,4 +1,4 @@
-"""Hours of pools: when a schedule lets them run, and how many nodes do on average."""
+"""Hours of pools: when their schedules let them run, and how many nodes run on average."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spec.settings.usage import PoolUse
 WEEK: Final = 168
 _DAY: Final = 24 * 60
 _FIRST: Final = date(2026, 1, 5)
-"""A Monday; 364 days from it are 52 whole weeks."""
+"""A Monday; the 364 days from it are 52 whole weeks."""
 _DAYS: Final = 364
 _WORDS: Final[Mapping[str, int]] = {
     **{name: at for at, name in enumerate(("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"))},
@@ -30,19 +30,19 @@ _WORDS: Final[Mapping[str, int]] = {
 
 
 def share_on(pool: str, schedules: Mapping[str, Schedule]) -> Fraction:
-    """Part of the time in which no schedule has a pool stopped."""
+    """Part of the time in which no schedule stops a pool."""
     return next(
         (_share(each.stop, each.start) for each in schedules.values() if pool in each.pools and each.start), Fraction(1)
     )
 
 
 def average(minimum: int, use: PoolUse, on: Fraction) -> Decimal:
-    """Nodes on average over a week.
+    """Average number of nodes over a week.
 
     Args:
-        minimum: Minimum of the pool, which runs whenever no schedule has stopped it.
-        use: Its declared use.
-        on: Part of the time in which it is not stopped.
+        minimum: Minimum of the pool, which runs while no schedule stops it.
+        use: Declared use of the pool.
+        on: Part of the time in which no schedule stops it.
     """
     running = on * WEEK
     wanted = 5 * Fraction(str(use.hours_per_weekday)) + 2 * Fraction(str(use.hours_per_weekend_day))
@@ -59,7 +59,7 @@ def to_decimal(part: Fraction) -> Decimal:
 @cache
 def _share(stop: str, start: str) -> Fraction:
     """Part of a year between a start and the next stop."""
-    # Where both come at one minute, the start wins: it is the later of the two in the sort.
+    # If both are in the same minute, the start applies, because it is sorted after the stop.
     events = sorted([(minute, 0) for minute in _minutes(stop)] + [(minute, 1) for minute in _minutes(start)])
     if not events:
         return Fraction(1)
@@ -74,7 +74,7 @@ def _minutes(expression: str) -> Iterator[int]:
     for day in range(_DAYS):
         when = _FIRST + timedelta(days=day)
         in_month, in_week = when.day in days, when.isoweekday() % 7 in weekdays
-        # Cron takes either where both are given (crontab(5)).
+        # With both fields set, cron matches either (crontab(5)).
         if when.month in months and ((in_month or in_week) if either else (in_month and in_week)):
             yield from (day * _DAY + hour * 60 + minute for hour in hours for minute in minutes)
 
@@ -84,14 +84,14 @@ _BOUNDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 
 def _values(text: str, at: int) -> frozenset[int]:
     low, high = _BOUNDS[at]
-    found: set[int] = set()
+    values: set[int] = set()
     for part in text.split(","):
         span, _, step = part.partition("/")
         first, _, last = span.partition("-")
         start = low if first == "*" else _number(first)
         end = high if first == "*" or (step and not last) else _number(last or first)
-        found.update(range(start, end + 1, int(step or 1)))
-    return frozenset(found)
+        values.update(range(start, end + 1, int(step or 1)))
+    return frozenset(values)
 
 
 def _number(text: str) -> int:

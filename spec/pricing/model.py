@@ -1,4 +1,4 @@
-"""An estimate as data: lines with their counts and unit prices, sums of them, and what has no price."""
+"""An estimate as data: lines with counts and unit prices, their sums, and unpriced items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ K = TypeVar("K")
 
 @dataclass(frozen=True)
 class Amounts:
-    """USD an hour, three times: with everything at its least, as it is expected, with everything at its most."""
+    """USD per hour, three times: with everything at its minimum, as expected, with everything at its maximum."""
 
     floor: Decimal = Decimal(0)
     expected: Decimal = Decimal(0)
@@ -40,24 +40,24 @@ class Amounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One thing that costs money.
+    """One billable item.
 
-    `service`, `pool` and `item` together name it, and stay the same when its count or price changes.
+    `service`, `pool` and `item` together identify it, and stay the same when its count or price changes.
 
     Attributes:
         service: Service of the bill: `EC2`, `EBS`, `NAT`, ... (`spec.pricing.services`).
-        item: What it is, for a reader; without counts and types, which are in `note`.
-        pool: Pool that it belongs to; None where it belongs to none.
-        unit: What is counted: `node`, `gateway`, `GB`.
-        minimum: Units that are always there, on average over a week where a schedule takes them away.
-        typical: Units that are expected, on average over a week.
-        maximum: Units at the settings' upper bounds.
-        low: Lowest price of a unit for an hour, USD; where it is a range, as Spot's is.
+        item: Description for a reader, without counts and types, which are in `note`.
+        pool: Pool that it belongs to, or None.
+        unit: Unit of the counts: `node`, `gateway`, `GB`.
+        minimum: Units that always run, with a schedule on average over a week.
+        typical: Expected units, on average over a week.
+        maximum: Units at the upper bounds of the settings.
+        low: Lowest price of a unit for an hour, USD; it differs from `high` for Spot.
         usual: Expected price of a unit for an hour, USD.
         high: Highest price of a unit for an hour, USD.
-        source: Where the price is from, and of which day.
-        note: What a reader may want to know of it: types, zones, what was assumed.
-        shares: Teams and their parts of the line; what they leave is the platform's own.
+        source: Source and date of the price.
+        note: Details for a reader: types, zones, assumptions.
+        shares: Teams and their parts of the line; the rest is the platform's.
     """
 
     service: str
@@ -76,38 +76,38 @@ class Line:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What names it, in an estimate and in another of the same stack."""
+        """Identifies it in all estimates of a stack."""
         return (self.service, self.pool or "", self.item)
 
     @property
     def floor(self) -> Decimal:
-        """USD an hour that are always spent."""
+        """USD per hour at the minimum."""
         return self.minimum * self.low
 
     @property
     def expected(self) -> Decimal:
-        """USD an hour as expected."""
+        """USD per hour as expected."""
         return self.typical * self.usual
 
     @property
     def ceiling(self) -> Decimal:
-        """USD an hour when all of it runs."""
+        """USD per hour at the maximum."""
         return self.maximum * self.high
 
     @property
     def amounts(self) -> Amounts:
-        """All three."""
+        """Floor, expected cost and ceiling."""
         return Amounts(self.floor, self.expected, self.ceiling)
 
     @property
     def team(self) -> str | None:
-        """The team that has all of it; None where several share it, or none has any."""
+        """The team that has all of it; None if several teams or no team have parts of it."""
         return next((team for team, part in self.shares if part == 1), None)
 
 
 @dataclass(frozen=True)
 class Unpriced:
-    """Something that costs money and has no price here: never a zero in a sum."""
+    """A billable item without a price: never counted as zero."""
 
     what: str
     why: str
@@ -115,7 +115,7 @@ class Unpriced:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a stack costs for an hour: never less than `floor`, `ceiling` at most, all without what is unpriced."""
+    """Hourly cost of a stack, from `floor` to `ceiling`, without unpriced items."""
 
     region: str
     lines: tuple[Line, ...]
@@ -123,36 +123,36 @@ class Estimate:
 
     @property
     def amounts(self) -> Amounts:
-        """All three sums."""
+        """Sums of all lines."""
         return sum((line.amounts for line in self.lines), Amounts())
 
     @property
     def floor(self) -> Decimal:
-        """USD an hour with everything at its minimum."""
+        """USD per hour with everything at its minimum."""
         return self.amounts.floor
 
     @property
     def expected(self) -> Decimal:
-        """USD an hour as the settings expect it: schedules, Spot, and the use that they declare."""
+        """USD per hour with schedules, Spot and the use that the settings declare."""
         return self.amounts.expected
 
     @property
     def ceiling(self) -> Decimal:
-        """USD an hour with everything at its maximum."""
+        """USD per hour with everything at its maximum."""
         return self.amounts.ceiling
 
     def by_service(self) -> dict[str, Amounts]:
-        """Sums by service, the dearest first."""
+        """Sums by service, the most expensive first."""
         return _grouped((line.service, line.amounts) for line in self.lines)
 
     def by_pool(self) -> dict[str | None, Amounts]:
-        """Sums by pool, the dearest first; under None what belongs to no pool."""
+        """Sums by pool, the most expensive first; None is the key of items without a pool."""
         return _grouped((line.pool, line.amounts) for line in self.lines)
 
     def by_team(self) -> dict[str | None, Amounts]:
-        """Sums by team, the dearest first; under None what no team has: the platform's own.
+        """Sums by team, the most expensive first; None is the key of the platform's own costs.
 
-        What a pool costs is split by the teams' nominal shares of it, whole; shared file systems by the storage that
+        The whole cost of a pool is split by the teams' nominal quotas of it; shared file systems by the storage that
         teams may claim (`spec.pricing.teams`).
         """
         return _grouped(part for line in self.lines for part in _parts(line))
@@ -168,7 +168,7 @@ def priced(
     pool: str | None = None,
     note: str = "",
 ) -> Line:
-    """A line of one price for an hour, with its least, typical and greatest count."""
+    """A line with one hourly price, and a minimum, typical and maximum count."""
     hourly, source = price
     minimum, typical, maximum = (Decimal(count) for count in counts)
     return Line(
@@ -193,8 +193,8 @@ def _parts(line: Line) -> list[tuple[str | None, Amounts]]:
     return parts if rest == 0 else [*parts, (None, line.amounts * rest)]
 
 
-def _grouped(rows: Iterable[tuple[K, Amounts]]) -> dict[K, Amounts]:
+def _grouped(amounts_by_key: Iterable[tuple[K, Amounts]]) -> dict[K, Amounts]:
     sums: dict[K, Amounts] = {}
-    for key, amounts in rows:
+    for key, amounts in amounts_by_key:
         sums[key] = sums.get(key, Amounts()) + amounts
-    return dict(sorted(sums.items(), key=lambda row: (-row[1].expected, -row[1].ceiling, str(row[0]))))
+    return dict(sorted(sums.items(), key=lambda item: (-item[1].expected, -item[1].ceiling, str(item[0]))))

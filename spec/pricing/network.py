@@ -1,4 +1,4 @@
-"""What a VPC costs: gateways, endpoints, addresses, load balancers, and data that moves."""
+"""Cost of the network: gateways, endpoints, addresses, load balancers, data transfer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BALANCERS = {"application": ("alb", "LCU"), "network": ("nlb", "NLCU")}
 
 
 def network(platform: Platform, pricer: Pricer) -> Iterator[Item]:
-    """Everything of the network."""
+    """All parts of the network."""
     settings, usage = platform.network, platform.cost.usage
     gateways = {Nat.SINGLE: 1, Nat.PER_ZONE: len(settings.zones), Nat.NONE: 0}[settings.nat]
     if gateways:
@@ -35,7 +35,7 @@ def network(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 
 def _transfer(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     use = platform.cost.usage.transfer
-    # Both ends of traffic between zones are billed (aws.amazon.com/ec2/pricing/on-demand, "Data Transfer").
+    # AWS bills both ends of traffic between zones (aws.amazon.com/ec2/pricing/on-demand, "Data Transfer").
     kinds = {
         "transfer-internet": ("to the internet", use.internet_gib if use else None, "internetGib"),
         "transfer-zones": ("between zones", 2 * exact(use.between_zones_gib) if use else None, "betweenZonesGib"),
@@ -46,7 +46,7 @@ def _transfer(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 
 
 def _balancers(platform: Platform, pricer: Pricer) -> Iterator[Item]:
-    """Load balancers that the cluster makes; the stack itself makes none."""
+    """Load balancers that the cluster creates; the stack itself creates none."""
     declared = platform.cost.usage.load_balancers
     for name, each in sorted(declared.items()):
         key, unit = _BALANCERS[each.kind]
@@ -62,5 +62,5 @@ def _balancers(platform: Platform, pricer: Pricer) -> Iterator[Item]:
             what = f"of load balancer {name}"
             yield pricer.line(services.ADDRESSES, what, "public-ipv4", "address", minimum=0, typical=zones)
     if platform.addons.load_balancer_controller is not None and not declared:
-        why = "Ingresses, Services and Gateways make them; declare cost.usage.loadBalancers"
+        why = "Ingresses, Services and Gateways create them; declare cost.usage.loadBalancers"
         yield Unpriced("load balancers", why)

@@ -1,4 +1,4 @@
-"""Machines and volumes of the pools."""
+"""Cost of the pools: machines, volumes, monitoring."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from spec.settings.platform import Platform
 from spec.settings.usage import PoolUse
 
 METRICS: Final = 7
-"""Metrics of an instance with detailed monitoring that are billed (aws.amazon.com/cloudwatch/pricing, example 1)."""
+"""Billed metrics of an instance with detailed monitoring (aws.amazon.com/cloudwatch/pricing, example 1)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """How many nodes of a pool run.
+    """Number of running nodes of a pool.
 
     Attributes:
-        minimum: At the least, on average over a week.
-        typical: On average, as declared.
-        maximum: At the most, at any time.
-        declared: Whether its use was declared.
-        use: Its use, where it was.
-        spot: What Spot saves on average, as a share; None for the middle of the catalog's range.
+        minimum: Minimum, on average over a week.
+        typical: Average, as declared.
+        maximum: Maximum at any time.
+        declared: Whether its use is declared.
+        use: Declared use, if any.
+        spot: Average Spot discount, as a share; None for the middle of the catalog's range.
     """
 
     minimum: Decimal
@@ -47,7 +47,7 @@ class Running:
 
 
 def running(spec: PoolSpec, platform: Platform | None = None) -> Running:
-    """How many nodes run; without a platform, those of the pool's own settings."""
+    """Number of running nodes; without a platform, from the pool's own settings."""
     low, high = spec.settings.min, spec.settings.max
     if platform is None:
         return Running(minimum=Decimal(low), typical=Decimal(low), maximum=Decimal(high))
@@ -67,9 +67,9 @@ def running(spec: PoolSpec, platform: Platform | None = None) -> Running:
 
 
 def machines(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None = None) -> Iterator[Item]:
-    """Nodes of a pool: at their cheapest type, at the one that mostly runs, at their dearest.
+    """Nodes of a pool: of the lowest-priced type, of the type that mostly runs, of the most expensive type.
 
-    Managed groups and NodePools may run any of their types: the floor takes the cheapest and the ceiling the dearest.
+    Managed groups and NodePools may run any of their types: the floor has the lowest price, the ceiling the highest.
     """
     nodes, book = nodes or running(spec), (pricer or Pricer(prices.HERE)).book
     what = f"pool {spec.name}"
@@ -89,20 +89,20 @@ def machines(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None
         if kind not in known:
             yield Unpriced(f"{what}: up to {spec.settings.max} nodes of {kind.name}", "no dated on-demand price found")
     if known:
-        # A pool with a type of unknown price may run that type alone: no floor can be promised for its other types.
+        # A pool with a type of unknown price may run only that type: its other types give no floor.
         minimum = nodes.minimum if len(known) == len(spec.instance_types) else Decimal(0)
         yield _nodes(spec, nodes, known, minimum, book)
 
 
 def storage(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None = None) -> Iterator[Item]:
-    """Root volumes of a pool: size, and what is above the IOPS and throughput that gp3 has for nothing."""
+    """Root volumes of a pool: size, and IOPS and throughput beyond those that gp3 includes."""
     nodes, pricer = nodes or running(spec), pricer or Pricer(prices.HERE)
-    found = volumes(spec)
+    of_node = volumes(spec)
     amounts = {
-        "ebs-gp3": (sum(volume.size_gib for volume in found), "GB", "volumes of nodes"),
-        "ebs-gp3-iops": (sum(max(0, volume.iops - GP3_IOPS) for volume in found), "IOPS", "IOPS above 3000"),
+        "ebs-gp3": (sum(volume.size_gib for volume in of_node), "GB", "volumes of nodes"),
+        "ebs-gp3-iops": (sum(max(0, volume.iops - GP3_IOPS) for volume in of_node), "IOPS", "IOPS above 3000"),
         "ebs-gp3-throughput": (
-            sum(max(0, volume.throughput_mibps - GP3_MIBPS) for volume in found),
+            sum(max(0, volume.throughput_mibps - GP3_MIBPS) for volume in of_node),
             "MiB/s",
             "throughput above 125 MiB/s",
         ),
@@ -116,15 +116,15 @@ def storage(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None 
 
 
 def metrics(spec: PoolSpec, nodes: Running, pricer: Pricer) -> Iterator[Item]:
-    """Detailed monitoring, which machines with GPUs have."""
+    """Detailed monitoring, which GPU nodes have."""
     if spec.gpu is not None:
         item, name = "detailed monitoring of nodes", "cloudwatch-metric"
-        found = pricer.line(services.CLOUDWATCH, item, name, "metric", minimum=METRICS, pool=spec.name)
-        yield _with_nodes(found, nodes)
+        per_node = pricer.line(services.CLOUDWATCH, item, name, "metric", minimum=METRICS, pool=spec.name)
+        yield _with_nodes(per_node, nodes)
 
 
 def _with_nodes(item: Item, nodes: Running) -> Item:
-    """What every node has, for as many as run."""
+    """An item of every node, times the running nodes."""
     if not isinstance(item, Line):
         return item
     each = item.minimum
@@ -132,7 +132,7 @@ def _with_nodes(item: Item, nodes: Running) -> Item:
 
 
 def _by_contract(spec: PoolSpec, nodes: Running, hourly: Decimal) -> Line:
-    # A Capacity Block is paid for whether its nodes run or not.
+    # A Capacity Block is billed whether its nodes run or not.
     count = nodes.maximum if spec.capacity_block else None
     return Line(
         service=services.EC2,
@@ -174,8 +174,8 @@ def _nodes(
 
 
 def _mostly(spec: PoolSpec, nodes: Running, known: dict[InstanceType, prices.Price]) -> InstanceType:
-    """The type that mostly runs: the declared one; else the first of a managed group, whose on-demand machines EKS
-    takes in that order; else the cheapest, which Karpenter takes where pods fit."""
+    """The type that mostly runs: the declared one; else the first of an on-demand managed group, because EKS tries
+    types in that order; else the lowest-priced, which Karpenter prefers if the pods fit."""
     declared = nodes.use.instance_type if nodes.use else None
     for kind in known:
         if kind.name == declared:
@@ -188,7 +188,7 @@ def _mostly(spec: PoolSpec, nodes: Running, known: dict[InstanceType, prices.Pri
 def _range(on_demand: Decimal, market: Market, nodes: Running, book: prices.Book) -> tuple[Decimal, Decimal, Decimal]:
     if market is not Market.SPOT:
         return on_demand, on_demand, on_demand
-    # A type's own discount is one day's; the range of all of them is what its price moves in.
+    # The discount of a type is that of one day; its price moves within the range of all types.
     low, high = book.spot.low, book.spot.high
     usual = (low + high) / 2 if nodes.spot is None else nodes.spot
     return on_demand * (1 - max(high, usual)), on_demand * (1 - usual), on_demand * (1 - min(low, usual))

@@ -1,4 +1,4 @@
-"""Lines from names of the catalog: a price that is missing becomes an item without one, in this one place."""
+"""Lines from prices of the catalog; the one place where a missing price gives an unpriced item."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ZERO: Final = Decimal(0)
 
 @dataclass(frozen=True)
 class Pricer:
-    """Makes lines at the prices of a region."""
+    """Creates lines with the prices of a region."""
 
     book: Book
 
@@ -33,8 +33,7 @@ class Pricer:
         pool: str | None = None,
         note: str = "",
     ) -> Item:
-        """Something at a price of the catalog; as many at most as typically, and typically as at least, where not
-        given."""
+        """An item with a price of the catalog. By default the typical count is the minimum, the maximum the typical."""
         price = self.book.prices.get(name)
         if price is None:
             return Unpriced(
@@ -60,23 +59,23 @@ class Pricer:
     def used(
         self, service: str, item: str, name: str, unit: str, amount: Number | None, setting: str, note: str = ""
     ) -> Item:
-        """Something billed by use in a month; without a price in any sum where no use is declared.
+        """An item that is billed by monthly use; unpriced if no use is declared.
 
         Args:
             service: Service of the bill.
-            item: What it is.
-            name: Name of its price.
-            unit: What is counted.
-            amount: Units a month; None where nothing is declared.
-            setting: Path of the setting that would declare it.
-            note: What else to say of it.
+            item: Description.
+            name: Name of the price in the catalog.
+            unit: Unit of the amount.
+            amount: Units per month; None if no use is declared.
+            setting: Path of the setting that declares the use.
+            note: Details for a reader.
         """
         if amount is not None:
             return self.line(service, item, name, unit, minimum=0, typical=amount, note=note or "declared use")
         price = self.book.prices.get(name)
         if price is None:
             return Unpriced(_what(service, item), self.book.why(name) if name in self.book.unpriced else _unknown(name))
-        return Unpriced(_what(service, item), f"by use: {price.said}; declare {setting}")
+        return Unpriced(_what(service, item), f"by use: {price.text}; declare {setting}")
 
 
 def exact(number: Number) -> Decimal:

@@ -1,6 +1,6 @@
-"""Every type of AWS resource that the program may make: what it costs, or why it costs nothing.
+"""Every type of AWS resource that the program may create: its services on the bill, or why it is free.
 
-A type that is in neither table is listed as unpriced by `slipway cost`; a test holds both tables against the stacks.
+`slipway cost` lists a type that is in neither table as unpriced; a test compares both tables with the stacks.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ PRICED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "kubernetes:karpenter.sh/v1:NodePool": (services.EC2, services.EBS),
     }
 )
-"""Types that are paid for, by the services of the bill on which they appear."""
+"""Billable types, with the services of the bill on which they appear."""
 
 _MOUNT: Final = "mount targets are free; data between zones is billed (aws.amazon.com/efs/pricing)"
 _ADDON: Final = "AWS's own add-ons are free; their nodes are billed (EKS User Guide, Amazon EKS add-ons)"
 _LINK: Final = "requests to S3 are billed (aws.amazon.com/fsx/lustre/pricing)"
-_RULE: Final = "a rule or link; what it points to is billed"
-_NETWORK: Final = "parts of a VPC are free; data that moves is billed (aws.amazon.com/vpc/pricing)"
+_RULE: Final = "a rule or link; its target is billed"
+_NETWORK: Final = "parts of a VPC are free; data transfer is billed (aws.amazon.com/vpc/pricing)"
 _IDENTITY: Final = "IAM is free (aws.amazon.com/iam)"
 _BUCKET: Final = "a setting of a bucket; objects and requests are billed"
 _SCALING: Final = "EC2 Auto Scaling is free; its machines are billed (aws.amazon.com/ec2/autoscaling/pricing)"
@@ -74,7 +74,7 @@ FREE: Final[Mapping[str, str]] = MappingProxyType(
         "aws:ecr/lifecyclePolicy:LifecyclePolicy": _RULE,
         "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate": _RULE,
         "aws:efs/accessPoint:AccessPoint": "files are billed (aws.amazon.com/efs/pricing)",
-        "aws:efs/backupPolicy:BackupPolicy": "a switch; what AWS Backup then keeps is a line of its own",
+        "aws:efs/backupPolicy:BackupPolicy": "a setting; the storage of AWS Backup is a separate line",
         "aws:efs/fileSystemPolicy:FileSystemPolicy": _RULE,
         "aws:efs/mountTarget:MountTarget": _MOUNT,
         "aws:eks/accessEntry:AccessEntry": _IDENTITY,
@@ -98,19 +98,19 @@ FREE: Final[Mapping[str, str]] = MappingProxyType(
         "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration": _BUCKET,
         "aws:s3/bucketVersioning:BucketVersioning": _BUCKET,
         "aws:sns/topicPolicy:TopicPolicy": _RULE,
-        "aws:sns/topicSubscription:TopicSubscription": "notices that it delivers are billed with the topic",
+        "aws:sns/topicSubscription:TopicSubscription": "notifications that it delivers are billed with the topic",
         "aws:sqs/queuePolicy:QueuePolicy": _RULE,
         "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _NETWORK,
         "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _NETWORK,
     }
 )
-"""Types that cost nothing by themselves, and why."""
+"""Types that are free, and the reason."""
 
 
 def unknown(types: Iterable[str]) -> tuple[Unpriced, ...]:
-    """Types of AWS resources that no table knows, each to be listed as unpriced."""
+    """Types of AWS resources that are in neither table, as unpriced items."""
     unpriced_types = sorted(
         {each for each in types if each.startswith("aws:") and each not in PRICED and each not in FREE}
     )
-    why = "the program makes it, and spec.pricing.resource_types does not say what it costs"
+    why = "the program creates it, and spec.pricing.resource_types does not list it"
     return tuple(Unpriced(each, why) for each in unpriced_types)

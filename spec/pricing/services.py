@@ -1,4 +1,4 @@
-"""Services of the bill, as AWS names them or near it: what `slipway cost` sums by."""
+"""Services of the bill, similar to AWS's names: the groups of `slipway cost`."""
 
 from typing import Final
 

@@ -1,9 +1,9 @@
-"""Whose bill it is: parts of teams in what they share.
+"""Allocation of costs to teams.
 
-A pool, whole, goes to the teams that have a nominal share of it, in proportion to those shares: who has a right to
-machines pays for them, whether the machines run for him or wait for him. What teams' claims live on (shared file
-systems, block volumes of claims) goes by the storage that each team may claim (`storageGib`). All else - control
-plane, network, the system pool, keys, logs, buckets - is the platform's own and is nobody's part.
+The whole cost of a pool is allocated to the teams with a nominal quota of it, in proportion: a team pays for its
+guaranteed machines, whether they run for it or are idle. The storage of teams' claims (shared file systems, block
+volumes of claims) is allocated by the storage that each team may claim (`storageGib`). Everything else - control plane,
+network, the system pool, keys, logs, buckets - is the platform's own and is not allocated.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Shares = tuple[tuple[str, Fraction], ...]
 
 
 def of_pool(pool: str, platform: Platform) -> Shares:
-    """Parts of teams in a pool, by their nominal shares of it; nothing where no team has any."""
-    given = {name: team.shares.get(pool) for name, team in platform.teams.items()}
-    return _parts({name: share.nominal_quota for name, share in given.items() if share is not None})
+    """Parts of teams in a pool, by their nominal quotas of it; empty if no team has any."""
+    shares = {name: team.shares.get(pool) for name, team in platform.teams.items()}
+    return _parts({name: share.nominal_quota for name, share in shares.items() if share is not None})
 
 
 def of_claims(platform: Platform) -> Shares:
-    """Parts of teams in what their volume claims are on, by the storage that each may claim."""
+    """Parts of teams in the storage of volume claims, by the storage that each may claim."""
     return _parts({name: team.storage_gib for name, team in platform.teams.items()})
 
 
 def shared(item: Item, shares: Shares) -> Item:
-    """An item with its teams; what has no price has none."""
+    """An item with the parts of its teams; an unpriced item has none."""
     return replace(item, shares=shares) if isinstance(item, Line) else item
 
 

@@ -2,31 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$")]
+from spec.settings.patterns import pattern
+
+Name = Annotated[
+    str,
+    pattern(
+        r"^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$",
+        rule="a name has 1 to 30 characters: lower-case letters, digits and dashes",
+        fix="It must start with a letter, and must not end with a dash.",
+    ),
+]
 """A key of a collection: it becomes part of logical names, AWS names and Kubernetes labels, so the strictest of their
 alphabets holds (RFC 1123 label, starting with a letter) and 30 characters leave room for prefix, role and suffix within
 the 64 characters of an IAM role name."""
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=256, pattern=r"^[A-Za-z0-9 _.:/=+@-]+$")]
+Text = Annotated[
+    str,
+    pattern(
+        r"^[A-Za-z0-9 _.:/=+@-]+$",
+        rule="text may contain only letters A to Z, digits, spaces and _.:/=+-@",
+        fix="Use only those characters.",
+        min_length=1,
+        max_length=256,
+    ),
+]
 """A value that may become a tag: the alphabet that every AWS service accepts in tag values
 (AWS General Reference, "Tag naming limits and requirements")."""
 
 LabelKey = Annotated[
     str,
-    StringConstraints(
-        pattern=r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$"
+    pattern(
+        r"^([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$",
+        rule="a label key has at most 63 letters, digits and _.-, after an optional domain and slash",
+        fix="Write it like example.com/team.",
     ),
 ]
-LabelValue = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$")]
+LabelValue = Annotated[
+    str,
+    pattern(
+        r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$",
+        rule="a label value has at most 63 letters, digits and _.-",
+        fix="Shorten it; it must start and end with a letter or digit.",
+    ),
+]
 """Kubernetes label syntax: key with optional DNS prefix, value of at most 63 characters
 (kubernetes.io, "Labels and Selectors", syntax and character set)."""
 
-Duration = Annotated[str, StringConstraints(pattern=r"^([0-9]+h)?([0-9]+m)?([0-9]+s)?$", min_length=2)]
+Duration = Annotated[
+    str,
+    pattern(
+        r"^([0-9]+h)?([0-9]+m)?([0-9]+s)?$",
+        rule="a duration consists of hours, minutes or seconds",
+        fix="Write it like 10m, 24h or 1h30m.",
+        min_length=2,
+    ),
+]
 """A Go duration of hours, minutes and seconds, as Karpenter's CRDs take it: `10m`, `336h`."""
 
 LogDays = Literal[
@@ -34,13 +69,35 @@ LogDays = Literal[
 ]  # fmt: skip
 """Days that CloudWatch Logs can keep a log group (botocore, logs PutRetentionPolicy, `retentionInDays`)."""
 
+WindowDuration = Annotated[
+    str,
+    pattern(
+        r"^([0-9]+h)?([0-9]+m)?$",
+        rule="this duration consists of hours and minutes",
+        fix="Write it like 12h or 1h30m.",
+        min_length=2,
+    ),
+]
+"""As `Duration`, only in hours and minutes: the NodePool's CRD refuses seconds in a budget's window."""
 
-WindowDuration = Annotated[str, StringConstraints(pattern=r"^([0-9]+h)?([0-9]+m)?$", min_length=2)]
-"""As `Duration`, in hours and minutes alone: the NodePool's CRD refuses seconds in a budget's window."""
+SecretName = Annotated[
+    str,
+    pattern(
+        r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$",
+        rule="the name of a Secret has lower-case letters, digits, dots and dashes",
+        fix="Write the Secret's name, not its content.",
+    ),
+]
+"""Name of a Secret (kubernetes.io, "Object Names and IDs", DNS subdomain names)."""
+
+HTTPS: Final = pattern(
+    r"^https://\S+$", rule="the URL must begin with https://", fix="Write the whole URL, without spaces."
+)
+"""An address that is never reached in clear text."""
 
 
 class Model(BaseModel):
-    """Settings are values: unknown keys are errors, nothing is coerced, nothing changes after loading."""
+    """Base of every settings model: unknown keys are errors, values are not coerced, and instances are immutable."""
 
     model_config = ConfigDict(
         extra="forbid",

@@ -1,106 +1,131 @@
-"""Where a pool's machines come from, and how they are shared and replaced."""
+"""Settings of a pool's machines: market, reservation, root volume, MIG, GPU sharing, disruption, updates."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from spec.settings.base import Duration, Model, Name, WindowDuration
+from spec.settings.patterns import pattern
 
 
 class Market(StrEnum):
-    """How EC2 sells the machines."""
+    """EC2 purchase option."""
 
     ON_DEMAND = "on-demand"
     SPOT = "spot"
-    """Cheap, and reclaimed with two minutes' notice: work on it must checkpoint."""
+    """Low cost, but EC2 reclaims instances with two minutes' notice: jobs must checkpoint."""
     RESERVED = "reserved"
     """A capacity reservation that is already paid for: On-Demand Capacity Reservation or Capacity Block."""
 
 
 class Reservation(Model):
-    """A capacity reservation made outside the stack, because it is bought for a time and not for a deployment."""
+    """A capacity reservation. It is made outside the stack, because it is bought for a period, not for a deployment."""
 
     kind: Literal["odcr", "capacity-block"]
     """On-Demand Capacity Reservation, or Capacity Block for ML."""
-    id: Annotated[str, StringConstraints(pattern=r"^cr-[0-9a-f]{8,17}$")]
-    """EC2's id of the reservation."""
+    id: Annotated[
+        str,
+        pattern(
+            r"^cr-[0-9a-f]{8,17}$",
+            rule="the ID must be that of an EC2 capacity reservation",
+            fix="Write it like cr-0a1b2c3d4e5f67890.",
+        ),
+    ]
+    """ID of the reservation in EC2."""
 
 
 class Capacity(Model):
-    """Market of a pool, with its reservation."""
+    """Purchase option of a pool, and its reservation."""
 
     market: Market = Market.ON_DEMAND
     reservation: Reservation | None = None
-    """The reservation, with `market: reserved` only."""
+    """Reservation; only with `market: reserved`."""
 
 
 class Disk(Model):
-    """Root volume: gp3, encrypted. Bounds are those of gp3 (botocore 1.44.5, ec2 `EbsBlockDevice`), but for the least
-    size, which is ours."""
+    """Root volume: gp3, encrypted. Bounds are those of gp3 (botocore 1.44.5, ec2 `EbsBlockDevice`), except the minimum
+    size, which is Slipway's."""
 
     size_gib: Annotated[int, Field(ge=20, le=65536)] = 100
-    """Size in GiB: images, logs and what pods write outside volumes."""
+    """Size in GiB, for images, logs and what pods write outside volumes."""
     iops: Annotated[int, Field(ge=3000, le=80000)] = 3000
-    """Operations a second, at most 500 for each GiB; 3,000 are in the price."""
+    """I/O operations per second (IOPS), at most 500 per GiB; 3,000 are included in the price."""
     throughput_mibps: Annotated[int, Field(ge=125, le=2000)] = 125
-    """Throughput in MiB/s, at most 0.25 for each operation a second; 125 are in the price."""
+    """Throughput in MiB/s, at most 0.25 per IOPS; 125 are included in the price."""
 
 
 class Mig(Model):
-    """How the GPUs of a pool are cut by Multi-Instance GPU: a named layout, or one of your own."""
+    """How the GPUs of a pool are partitioned with Multi-Instance GPU: a named layout, or one of your own."""
 
     layout: str | None = None
     """A layout of NVIDIA's mig-parted: `all-1g.10gb`, `all-balanced`."""
     profiles: dict[str, Annotated[int, Field(ge=1, le=7)]] = Field(default_factory=dict)
-    """Instances of each profile on every GPU: `{1g.10gb: 4, 3g.40gb: 1}`."""
+    """Number of instances of each profile on every GPU: `{1g.10gb: 4, 3g.40gb: 1}`."""
 
 
 class Sharing(Model):
-    """How several pods share each GPU of a pool, without a wall between their memories."""
+    """How several pods share each GPU of a pool, without hardware isolation of their memory."""
 
     mode: Literal["time-slicing", "mps"]
-    """`time-slicing`: in turns, each with the whole memory. `mps`: at the same time, each with its part of the memory
-    and of the threads, by NVIDIA's Multi-Process Service."""
+    """`time-slicing`: pods take turns, each with the whole memory. `mps`: pods run at the same time, each with its part
+    of the memory and threads, through NVIDIA's Multi-Process Service."""
     replicas: Annotated[int, Field(ge=2, le=48)]
-    """Pods on each GPU, or on each MIG instance; 48 is the most that MPS serves (NVIDIA MPS documentation,
+    """Pods per GPU, or per MIG instance; 48 is the maximum of MPS (NVIDIA MPS documentation,
     "Architecture": clients of Volta and later GPUs)."""
 
 
 class Budget(Model):
     """How many nodes Karpenter may disrupt at once, always or in a window (karpenter.sh/v1 NodePool budgets)."""
 
-    nodes: Annotated[str, StringConstraints(pattern=r"^([0-9]+|[0-9]{1,2}%|100%)$")]
-    """A count or a percentage, quoted: "0", "10%"."""
-    schedule: Annotated[str, StringConstraints(pattern=r"^(\S+\s+){4}\S+$")] | None = None
-    """Five-field cron in UTC at which the window opens; only together with `duration`."""
+    nodes: Annotated[
+        str,
+        pattern(
+            r"^([0-9]+|[0-9]{1,2}%|100%)$",
+            rule="nodes must be a number or a percentage",
+            fix='Write it in quotes, like "0" or "10%".',
+        ),
+    ]
+    """Number or percentage of nodes, in quotes: "0", "10%"."""
+    schedule: (
+        Annotated[
+            str,
+            pattern(
+                r"^(\S+\s+){4}\S+$",
+                rule="a schedule is a cron expression of five fields",
+                fix="Write it like 0 7 * * mon-fri.",
+            ),
+        ]
+        | None
+    ) = None
+    """Start of the window, as a five-field cron expression in UTC; only together with `duration`."""
     duration: WindowDuration | None = None
-    """How long the window stays open; only together with `schedule`."""
+    """Length of the window; only together with `schedule`."""
     reasons: tuple[Literal["Empty", "Underutilized", "Drifted"], ...] = ()
-    """What the budget limits; all reasons where none is named."""
+    """Reasons of disruption that the budget limits; all if empty."""
 
 
 class Disruption(Model):
-    """When Karpenter may take a node away."""
+    """When Karpenter may disrupt a node."""
 
     consolidation_policy: Literal["WhenEmpty", "WhenEmptyOrUnderutilized"] = "WhenEmpty"
     """`WhenEmpty` never moves a running training job."""
     consolidate_after: Duration = "10m"
-    """How long a node must have been idle."""
+    """How long a node must be idle before Karpenter consolidates it."""
     expire_after: Duration | Literal["Never"] = "336h"
-    """Age at which a node is replaced, for patches."""
+    """Age at which a node is replaced, to apply patches."""
     termination_grace_period: Duration = "24h"
-    """Longest time that a node waits for its pods before it goes all the same."""
+    """Maximum time that a node drains before it is deleted with the pods that are left."""
     budgets: dict[Name, Budget] = Field(default_factory=dict)
-    """Limits by a name of yours; the strictest that holds at a time counts."""
+    """Budgets by a name of your choice; of those in effect at a time, the strictest applies."""
 
 
 class Update(Model):
-    """How a managed node group rolls to a new launch template or version."""
+    """How a managed node group rolls out a new launch template or version."""
 
     max_unavailable_percentage: Annotated[int, Field(ge=1, le=100)] = 33
-    """Share of the nodes, in percent, that may be replaced at once."""
+    """Maximum share of the nodes, in percent, that is replaced at once."""
     force: bool = False
-    """Go on when a PodDisruptionBudget keeps a node from draining."""
+    """Continue when a PodDisruptionBudget prevents a node from draining."""

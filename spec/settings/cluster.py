@@ -10,23 +10,31 @@ from pydantic import Field, StringConstraints
 
 from spec.catalog import kubernetes
 from spec.settings.base import LogDays, Model, Name
+from spec.settings.patterns import pattern
 
-PrincipalArn = Annotated[str, StringConstraints(pattern=r"^arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]+$")]
+PrincipalArn = Annotated[
+    str,
+    pattern(
+        r"^arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]+$",
+        rule="a principal is the ARN of an IAM role or user",
+        fix="Write it like arn:aws:iam::111122223333:role/platform-admin.",
+    ),
+]
 
 
 class AccessPolicy(StrEnum):
     """Managed access policies of EKS (EKS User Guide, "Review access policy permissions")."""
 
     CLUSTER_ADMIN = "AmazonEKSClusterAdminPolicy"
-    """Everything in the cluster; `system:masters` in all but name."""
+    """Full access to the cluster, like `system:masters`."""
     ADMIN = "AmazonEKSAdminPolicy"
-    """Everything in the namespaces it is scoped to, roles included."""
+    """Full access to the namespaces it is scoped to, including roles."""
     EDIT = "AmazonEKSEditPolicy"
     """Write workloads, not roles."""
     VIEW = "AmazonEKSViewPolicy"
-    """Read all but secrets."""
+    """Read everything except secrets."""
     ADMIN_VIEW = "AmazonEKSAdminViewPolicy"
-    """Read everything, secrets included."""
+    """Read everything, including secrets."""
 
 
 class Access(Model):
@@ -35,29 +43,39 @@ class Access(Model):
     principal_arn: PrincipalArn
     """IAM role or user."""
     policy: AccessPolicy | None = None
-    """Managed policy; none where `kubernetesGroups` and RBAC of one's own say it all."""
+    """Managed access policy; not needed where `kubernetesGroups` and your own RBAC grant the access."""
     namespaces: tuple[Name, ...] = ()
-    """Namespaces that the policy is scoped to; all where none is named."""
+    """Namespaces that the policy is scoped to; all if empty."""
     kubernetes_groups: tuple[Annotated[str, StringConstraints(min_length=1, max_length=63)], ...] = ()
-    """Kubernetes groups for RBAC; `system:` is refused by EKS."""
+    """Kubernetes groups for RBAC; EKS refuses the prefix `system:`."""
 
 
 class ApiEndpoint(Model):
     """How the API server is reached. The private endpoint is always on: nodes use it."""
 
     public_access: bool = False
-    """Reachable from outside the VPC, from `public_cidrs` only."""
+    """Reachable from outside the VPC, only from `public_access_cidrs`."""
     public_access_cidrs: tuple[IPv4Network, ...] = ()
-    """Networks that may reach the public endpoint: offices, VPN exits, runners."""
+    """Networks that may reach the public endpoint: offices, VPN exits, CI runners."""
 
 
 class Addon(Model):
     """One EKS managed add-on."""
 
     enabled: bool = True
-    """Installed; nodes and pods can't do without some, which can't be switched off."""
-    version: Annotated[str, StringConstraints(pattern=r"^v\d+\.\d+\.\d+-eksbuild\.\d+$")] | None = None
-    """Pinned version; the catalog's where none is given."""
+    """Install it. Add-ons that nodes and pods depend on can't be disabled."""
+    version: (
+        Annotated[
+            str,
+            pattern(
+                r"^v\d+\.\d+\.\d+-eksbuild\.\d+$",
+                rule="the version must be one of an EKS add-on",
+                fix="Write it like v1.20.4-eksbuild.1.",
+            ),
+        ]
+        | None
+    ) = None
+    """Pinned version; the catalog's if unset."""
 
 
 class AddonName(StrEnum):
@@ -76,24 +94,38 @@ class AddonName(StrEnum):
 
 
 class Cluster(Model):
-    """The control plane."""
+    """The EKS control plane."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,39}$")] | None = None
-    """At most 40 of the 100 characters that EKS allows, for what is named after it; `slipway-<environment>` else."""
-    version: Annotated[str, StringConstraints(pattern=r"^1\.[0-9]{2}$")] = kubernetes.DEFAULT
-    """Kubernetes minor version, quoted: unquoted, YAML reads 1.30 as 1.3."""
+    name: (
+        Annotated[
+            str,
+            pattern(
+                r"^[a-z][a-z0-9-]{0,39}$",
+                rule="a cluster's name has 1 to 40 characters: lower-case letters, digits and dashes, after a letter",
+                fix="Shorten it, and use only those characters.",
+            ),
+        ]
+        | None
+    ) = None
+    """Name of the cluster; `slipway-<environment>` if unset. At most 40 of the 100 characters that EKS allows, because
+    other names begin with it."""
+    version: Annotated[
+        str,
+        pattern(r"^1\.[0-9]{2}$", rule="the version must be a minor version in quotes", fix='Write it like "1.35".'),
+    ] = kubernetes.DEFAULT
+    """Kubernetes minor version, in quotes: without them, YAML reads 1.30 as 1.3."""
     support_type: Literal["standard", "extended"] = "standard"
-    """What EKS does when standard support ends: upgrade by itself, or bill extended support."""
+    """What EKS does when standard support ends: upgrade the cluster, or bill extended support."""
     service_ipv4_cidr: IPv4Network = IPv4Network("172.20.0.0/16")
-    """Range of Service addresses; it may overlap nothing that pods talk to. Fixed for the cluster's life."""
+    """IP range of Services. It must not overlap a network that pods connect to, and can't be changed later."""
     endpoint: ApiEndpoint = Field(default_factory=ApiEndpoint)
     access: dict[Name, Access] = Field(default_factory=dict)
-    """Access entries by a name of yours."""
+    """Access entries by a name of your choice."""
     deletion_protection: bool = False
     """EKS refuses to delete the cluster until this is switched off."""
     log_retention_days: LogDays = 90
     """Days that the control plane's logs are kept."""
     key_deletion_days: Annotated[int, Field(ge=7, le=30)] = 30
-    """Days in which a scheduled deletion of the secrets key can be taken back (KMS allows 7 to 30)."""
+    """Days during which a scheduled deletion of the secrets key can be cancelled (KMS allows 7 to 30)."""
     addons: dict[AddonName, Addon] = Field(default_factory=dict)
-    """Differences from the catalog: an add-on not named here is installed at the catalog's version."""
+    """Overrides of the catalog: an add-on that is not named here is installed at the catalog's version."""

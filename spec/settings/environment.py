@@ -1,4 +1,4 @@
-"""Whose environment this is, and the one account and region that it may touch."""
+"""Settings of the environment: its owner, and the one account and region that a run may change."""
 
 from __future__ import annotations
 
@@ -7,27 +7,39 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from spec.settings.base import Model, Name, Text
+from spec.settings.patterns import pattern
 
 
 class Environment(Model):
-    """Who owns the environment, and how much it would hurt to lose it."""
+    """Name, owner and protection of the environment."""
 
     name: Name
-    """Name of the environment; it must be the name of the stack, so that a file can't be used for another one."""
+    """Name of the environment. It must be the name of the stack, so that a file can't be used for another stack."""
     owner: Text
-    """Team that answers for the environment; becomes the tag `owner`."""
+    """Team that is responsible for the environment; becomes the tag `owner`."""
     cost_center: Text
-    """Where its bill goes; becomes the tag `cost-center`."""
+    """Cost center that is billed; becomes the tag `cost-center`."""
     protect: bool = False
-    """Protect what holds state or can't be made again (cluster, keys, network): `destroy` refuses to remove it."""
+    """Protect resources that hold state or can't be recreated (cluster, keys, network): `destroy` refuses to remove
+    them."""
     tags: dict[Annotated[str, StringConstraints(min_length=1, max_length=128)], Text] = Field(default_factory=dict)
-    """More tags for every resource."""
+    """Additional tags for every resource."""
 
 
 class Account(Model):
-    """The guard: a run against any other account fails before it changes anything."""
+    """AWS account and region. A run against another account fails before it changes anything."""
 
-    id: Annotated[str, StringConstraints(pattern=r"^[0-9]{12}$")]
-    """AWS account, 12 digits, quoted (YAML would read it as a number and drop leading zeros)."""
-    region: Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9]$")]
+    id: Annotated[
+        str,
+        pattern(r"^[0-9]{12}$", rule="an account ID has 12 digits", fix='Write it in quotes: "111122223333".'),
+    ]
+    """AWS account ID, 12 digits, in quotes: without them, YAML reads a number and drops leading zeros."""
+    region: Annotated[
+        str,
+        pattern(
+            r"^[a-z]{2}(-[a-z]+)+-[0-9]$",
+            rule="a region is named like us-east-1",
+            fix="Use a region's name, not a zone's.",
+        ),
+    ]
     """AWS Region of everything in the stack."""

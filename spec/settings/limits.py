@@ -1,4 +1,4 @@
-"""Settings of what a stack may cost at all: bounds that the policy pack enforces before anything is made."""
+"""Settings of cost limits, which the policy pack enforces before anything is created."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ UsdPerHour = Annotated[float, Field(ge=0.01, le=10_000_000)]
 
 
 class Approval(Model):
-    """Leave to have premium GPUs on demand in a pool outside production, until a day."""
+    """Approval of on-demand premium GPUs in a pool outside production, until a date."""
 
     reference: Text
-    """Where it was given: a ticket, a mail, a minute."""
+    """Where the approval is recorded: a ticket, an email, meeting minutes."""
     until: date
-    """Last day on which it holds; the day after, the pool fails the policies again."""
+    """Last day of validity; from the next day, the pool fails the policies again."""
 
 
 class Limits(Model):
-    """Bounds of the estimate of `slipway cost`, in USD an hour at list prices."""
+    """Limits of the estimate of `slipway cost`, in USD per hour at list prices."""
 
     ceiling_usd_per_hour: UsdPerHour | None = None
-    """What everything may cost at its largest."""
+    """Maximum cost with every pool at its maximum size."""
     floor_usd_per_hour: UsdPerHour | None = None
-    """What may be spent while nobody works."""
+    """Maximum cost of an idle platform, with every pool at its minimum size."""
     pools: dict[Name, UsdPerHour] = Field(default_factory=dict)
-    """What one pool may cost at its largest, by pool."""
+    """Maximum cost of one pool at its maximum size, by pool."""
     premium: dict[Name, Approval] = Field(default_factory=dict)
-    """Approvals of p4, p5 and p6 machines on demand, by pool; production needs none."""
+    """Approvals of on-demand p4, p5 and p6 instances, by pool; production needs none."""

@@ -1,4 +1,4 @@
-"""Second half of loading: checks across parts, and the one report."""
+"""Second half of loading: checks across parts, and one report of all problems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEY = "platform"
 
 @dataclass(frozen=True)
 class Loaded:
-    """Valid settings, and what is worth knowing about them all the same."""
+    """Valid settings, and warnings about them."""
 
     platform: Platform
     warnings: tuple[Problem, ...]
@@ -28,12 +28,12 @@ def load(data: object, *, stack: str, today: date | None = None) -> Loaded:
     """Make settings of a stack file's `slipway:platform`.
 
     Args:
-        data: What the file or the engine gave for the key: nested maps, lists and scalars.
+        data: Value of the key in the file or from the engine: nested maps, lists and scalars.
         stack: Name of the stack that the settings are for.
         today: Day that support dates are held against; today where not given.
 
     Raises:
-        ConfigurationError: With everything that is wrong, of every part.
+        ConfigurationError: With every problem of every part.
     """
     source = f"stack {stack}"
     if not isinstance(data, Mapping):
@@ -42,7 +42,7 @@ def load(data: object, *, stack: str, today: date | None = None) -> Loaded:
     try:
         plain = plain_map(data)
     except RecursionError:
-        problem = Problem(f"slipway:{KEY}", "settings nest a few levels deep", "deeper", "Mend the file.")
+        problem = Problem(f"slipway:{KEY}", "settings nest only a few levels deep", "too many levels", "Fix the file.")
         raise ConfigurationError([problem], source) from None
     parts, problems = validate_parts(plain)
     context = Context(stack=stack, today=today or date.today(), raw=plain, parts=parts)

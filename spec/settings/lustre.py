@@ -1,4 +1,4 @@
-"""The zone of the parallel file system: data is read in the zone in which it is, or paid for between zones."""
+"""Zone of the Lustre file system: reads from another zone are billed as traffic between zones."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ def training_zones(network: Network, pools: Mapping[str, Pool]) -> dict[str, tup
 
 
 def zone_of(lustre: Lustre, network: Network, pools: Mapping[str, Pool]) -> str:
-    """Zone of the file system: its own, else that of the training pools where they have one in common, else the first.
-
-    Where they share several, the first of them.
-    """
+    """Zone of the file system: the configured one, else the first that all training pools share, else the network's
+    first."""
     if lustre.zone is not None:
         return lustre.zone
     zones = training_zones(network, pools).values()

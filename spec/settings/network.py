@@ -6,20 +6,30 @@ from enum import StrEnum
 from ipaddress import IPv4Network
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from spec.settings.base import LogDays, Model, Name
+from spec.settings.patterns import pattern
+
+Zone = Annotated[
+    str,
+    pattern(
+        r"^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$",
+        rule="a zone is named like us-east-1a",
+        fix="Use the zone's name, not its ID.",
+    ),
+]
 
 
 class Nat(StrEnum):
     """How private subnets reach the internet."""
 
     SINGLE = "single"
-    """One NAT gateway for all zones: cheap, and one zone's outage cuts off all."""
+    """One NAT gateway for all zones: lowest cost, but an outage of its zone affects every zone."""
     PER_ZONE = "per-zone"
-    """One in each zone: no cross-zone traffic, no shared fate."""
+    """One in each zone: no cross-zone traffic, and zones fail independently."""
     NONE = "none"
-    """No way out: everything goes through VPC endpoints."""
+    """No internet access: AWS is reached only through VPC endpoints."""
 
 
 class Endpoint(StrEnum):
@@ -45,28 +55,28 @@ class FlowLogs(Model):
     """VPC flow logs, kept in CloudWatch Logs."""
 
     enabled: bool = True
-    """Record the traffic at all."""
+    """Record flow logs."""
     traffic_type: Literal["ALL", "ACCEPT", "REJECT"] = "ALL"
-    """What is recorded: all of it, or only what was accepted or refused."""
+    """Traffic to record: all, only accepted or only rejected."""
     retention_days: LogDays = 30
-    """Days that the records are kept."""
+    """Days that the flow logs are kept."""
 
 
 class Network(Model):
-    """The VPC. Subnets follow from `cidr` and the letter of each zone, so adding a zone moves no other zone's range."""
+    """The VPC. Subnets are computed from `cidr` and the letter of each zone, so adding a zone moves no other range."""
 
     cidr: IPv4Network
     """Range of the VPC, /16 to /20, private (RFC 1918)."""
     pod_cidr: IPv4Network | None = None
-    """Secondary range for pods alone, /16 to /20, private or shared (RFC 6598, 100.64.0.0/10)."""
+    """Secondary range for pods only, /16 to /20, private or shared (RFC 6598, 100.64.0.0/10)."""
     zones: Annotated[
-        tuple[Annotated[str, StringConstraints(pattern=r"^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$")], ...],
+        tuple[Zone, ...],
         Field(min_length=2, max_length=6),
     ]
-    """Availability Zones by name: at least two, because EKS wants subnets in two."""
+    """Availability Zones by name; at least two, because EKS requires subnets in two."""
     nat: Nat = Nat.SINGLE
     endpoints: tuple[Endpoint, ...] = ()
-    """Interface endpoints. The gateway endpoint of S3 is always there: it costs nothing."""
+    """Interface endpoints. The gateway endpoint of S3 always exists, because it is free."""
     flow_logs: FlowLogs = Field(default_factory=FlowLogs)
     peers: dict[Name, IPv4Network] = Field(default_factory=dict)
-    """Ranges of networks that will be routed to this one: no range here may overlap them."""
+    """Ranges of networks that will be routed to this one; no range of the stack may overlap them."""

@@ -1,4 +1,4 @@
-"""Who is told of alerts, budgets and anomalies."""
+"""Settings of notifications: recipients of alerts, budget and anomaly notifications."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from spec.settings.base import Model
+from spec.settings.base import HTTPS, Model
+from spec.settings.patterns import pattern
 
-Email = Annotated[str, StringConstraints(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", max_length=254)]
-"""A mail address, as far as a pattern can tell."""
-Endpoint = Annotated[str, StringConstraints(pattern=r"^https://\S+$", max_length=2048)]
+Email = Annotated[
+    str,
+    pattern(
+        r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
+        rule="an email address has one @ and a domain",
+        fix="Write it like ml-platform@example.com.",
+        max_length=254,
+    ),
+]
+"""An email address, as far as a pattern can check."""
+Endpoint = Annotated[str, HTTPS, StringConstraints(max_length=2048)]
 
 
 class Notifications(Model):
-    """Subscribers of the environment's topic. Each confirms its subscription once; until then it hears nothing."""
+    """Subscribers of the environment's SNS topic. Each must confirm its subscription before it gets notifications."""
 
     emails: Annotated[tuple[Email, ...], Field(max_length=50)] = ()
-    """Mail addresses; a distribution list of a team outlives its members."""
+    """Email addresses; prefer a team's distribution list to personal ones."""
     https: Annotated[tuple[Endpoint, ...], Field(max_length=50)] = ()
-    """Endpoints of paging and chat services. Addresses that are secrets themselves do not belong in a stack file."""
+    """Endpoints of paging and chat services. Don't put a URL that contains a secret in a stack file."""
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody is told."""
+        """Whether there is any recipient."""
         return bool(self.emails or self.https)

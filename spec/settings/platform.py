@@ -1,4 +1,4 @@
-"""The whole of a stack's settings, valid by construction, with what follows from them."""
+"""All settings of a stack, valid by construction, and what is derived from them."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class Platform(Model):
     pools: dict[Name, Pool] = Field(min_length=1)
     """Node pools by name. The name becomes part of node labels and logical names: renaming a pool replaces it."""
     storage: Storage = Field(default_factory=Storage)
-    """What keeps data; the buckets are always there."""
+    """Buckets, file systems and image registry; the buckets always exist."""
     addons: Addons = Field(default_factory=Addons)
-    """Software on the cluster; what is not named is not installed."""
+    """Software on the cluster; only add-ons that are named here are installed."""
     teams: dict[Name, Team] = Field(default_factory=dict)
-    """Teams by name, which their namespaces, queues and places in the buckets have: renaming a team replaces it."""
+    """Teams by name. The name becomes part of namespaces, queues and bucket prefixes: renaming a team replaces it."""
     notifications: Notifications = Field(default_factory=Notifications)
-    """Who is told of alerts, budgets and anomalies."""
+    """Recipients of alerts, budget and anomaly notifications."""
     cost: Cost = Field(default_factory=Cost)
-    """Bounds of the bill."""
+    """Cost control: budgets, schedules and limits."""
     queues: Queues = Field(default_factory=Queues)
-    """How teams share what is idle."""
+    """How teams share idle quota."""
     admission: Admission = Field(default_factory=Admission)
-    """Rules that the API server holds workloads of teams to."""
+    """Rules that the API server enforces on workloads of teams."""
 
     @property
     def cluster_name(self) -> str:

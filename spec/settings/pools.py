@@ -15,38 +15,38 @@ REQUIRED_WITHOUT_PRESET = ("role", "provisioner", "instanceTypes", "max")
 
 
 class Role(StrEnum):
-    """What a pool is for; other parts of the platform choose their pools by it."""
+    """Purpose of a pool; other parts of the platform select pools by it."""
 
     SYSTEM = "system"
-    """Controllers and DNS: always there, never spot."""
+    """Controllers and DNS: always running, never Spot."""
     GENERAL = "general"
     """CPU work: pre-processing, pipelines, services."""
     TRAINING = "training"
     INFERENCE = "inference"
     INTERACTIVE = "interactive"
-    """Notebooks and experiments: shared GPUs, idle often."""
+    """Notebooks and experiments: shared GPUs, often idle."""
 
 
 class Provisioner(StrEnum):
-    """Who makes the nodes."""
+    """What provisions the nodes."""
 
     MANAGED = "managed"
     """An EKS managed node group."""
     KARPENTER = "karpenter"
-    """A Karpenter NodePool: from zero, for what is pending, on the cheapest type that fits."""
+    """A Karpenter NodePool: scales from zero for pending pods, on the lowest-priced type that fits."""
 
 
 class Taint(Model):
-    """A taint of your own, beside those that every GPU pool carries."""
+    """A taint of your own, in addition to those of every GPU pool."""
 
     value: LabelValue = ""
-    """Value; none where the key says it all."""
+    """Value; empty if the key is enough."""
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
-    """What befalls pods without a toleration; `NoExecute` also evicts those that run."""
+    """Effect on pods without a toleration; `NoExecute` also evicts running pods."""
 
 
 def _schema_without_preset(schema: dict[str, Any]) -> None:
-    """Make the file's schema ask for what a preset would have given only where no preset is named."""
+    """Require the keys that a preset provides only where no preset is named."""
     schema.pop("required", None)
     schema["properties"]["preset"] = {
         "enum": sorted(PRESETS),
@@ -56,23 +56,23 @@ def _schema_without_preset(schema: dict[str, Any]) -> None:
 
 
 class Pool(Model):
-    """A pool after its preset was applied: what it is for, on what machines, how many, and how they are treated."""
+    """A node pool, after its preset is applied: purpose, instance types, size and lifecycle."""
 
     model_config = ConfigDict(json_schema_extra=_schema_without_preset)
 
     role: Role
     provisioner: Provisioner
     instance_types: Annotated[tuple[str, ...], Field(min_length=1, max_length=60)]
-    """EC2 instance types, all of one GPU model; spot pools name at least three."""
+    """EC2 instance types, all with the same GPU model; Spot pools name at least three."""
     capacity: Capacity = Field(default_factory=Capacity)
     min: Annotated[int, Field(ge=0, le=1000)] = 0
-    """Nodes that are always there; Karpenter pools start from zero."""
+    """Minimum number of nodes; Karpenter pools start from zero."""
     max: Annotated[int, Field(ge=1, le=1000)]
-    """Nodes at most: the ceiling of the bill."""
+    """Maximum number of nodes; it determines the ceiling of the bill."""
     max_pods: Annotated[int, Field(ge=10, le=250)] = 110
-    """Pods a node, 250 at most: the most that EKS recommends (user guide, "Assign IP addresses with prefixes")."""
+    """Maximum number of pods per node; EKS recommends 250 or less (user guide, "Assign IP addresses with prefixes")."""
     zones: tuple[str, ...] = ()
-    """Zones of the pool, of the network's; all of them where none is named."""
+    """Zones of the pool, out of the network's; all of them if empty."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Node labels of your own, in a domain of yours."""
     taints: dict[LabelKey, Taint] = Field(default_factory=dict)
@@ -80,25 +80,25 @@ class Pool(Model):
     dedicated: bool = False
     """Add the taint `dedicated=ml-workloads:NoSchedule`."""
     os: Literal["al2023", "bottlerocket"] = "al2023"
-    """Operating system of the nodes, in EKS's own AMI of it."""
+    """Operating system of the nodes, from the EKS-optimized AMI."""
     ami_release: str | None = None
-    """AMI release, `1.35.0-20261101` for a managed group or `v20261101` for Karpenter; the newest where not given."""
+    """AMI release, `1.35.0-20261101` for a managed group or `v20261101` for Karpenter; the latest if unset."""
     version: str | None = None
-    """Kubernetes version of the nodes while an upgrade is under way; the cluster's where not given."""
+    """Kubernetes version of the nodes during an upgrade; the cluster's if unset."""
     disk: Disk = Field(default_factory=Disk)
     local_nvme: Literal["raid0", "none"] = "none"
-    """Make one RAID0 of the instance store and put images, logs and scratch space on it."""
+    """Combine the instance store volumes into one RAID0 array for images, logs and scratch space."""
     parallel_image_pull: bool = False
-    """Fetch and unpack the layers of an image side by side (SOCI); large images start sooner on a fast disk."""
+    """Fetch and unpack the layers of an image in parallel (SOCI); large images start sooner on a fast disk."""
     efa: bool = False
     """Attach every Elastic Fabric Adapter of the type, in one zone and one cluster placement group."""
     mig: Mig | None = None
-    """Cut every GPU of the pool; whole GPUs where not given."""
+    """Partition every GPU of the pool with Multi-Instance GPU; whole GPUs if unset."""
     sharing: Sharing | None = None
-    """Let several pods use each GPU of the pool; one at a time where not given."""
+    """Let several pods share each GPU of the pool; one pod per GPU if unset."""
     node_repair: bool = True
-    """Replace a node whose GPU or kubelet is found broken."""
+    """Replace a node whose GPU or kubelet is unhealthy."""
     disruption: Disruption = Field(default_factory=Disruption)
-    """Karpenter pools only."""
+    """When Karpenter may disrupt nodes; Karpenter pools only."""
     update: Update = Field(default_factory=Update)
-    """Managed pools only."""
+    """How updates roll out; managed pools only."""

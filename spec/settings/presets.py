@@ -1,6 +1,6 @@
 """Named defaults for pools, so that a stack file says only what differs.
 
-Plain data in the spelling of the stack file: `load` lays a pool's own keys over its preset's before validation.
+Plain data in the spelling of the stack file: `load` merges a pool's own keys over its preset's before validation.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 _WORKING_HOURS_FREEZE: Final = {
-    # Consolidation and drift wait for nights and weekends: nobody's notebook moves while they are at it.
+    # No consolidation or drift during working hours, so that notebooks in use are not moved.
     "working-hours": {
         "nodes": "0",
         "schedule": "0 7 * * mon-fri",

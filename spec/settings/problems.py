@@ -1,7 +1,7 @@
-"""What is wrong with a stack file, in one shape: path, rule, value, mend.
+"""Problems of a stack file, all in one form: path, rule, value, fix.
 
-Every check of the configuration yields `Problem`s and none raises, so that a person sees all of them in one report
-and does not mend a file one error at a time.
+Every check of the configuration yields `Problem`s and none raises, so that a user sees all of them in one report
+instead of fixing a file one error at a time.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ SHOWN_VALUE_LENGTH: Final = 80
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend in a stack file.
+    """One thing to fix in a stack file.
 
     Attributes:
         path: Where, as the file spells it: `pools.a100.max`.
         rule: What must hold, as a sentence without its full stop.
-        value: What was given; `None` where nothing was.
+        value: Value in the file; `None` if there is none.
         fix: What to write instead.
     """
 
@@ -38,7 +38,7 @@ class Problem:
 
 
 class ConfigurationError(SlipwayError):
-    """A stack file that was refused, with everything that is wrong with it."""
+    """A stack file that is refused, with all of its problems."""
 
     complete: ClassVar[bool] = True
 

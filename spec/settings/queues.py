@@ -1,43 +1,40 @@
-"""Settings of the queues that all teams share; they hold where Kueue is on."""
+"""Settings of the queues that all teams share; they apply if Kueue is installed."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
-from spec.settings.base import Model, Name
-
-SecretName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$")]
-"""Name of a Secret (kubernetes.io, "Object Names and IDs", DNS subdomain names)."""
+from spec.settings.base import Model, Name, SecretName
 
 
 class Worker(Model):
-    """A cluster to which a manager may send work (MultiKueue)."""
+    """A worker cluster to which the manager dispatches workloads (MultiKueue)."""
 
     secret: SecretName
-    """Secret in Kueue's namespace whose key `kubeconfig` lets the manager into the worker. It is made outside the
-    stack: a kubeconfig that works is a credential."""
+    """Secret in Kueue's namespace whose key `kubeconfig` gives the manager access to the worker. It is created outside
+    the stack, because a working kubeconfig is a credential."""
 
 
 class Queues(Model):
-    """How teams share what one of them leaves idle."""
+    """How teams share idle quota."""
 
     cohort: Name = "platform"
-    """Cohort that all teams are in."""
+    """Cohort of all teams."""
     queueing_strategy: Literal["BestEffortFIFO", "StrictFIFO"] = "BestEffortFIFO"
-    """`StrictFIFO` lets nothing pass the oldest job of a queue, however small it is."""
+    """`StrictFIFO` admits no job before the oldest of its queue, however small it is."""
     reclaim_within_cohort: Literal["Any", "LowerPriority", "Never"] = "Any"
-    """Whose borrowed work is stopped when its owner asks for it back."""
+    """Which workloads on borrowed quota are preempted when its owner needs it."""
     within_cluster_queue: Literal["LowerPriority", "LowerOrNewerEqualPriority", "Never"] = "LowerPriority"
-    """Whose work of the same team is stopped for work of a higher priority."""
+    """Which workloads of the same team are preempted for one of higher priority."""
     spot_first: bool = True
-    """Try spot pools before others. A team without a share of a spot pool never gets there, and a job that names its
-    pool stays on it."""
+    """Try Spot pools before others. A team without a share of a Spot pool never uses it, and a job that names its pool
+    stays on it."""
     topology: bool = True
-    """Place multi-node jobs close together on pools with EFA whose number of nodes is fixed."""
+    """Place multi-node jobs close together, on EFA pools with a fixed number of nodes."""
     workers: dict[Name, Worker] = Field(default_factory=dict)
-    """Clusters that work is sent to, by a name of yours; only with `addons.kueue.multiKueue: manager`. A worker has the
-    same teams in its own stack file, and needs nothing more."""
+    """Worker clusters by a name of your choice; only with `addons.kueue.multiKueue: manager`. A worker has the same
+    teams in its own stack file, and needs no other setting."""
     remote_pools: tuple[Name, ...] = ()
-    """Pools whose work goes to workers, which have pools of the same name; all where none is named."""
+    """Pools whose workloads are dispatched to workers, which have pools of the same names; all if empty."""

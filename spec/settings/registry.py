@@ -5,14 +5,15 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from spec.settings.base import Model, Name
+from spec.settings.patterns import pattern
 
 
 class Upstream(StrEnum):
-    """Registries that ECR can cache, by the name that their images get here (botocore 1.44.5, ecr `UpstreamRegistry`),
-    but for other registries of ECR, Azure's and Chainguard's. NVIDIA's `nvcr.io` is not among them."""
+    """Upstream registries, by the prefix of their cached images: those that ECR can cache (botocore 1.44.5, ecr
+    `UpstreamRegistry`), except other ECR, Azure and Chainguard registries. ECR can't cache NVIDIA's `nvcr.io`."""
 
     ECR_PUBLIC = "ecr-public"
     """`public.ecr.aws`."""
@@ -29,32 +30,34 @@ class Upstream(StrEnum):
 
 
 class Cache(Model):
-    """A cache of one registry."""
+    """A pull-through cache of one registry."""
 
     credentials_arn: (
         Annotated[
             str,
-            StringConstraints(
-                pattern=r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[A-Za-z0-9_/+=.@-]+$",
+            pattern(
+                r"^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[A-Za-z0-9_/+=.@-]+$",
+                rule="the credentials must be the ARN of a secret whose name begins with ecr-pullthroughcache/",
+                fix="Create the secret under such a name, and use its ARN.",
                 max_length=612,
             ),
         ]
         | None
     ) = None
-    """Secret with `username` and `accessToken`, made outside the stack, in its account and region; ECR wants its name
-    to begin so (botocore 1.44.5, ecr `CredentialArn`)."""
+    """ARN of a secret with `username` and `accessToken`, created outside the stack, in its account and region; ECR
+    requires the prefix `ecr-pullthroughcache/` in its name (botocore 1.44.5, ecr `CredentialArn`)."""
 
 
 class Registry(Model):
-    """Image repositories of the environment, named `<cluster>/<name>`, and caches, named `<cluster>/<upstream>`."""
+    """Image repositories, named `<cluster>/<name>`, and pull-through caches, named `<cluster>/<upstream>`."""
 
     repositories: tuple[Name, ...] = ()
-    """Repositories; a tag, once pushed, never moves."""
+    """Repositories; their tags are immutable."""
     keep_images: Annotated[int, Field(ge=1, le=1000)] = 100
-    """Images that each repository keeps; the oldest go."""
+    """Images that each repository keeps; the oldest expire."""
     untagged_days: Annotated[int, Field(ge=1, le=365)] = 7
-    """Days after which an image without a tag goes."""
+    """Days after which an untagged image expires."""
     caches: dict[Upstream, Cache] = Field(default_factory=dict)
-    """Caches of public registries, by upstream."""
+    """Pull-through caches of public registries, by upstream."""
     cached_days: Annotated[int, Field(ge=1, le=365)] = 30
-    """Days after which a cached image goes; it is fetched again when it is asked for."""
+    """Days after which a cached image expires; the next pull fetches it again."""

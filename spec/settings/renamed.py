@@ -49,11 +49,11 @@ RENAMED: Final[Mapping[str, str]] = MappingProxyType(
         "teams.*.cpus.*.lend": "lendingLimit",
     }
 )
-"""New name of the last key, by the old path; `*` is a name that the file gives."""
+"""New name of the last key, by the old path; `*` matches any name."""
 
 
 def renamed(path: str) -> str | None:
-    """New name of a setting's last key; None where the path is no old one.
+    """New name of a setting's last key; None if the path is not an old one.
 
     Args:
         path: Path as the file spells it: `teams.vision.gpus.h100.nominal`.

@@ -1,7 +1,7 @@
 """The JSON Schema of a stack file, for completion and first errors in an editor: `python -m spec.settings.schema`.
 
-It follows from the models and the catalog, and says less than `load`: what a check across parts finds is not in it. It
-never refuses what `load` takes, so an editor's red line is always right.
+It is generated from the models and the catalog, and covers less than `load`, which also checks settings against each
+other. It never refuses what `load` accepts, so an error that an editor shows is always right.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def generate() -> dict[str, Any]:
         "required": ["config"],
         "properties": {
             "config": {
-                "description": "Configuration of the stack. Keys of other projects and providers are Pulumi's affair.",
+                "description": "Configuration of the stack. Keys of other projects and providers are not checked.",
                 "type": "object",
                 "required": [key],
                 "properties": {key: {"$ref": "#/$defs/Platform"}},
@@ -54,20 +54,20 @@ def generate() -> dict[str, Any]:
     }
 
 
-# What Pulumi writes itself (pulumi v3.258.0, sdk/go/common/workspace/project.go, ProjectStack).
+# Keys that Pulumi writes itself (pulumi v3.258.0, sdk/go/common/workspace/project.go, ProjectStack).
 _PULUMI_KEYS: Final[Mapping[str, Any]] = {
-    "secretsprovider": {"type": "string", "description": "Where the key of the stack's secrets is; written by Pulumi."},
+    "secretsprovider": {"type": "string", "description": "Secrets provider of the stack; written by Pulumi."},
     "encryptedkey": {
         "type": "string",
         "description": "Data key, encrypted by the secrets provider; written by Pulumi.",
     },
-    "encryptionsalt": {"type": "string", "description": "Salt of a passphrase; written by Pulumi."},
+    "encryptionsalt": {"type": "string", "description": "Salt of the passphrase; written by Pulumi."},
     "environment": {"description": "Pulumi ESC environments of the stack.", "type": ["array", "object"]},
 }
 
 
 def _add_facts(definitions: Mapping[str, Any]) -> None:
-    """Names that the catalog knows: as an enumeration where `load` takes no others, else as suggestions."""
+    """Names that the catalog knows: as an enumeration where `load` accepts no others, else as suggestions."""
     zones = [zone for region in sorted(regions.REGIONS) for zone in regions.zones(region)]
     capable = [gpu for gpu in sorted(gpus.GPUS) if mig.is_capable(gpu)]
     layouts = sorted({name for gpu in capable for name in mig.layout_names(gpu)})
@@ -77,7 +77,7 @@ def _add_facts(definitions: Mapping[str, Any]) -> None:
     _field(definitions, "Pool", "instanceTypes")["items"]["enum"] = list(instances.names())
     for holder in ("Network", "Pool"):
         listed = _field(definitions, holder, "zones")
-        # A zone that is newer than the catalog is no error in a region whose zones no source tells.
+        # A zone that is newer than the catalog is no error in a region whose zones no source lists.
         listed["items"] = {"anyOf": [{"enum": zones}, listed["items"]]}
     _field(definitions, "Mig", "layout")["anyOf"][0]["enum"] = layouts
     _field(definitions, "Mig", "profiles")["propertyNames"] = {"enum": profiles}
@@ -86,8 +86,8 @@ def _add_facts(definitions: Mapping[str, Any]) -> None:
 
 
 def _field(definitions: Mapping[str, Any], model: str, alias: str) -> dict[str, Any]:
-    found: dict[str, Any] = definitions[model]["properties"][alias]
-    return found
+    field: dict[str, Any] = definitions[model]["properties"][alias]
+    return field
 
 
 def _polished(node: Any, *, is_map_of_names: bool = False) -> Any:
@@ -102,22 +102,22 @@ def _polished(node: Any, *, is_map_of_names: bool = False) -> Any:
     if "patternProperties" in clean:
         clean.setdefault("additionalProperties", False)
     if isinstance(clean.get("description"), str):
-        clean["description"] = _FIELD.sub(lambda found: f"`{to_camel(found[1])}`", clean["description"])
+        clean["description"] = _FIELD.sub(lambda match: f"`{to_camel(match[1])}`", clean["description"])
     return clean
 
 
 def text() -> str:
-    """The file's content."""
+    """Content of the file."""
     return json.dumps(generate(), indent=2, ensure_ascii=False) + "\n"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write the schema, or with `--check` say whether the committed one is current."""
+    """Write the schema, or with `--check` report whether the committed one is current."""
     if not arguments:
         FILE.write_text(text(), encoding="utf-8", newline="\n")
         return 0
     if list(arguments) != ["--check"]:
-        sys.stderr.write(f"unknown arguments: {' '.join(arguments)}; there is only --check\n")
+        sys.stderr.write(f"unknown arguments: {' '.join(arguments)}; the only option is --check\n")
         return 2
     if FILE.is_file() and FILE.read_text(encoding="utf-8") == text():
         return 0

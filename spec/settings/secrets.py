@@ -1,4 +1,4 @@
-"""What looks like a secret, so that none is taken, and none is repeated in a report that others may read."""
+"""Detection of values that look like secrets: a stack file must hold none, and no report repeats one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SECRETS: Final[Mapping[str, re.Pattern[str]]] = {
 
 
 def secrets_in(text: str) -> Iterator[str]:
-    """Names of the kinds of secret that a text looks like."""
+    """Kinds of secret that a text looks like."""
     return (what for what, pattern in _SECRETS.items() if pattern.search(text))
 
 
 def without_secrets(problem: Problem) -> Problem:
-    """The problem, without its value where that holds what looks like a secret."""
+    """The problem, with its value hidden if that looks like a secret."""
     return replace(problem, value=HIDDEN) if any(secrets_in(repr(problem.value))) else problem

@@ -1,7 +1,7 @@
-"""First half of loading: the shape of each part, every part by itself.
+"""First half of loading: validation of each part on its own.
 
-Parts are validated one by one, and each entry of a collection too, so that a mistake in one of them hides neither the
-mistakes in the others nor what the checks across parts would have found.
+Parts, and the entries of a collection, are validated one by one, so that a mistake in one of them hides neither
+mistakes in the others nor those that the checks across parts find.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _plain(value: Any) -> Any:
 
 
 def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
-    """Validate every top-level part on its own; give the valid ones and what is wrong with the others."""
+    """Validate every top-level part on its own; return the valid ones and the problems of the others."""
     parts: Parts = {}
     problems: list[Problem] = []
     known = {str(field.alias): name for name, field in Platform.model_fields.items()}
@@ -44,23 +44,23 @@ def validate_parts(data: Mapping[str, Any]) -> tuple[Parts, list[Problem]]:
         field = Platform.model_fields[name]
         if alias not in data:
             if field.is_required():
-                problems.append(Problem(alias, "this part must be given", None, f"Add `{alias}:` with its settings."))
+                problems.append(Problem(alias, "this key is required", None, f"Add `{alias}:` with its settings."))
             else:
                 parts[name] = field.get_default(call_default_factory=True)
             continue
         if get_origin(field.annotation) is dict:
             entry_type = get_args(field.annotation)[1]
-            parts[name], found = _collection(data[alias], alias, entry_type, may_be_empty=not field.is_required())
+            parts[name], of_part = _collection(data[alias], alias, entry_type, may_be_empty=not field.is_required())
         else:
-            parts[name], found = _model(data[alias], (alias,), field.annotation)
-        problems += found
+            parts[name], of_part = _model(data[alias], (alias,), field.annotation)
+        problems += of_part
     return {name: part for name, part in parts.items() if part is not None}, problems
 
 
 def _collection(
     value: Any, path: str, entry_type: Any, *, may_be_empty: bool
 ) -> tuple[dict[str, Any] | None, list[Problem]]:
-    """Validate each entry by itself, after its preset was laid under it; leave out the entries that are wrong."""
+    """Validate each entry on its own, merged with its preset; leave out invalid entries."""
     if not isinstance(value, dict) or not (value or may_be_empty):
         minimum = "" if may_be_empty else " with at least one entry"
         return None, [Problem(path, f"this must be a map{minimum}", value, "Give each entry a name.")]
@@ -68,16 +68,16 @@ def _collection(
     problems: list[Problem] = []
     for key, raw in value.items():
         name, bad_name = _model(key, (path, str(key)), Name)
-        expanded, found = _expand(raw, f"{path}.{key}")
-        entry, wrong = _model(expanded, (path, str(key)), entry_type) if not found else (None, [])
-        problems += [*bad_name, *found, *wrong]
+        expanded, bad_preset = _expand(raw, f"{path}.{key}")
+        entry, bad_entry = _model(expanded, (path, str(key)), entry_type) if not bad_preset else (None, [])
+        problems += [*bad_name, *bad_preset, *bad_entry]
         if name is not None and entry is not None:
             entries[name] = entry
     return entries, problems
 
 
 def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:
-    """Lay an entry's own keys over its preset's, maps by key, everything else whole."""
+    """Merge an entry's own keys over its preset's: maps by key, everything else as a whole."""
     if not isinstance(raw, dict) or "preset" not in raw:
         return raw, []
     own = dict(raw)
@@ -89,7 +89,7 @@ def _expand(raw: Any, path: str) -> tuple[Any, list[Problem]]:
 
 
 def overlay(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`under` with every key of `over` in place of its own; maps are merged, lists and values replaced whole."""
+    """`under` with the keys of `over` replacing its own; maps are merged, lists and values replaced as a whole."""
     merged = dict(under)
     for key, value in over.items():
         below = merged.get(key)
@@ -126,7 +126,7 @@ def _model_within(annotation: Any) -> Any:
     """The settings model inside `dict[..., Model]`, `tuple[Model, ...]` or `Model | None`."""
     if _is_model(annotation):
         return annotation
-    return next((found for arg in get_args(annotation) if (found := _model_within(arg)) is not None), None)
+    return next((model for arg in get_args(annotation) if (model := _model_within(arg)) is not None), None)
 
 
 def _is_model(annotation: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Reading a stack file without the engine: YAML, with everything refused that could mislead a reader."""
+"""Reading a stack file without the engine: YAML, without the features that could mislead a reader."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from spec.settings.problems import ConfigurationError, Problem
 
 PROJECT: Final = "slipway"
 MAX_BYTES: Final = 256 << 10
-"""A stack file of over 256 KiB is not one: ours have 2 to 4 KiB, and this many take 0.4 s to read."""
-
-
+"""Maximum size of a stack file: those of the project have 2 to 4 KiB, and 256 KiB take 0.4 s to read."""
 MAX_DEPTH: Final = 32
-"""Levels of a file; ours have 8."""
+"""Maximum nesting of a stack file: those of the project have 8 levels."""
 _MERGE: Final = "tag:yaml.org,2002:merge"
 _STACK_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-"""What Pulumi takes as a stack's name (pulumi v3.258.0, sdk/go/common/tokens/stack_name.go)."""
+"""Stack names that Pulumi accepts (pulumi v3.258.0, sdk/go/common/tokens/stack_name.go)."""
 
 _SafeLoader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml's where PyYAML was built with it: three times faster on the largest file."""
+"""libyaml's if PyYAML was built with it: three times faster on the largest file."""
 
 
 class _Loader(_SafeLoader):  # type: ignore[misc]
@@ -33,12 +31,12 @@ class _Loader(_SafeLoader):  # type: ignore[misc]
         seen: set[str] = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
-                _stop("a key must be text, and no merge key", key.start_mark)
+                _stop("a key must be text, and merge keys are not supported", key.start_mark)
             if key.value in seen:
-                _stop(f"the key {key.value!r} stands twice", key.start_mark)
+                _stop(f"the key {key.value!r} is set twice", key.start_mark)
             seen.add(key.value)
-        found: dict[Any, Any] = super().construct_mapping(node, deep)
-        return found
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+        return mapping
 
 
 def read_stack(stack: str, directory: Path) -> object:
@@ -51,9 +49,11 @@ def read_stack(stack: str, directory: Path) -> object:
     path = directory / f"Pulumi.{stack}.yaml"
     names = ", ".join(stacks_in(directory)) or "none"
     if not _STACK_NAME.fullmatch(stack) or path.resolve().parent != directory.resolve():
-        raise _refused(stack, "stack", "a stack is a file of the stacks folder", stack, f"There are: {names}.")
+        raise _refused(
+            stack, "stack", "a stack must have a file in the stacks folder", stack, f"Available stacks: {names}."
+        )
     if not path.is_file():
-        raise _refused(stack, str(path), "the stack file must exist", None, f"There are: {names}.")
+        raise _refused(stack, str(path), "the stack file must exist", None, f"Available stacks: {names}.")
     document = _parse(stack, path)
     if not isinstance(document, dict) or not isinstance(document.get("config"), dict):
         raise _refused(
@@ -61,7 +61,7 @@ def read_stack(stack: str, directory: Path) -> object:
         )
     key = f"{PROJECT}:{KEY}"
     if key not in document["config"]:
-        raise _refused(stack, f"config.{key}", "the settings must be given", None, f"Add `{key}:` below `config:`.")
+        raise _refused(stack, f"config.{key}", "the settings are required", None, f"Add `{key}:` below `config:`.")
     return document["config"][key]
 
 
@@ -79,20 +79,22 @@ def _parse(stack: str, path: Path) -> object:
         _refuse_tricks(text)
         return yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader, stricter
     except (OSError, UnicodeDecodeError) as error:
-        raise _refused(stack, str(path), "the file must be readable UTF-8 text", str(error), "Mend the file.") from None
+        raise _refused(
+            stack, str(path), "the file must be readable UTF-8 text", str(error), "Check its permissions and encoding."
+        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
         reason = getattr(error, "problem", None) or str(error)
-        raise _refused(stack, where, "the file must be plain YAML", reason, "Mend that line.") from None
+        raise _refused(stack, where, "the file must be plain YAML", reason, "Fix that line.") from None
     except (ValueError, KeyError, AttributeError) as error:
-        # What int, datetime and the tables of YAML's tags raise: 2026-13-45, !!bool maybe, a number of 5,000 digits.
-        reason = f"a value is none of its kind ({error})"
+        # Raised by int, datetime and the tables of YAML's tags: 2026-13-45, !!bool maybe, a number of 5,000 digits.
+        reason = f"a value does not match its YAML type ({error})"
         raise _refused(stack, str(path), "the file must be plain YAML", reason, "Put that value in quotes.") from None
 
 
 def _refuse_tricks(text: str) -> None:
-    """No anchors, aliases and depths, found before anything is built of them.
+    """Refuse anchors, aliases and deep nesting, before anything is built from them.
 
     Nine lines of aliases can stand for a billion values, and a reader has to jump. 50,000 levels end the process:
     libyaml's composer recurses in C (seen with PyYAML 6.0.3, segmentation fault).

@@ -1,36 +1,44 @@
-"""Settings of one team: who is in it, where it works, its share of the machines, and what it may spend."""
+"""Settings of one team: members, namespaces, shares of pools, budget."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from spec.settings.base import Model, Name
 from spec.settings.cluster import PrincipalArn
+from spec.settings.patterns import pattern
 
-TagValue = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$")]
-"""A value that is an AWS tag and a Kubernetes label at once: 63 letters, digits and _.- at most."""
+TagValue = Annotated[
+    str,
+    pattern(
+        r"^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$",
+        rule="the value is used as a tag and a label: at most 63 letters, digits and _.-",
+        fix="Shorten it; it must start and end with a letter or digit.",
+    ),
+]
+"""A value that is used as an AWS tag and as a Kubernetes label: at most 63 letters, digits and _.-."""
 
 CLAIMS_GIB = 103
-"""What the volume claims of one namespace ask for, in GiB (`components.storage.volumes`): checkpoints, and one for each
-volume that was made by hand."""
+"""Storage that the platform's own volume claims request in one namespace, in GiB (`components.storage.volumes`):
+checkpoints, and one claim for each statically provisioned volume."""
 
 
 class MemberRole(StrEnum):
-    """What a member may do in the team's namespaces."""
+    """Permissions of a member in the team's namespaces."""
 
     ADMIN = "admin"
-    """As `edit`, and network policies, ingresses and service accounts."""
+    """Like `edit`, plus network policies, ingresses and service accounts."""
     EDIT = "edit"
-    """Workloads of every kind, their volumes and configuration; secrets are written and not read."""
+    """Workloads of every kind, their volumes and configuration; secrets can be written but not read."""
     VIEW = "view"
-    """Read all but secrets."""
+    """Read everything except secrets."""
 
 
 class PriorityName(StrEnum):
-    """The priorities of the platform, highest first; `components.tenancy.priorities` has their values."""
+    """Priority classes of the platform, highest first (values: `components.tenancy.priorities`)."""
 
     PRODUCTION_INFERENCE = "production-inference"
     PRODUCTION_TRAINING = "production-training"
@@ -39,7 +47,7 @@ class PriorityName(StrEnum):
 
 
 class Member(Model):
-    """A person or group of persons, as one IAM role or user; each principal is in one team."""
+    """A person or a group, as one IAM role or user; a principal is a member of one team only."""
 
     principal_arn: PrincipalArn
     """IAM role or user; it becomes an EKS access entry."""
@@ -50,70 +58,70 @@ class TeamNamespace(Model):
     """One namespace of a team."""
 
     purpose: Literal["general", "training", "serving", "interactive"] = "general"
-    """What it is for: `serving` and `general` let load balancers in, the others do not."""
+    """Purpose; `serving` and `general` admit traffic from load balancers, the others don't."""
     pod_security: Literal["baseline", "restricted"] = "baseline"
-    """Pod Security level that is enforced; `restricted` is warned of where it is not."""
+    """Pod Security level that is enforced; with `baseline`, violations of `restricted` cause warnings."""
     share: Annotated[int, Field(ge=1, le=100)] = 100
-    """Part, in percent, of the team's machines and storage that this namespace may hold at once."""
+    """Maximum share of the team's quota and storage that this namespace may use at once, in percent."""
 
 
 class Share(Model):
-    """A share of one pool, in whole GPUs of a GPU pool and in vCPUs of a CPU pool.
+    """A share of one pool, in whole GPUs of a GPU pool or in vCPUs of a CPU pool.
 
-    What belongs to a GPU goes with it: its MIG instances or time slices, its part of the node's processors, memory and
-    network adapters. Memory goes with a vCPU in the same way.
+    A GPU includes its MIG instances or time slices, and its part of the node's CPU, memory and network adapters. A vCPU
+    includes its part of the memory.
     """
 
     nominal_quota: Annotated[int, Field(ge=0, le=100_000)]
-    """What the team has by right."""
+    """Guaranteed quota of the team."""
     borrowing_limit: Annotated[int, Field(ge=0, le=100_000)] = 0
-    """What it may take beyond that while other teams leave it idle; they get it back when they ask."""
+    """Quota that the team may borrow in addition while other teams leave it idle; the owners get it back on demand."""
     lending_limit: Annotated[int, Field(ge=0, le=100_000)] | None = None
-    """What others may take of `nominalQuota` while it is idle; all of it where not given."""
+    """Part of `nominalQuota` that other teams may borrow while it is idle; all of it if unset."""
 
     @property
     def maximum(self) -> int:
-        """What the team may hold at once."""
+        """Maximum that the team may use at once."""
         return self.nominal_quota + self.borrowing_limit
 
     @property
     def lendable(self) -> int:
-        """What others may hold of it at once."""
+        """Maximum that other teams may borrow at once."""
         return self.nominal_quota if self.lending_limit is None else self.lending_limit
 
 
 class Team(Model):
-    """A team: a fair, bounded and isolated part of the cluster."""
+    """A team, with its isolated, limited and guaranteed part of the cluster."""
 
     project: TagValue
-    """What the work is for; becomes the label and tag `project`."""
+    """Project of the team; becomes the label and tag `project`."""
     cost_center: TagValue
-    """Where its bill goes; becomes the label `platform.slipway/cost-center`."""
+    """Cost center that is billed; becomes the label `platform.slipway/cost-center`."""
     budget_usd: Annotated[int, Field(ge=1, le=100_000_000)] | None = None
-    """What it may spend in a month, in USD; no alarm where not given."""
+    """Monthly budget, in USD; no alert if unset."""
     members: dict[Name, Member] = Field(default_factory=dict)
-    """Who works in it, by a name of yours."""
+    """Members, by a name of your choice."""
     namespaces: dict[Name, TeamNamespace] = Field(default_factory=dict)
-    """Namespaces by what ends their name: `<team>-<key>`; one that is called like the team where none is given, or
-    where the key is the team's name."""
+    """Namespaces by the suffix of their name, `<team>-<key>`. A key that equals the team's name gives a namespace of
+    that name, and so does an empty map."""
     gpus: dict[Name, Share] = Field(default_factory=dict)
     """Shares of GPU pools, in whole GPUs, by pool."""
     cpus: dict[Name, Share] = Field(default_factory=dict)
     """Shares of CPU pools, in vCPUs, by pool."""
     storage_gib: Annotated[int, Field(ge=1, le=10_000_000)] = 1024
-    """Storage that its volume claims may ask for in all, in GiB."""
+    """Total storage that the team's volume claims may request, in GiB."""
     pods: Annotated[int, Field(ge=1, le=100_000)] = 500
-    """Pods at once in one namespace, finished ones that still exist not counted."""
+    """Maximum number of pods in one namespace; finished pods are not counted."""
     weight: Annotated[int, Field(ge=1, le=100)] = 1
-    """Weight of fair sharing: of what is idle, a team of weight 2 gets twice what one of weight 1 gets."""
+    """Weight in fair sharing: of idle quota, a team of weight 2 gets twice as much as one of weight 1."""
     priorities: tuple[PriorityName, ...] = tuple(PriorityName)
-    """Priorities that it may use."""
+    """Priority classes that the team may use."""
     retain: bool | None = None
-    """Refuse to remove namespaces and volumes until the team is `retired`; as `environment.protect` where not
-    given."""
+    """Refuse to delete namespaces and volumes until the team is `retired`; the value of `environment.protect` if
+    unset."""
     retired: bool = False
-    """The team is being wound up: its queue is drained, its members read only, and its data may be removed. It is the
-    confirmation that has to be given before a team leaves the file."""
+    """Decommission the team: its queue is drained, its members can only read, and its data may be deleted. Required
+    before a team is removed from the file."""
 
     @property
     def shares(self) -> dict[str, Share]:
@@ -121,7 +129,7 @@ class Team(Model):
         return {**self.cpus, **self.gpus}
 
     def namespaces_of(self, team: str) -> dict[str, TeamNamespace]:
-        """Its namespaces by their full name, sorted."""
+        """Namespaces by their full name, sorted."""
         given = self.namespaces or {team: TeamNamespace()}
         named = {team if key == team else f"{team}-{key}": space for key, space in given.items()}
         return dict(sorted(named.items()))

@@ -1,4 +1,4 @@
-"""Settings of what is typically used: what no other setting says, and the expected bill rests on."""
+"""Settings of typical use, which no other setting states and from which the expected bill is computed."""
 
 from __future__ import annotations
 
@@ -15,83 +15,83 @@ Request = Literal["s3-write", "s3-read", "kms", "sqs", "sns", "secrets"]
 
 
 class PoolUse(Model):
-    """How much a pool is used. Outside its hours a pool is at its minimum."""
+    """Use of a pool. Outside its hours a pool is at its minimum."""
 
     nodes: Annotated[float, Field(ge=0, le=1000)]
-    """Nodes that run while it is in use, on average: `1.5`."""
+    """Average number of nodes while the pool is in use: `1.5`."""
     hours_per_weekday: Hours = 24
-    """Hours of use on each day from Monday to Friday."""
+    """Hours of use per day, Monday to Friday."""
     hours_per_weekend_day: Hours = 24
-    """Hours of use on each of Saturday and Sunday."""
+    """Hours of use per day, Saturday and Sunday."""
     instance_type: str | None = None
-    """Type that mostly runs, of the pool's; its first where a managed pool names none, its cheapest with Karpenter."""
+    """The pool's instance type that mostly runs; if unset, a managed pool's first, a Karpenter pool's lowest-priced."""
     usd_per_node_hour: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    """What a node costs by your own contract: that of a Capacity Block, or of a Savings Plan."""
+    """Contract price of a node per hour, in USD: that of a Capacity Block or of a Savings Plan."""
 
 
 class BalancerUse(Model):
-    """A load balancer that Services, Ingresses or Gateways of yours ask for."""
+    """A load balancer that your Services, Ingresses or Gateways create."""
 
     kind: Literal["application", "network"] = "application"
-    """Application or Network Load Balancer; they are billed by different units."""
+    """Application or Network Load Balancer, which are billed in different units."""
     capacity_units: Annotated[float, Field(ge=0, le=1_000_000)] = 1
-    """Capacity units (LCU, NLCU) that it uses on average."""
+    """Average use in capacity units (LCU, NLCU)."""
     public: bool = False
     """Whether it has a public address in each zone."""
 
 
 class TransferUse(Model):
-    """Data that moves, in GiB a month. What comes in from the internet is free."""
+    """Data transfer, in GiB per month. Inbound traffic from the internet is free."""
 
     internet_gib: Gib = 0
     """To the internet."""
     between_zones_gib: Gib = 0
-    """Between zones, counted once; AWS bills it at both ends."""
+    """Between zones, counted once; AWS bills both ends."""
     other_regions_gib: Gib = 0
     """To other regions."""
 
 
 class FilesUse(Model):
-    """Use of the shared file system (EFS)."""
+    """Use of the shared file system (EFS), in GiB."""
 
     standard_gib: Gib = 0
-    """What is used often."""
+    """Data in the Standard class."""
     infrequent_gib: Gib = 0
-    """What has gone to Infrequent Access."""
+    """Data in Infrequent Access."""
     read_gib: Gib = 0
-    """Read in a month."""
+    """Read per month."""
     written_gib: Gib = 0
-    """Written in a month."""
+    """Written per month."""
 
 
 class Usage(Model):
-    """Typical use. What is not given is listed as unpriced where it costs money, and is in no sum."""
+    """Typical use. Billable use that is not declared here is listed as unpriced and is in no sum."""
 
     pools: dict[Name, PoolUse] = Field(default_factory=dict)
-    """Nodes and hours, by pool; a pool without an entry is expected at its minimum."""
+    """Nodes and hours, by pool; a pool without an entry is expected at its minimum size."""
     spot_discount_percent: Annotated[int, Field(ge=1, le=95)] | None = None
-    """What Spot saves on average; the middle of the catalog's range where not given."""
+    """Average Spot discount, in percent; the middle of the catalog's range if unset."""
     buckets: dict[Purpose, Gib] = Field(default_factory=dict)
     """GiB in each bucket: `raw`, `checkpoints`, `models`, `state`, `logs`."""
     efs: FilesUse | None = None
-    """The shared file system."""
+    """Use of the shared file system (EFS)."""
     claims_gib: Gib | None = None
-    """GiB of block volumes (gp3) that pods of teams claim; those of add-ons are known."""
+    """GiB of block volumes (gp3) that pods of teams claim; volumes of add-ons are counted without it."""
     images_gib: Gib | None = None
     """GiB of images in ECR."""
     nat_gib: Gib | None = None
-    """GiB a month through NAT gateways."""
+    """GiB per month through NAT gateways."""
     endpoints_gib: Gib | None = None
-    """GiB a month through interface endpoints."""
+    """GiB per month through interface endpoints."""
     logs_gib: Gib | None = None
-    """GiB a month that the control plane and databases write to CloudWatch."""
+    """GiB per month that the control plane and databases write to CloudWatch Logs."""
     flow_logs_gib: Gib | None = None
-    """GiB of flow logs a month."""
+    """GiB of flow logs per month."""
     logs_kept_gib: Gib | None = None
-    """GiB of logs that CloudWatch keeps."""
+    """GiB of logs stored in CloudWatch Logs."""
     transfer: TransferUse | None = None
     """Data that leaves a zone, a region or AWS."""
     load_balancers: dict[Name, BalancerUse] = Field(default_factory=dict)
-    """Load balancers, by a name of yours: the cluster makes them, not the stack."""
+    """Load balancers, by a name of your choice; the cluster creates them, not the stack."""
     requests: dict[Request, Annotated[int, Field(ge=0, le=10**15)]] = Field(default_factory=dict)
-    """Requests a month, by kind."""
+    """Requests per month, by kind."""

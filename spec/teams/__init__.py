@@ -1,1 +1,1 @@
-"""Teams: labels of what they own, and what a share of a pool is in resources."""
+"""Teams: labels of their resources, and the resources of a share of a pool."""

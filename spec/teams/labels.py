@@ -1,4 +1,4 @@
-"""Labels by which namespaces, pods and bills are told apart: a contract, as those of `spec.pools.keys`."""
+"""Labels that identify the team of namespaces, pods and costs: a contract, like those of `spec.pools.keys`."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ if TYPE_CHECKING:
     from spec.settings.teams import Team, TeamNamespace
 
 TEAM: Final = "platform.slipway/team"
-"""Label of namespaces and pods: whose they are."""
+"""Label of namespaces and pods: their team."""
 PROJECT: Final = "platform.slipway/project"
 COST_CENTER: Final = "platform.slipway/cost-center"
 JOB: Final = "platform.slipway/job"
-"""Label of pods that belong together: name of the job."""
+"""Label of the pods of a job: its name."""
 PURPOSE: Final = "platform.slipway/purpose"
-"""Label of namespaces: what they are for."""
+"""Label of namespaces: their purpose."""
 SERVING: Final = "platform.slipway/serving"
-"""Label `true` of pods that load balancers may reach; those of KServe are known by a label of their own."""
+"""Label `true` of pods that load balancers may reach; pods of KServe have a label of KServe instead."""
 NAMESPACE: Final = "kubernetes.io/metadata.name"
 """Label that every namespace has: its name (kubernetes.io, "Well-Known Labels")."""
 
 
 def of_team(team: str, settings: Team) -> dict[str, str]:
-    """Labels of all that is a team's: who uses it, what for, who pays."""
+    """Labels of everything that belongs to a team: team, project and cost center."""
     return {TEAM: team, PROJECT: settings.project, COST_CENTER: settings.cost_center}
 
 
 def of_namespace(team: str, settings: Team, space: TeamNamespace) -> dict[str, str]:
     """Labels of one of its namespaces, with the levels of Pod Security.
 
-    Where `baseline` is enforced, `restricted` is warned of and audited: who applies a pod sees what would be refused.
+    With `baseline` enforced, violations of `restricted` cause warnings and audit entries.
     """
     levels = {"enforce": space.pod_security, "warn": "restricted", "audit": "restricted"}
     return {

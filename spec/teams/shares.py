@@ -1,12 +1,12 @@
-"""What a share of a pool is in resources: GPUs or vCPUs, and all that belongs to them.
+"""Resources of a share of a pool: GPUs or vCPUs, and everything that belongs to them.
 
-A share is counted in what is scarce, whole GPUs or vCPUs. The rest follows from the machines: how the GPUs are cut or
-sliced, and the processors, memory and network adapters that come with each of them. So no team can hold the processors
-of a GPU node and leave its GPUs to nobody, and no quota has to be changed when a pool is cut in another way.
+A share is counted in the scarce resource, whole GPUs or vCPUs. The rest follows from the machines: how the GPUs are
+partitioned or shared, and the CPU, memory and network adapters that belong to each of them. So no team can use up the
+CPU of a GPU node and leave its GPUs unusable, and no quota changes when a pool is partitioned differently.
 
-Processors and memory are those that pods can have, without what the node's own agents take (`spec.pools.allocatable`).
-Where a pool has types of several sizes, the part of the largest counts: what is scarce bounds already, and a job that
-fills the largest machine must be able to run.
+CPU and memory are what is allocatable to pods, without the node's own agents (`spec.pools.allocatable`). In a pool with
+types of several sizes, the part of the largest counts: the scarce resource is the limit already, and a job that fills
+the largest machine must be able to run.
 """
 
 from __future__ import annotations
@@ -22,38 +22,38 @@ from spec.settings.teams import Team
 
 
 def shareable(spec: PoolSpec) -> bool:
-    """Whether a pool is for teams; the system pool is for controllers."""
+    """Whether teams can have shares of a pool; the system pool is for controllers."""
     return spec.role is not Role.SYSTEM
 
 
 def resources_of(spec: PoolSpec) -> tuple[str, ...]:
-    """Names of the resources that a pool offers to teams: processors and memory first."""
+    """Names of the resources that a pool offers to teams: CPU and memory first."""
     return (CPU, MEMORY, *spec.resources)
 
 
 def amounts(spec: PoolSpec, share: int) -> dict[str, int]:
-    """What a share of a pool comes to.
+    """Resources of a share of a pool.
 
     Args:
         spec: The pool.
         share: Whole GPUs of a GPU pool, vCPUs of a CPU pool.
     """
-    found = {CPU: 0, MEMORY: 0}
+    node_resources = {CPU: 0, MEMORY: 0}
     for node in allocatable(spec):
         units = spec.gpu_count or instances.get(node.instance_type).vcpus
-        found[CPU] = max(found[CPU], share * node.cpu_millis // units)
-        found[MEMORY] = max(found[MEMORY], share * node.memory_mib // units)
+        node_resources[CPU] = max(node_resources[CPU], share * node.cpu_millis // units)
+        node_resources[MEMORY] = max(node_resources[MEMORY], share * node.memory_mib // units)
     # Rounded up: with four adapters for eight GPUs, a share of one GPU may still use one.
     devices = {resource: -(-share * count // (spec.gpu_count or 1)) for resource, count in spec.resources.items()}
-    return {**found, **devices}
+    return {**node_resources, **devices}
 
 
 def maximum(team: Team, pools: Mapping[str, PoolSpec]) -> dict[str, int]:
-    """What a team may hold at once, on all pools together, with what it may borrow."""
+    """Maximum resources of a team at once, on all pools together, including what it may borrow."""
     return total(amounts(pools[pool], share.maximum) for pool, share in team.shares.items())
 
 
 def largest_node(team: Team, pools: Mapping[str, PoolSpec]) -> Amounts:
-    """Processors and memory of the largest node that a team may use: no container can have more."""
-    found = [node for pool in team.shares for node in allocatable(pools[pool])]
-    return {CPU: max(node.cpu_millis for node in found), MEMORY: max(node.memory_mib for node in found)}
+    """CPU and memory of the largest node that a team may use: no container can have more."""
+    nodes = [node for pool in team.shares for node in allocatable(pools[pool])]
+    return {CPU: max(node.cpu_millis for node in nodes), MEMORY: max(node.memory_mib for node in nodes)}

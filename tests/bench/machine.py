@@ -66,7 +66,7 @@ def run(
         msg = f"`{command}`: {error}"
         raise BenchError(msg) from error
     if done.returncode != expect:
-        said = "\n".join(done.stdout.strip().splitlines()[-15:])
-        msg = f"`{command}` ended with code {done.returncode}, not {expect}:\n{said}"
+        output = "\n".join(done.stdout.strip().splitlines()[-15:])
+        msg = f"`{command}` ended with code {done.returncode}, not {expect}:\n{output}"
         raise BenchError(msg)
     return done.stdout

@@ -1,4 +1,4 @@
-"""What must wait for what on AWS and Kubernetes, whatever a program says: the table, and what follows from it.
+"""Waits between resources that AWS and Kubernetes need, independent of a program: the table, and its results.
 
 From the table follow two numbers: the shortest possible way to a whole platform, which has these waits and no other,
 and the waits that a program lacks. The table knows nothing of how components are wired. A new wait that is a true need

@@ -40,7 +40,7 @@ def test_charts_are_there_for_a_block_alone_in_a_sandbox_of_its_own(
     assert calls == ["stop", "sandbox start", "stop"]
 
 
-def test_bytecode_is_kept_in_the_benchs_own_directory() -> None:
+def test_bytecode_is_kept_in_the_directory_of_the_bench() -> None:
     kept = clean_environment(USER, Path("/bench"))
     assert kept["PYTHONPYCACHEPREFIX"] == "/bench/bytecode"
     assert "PYTHONDONTWRITEBYTECODE" not in kept

@@ -1,4 +1,4 @@
-"""The command: what it runs, what it says of it, and that nothing stays behind."""
+"""The command: what it runs and prints, and that it leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_missed_bound_is_an_error_and_is_named_with_its_extent(
     assert capsys.readouterr().out.endswith("bounds held: 1, missed: 1: bad (missed by 50%)\n")
 
 
-def test_what_was_not_measured_is_said_and_no_success(
+def test_a_number_that_was_not_measured_is_reported_and_is_no_success(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, good, absent) == command.EXIT_NOT_MEASURED
@@ -121,7 +121,7 @@ def test_the_figures_are_written_for_programs(monkeypatch: pytest.MonkeyPatch, t
     assert document["machine"]["processors"] >= 1
 
 
-def test_an_unknown_name_is_refused_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_name_is_refused_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as raised:
         command.main(["previews"])
     assert raised.value.code == 2

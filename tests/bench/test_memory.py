@@ -31,7 +31,7 @@ def test_more_than_the_bound_is_missed() -> None:
     assert "etcd 100 MiB, kube-apiserver 600 MiB" in found.notes[0]
 
 
-def test_without_charts_the_bounded_number_is_not_measured_and_that_is_said(
+def test_without_charts_the_bounded_number_is_reported_as_not_measured(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     bench = Bench(tmp_path, print)
@@ -61,7 +61,7 @@ def test_a_stack_that_does_not_come_up_with_its_charts_leaves_the_other_number(
     assert "ended with code 1" in bounded.notes[0]
 
 
-def test_releases_are_told_apart_by_what_the_sandbox_did_for_them() -> None:
+def test_releases_are_grouped_by_what_the_sandbox_did_for_them() -> None:
     other = Note("urn:pulumi:dev::slipway::kubernetes:core/v1:Secret::s", NoteKind.RECORDED, "text")
     notes = [note("kueue", NoteKind.RENDERED), note("keda", NoteKind.CHECKED), note("lws", NoteKind.RECORDED), other]
     assert memory.releases(notes)[NoteKind.RECORDED] == ["lws"]

@@ -1,4 +1,4 @@
-"""The table of needs: prod and its variants have every wait, and a wait that is taken away is found."""
+"""The table of needs: prod and its variants have every wait, and a removed wait is reported."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_no_other_settings_lack_a_wait() -> None:
 
 
 @pytest.mark.parametrize("need", NEEDS)
-def test_a_resource_that_no_longer_waits_is_found(need: str) -> None:
+def test_a_resource_that_no_longer_waits_is_reported(need: str) -> None:
     """As if `depends_on` of the later resource had lost what leads to the earlier one."""
     recording = program_of(need)
     asked, direct = pairs(recording), waits(recording)
@@ -70,7 +70,7 @@ def test_a_resource_that_no_longer_waits_is_found(need: str) -> None:
 
 
 @pytest.mark.parametrize("need", NEEDS)
-def test_a_resource_that_nothing_waits_for_any_more_is_found(need: str) -> None:
+def test_a_resource_that_nothing_waits_for_any_more_is_reported(need: str) -> None:
     """As if a component had left it out of its `ready`."""
     recording = program_of(need)
     asked, direct = pairs(recording), waits(recording)
@@ -79,7 +79,7 @@ def test_a_resource_that_nothing_waits_for_any_more_is_found(need: str) -> None:
         assert pair in missing(asked, closure(without))
 
 
-def test_a_node_group_that_does_not_wait_for_its_role_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_node_group_that_does_not_wait_for_its_role_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program itself with `*args.node_role.ready` taken out of the node group's `depends_on`: nodes may not join,
     and on the way down the policies go before the nodes."""
     make = ManagedPool._make_node_group
@@ -93,7 +93,7 @@ def test_a_node_group_that_does_not_wait_for_its_role_is_found(monkeypatch: pyte
     assert {note.partition(": ")[2] for note in found.notes[:-1]} == {"a node group after the policies of its role"}
 
 
-def test_a_custom_resource_that_waits_for_another_release_than_its_own_is_found() -> None:
+def test_a_custom_resource_that_waits_for_another_release_than_its_own_is_reported() -> None:
     recording = recorded()
     queue, other = recording.named("queues-cohort").urn, recording.named("cert-manager-release").urn
     found = lacking(recording, {**waits(recording), queue: frozenset({other})})
@@ -102,7 +102,7 @@ def test_a_custom_resource_that_waits_for_another_release_than_its_own_is_found(
     }
 
 
-def test_a_custom_resource_whose_crd_nothing_brings_is_found() -> None:
+def test_a_custom_resource_whose_crd_nothing_installs_is_reported() -> None:
     recording = recorded()
     release = recording.named("kueue-release")
     alone = replace(recording, resources={urn: each for urn, each in recording.resources.items() if each != release})

@@ -43,7 +43,7 @@ def test_the_first_gpu_waits_for_nothing_but_network_control_plane_node_and_plug
     assert f"{seconds:.0f} s" in note
 
 
-def test_how_many_resources_take_the_default_is_said_and_how_far_the_result_depends_on_it() -> None:
+def test_the_use_of_the_default_and_its_effect_on_the_result_are_reported() -> None:
     (note,) = [note for note in whole(recorded()).notes if "take the default of 3 s" in note]
     created = sum(each.custom and not each.type.startswith("pulumi:providers:") for each in recorded())
     assert f"of {created} resources" in note

@@ -17,6 +17,6 @@ def test_either_ratio_has_a_bound_of_its_own() -> None:
     assert figure(2.6, preview.PLAIN_RECORDS_BOUND, PLAIN_RECORDS).result == "missed by 30%"
 
 
-def test_how_says_what_prod_is_compared_with() -> None:
+def test_how_names_the_baseline_of_prod() -> None:
     assert "with the same imports" in figure(1.0, 1.3, SAME_IMPORTS).how
     assert "plain records of AWS" in figure(1.0, 2.0, PLAIN_RECORDS).how

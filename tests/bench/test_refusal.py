@@ -16,6 +16,6 @@ def test_the_wrong_file_has_a_mistake_that_only_a_check_across_parts_sees(tmp_pa
     assert {problem.path for problem in raised.value.problems} == {"pools.h100.zones"}
 
 
-def test_a_file_in_which_the_mistake_cannot_be_made_is_said_so() -> None:
+def test_a_file_in_which_the_mistake_cannot_be_made_is_reported() -> None:
     with pytest.raises(BenchError, match="make another mistake here"):
         without_zones_of_efa("pools: {}\n")

@@ -15,7 +15,7 @@ def test_the_clock_counts_on_a_quiet_machine() -> None:
     assert held.how.endswith("the clock counts")
 
 
-def test_processor_time_counts_on_a_busy_machine_and_that_is_said() -> None:
+def test_processor_time_counts_on_a_busy_machine_and_is_reported() -> None:
     held = series((3.0, 1.0), (9.0, 1.1), (2.0, 0.9), others=BUSY + 0.01).held
     assert held.value == 1.0
     assert "which counts: others used 21% of the machine" in held.how

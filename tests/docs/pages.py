@@ -1,4 +1,4 @@
-"""The Markdown pages of the tree: their links, headings and pieces of code."""
+"""The Markdown pages of the repository: their links, headings and code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPAN: Final = re.compile(r"`([^`]+)`")
 
 @cache
 def pages() -> tuple[Path, ...]:
-    """Every Markdown page that git knows or would add."""
+    """Every Markdown page that git tracks or doesn't ignore."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md"]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     return tuple(sorted(ROOT / name for name in names if (ROOT / name).is_file()))
@@ -45,19 +45,19 @@ def code(text: str) -> Iterator[str]:
 
 
 def anchors(text: str) -> frozenset[str]:
-    """What a link may name after `#`, as GitHub makes it of headings."""
-    found: set[str] = set()
+    """Anchors of the headings, as GitHub generates them."""
+    slugs: set[str] = set()
     for line in prose(text).splitlines():
         if match := re.match(r"#{1,6}\s+(.*?)\s*#*$", line):
             words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", match[1]).replace("`", "")
             slug = re.sub(r"[^\w\- ]", "", words.lower()).replace(" ", "-")
             count = 0
             unique = slug
-            while unique in found:
+            while unique in slugs:
                 count += 1
                 unique = f"{slug}-{count}"
-            found.add(unique)
-    return frozenset(found)
+            slugs.add(unique)
+    return frozenset(slugs)
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
@@ -70,7 +70,7 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
         elif fenced:
             yield line, True
         else:
-            # Four spaces are code after an empty line, but go on with a list where one is open.
+            # Four spaces are code after an empty line, but may continue a list.
             indented = line.startswith("    ") and (indented or not before.strip())
             yield line, indented
         before = line

@@ -1,4 +1,4 @@
-"""Each add-on has a page with the same parts and each of its settings; so has each runbook its parts."""
+"""Each add-on has a page with the same sections and all its settings; each runbook has the same sections."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from spec.settings.addons import Addons
 from tests.docs.pages import ROOT
 
 FOLDER = ROOT / "docs" / "addons"
-PARTS = ("Settings", "Cost", "How to tell that it works", "How it fails")
+PARTS = ("Settings", "Cost", "Verification", "Troubleshooting")
 NO_ADDON = {"storage"}
-"""A page of the same kind about what every stack has."""
+"""Pages with the same sections about parts of every stack."""
 
 
 def page_of(alias: str) -> Path:
@@ -35,25 +35,25 @@ def test_every_addon_has_a_page_and_every_page_an_addon() -> None:
 
 
 @pytest.mark.parametrize("page", sorted(FOLDER.glob("*.md")), ids=lambda page: page.stem)
-def test_a_page_has_all_parts_in_their_order(page: Path) -> None:
+def test_an_addon_page_has_all_sections_in_order(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert re.findall("^## (.*)$", text, re.MULTILINE) == list(PARTS)
-    assert "**What the sandbox can't prove.**" in text
+    assert "**Sandbox limitations.**" in text
 
 
 @pytest.mark.parametrize(("page", "model"), list(settings()), ids=lambda value: getattr(value, "stem", ""))
-def test_a_page_has_every_setting(page: Path, model: type[BaseModel]) -> None:
+def test_an_addon_page_lists_every_setting_with_its_default(page: Path, model: type[BaseModel]) -> None:
     part = page.read_text(encoding="utf-8").partition("## Settings")[2].partition("\n## ")[0]
     named = set(re.findall(r"[A-Za-z]+", " ".join(re.findall("`([^`]*)`", part))))
     missing = {str(field.alias) for field in model.model_fields.values()} - named
     assert missing == set(), f"add these settings to the table of {page.relative_to(ROOT)}"
     cells = [[cell.strip(" `") for cell in row.split("|")[1:3]] for row in part.splitlines() if row.startswith("| `")]
-    told = {key: default for key, default in cells if "." not in key and re.fullmatch(r"\d+|true|false", default)}
+    listed = {key: default for key, default in cells if "." not in key and re.fullmatch(r"\d+|true|false", default)}
     real = {str(field.alias): str(field.default).lower() for field in model.model_fields.values()}
-    assert told == {key: real[key] for key in told}, f"correct the defaults in {page.relative_to(ROOT)}"
+    assert listed == {key: real[key] for key in listed}, f"correct the defaults in {page.relative_to(ROOT)}"
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "docs" / "runbooks").glob("[!R]*.md")), ids=lambda page: page.stem)
-def test_a_runbook_has_the_required_headings(page: Path) -> None:
+def test_a_runbook_has_all_sections_in_order(page: Path) -> None:
     headings = re.findall("^## (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    assert headings == ["Meaning", "Look", "Fix"]
+    assert headings == ["Meaning", "Diagnosis", "Mitigation"]

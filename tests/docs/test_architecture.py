@@ -1,4 +1,4 @@
-"""The architecture page shows the layers that import-linter holds."""
+"""The architecture page shows the layers that import-linter checks."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def contracts() -> list[dict[str, Any]]:
 
 
 def layers(package: str) -> list[set[str]]:
-    """Layers inside a package from the bottom, as the contract has them."""
+    """Layers inside a package from the lowest, in the contract."""
     (contract,) = [one for one in contracts() if one.get("containers") == [package]]
     return [{name.strip() for name in layer.split("|")} for layer in reversed(contract["layers"])]
 
 
 def on_page(package: str) -> list[set[str]]:
-    """Layers inside a package from the bottom, as the page has them."""
-    found = re.search(rf"- \*\*{package}\*\*: (.+?)(?=\n- |\n\n)", PAGE, re.DOTALL)
-    assert found, package
-    text = found[1].replace("\\", "").replace("\n", " ")
+    """Layers inside a package from the lowest, on the page."""
+    match = re.search(rf"- \*\*{package}\*\*: (.+?)(?=\n- |\n\n)", PAGE, re.DOTALL)
+    assert match, package
+    text = match[1].replace("\\", "").replace("\n", " ")
     return [{name.strip() for name in layer.split("+")} for layer in text.split("<")]
 
 
@@ -37,7 +37,7 @@ def test_the_page_lists_the_layers_of_the_contract(package: str) -> None:
     assert on_page(package) == layers(package)
 
 
-def test_every_file_of_the_walk_exists() -> None:
+def test_every_file_of_the_walkthrough_exists() -> None:
     walk = PAGE.partition("How one setting travels")[2]
     paths = re.findall(r"`((?:spec|components|policies|slipway|stacks)/[\w./]*)`", walk)
     assert len(paths) >= 12

@@ -1,4 +1,4 @@
-"""Commands that pages name exist, and the page of commands has every one with every option."""
+"""Commands on the pages exist, and the page of commands has every command and option."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from tests.docs.pages import ROOT, code, pages
 
 COMMANDS = ROOT / "docs" / "guides" / "commands.md"
 ENDS = re.compile(r"\s(?:&&|\|\||[|;>#])\s|\s#|`")
-"""Where a command ends and the shell, or a remark, goes on."""
+"""End of a command: shell syntax or a comment follows."""
 
 
 def leaves(of: argparse.ArgumentParser, name: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], set[str]]]:
-    """Every command by its words, with its long options."""
+    """Every command as a tuple of words, with its long options."""
     options = {text for action in of._actions for text in action.option_strings if text.startswith("--")}
     below = [action for action in of._actions if isinstance(action, argparse._SubParsersAction)]
     yield name, options - {"--help"}
     for action in below:
-        for word, made in action.choices.items():
-            yield from leaves(made, (*name, word))
+        for word, subparser in action.choices.items():
+            yield from leaves(subparser, (*name, word))
 
 
 KNOWN = dict(leaves(parser.make()))
 
 
 def sections() -> dict[str, str]:
-    """Parts of the page by each command that its heading names."""
-    found: dict[str, str] = {}
+    """Sections of the page by the commands in their headings."""
+    bodies: dict[str, str] = {}
     for part in COMMANDS.read_text(encoding="utf-8").split("\n## ")[1:]:
         heading, _, body = part.partition("\n")
-        found |= dict.fromkeys(re.findall(r"`([a-z]+)`", heading), body)
-    return found
+        bodies |= dict.fromkeys(re.findall(r"`([a-z]+)`", heading), body)
+    return bodies
 
 
-def test_the_page_of_commands_has_each_with_its_options() -> None:
+def test_the_page_of_commands_has_every_command_and_option() -> None:
     page, parts = COMMANDS.read_text(encoding="utf-8"), sections()
     missing = []
     for words, options in KNOWN.items():
@@ -49,11 +49,11 @@ def test_the_page_of_commands_has_each_with_its_options() -> None:
 
 
 def wrong(line: str) -> str | None:
-    """What a line of code says of `slipway` that is not so."""
+    """The error in a `slipway` command of a line of code; None if it is correct."""
     try:
         words = shlex.split(ENDS.split(line)[0])
     except ValueError:
-        return None  # a quotation that goes on in the next line
+        return None  # a quotation that continues in the next line
     if not words or words[0] != "slipway":
         return None
     plain = [word.strip("[]") for word in words[1:]]
@@ -70,7 +70,7 @@ def wrong(line: str) -> str | None:
     return None
 
 
-def test_a_wrong_line_is_told() -> None:
+def test_a_wrong_command_is_reported() -> None:
     assert wrong("slipway launch dev") == "no command launch"
     assert wrong("slipway up|preview dev --everything") == "up has no --everything"
     assert wrong("slipway sandbox start --color") == "sandbox start has no --color"
@@ -83,17 +83,17 @@ def test_a_wrong_line_is_told() -> None:
         assert wrong(line) is None
 
 
-def test_no_page_names_a_command_that_is_not_there() -> None:
-    found = [
+def test_pages_use_only_existing_commands() -> None:
+    problems = [
         f"{page.relative_to(ROOT)}: {line}: {problem}"
         for page in pages()
         for line in code(page.read_text(encoding="utf-8"))
         if (problem := wrong(line.removeprefix("$ ").removeprefix(".venv/bin/")))
     ]
-    assert found == []
+    assert problems == []
 
 
-def test_make_has_the_targets_that_pages_name() -> None:
+def test_make_has_the_targets_on_the_pages() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {
         target
@@ -105,7 +105,7 @@ def test_make_has_the_targets_that_pages_name() -> None:
     assert named - targets == set()
 
 
-def test_python_finds_the_modules_that_pages_run() -> None:
+def test_modules_that_pages_run_exist() -> None:
     named = {
         module
         for page in pages()

@@ -1,4 +1,4 @@
-"""Architecture decisions have a number of their own, a status and a date."""
+"""Architecture decisions have a unique number, a status and a date."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_no_number_is_used_twice() -> None:
     assert set(moved) & set(numbers) == set(), "a number of the notes is used again"
 
 
-def test_a_head_without_status_or_date_is_refused() -> None:
+def test_a_page_without_status_date_or_number_is_refused() -> None:
     whole = "# 0001 Title\n\n- Status: Accepted\n- Date: 2026-11-21\n\nText."
     assert HEAD.match(whole)
     assert HEAD.match(whole.replace("Accepted", "Superseded by [0002](0002-other.md)"))

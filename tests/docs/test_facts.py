@@ -1,4 +1,4 @@
-"""Versions and bounds that pages name are those of the code."""
+"""Versions and limits on the pages are those of the code."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ RECORDS = ("docs/adr", "docs/notes", "docs/benchmarks.md", "docs/policies.md")
 """Dated as a whole, or generated."""
 
 
-def test_the_version_of_the_api_server_is_that_of_the_toolchain() -> None:
+def test_the_api_server_version_is_that_of_the_toolchain() -> None:
     assert f"the API server is {KUBERNETES_VERSION} whatever" in SANDBOX
 
 
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
-def test_the_table_of_stacks_has_their_bounds(stack: str) -> None:
+def test_the_table_of_stacks_has_their_cost_limits(stack: str) -> None:
     platform = yaml.safe_load((ROOT / "stacks" / f"Pulumi.{stack}.yaml").read_text())["config"]["slipway:platform"]
     cost, limits = platform["cost"], platform["cost"]["limits"]
     lines = (ROOT / "stacks" / "README.md").read_text(encoding="utf-8").splitlines()
@@ -35,24 +35,24 @@ def test_the_table_of_stacks_has_their_bounds(stack: str) -> None:
     column = rows[0].index(stack)
     of = {re.sub(r" \(\d+\)", "", row[0]): row[column] for row in rows}
     assert of["budget a month"].startswith(f"{cost['monthlyBudgetUsd']:,} USD")
-    assert of["at most, at least an hour"] == f"{limits['ceilingUsdPerHour']}, {limits['floorUsdPerHour']} USD"
+    assert of["ceiling, floor per hour"] == f"{limits['ceilingUsdPerHour']}, {limits['floorUsdPerHour']} USD"
     assert of["zones"] == str(len(platform["network"]["zones"]))
 
 
 def counts(text: str) -> list[str]:
-    """What a text says of how many there are of something, where no date is beside it."""
-    return [found for part in text.split("\n\n") if not DATE.search(part) for found in COUNTED.findall(part)]
+    """Counts in paragraphs of a text that have no date."""
+    return [count for part in text.split("\n\n") if not DATE.search(part) for count in COUNTED.findall(part)]
 
 
-def test_a_count_is_found_unless_it_has_a_date() -> None:
+def test_a_count_without_a_date_is_reported() -> None:
     assert counts("The pack: 107 rules.\n\nSeven\nprograms, two commands.") == ["107 rules", "Seven\nprograms"]
     assert counts("One run (2026-11-21): 421 resources.") == []
 
 
-def test_pages_count_nothing_that_the_next_change_makes_wrong() -> None:
-    found = {
+def test_pages_have_no_undated_counts() -> None:
+    undated = {
         str(page.relative_to(ROOT)): counts(page.read_text(encoding="utf-8"))
         for page in pages()
         if not str(page.relative_to(ROOT)).startswith(RECORDS)
     }
-    assert {page: texts for page, texts in found.items() if texts} == {}, "leave the number out, or date it"
+    assert {page: texts for page, texts in undated.items() if texts} == {}, "leave the number out, or date it"

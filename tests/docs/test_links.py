@@ -1,4 +1,4 @@
-"""Links of the pages lead somewhere, and every page is found from an index."""
+"""Links of the pages have existing targets, and an index links every page."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ INDEX = ROOT / "docs" / "README.md"
 
 def targets(page: Path) -> list[tuple[str, Path, str]]:
     """The relative links of a page: as written, the file, and the heading."""
-    found = []
+    relative = []
     for link in links(page.read_text(encoding="utf-8")):
         if "://" not in link and not link.startswith("mailto:"):
             path, _, heading = link.partition("#")
-            found.append((link, (page.parent / unquote(path)).resolve() if path else page, heading))
-    return found
+            relative.append((link, (page.parent / unquote(path)).resolve() if path else page, heading))
+    return relative
 
 
-def test_every_relative_link_leads_to_a_file() -> None:
+def test_every_relative_link_has_an_existing_file() -> None:
     dead = [
         f"{page.relative_to(ROOT)}: {link}" for page in pages() for link, file, _ in targets(page) if not file.exists()
     ]
     assert dead == []
 
 
-def test_every_link_to_a_heading_finds_it() -> None:
+def test_every_link_to_a_heading_has_an_existing_heading() -> None:
     dead = [
         f"{page.relative_to(ROOT)}: {link}"
         for page in pages()
@@ -39,13 +39,13 @@ def test_every_link_to_a_heading_finds_it() -> None:
     assert dead == []
 
 
-def test_every_page_below_docs_is_found_from_the_index() -> None:
+def test_every_page_below_docs_is_linked_from_an_index() -> None:
     reached: set[Path] = set()
     ahead = [INDEX]
     while ahead:
         page = ahead.pop()
         reached.add(page)
-        # Only an index leads on: a page that is linked from the middle of another is found by chance.
+        # Only links of an index count: readers find links inside other pages only by chance.
         if page.name == "README.md":
             ahead += [file for _, file, _ in targets(page) if file.suffix == ".md" and file not in reached]
     below = {page for page in pages() if page.is_relative_to(ROOT / "docs")}
@@ -53,7 +53,7 @@ def test_every_page_below_docs_is_found_from_the_index() -> None:
 
 
 @pytest.mark.parametrize("folder", ["runbooks", "adr", "notes"])
-def test_an_index_of_runbooks_decisions_and_notes_is_whole(folder: str) -> None:
+def test_an_index_of_runbooks_decisions_and_notes_is_complete(folder: str) -> None:
     index = ROOT / "docs" / folder / "README.md"
     listed = {file for _, file, _ in targets(index)}
     assert sorted(page.name for page in index.parent.glob("*.md") if page not in listed | {index}) == []

@@ -1,4 +1,4 @@
-"""What is taken for a link, a heading or code."""
+"""Recognition of links, headings and code."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ key: [value](nor-this.md)
 """
 
 
-def test_links_outside_of_code_are_found() -> None:
+def test_links_outside_code_are_found() -> None:
     assert list(links(PAGE)) == ["other.md", "a.md", "b.md#part"]
 
 
-def test_headings_become_the_anchors_that_github_makes() -> None:
+def test_headings_become_the_anchors_that_github_generates() -> None:
     assert anchors(PAGE) == {"the-slipway-command-and-more", "what-is-there", "what-is-there-1"}
 
 
-def test_code_is_blocks_and_spans() -> None:
+def test_code_includes_blocks_and_spans() -> None:
     assert set(code(PAGE)) >= {"slipway", "[not](this.md)", "[nor](this.md)", "key: [value](nor-this.md)"}

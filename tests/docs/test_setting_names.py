@@ -1,4 +1,4 @@
-"""Settings that pages name exist."""
+"""Settings on the pages exist."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from spec.settings import schema
+from spec.settings.renamed import RENAMED
 from tests.docs.pages import ROOT, code, pages
 
 DEFINITIONS: dict[str, Any] = schema.generate()["$defs"]
@@ -16,29 +17,29 @@ FILES = re.compile(r"\.(md|py|yaml|json)$")
 
 
 def choices(value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The forms that a value may have, references followed."""
+    """The schemas that a value may have, with references resolved."""
     for form in value.get("anyOf", [value]):
         name = str(form.get("$ref", "")).rpartition("/")[2]
         yield DEFINITIONS[name] if name else form
 
 
 def exists(path: str) -> bool:
-    """Whether a path, with names or `<name>` for the keys of maps, leads to a setting."""
+    """Whether a path, with names or `<name>` for the keys of maps, is a setting."""
     forms = [DEFINITIONS["Platform"]]
     for part in path.split("."):
         below: list[dict[str, Any]] = []
         for form in forms:
             fields = form.get("properties")
-            held = next(iter(form.get("patternProperties", {}).values()), form.get("additionalProperties"))
+            values = next(iter(form.get("patternProperties", {}).values()), form.get("additionalProperties"))
             if fields and part in fields:
                 below += choices(fields[part])
-            elif not fields and isinstance(held, dict):
-                below += choices(held)
+            elif not fields and isinstance(values, dict):
+                below += choices(values)
         forms = below
     return bool(forms)
 
 
-def test_paths_are_followed_through_models_and_maps() -> None:
+def test_paths_are_resolved_through_models_and_maps() -> None:
     assert exists("pools.<name>.mig.layout")
     assert exists("teams.vision.gpus.h100.nominalQuota")
     assert exists("addons.kubePrometheusStack.alerts.runbooks")
@@ -46,11 +47,20 @@ def test_paths_are_followed_through_models_and_maps() -> None:
     assert not exists("storage.bucket")
 
 
-def test_pages_name_settings_that_exist() -> None:
+def test_settings_on_pages_exist() -> None:
     wrong = [
         f"{page.relative_to(ROOT)}: {span}"
         for page in pages()
+        if page.name != "CHANGELOG.md"
         for span in code(page.read_text(encoding="utf-8"))
         if PATH.fullmatch(span) and not FILES.search(span) and not exists(span)
     ]
     assert wrong == []
+
+
+def test_the_changelog_lists_the_renamed_settings() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("| Old setting |")[2].partition("\n\n")[0]
+    listed = {
+        old.replace("<name>", "*"): new for old, new in re.findall(r"^\| `(.+?)` \| `(.+?)` \|$", text, re.MULTILINE)
+    }
+    assert listed == dict(RENAMED)

@@ -1,4 +1,4 @@
-"""Runs Checkov over Terraform documents, all in one process, since its start takes longer than its work."""
+"""Runs Checkov over all Terraform documents in one process, because its start takes longer than its work."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tools import scanners
 
 @dataclass(frozen=True, order=True)
 class Verdict:
-    """What Checkov says of one resource.
+    """Result of one Checkov check for one resource.
 
     Attributes:
-        check: Id of the check: `CKV_AWS_58`.
-        name: Name of the resource without its type, which Checkov 3.3 gives for its graph checks alone.
-        passed: Whether nothing is wrong.
+        check: ID of the check: `CKV_AWS_58`.
+        name: Name of the resource without its type; Checkov 3.3 reports the type only for graph checks.
+        passed: Whether the check passed.
     """
 
     check: str
@@ -33,7 +33,7 @@ class Verdict:
 def scan(documents: Mapping[str, Any], folder: Path) -> dict[str, frozenset[Verdict]]:
     """Verdicts by the name of the document.
 
-    Skips the test where Checkov is not installed.
+    Skips the test if Checkov is not installed.
     """
     command = scanners.find("checkov")
     if command is None:
@@ -41,7 +41,7 @@ def scan(documents: Mapping[str, Any], folder: Path) -> dict[str, frozenset[Verd
     for name, content in documents.items():
         (folder / name).mkdir()
         (folder / name / "main.tf.json").write_text(json.dumps(content))
-    # No guidelines are fetched, no module is downloaded, and no key of a platform is asked for.
+    # It fetches no guidelines, downloads no module and needs no platform key.
     arguments = ["--framework", "terraform", "terraform_json", "--output", "json", "--quiet", "--skip-download"]
     finished = subprocess.run(
         [command, "--directory", ".", *arguments],
@@ -53,12 +53,12 @@ def scan(documents: Mapping[str, Any], folder: Path) -> dict[str, frozenset[Verd
     )
     assert finished.returncode in (0, 1), finished.stderr
     written = json.loads(finished.stdout)
-    found: dict[str, set[Verdict]] = {name: set() for name in documents}
+    verdicts: dict[str, set[Verdict]] = {name: set() for name in documents}
     for report in written if isinstance(written, list) else [written]:
         for kind in ("passed_checks", "failed_checks"):
             for one in report.get("results", {}).get(kind, []):
                 document = Path(one["file_path"]).parts[1]
-                found[document].add(
+                verdicts[document].add(
                     Verdict(one["check_id"], one["resource"].rpartition(".")[2], passed=kind == "passed_checks")
                 )
-    return {name: frozenset(verdicts) for name, verdicts in found.items()}
+    return {name: frozenset(those) for name, those in verdicts.items()}

@@ -1,6 +1,6 @@
-"""Checkov and our own pack, asked of the same program: on the stacks as they are, and on one that was spoilt.
+"""Checkov and the policy pack on the same program: on the stacks as they are, and on a misconfigured one.
 
-Both read what `slipway render` gives: the pack the recording, Checkov the Terraform of it.
+Both read the result of `slipway render`: the pack the recording, Checkov its Terraform.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from tests.policies.support import BY_NAME, DAY
 from tests.scanners.checkov import Verdict, scan
 from tests.support.stacks import NAMES, recorded
 
-SPOILT = "spoilt"
+MISCONFIGURED = "misconfigured"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spoiler:
-    """One thing made wrong in the program of prod.
+class Misconfiguration:
+    """One misconfiguration of the program of prod.
 
     Attributes:
-        resource: Its type and logical name.
-        path: The property; `to` replaces it, or None takes it away.
-        ours: The check of the pack that must find it.
-        theirs: The check of Checkov that must find it.
+        resource: Type and logical name of the resource.
+        path: The property; `to` replaces it, or None removes it.
+        ours: The check of the pack that must report it.
+        theirs: The Checkov check that must report it.
     """
 
     resource: tuple[str, str]
@@ -48,70 +48,70 @@ class Spoiler:
 
 
 NOT_FOR = {
-    # Scratch file systems are encrypted by a key of FSx and take no other (FSx for Lustre User Guide, "Encrypting data
-    # at rest", read 2026-11); in prod it is persistent, and Checkov finds nothing there.
+    # Scratch file systems are encrypted with a key of FSx and accept no other (FSx for Lustre User Guide, "Encrypting
+    # data at rest", read 2026-11); in prod it is persistent, and Checkov reports nothing there.
     "storage-lustre-files": ("CKV_AWS_190",),
 }
 CLUSTER = ("aws:eks/cluster:Cluster", "cluster-control-plane")
 TEMPLATE = ("aws:ec2/launchTemplate:LaunchTemplate", "pool-system-launch-template")
-SPOILERS = (
-    Spoiler(
+MISCONFIGURATIONS = (
+    Misconfiguration(
         resource=CLUSTER,
         path=("enabledClusterLogTypes",),
         to=["api"],
         ours="eks-control-plane-logs/types",
         theirs="CKV_AWS_37",
     ),
-    Spoiler(
+    Misconfiguration(
         resource=CLUSTER,
         path=("vpcConfig", "endpointPublicAccess"),
         to=True,
         ours="eks-private-endpoint/public",
         theirs="CKV_AWS_39",
     ),
-    Spoiler(
+    Misconfiguration(
         resource=CLUSTER,
         path=("vpcConfig", "publicAccessCidrs"),
         to=["0.0.0.0/0"],
         ours="eks-no-world-endpoint/anywhere",
         theirs="CKV_AWS_38",
     ),
-    Spoiler(
+    Misconfiguration(
         resource=TEMPLATE,
         path=("metadataOptions", "httpTokens"),
         to="optional",
         ours="node-imdsv2-required/tokens",
         theirs="CKV_AWS_79",
     ),
-    Spoiler(
+    Misconfiguration(
         resource=TEMPLATE,
         path=("metadataOptions", "httpPutResponseHopLimit"),
         to=3,
         ours="node-imds-hop-limit/hops",
         theirs="CKV_AWS_341",
     ),
-    Spoiler(
+    Misconfiguration(
         resource=("aws:kms/key:Key", "storage-key"),
         path=("enableKeyRotation",),
         to=False,
         ours="kms-key-safe/rotation",
         theirs="CKV_AWS_7",
     ),
-    Spoiler(
+    Misconfiguration(
         resource=("aws:efs/fileSystem:FileSystem", "storage-efs-files"),
         path=("encrypted",),
         to=False,
         ours="efs-encrypted-cmk/encrypted",
         theirs="CKV_AWS_42",
     ),
-    Spoiler(
+    Misconfiguration(
         resource=("aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock", "storage-raw-access"),
         path=("blockPublicAcls",),
         to=False,
         ours="s3-public-block/acls",
         theirs="CKV_AWS_53",
     ),
-    Spoiler(
+    Misconfiguration(
         resource=("aws:cloudwatch/logGroup:LogGroup", "cluster-logs"),
         path=("retentionInDays",),
         to=None,
@@ -123,90 +123,96 @@ SPOILERS = (
 
 @cache
 def violations(stack: str) -> frozenset[tuple[str, str]]:
-    """Checks of the pack that something violates, each with the resource, suppressed or not."""
-    recording = spoilt() if stack == SPOILT else recorded(stack)
-    return frozenset((found.id, found.urn) for found in check(recording, DAY, Suppressions()))
+    """Violated checks of the pack, each with the resource, suppressed or not."""
+    recording = misconfigured() if stack == MISCONFIGURED else recorded(stack)
+    return frozenset((finding.id, finding.urn) for finding in check(recording, DAY, Suppressions()))
 
 
-def changed(properties: Mapping[str, Any], spoiler: Spoiler) -> dict[str, Any]:
-    """A copy with what the spoiler does."""
-    spoilt: Any = deepcopy(dict(properties))
-    *above, last = spoiler.path
-    target = spoilt
+def changed(properties: Mapping[str, Any], misconfiguration: Misconfiguration) -> dict[str, Any]:
+    """A copy of the properties with a misconfiguration."""
+    misconfigured: Any = deepcopy(dict(properties))
+    *above, last = misconfiguration.path
+    target = misconfigured
     for part in above:
         target = target[part]
-    assert target.get(last) != spoiler.to
-    if spoiler.to is None:
+    assert target.get(last) != misconfiguration.to
+    if misconfiguration.to is None:
         del target[last]
     else:
-        target[last] = spoiler.to
-    return dict(spoilt)
+        target[last] = misconfiguration.to
+    return dict(misconfigured)
 
 
 @cache
-def spoilt() -> Recording:
+def misconfigured() -> Recording:
     recording = recorded("prod")
     resources = dict(recording.resources)
-    for spoiler in SPOILERS:
-        token, name = spoiler.resource
+    for misconfiguration in MISCONFIGURATIONS:
+        token, name = misconfiguration.resource
         (urn,) = [urn for urn, one in resources.items() if (one.type, one.name) == (token, name)]
-        found = resources[urn]
-        # What an update would give back: rules of a whole stack read outputs.
-        inputs, outputs = (changed(values.plain, spoiler) for values in (found.inputs, found.outputs))
-        resources[urn] = replace(found, inputs=Values(inputs), outputs=Values(outputs))
+        resource = resources[urn]
+        # Outputs as after an update, because rules of a whole stack read outputs.
+        inputs, outputs = (changed(values.plain, misconfiguration) for values in (resource.inputs, resource.outputs))
+        resources[urn] = replace(resource, inputs=Values(inputs), outputs=Values(outputs))
     return replace(recording, resources=resources)
 
 
 @pytest.fixture(scope="module")
 def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, frozenset[Verdict]]:
     documents = {stack: document(recorded(stack)) for stack in NAMES}
-    return scan({**documents, SPOILT: document(spoilt())}, tmp_path_factory.mktemp("checkov"))
+    return scan({**documents, MISCONFIGURED: document(misconfigured())}, tmp_path_factory.mktemp("checkov"))
 
 
-def advised(stack: str, identity: str) -> bool:
-    """Whether a check does not stop a run of the stack, which is so outside prod alone."""
+def advisory(stack: str, identity: str) -> bool:
+    """Whether a check does not stop a run of the stack, which happens only outside prod."""
     rule = BY_NAME.get(identity.partition("/")[0])
     return stack != "prod" and rule is not None and rule.levels.of(stack).value != "mandatory"
 
 
 def unexplained(stack: str, failed: set[Verdict], today: date) -> list[str]:
-    """What Checkov finds and neither a reason of the coverage table nor a suppression of the pack explains."""
+    """Checkov findings that neither a reason in the coverage table nor a suppression explains."""
     ours = [one for one in recorded(stack) if one.type.startswith("aws:")]
     urns: dict[str, list[str]] = {}
     for one in ours:
-        # What is said of a bucket may be written in a resource about it, which is where the pack finds it.
+        # The configuration of a bucket may be in another resource about it, where the pack reports it.
         about = [other.urn for other in ours if one.urn in other.options.property_dependencies.get("bucket", ())]
         urns.setdefault(local_name(one.name), []).extend([one.urn, *about])
     answers, suppressions = coverage.coverage(), load_suppressions(pack.identities())
-    found = []
+    lines = []
     for verdict in sorted(failed):
         answer = answers.get(verdict.check, "")
         matching = [suppressions.find(one.strip(), urn) for one in answer.split(",") for urn in urns[verdict.name]]
         suppressed = any(one is not None and one.until >= today for one in matching)
-        # Outside prod the pack may only advise; there it says so itself.
+        # Outside prod a rule may be advisory.
         suppressed |= verdict.check in NOT_FOR.get(verdict.name, ())
-        suppressed |= any(advised(stack, one.strip()) for one in answer.split(","))
+        suppressed |= any(advisory(stack, one.strip()) for one in answer.split(","))
         if not suppressed and not answer.startswith(coverage.NOT_APPLICABLE):
-            found.append(f"{verdict.check} {verdict.name}: {answer or 'not in policies/external_checks.yaml'}")
-    return found
+            lines.append(f"{verdict.check} {verdict.name}: {answer or 'not in policies/external_checks.yaml'}")
+    return lines
 
 
 @pytest.mark.parametrize("stack", NAMES)
-def test_checkov_finds_nothing_but_what_is_suppressed_or_out_of_scope(
+def test_checkov_reports_only_suppressed_or_out_of_scope_findings(
     stack: str, verdicts: Mapping[str, frozenset[Verdict]]
 ) -> None:
     assert verdicts[stack], "Checkov read nothing"
     assert unexplained(stack, {one for one in verdicts[stack] if not one.passed}, DAY) == []
 
 
-@pytest.mark.parametrize("spoiler", SPOILERS, ids=lambda one: one.theirs)
-def test_what_was_spoilt_is_found_by_both(spoiler: Spoiler, verdicts: Mapping[str, frozenset[Verdict]]) -> None:
-    token, name = spoiler.resource
-    (one,) = [found for found in spoilt() if (found.type, found.name) == (token, name)]
+@pytest.mark.parametrize("misconfiguration", MISCONFIGURATIONS, ids=lambda one: one.theirs)
+def test_checkov_and_the_pack_report_a_misconfiguration(
+    misconfiguration: Misconfiguration, verdicts: Mapping[str, frozenset[Verdict]]
+) -> None:
+    token, name = misconfiguration.resource
+    (one,) = [resource for resource in misconfigured() if (resource.type, resource.name) == (token, name)]
     theirs = {
-        stack: {found.name for found in verdicts[stack] if found.check == spoiler.theirs and not found.passed}
-        for stack in (SPOILT, "prod")
+        stack: {
+            verdict.name
+            for verdict in verdicts[stack]
+            if verdict.check == misconfiguration.theirs and not verdict.passed
+        }
+        for stack in (MISCONFIGURED, "prod")
     }
-    assert local_name(name) in theirs[SPOILT] - theirs["prod"]
-    ours = {identity for identity, urn in violations(SPOILT) - violations("prod") if urn in ("", one.urn)}
-    assert spoiler.ours in ours
+    assert local_name(name) in theirs[MISCONFIGURED] - theirs["prod"]
+    ours = {identity for identity, urn in violations(MISCONFIGURED) - violations("prod") if urn in ("", one.urn)}
+    assert misconfiguration.ours in ours

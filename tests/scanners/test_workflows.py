@@ -1,4 +1,4 @@
-"""The workflows of .github: actionlint, zizmor and ShellCheck find nothing, and what they do not ask is asked here."""
+"""The workflows of .github: actionlint, zizmor and ShellCheck report nothing; further properties are tested here."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ PINNED = re.compile(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
 LOCAL = re.compile(r"uses: \./\.github/workflows/[\w-]+\.yml$")
 WRITES = {
     ("comment.yml", "comment"): {"pull-requests"},
-    ("drift.yml", "look"): {"id-token"},
-    ("drift.yml", "tell"): {"issues"},
+    ("drift.yml", "detect"): {"id-token"},
+    ("drift.yml", "report"): {"issues"},
     ("deploy.yml", "dev"): {"id-token"},
     ("deploy.yml", "staging"): {"id-token"},
     ("deploy.yml", "prod"): {"id-token"},
     ("deploy-stack.yml", "plan"): {"id-token"},
     ("deploy-stack.yml", "up"): {"id-token"},
 }
-"""Every right to write that a job has, and no other."""
+"""Every write permission of each job."""
 
 
 def document(path: Path) -> dict[str, Any]:
@@ -54,17 +54,17 @@ def run(*command: str | Path) -> str:
 
 
 def scanner(name: str) -> Path:
-    found = scanners.find(name)
-    if found is None:
+    path = scanners.find(name)
+    if path is None:
         pytest.skip(f"{name} is not installed here: run `make scanners`")
-    return found
+    return path
 
 
 def actionlint() -> Path:
-    found = toolchain.find("actionlint")
-    if found is None:
+    path = toolchain.find("actionlint")
+    if path is None:
         pytest.skip("actionlint is not here: run `make scanners`")
-    return found
+    return path
 
 
 def test_there_are_workflows_and_scripts() -> None:
@@ -72,34 +72,34 @@ def test_there_are_workflows_and_scripts() -> None:
     assert {"page.sh", "rehearse.sh", "deploy.sh"} <= {path.name for path in SCRIPTS}
 
 
-def test_actionlint_and_its_shellcheck_find_nothing() -> None:
+def test_actionlint_with_shellcheck_reports_nothing() -> None:
     assert run(actionlint(), "-no-color", "-shellcheck", scanner("shellcheck"), *WORKFLOWS) == ""
 
 
-def test_actionlint_would_find_a_mistake(tmp_path: Path) -> None:
+def test_actionlint_reports_a_mistake(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yml"
     path.write_text((ROOT / ".github/workflows/preview.yml").read_text().replace("needs: stacks\n", "needs: stack\n"))
     assert "cyclic dependencies" in run(actionlint(), "-no-color", path)
 
 
-def test_zizmor_finds_nothing() -> None:
+def test_zizmor_reports_nothing() -> None:
     assert run(scanner("zizmor"), "--offline", "--quiet", "--no-progress", "--persona=pedantic", ".github") == ""
 
 
-def test_zizmor_would_find_an_injection(tmp_path: Path) -> None:
+def test_zizmor_reports_an_injection(tmp_path: Path) -> None:
     path = tmp_path / "wrong.yml"
     text = (ROOT / ".github/workflows/preview.yml").read_text()
     path.write_text(text.replace("- run: make tools", "- run: echo '${{ github.event.pull_request.title }}'"))
     assert "template-injection" in run(scanner("zizmor"), "--offline", "--quiet", "--no-progress", path)
 
 
-def test_shellcheck_finds_nothing_in_the_scripts() -> None:
+def test_shellcheck_reports_nothing_in_the_scripts() -> None:
     others = [ROOT / ".ci" / "run", *(ROOT / "tools").glob("*.sh")]
     assert run(scanner("shellcheck"), "-x", "--source-path=SCRIPTDIR", *SCRIPTS, *others) == ""
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
-def test_a_script_is_shell_and_stops_at_the_first_failure(path: Path) -> None:
+def test_a_script_is_valid_shell_and_stops_at_the_first_failure(path: Path) -> None:
     assert run("bash", "-n", path) == ""
     if path.name == "lib.sh":
         return
@@ -108,58 +108,58 @@ def test_a_script_is_shell_and_stops_at_the_first_failure(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_every_action_is_pinned_by_its_commit_with_the_version_beside_it(path: Path) -> None:
+def test_every_action_is_pinned_by_commit_with_its_version_in_a_comment(path: Path) -> None:
     used = [line.strip().removeprefix("- ") for line in path.read_text().splitlines() if "uses:" in line]
     assert used
     assert [line for line in used if not PINNED.fullmatch(line) and not LOCAL.fullmatch(line)] == []
 
 
-def test_an_action_is_of_one_version_in_all_workflows() -> None:
+def test_an_action_has_one_version_in_all_workflows() -> None:
     used = {line.partition("uses: ")[2] for path in WORKFLOWS for line in path.read_text().splitlines() if "@" in line}
     names = [line.partition("@")[0] for line in used if line]
     assert sorted(set(names)) == sorted(names)
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
-def test_a_workflow_has_no_right_that_a_job_did_not_ask_for(path: Path) -> None:
+def test_a_workflow_has_no_permissions_of_its_own(path: Path) -> None:
     assert document(path)["permissions"] == {}
 
 
 @pytest.mark.parametrize(("path", "name", "job"), JOBS)
-def test_a_job_writes_what_it_must_and_nothing_else(path: Path, name: str, job: dict[str, Any]) -> None:
-    given = job["permissions"]
-    assert isinstance(given, dict), "read-all and write-all are for nobody"
-    assert {key for key, value in given.items() if value == "write"} == WRITES.get((path.name, name), set())
+def test_a_job_has_only_the_write_permissions_in_the_table(path: Path, name: str, job: dict[str, Any]) -> None:
+    permissions = job["permissions"]
+    assert isinstance(permissions, dict), "read-all and write-all are not allowed"
+    assert {key for key, value in permissions.items() if value == "write"} == WRITES.get((path.name, name), set())
 
 
 @pytest.mark.parametrize(("path", "name", "job"), JOBS)
-def test_a_job_ends_and_does_not_run_beside_itself(path: Path, name: str, job: dict[str, Any]) -> None:
+def test_a_job_has_a_timeout_and_no_concurrent_runs(path: Path, name: str, job: dict[str, Any]) -> None:
     if "uses" not in job:
         assert 1 <= job["timeout-minutes"] <= 180
-    called = "workflow_call" in document(path)["on"]  # then its caller queues
+    called = "workflow_call" in document(path)["on"]  # then its caller limits concurrency
     assert called or "concurrency" in job or "concurrency" in document(path)
 
 
 @pytest.mark.parametrize(("path", "name", "job"), JOBS)
-def test_no_checkout_leaves_the_token_behind(path: Path, name: str, job: dict[str, Any]) -> None:
+def test_no_checkout_persists_the_token(path: Path, name: str, job: dict[str, Any]) -> None:
     checkouts = [step for step in job.get("steps", []) if step.get("uses", "").startswith("actions/checkout@")]
     assert all(step["with"]["persist-credentials"] is False for step in checkouts)
 
 
 @pytest.mark.parametrize(("path", "name", "job"), JOBS)
-def test_shell_gets_values_as_variables_and_never_in_its_text(path: Path, name: str, job: dict[str, Any]) -> None:
+def test_scripts_get_values_as_variables_without_interpolation(path: Path, name: str, job: dict[str, Any]) -> None:
     assert [step["run"] for step in job.get("steps", []) if "${{" in step.get("run", "")] == []
 
 
 @pytest.mark.parametrize("name", ["preview.yml", "test.yml"])
-def test_what_runs_the_code_of_strangers_has_nothing_to_lose(name: str) -> None:
+def test_workflows_that_run_untrusted_code_have_no_credentials(name: str) -> None:
     path = ROOT / ".github" / "workflows" / name
     text = "\n".join(line for line in path.read_text().splitlines() if not line.lstrip().startswith("#"))
     assert not re.search(r"secrets|github\.token|id-token|environment:|aws-actions|pull_request_target|: write", text)
     assert "pull_request" in document(path)["on"]
 
 
-def test_only_one_workflow_is_started_by_a_preview_and_it_has_no_code_of_the_pull_request() -> None:
+def test_only_comment_yml_follows_a_preview_and_it_runs_no_code_of_the_pull_request() -> None:
     started = [path.name for path in WORKFLOWS if "workflow_run" in document(path)["on"]]
     assert started == ["comment.yml"]
     (job,) = document(ROOT / ".github" / "workflows" / "comment.yml")["jobs"].values()
@@ -175,17 +175,17 @@ def test_no_workflow_has_a_secret() -> None:
 @pytest.mark.parametrize(
     ("job", "environment"), [("plan", "${{ inputs.stack }}-preview"), ("up", "${{ inputs.stack }}")]
 )
-def test_a_deployment_asks_the_reviewers_of_its_environment(job: str, environment: str) -> None:
-    found = document(ROOT / ".github" / "workflows" / "deploy-stack.yml")["jobs"][job]
-    assert found["environment"] == environment
-    assert found["steps"][-1]["run"] == f'tools/ci/deploy.sh {job} "$STACK"'
+def test_a_deployment_job_uses_the_environment_with_its_reviewers(job: str, environment: str) -> None:
+    definition = document(ROOT / ".github" / "workflows" / "deploy-stack.yml")["jobs"][job]
+    assert definition["environment"] == environment
+    assert definition["steps"][-1]["run"] == f'tools/ci/deploy.sh {job} "$STACK"'
 
 
 def test_stacks_are_deployed_one_after_the_other() -> None:
-    found = document(ROOT / ".github" / "workflows" / "deploy.yml")["jobs"]
-    assert [(name, job.get("needs"), job["with"]["stack"]) for name, job in found.items()] == [
+    deployments = document(ROOT / ".github" / "workflows" / "deploy.yml")["jobs"]
+    assert [(name, job.get("needs"), job["with"]["stack"]) for name, job in deployments.items()] == [
         ("dev", None, "dev"),
         ("staging", "dev", "staging"),
         ("prod", "staging", "prod"),
     ]
-    assert {job["concurrency"]["group"] for job in found.values()} == {"stack-dev", "stack-staging", "stack-prod"}
+    assert {job["concurrency"]["group"] for job in deployments.values()} == {"stack-dev", "stack-staging", "stack-prod"}

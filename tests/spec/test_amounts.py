@@ -19,7 +19,7 @@ from spec.quantities import percent, quantity, total
         ("nvidia.com/gpu", 8, "8"),
     ],
 )
-def test_a_quantity_is_written_as_the_api_server_writes_it_back(resource: str, amount: int, written: str) -> None:
+def test_a_quantity_is_written_as_the_api_server_returns_it(resource: str, amount: int, written: str) -> None:
     assert quantity(resource, amount) == written
 
 
@@ -27,6 +27,6 @@ def test_sums_are_by_resource_and_sorted() -> None:
     assert list(total([{"memory": 1, "cpu": 2}, {"cpu": 3}]).items()) == [("cpu", 5), ("memory", 1)]
 
 
-def test_a_part_is_rounded_up_so_that_it_is_never_nothing() -> None:
+def test_a_part_is_rounded_up_so_that_it_is_never_zero() -> None:
     assert percent({"nvidia.com/gpu": 1, "cpu": 1000}, 50) == {"nvidia.com/gpu": 1, "cpu": 500}
     assert percent({"nvidia.com/gpu": 0}, 50) == {"nvidia.com/gpu": 0}

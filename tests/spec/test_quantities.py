@@ -1,4 +1,4 @@
-"""Quantities are read as Kubernetes reads them, and nothing else is taken for one."""
+"""Quantities are parsed as Kubernetes parses them, and other text is refused."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from spec.quantities import is_amount, parse, readable, to_mebibytes, written
         (3, "3"),
     ],
 )
-def test_quantities_are_read_exactly(text: str | int, value: str | int) -> None:
+def test_quantities_are_parsed_exactly(text: str | int, value: str | int) -> None:
     assert parse(text) == Decimal(value)
 
 
 @pytest.mark.parametrize("text", ["", ".", "1 GB", "1.2.3", "1e3Gi", "1gi", "Gi", "--1", "1e999", "1\n"])
-def test_text_that_is_no_quantity_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="is no quantity of Kubernetes"):
+def test_text_that_is_not_a_quantity_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a Kubernetes quantity"):
         parse(text)
     assert not is_amount(text)
 
 
 @pytest.mark.parametrize(("thing", "holds"), [("1e3", True), (0, True), ("-1", False), (True, False), (1.5, False)])
-def test_what_can_be_asked_for_is_text_or_whole_and_not_negative(thing: object, holds: bool) -> None:
+def test_an_amount_that_can_be_requested_is_text_or_whole_and_not_negative(thing: object, holds: bool) -> None:
     assert is_amount(thing) is holds
 
 
 @given(st.text(alphabet="0123456789.+-eEmunkKMGTPi ", max_size=8))
-def test_text_is_a_quantity_or_it_is_not_and_nothing_breaks(text: str) -> None:
+def test_any_text_is_either_an_amount_or_not(text: str) -> None:
     assert is_amount(text) in (True, False)
 
 
@@ -60,7 +60,7 @@ def test_amounts_are_written_in_base_units(text: str | int, canonical: str) -> N
     assert written(parse(text)) == canonical
 
 
-def test_people_read_memory_in_gib_and_the_rest_as_numbers() -> None:
+def test_readable_amounts_have_memory_in_gib_and_the_rest_as_numbers() -> None:
     assert to_mebibytes("1Gi") == 1024
     assert readable("memory", parse("1536Mi")) == "1.5 GiB"
     assert readable("hugepages-2Mi", parse("512Mi")) == "0.5 GiB"

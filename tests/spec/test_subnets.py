@@ -48,8 +48,8 @@ def test_pools_may_take_the_last_address_of_a_subnet_that_aws_does_not_keep() ->
 
 def test_pools_may_take_no_address_that_aws_keeps() -> None:
     (problem,) = problems(changed(settings(ONE_MORE)))
-    assert f"room for {USABLE + 1} addresses" in problem.rule
-    assert problem.value == f"room for {USABLE}"
+    assert f"needs {USABLE + 1} pod addresses" in problem.rule
+    assert problem.value == f"{USABLE} addresses"
 
 
 @pytest.mark.parametrize(("cidr", "pod_cidr"), [("10.0.0.0/16", None), ("10.0.0.0/20", "100.64.0.0/16")])

@@ -49,7 +49,7 @@ def test_root_installs_what_is_missing_with_new_lists_where_the_old_ones_fail(ch
     assert (checkout / "apt.log").read_text().splitlines() == [install, "update -qq", install]
 
 
-def test_a_package_that_cannot_be_had_is_told_and_left_to_the_tests(checkout: Path) -> None:
+def test_a_package_that_cannot_be_had_is_reported_and_left_to_the_tests(checkout: Path) -> None:
     done = run(checkout, APT="broken")
     assert "apt brings no zsh chromium" in done.stderr
     assert "make --no-print-directory test" in done.stdout

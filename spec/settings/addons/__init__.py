@@ -1,6 +1,6 @@
-"""Settings of the software on the cluster: one class an add-on, one file a family.
+"""Settings of add-ons, the software on the cluster: one class per add-on, one file per family.
 
-An add-on is on where the stack file names it, so a file reads as the list of what runs: `kueue: {}` with all defaults.
+Naming an add-on in the stack file installs it: `kueue: {}` with all defaults.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ __all__ = ["AddonSettings", "Addons"]
 
 
 class Addons(Model):
-    """Every add-on that a stack may have, each at most once."""
+    """Add-ons. Naming one installs it."""
 
     gpu_operator: GpuOperator | None = None
-    """NVIDIA's device plugin, MIG manager and metrics."""
+    """NVIDIA's device plugin, MIG manager and GPU metrics."""
     efa_device_plugin: EfaDevicePlugin | None = None
-    """Elastic Fabric Adapters as a resource."""
+    """Elastic Fabric Adapters as an extended resource."""
     kube_prometheus_stack: KubePrometheusStack | None = None
     """Metrics, alerts and dashboards."""
     opencost: Opencost | None = None
-    """Cost by pod, the light way."""
+    """Cost by pod, from Prometheus."""
     kubecost: Kubecost | None = None
-    """Cost by team, kept and budgeted."""
+    """Cost by team, with budgets and history in S3."""
     cert_manager: CertManager | None = None
     """Certificates for webhooks and endpoints."""
     load_balancer_controller: LoadBalancerController | None = None
@@ -48,36 +48,36 @@ class Addons(Model):
     gateway_api: GatewayApi | None = None
     """The CRDs of the Gateway API."""
     keda: Keda | None = None
-    """Replicas by metrics and events."""
+    """Autoscaling by metrics and events."""
     kueue: Kueue | None = None
-    """Queues with quotas and fair shares."""
+    """Queues with quotas and fair sharing."""
     jobset: Jobset | None = None
-    """Groups of Jobs that live together."""
+    """Groups of Jobs that start, fail and restart together."""
     leader_worker_set: LeaderWorkerSet | None = None
-    """A model over several nodes."""
+    """Models that span several nodes."""
     trainer: Trainer | None = None
-    """TrainJobs on provided runtimes."""
+    """TrainJobs on runtimes that the platform provides."""
     training_operator: TrainingOperator | None = None
-    """PyTorchJob, TFJob and MPIJob of version 1."""
+    """PyTorchJob, TFJob and MPIJob (training operator v1)."""
     argo_workflows: ArgoWorkflows | None = None
-    """Pipelines of steps."""
+    """Workflows and pipelines."""
     volcano: Volcano | None = None
-    """A batch scheduler, in the place of Kueue."""
+    """Batch scheduler, instead of Kueue."""
     knative: Knative | None = None
-    """Replicas by requests."""
+    """Autoscaling by requests."""
     kserve: Kserve | None = None
-    """Models behind an address."""
+    """Model serving."""
 
     mlflow: Mlflow | None = None
-    """Experiments, their files, and the registry of models."""
+    """Experiment tracking and model registry."""
 
     def wanted(self) -> Iterator[tuple[str, AddonSettings]]:
-        """Add-ons that are on, by their key in the stack file, in the order of this class."""
+        """Installed add-ons, by their key in the stack file, in the order of this class."""
         for name, field in type(self).model_fields.items():
             value = getattr(self, name)
             if value is not None:
                 yield str(field.alias), value
 
     def has(self, kind: type[AddonSettings]) -> bool:
-        """Whether an add-on is on."""
+        """Whether an add-on is installed."""
         return any(type(value) is kind for _, value in self.wanted())

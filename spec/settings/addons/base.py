@@ -1,4 +1,4 @@
-"""What the settings of every add-on share: how it stands to the others."""
+"""Base of the settings of every add-on: its relations to other add-ons."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from spec.settings.base import Model
 
 
 class AddonSettings(Model):
-    """Settings of one add-on. That a stack file names it is what switches it on.
+    """Settings of one add-on. Naming it in the stack file installs it.
 
     Attributes:
-        requires: Add-ons without which it does not work; they are installed before it.
-        follows: Add-ons whose kinds it uses where they are on, and does without: their definitions come before it, and
-            all of them where they do not say what their definitions are.
-        excludes: Add-ons that do the same work; a stack has one of them.
+        requires: Add-ons that it needs; they are installed before it.
+        follows: Add-ons whose CRDs it uses if they are installed, without requiring them. Their CRDs come before it; of
+            an add-on that does not list its CRDs, everything does.
+        excludes: Add-ons that do the same work; a stack has only one of them.
     """
 
     requires: ClassVar[tuple[type[AddonSettings], ...]] = ()

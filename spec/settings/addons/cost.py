@@ -1,4 +1,4 @@
-"""Settings of what tells what the cluster costs, and whom."""
+"""Settings of cost tools: OpenCost and Kubecost."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec.settings.addons.observability import KubePrometheusStack
 
 
 class Opencost(AddonSettings):
-    """Cost by pod from Prometheus, in memory: light, and gone with Prometheus' retention (chart opencost)."""
+    """Cost by pod from Prometheus: light, with a history limited to Prometheus retention (chart opencost)."""
 
     requires: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
 
@@ -25,7 +25,7 @@ class Kubecost(AddonSettings):
     excludes: ClassVar[tuple[type[AddonSettings], ...]] = (Opencost,)
 
     retention_days: Annotated[int, Field(ge=1, le=365)] = 91
-    """Days that daily costs are kept in the aggregator; its database grows with them."""
+    """Days that the aggregator keeps daily costs; they determine the size of its database."""
     storage_gib: Annotated[int, Field(ge=32, le=4096)] = 128
     """Volume of the aggregator's database, in GiB."""
     memory_gib: Annotated[int, Field(ge=2, le=256)] = 4

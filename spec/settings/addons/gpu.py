@@ -1,4 +1,4 @@
-"""Settings of what makes GPUs and network adapters usable by pods."""
+"""Settings of device plugins for GPUs and network adapters."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from spec.settings.addons.observability import KubePrometheusStack
 
 
 class GpuOperator(AddonSettings):
-    """NVIDIA's GPU Operator: device plugin, MIG manager, labels and metrics of GPUs; no driver, which the image has."""
+    """NVIDIA GPU Operator: device plugin, MIG manager, labels and metrics of GPUs. The driver comes with the AMI."""
 
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
 
     metrics_seconds: Annotated[int, Field(ge=1, le=300)] = 15
-    """How often Prometheus reads metrics of GPUs, in seconds, with kubePrometheusStack."""
+    """Interval at which Prometheus scrapes GPU metrics, in seconds; only with kubePrometheusStack."""
 
 
 class EfaDevicePlugin(AddonSettings):
-    """Offers Elastic Fabric Adapters to pods as `vpc.amazonaws.com/efa`."""
+    """Exposes Elastic Fabric Adapters to pods as `vpc.amazonaws.com/efa`."""

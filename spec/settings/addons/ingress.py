@@ -1,4 +1,4 @@
-"""Settings of what lets requests in: certificates, load balancers, the Gateway API."""
+"""Settings of ingress: certificates, load balancers, the Gateway API."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.observability import KubePrometheusStack
 
 Replicas = Annotated[int, Field(ge=1, le=5)]
-"""Pods of a controller; with two, one node may go at any time."""
+"""Replicas of a controller; with two, one node may fail at any time."""
 
 
 class CertManager(AddonSettings):
-    """Certificates for webhooks and endpoints, renewed before they end (chart cert-manager)."""
+    """Certificates for webhooks and endpoints, renewed before they expire (chart cert-manager)."""
 
     replicas: Replicas = 2
-    """Pods of its webhook, which fails closed: while none is there, no certificate can be asked for."""
+    """Replicas of its webhook, which fails closed: while none runs, no certificate can be requested."""
 
 
 class LoadBalancerController(AddonSettings):
@@ -26,12 +26,12 @@ class LoadBalancerController(AddonSettings):
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
 
     replicas: Replicas = 2
-    """Pods of the controller; its webhooks fail closed for Ingresses."""
+    """Replicas of the controller; its webhooks fail closed for Ingresses."""
     web_acl: bool = False
-    """Let Ingresses name a web ACL of AWS WAF; adds the rights for it."""
+    """Let Ingresses name a web ACL of AWS WAF; adds the IAM permissions for it."""
 
 
 class GatewayApi(AddonSettings):
-    """The CRDs of the Kubernetes Gateway API, standard channel (chart gateway-crds-helm), and a class `alb`."""
+    """The CRDs of the Kubernetes Gateway API, standard channel (chart gateway-crds-helm), and a GatewayClass `alb`."""
 
     requires: ClassVar[tuple[type[AddonSettings], ...]] = (LoadBalancerController,)

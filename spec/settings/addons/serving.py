@@ -1,4 +1,4 @@
-"""Settings of serving: models behind an address, as many as are asked for."""
+"""Settings of model serving: KEDA, Knative, KServe."""
 
 from __future__ import annotations
 
@@ -6,31 +6,37 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import StringConstraints
-
 from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.ingress import CertManager, GatewayApi, LoadBalancerController, Replicas
 from spec.settings.addons.observability import KubePrometheusStack
+from spec.settings.patterns import pattern
 
-Domain = Annotated[str, StringConstraints(pattern=r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$")]
+Domain = Annotated[
+    str,
+    pattern(
+        r"^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$",
+        rule="a domain has at least two labels, of lower-case letters, digits and dashes",
+        fix="Write it like models.example.com.",
+    ),
+]
 """A DNS name (RFC 1123) of at least two labels."""
 Server = Literal["triton", "torchserve", "tensorflow", "huggingface", "vllm"]
 
 
 class Keda(AddonSettings):
-    """KEDA: replicas by metrics and events, also none (chart keda)."""
+    """KEDA: autoscaling by metrics and events, down to zero (chart keda)."""
 
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
 
     replicas: Replicas = 2
-    """Pods each of operator, one of them leading, metrics server and webhook."""
+    """Replicas each of operator, one of them the leader, metrics server and webhook."""
 
 
 class Knative(AddonSettings):
-    """Knative Serving by its operator, with Kourier: replicas by requests, also none (chart knative-operator)."""
+    """Knative Serving with its operator and Kourier: autoscaling by requests, down to zero (chart knative-operator)."""
 
     replicas: Replicas = 2
-    """Pods each of Knative's controllers and of its gateway."""
+    """Replicas each of Knative's controllers and of its gateway."""
 
 
 class Kserve(AddonSettings):
@@ -40,20 +46,20 @@ class Kserve(AddonSettings):
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (GatewayApi, Knative)
 
     default_deployment_mode: Literal["Standard", "Knative"] = "Standard"
-    """How a model runs where it does not say: as a Deployment, or as a Knative Service, which needs `knative`."""
+    """How a model is deployed by default: as a Deployment, or as a Knative Service, which needs `knative`."""
     ingress: Literal["alb", "gateway", "none"] = "alb"
-    """How requests come in: an Ingress of class `alb`, the Gateway API (needs `gatewayApi`), or inside the cluster
-    alone."""
+    """How requests reach models: an Ingress of class `alb`, the Gateway API (needs `gatewayApi`), or only from inside
+    the cluster."""
     ingress_domain: Domain = "models.internal"
     """Domain of the models' addresses: `<name>-<namespace>.<domain>`."""
     https: bool = False
-    """Whether addresses begin with https; the certificate of the domain must then stand in ACM."""
+    """Serve models over HTTPS; a certificate of the domain must then exist in ACM."""
     runtimes: tuple[Server, ...] = ("triton", "torchserve", "tensorflow", "huggingface", "vllm")
-    """Servers that models may choose from; each comes once for CPUs, where it can, and once for each pool of GPUs that
-    is not for training."""
+    """Serving runtimes that models may choose from; each is installed once for CPUs, if it supports them, and once for
+    each GPU pool that is not for training."""
 
 
 NEEDED_BY_INGRESS: Final[Mapping[str, type[AddonSettings]]] = MappingProxyType(
     {"alb": LoadBalancerController, "gateway": GatewayApi}
 )
-"""What must be on for each way in."""
+"""Add-on that each kind of ingress needs."""

@@ -1,4 +1,4 @@
-"""Settings of what remembers experiments and models."""
+"""Settings of experiment tracking."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from spec.settings.database import Database
 
 
 class Mlflow(AddonSettings):
-    """MLflow: runs, their metrics and files, and the registry of models. It brings its database with it."""
+    """MLflow: runs, their metrics and files, and the model registry, with a database of its own on RDS."""
 
     replicas: Annotated[int, Field(ge=1, le=10)] = 2
-    """Servers."""
+    """Replicas of the server."""
     database: Database = Field(default_factory=Database)
-    """Where runs and the registry are kept; files go to the bucket `models`."""
+    """Database of runs and of the registry; files are in the bucket `models`."""

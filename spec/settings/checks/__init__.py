@@ -1,4 +1,4 @@
-"""All checks across the parts of a stack's settings, in the order in which a reader would ask."""
+"""All checks across the parts of a stack's settings, ordered by part."""
 
 from typing import Final
 

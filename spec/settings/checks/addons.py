@@ -1,4 +1,4 @@
-"""Checks of add-ons against one another; what one of them needs of pools or storage stands in its family's file."""
+"""Checks of add-ons against each other; what an add-on needs of pools or storage is in its family's file."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def key_of(kind: type[AddonSettings]) -> str:
 
 
 def relations(_context: Context, addons: Addons) -> Iterator[Problem]:
-    """What an add-on requires is on, and what does the same work is not."""
+    """Add-ons that another requires are installed, and add-ons that exclude each other are not."""
     for key, settings in addons.wanted():
         for other in settings.requires:
             if not addons.has(other):
                 need = key_of(other)
                 rule = f"{key} needs {need}"
-                yield Problem(f"addons.{key}", rule, None, f"Add `{need}: {{}}` to addons, or leave {key} out.")
+                yield Problem(f"addons.{key}", rule, None, f"Add `{need}: {{}}` to addons, or remove {key}.")
         for other in settings.excludes:
             if addons.has(other):
                 rule = f"{key} and {key_of(other)} exclude each other"

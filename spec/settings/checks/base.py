@@ -1,4 +1,4 @@
-"""What a check is: a function from valid parts to problems, run only when the parts that it needs are valid."""
+"""Checks: functions from valid parts to problems, run only if the parts that they need are valid."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from spec.settings.problems import Problem
 
 @dataclass(frozen=True)
 class Context:
-    """What checks may look at.
+    """Input of the checks besides the parts that they need.
 
     Attributes:
         stack: Name of the stack.
         today: Day that dated facts are held against.
-        raw: The file's own words, before presets and defaults.
-        parts: Valid parts by their field name; a part that is wrong is not there.
+        raw: Content of the file, before presets and defaults.
+        parts: Valid parts by their field name; invalid parts are missing.
     """
 
     stack: str
@@ -27,23 +27,23 @@ class Context:
     parts: Mapping[str, Any]
 
     def own_keys(self, collection: str, key: str) -> Mapping[str, Any]:
-        """What the file itself says of one entry of a collection."""
+        """Keys that the file itself sets in one entry of a collection."""
         entry = self.raw[collection][key]
         return entry if isinstance(entry, Mapping) else {}
 
     def named(self, collection: str) -> tuple[str, ...]:
-        """Names of all entries of a collection, wrong ones among them: who refers to such a one makes no mistake."""
+        """Names of all entries of a collection, including invalid ones: a reference to one of those is no mistake."""
         entries = self.raw.get(collection)
         return tuple(map(str, entries)) if isinstance(entries, Mapping) else ()
 
     def whole(self, collection: str) -> bool:
-        """Whether every entry of a collection is valid: else one that is looked for may be among the wrong ones."""
+        """Whether every entry of a collection is valid; otherwise a missing one may be among the invalid ones."""
         return len(self.parts[collection]) == len(self.named(collection))
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check: what it needs, what it finds, and whether that stops the run."""
+    """One check: the parts that it needs, the function, and whether its problems are only warnings."""
 
     find: Callable[..., Iterable[Problem]]
     needs: tuple[str, ...] = field(default=())
@@ -51,11 +51,11 @@ class Check:
 
 
 def run(checks: Sequence[Check], context: Context) -> tuple[list[Problem], list[Problem]]:
-    """Run what can be run; give errors and warnings."""
+    """Run the checks whose parts are valid; return errors and warnings."""
     errors: list[Problem] = []
     warnings: list[Problem] = []
     for check in checks:
         if all(need in context.parts for need in check.needs):
-            found = check.find(context, *(context.parts[need] for need in check.needs))
-            (warnings if check.warns else errors).extend(found)
+            problems = check.find(context, *(context.parts[need] for need in check.needs))
+            (warnings if check.warns else errors).extend(problems)
     return errors, warnings

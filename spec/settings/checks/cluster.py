@@ -17,33 +17,31 @@ NODES_NEED: Final = (AddonName.VPC_CNI, AddonName.KUBE_PROXY, AddonName.COREDNS,
 
 
 def version_supported(context: Context, cluster: Cluster) -> Iterator[Problem]:
-    """EKS still runs the version."""
+    """EKS supports the version."""
     support = kubernetes.support(cluster.version, context.today)
     if support in ("unknown", "ended"):
         offered = [v for v in kubernetes.VERSIONS if kubernetes.support(v, context.today) in ("standard", "extended")]
-        rule = (
-            "EKS must support the version"
-            if support == "ended"
-            else "the version must be one of EKS that is known here"
-        )
+        rule = "EKS must support the version" if support == "ended" else "the catalog must know the EKS version"
         yield Problem("cluster.version", rule, cluster.version, f"Use {', '.join(sorted(offered))}.")
 
 
 def version_ageing(context: Context, cluster: Cluster) -> Iterator[Problem]:
-    """Standard support is over, or soon will be: say so while there is time."""
+    """Standard support has ended, or ends soon (a warning)."""
     version = kubernetes.VERSIONS.get(cluster.version)
     if version is None or kubernetes.support(cluster.version, context.today) == "ended":
         return
     days = (version.standard_until - context.today).days
     if days < 0:
-        cost = (
-            "EKS bills extended support" if cluster.support_type == "extended" else "EKS upgrades the cluster by itself"
-        )
+        cost = "EKS bills extended support" if cluster.support_type == "extended" else "EKS upgrades the cluster itself"
         rule = f"standard support ended on {version.standard_until}, and {cost}"
-        yield Problem("cluster.version", rule, cluster.version, f"Plan {kubernetes.next_minor(cluster.version)}.")
+        yield Problem(
+            "cluster.version", rule, cluster.version, f"Plan the upgrade to {kubernetes.next_minor(cluster.version)}."
+        )
     elif days <= kubernetes.WARN_DAYS:
         rule = f"standard support ends on {version.standard_until}, in {days} days"
-        yield Problem("cluster.version", rule, cluster.version, f"Plan {kubernetes.next_minor(cluster.version)}.")
+        yield Problem(
+            "cluster.version", rule, cluster.version, f"Plan the upgrade to {kubernetes.next_minor(cluster.version)}."
+        )
 
 
 def endpoint_closed(context: Context, cluster: Cluster) -> Iterator[Problem]:
@@ -51,47 +49,60 @@ def endpoint_closed(context: Context, cluster: Cluster) -> Iterator[Problem]:
     endpoint, path = cluster.endpoint, "cluster.endpoint.publicAccessCidrs"
     if endpoint.public_access and not endpoint.public_access_cidrs:
         yield Problem(
-            path, "a public endpoint needs a list of networks", [], "List your networks, or set public: false."
+            path, "a public endpoint needs a list of networks", [], "List your networks, or set `publicAccess: false`."
         )
     if endpoint.public_access_cidrs and not endpoint.public_access:
-        rule = "a list of networks is for a public endpoint"
+        rule = "only a public endpoint has a list of networks"
         yield Problem(
-            path, rule, [str(cidr) for cidr in endpoint.public_access_cidrs], "Set public: true, or remove the list."
+            path,
+            rule,
+            [str(cidr) for cidr in endpoint.public_access_cidrs],
+            "Set `publicAccess: true`, or remove the list.",
         )
     for position, cidr in enumerate(endpoint.public_access_cidrs):
         if cidr.prefixlen < WIDEST_PUBLIC_PREFIX or cidr == IPv4Network("0.0.0.0/0"):
-            rule = f"the API must not be open to the world: /{WIDEST_PUBLIC_PREFIX} or narrower"
-            yield Problem(f"{path}.{position}", rule, str(cidr), "List your offices' and runners' networks.")
+            rule = f"the API must not be open to the internet: use /{WIDEST_PUBLIC_PREFIX} or narrower"
+            yield Problem(f"{path}.{position}", rule, str(cidr), "List the networks of your offices and CI runners.")
 
 
 def access_entries(context: Context, cluster: Cluster) -> Iterator[Problem]:
-    """What EKS would refuse in access entries, or what would grant nothing."""
+    """Access entries that EKS would refuse, or that would grant nothing."""
     seen: dict[str, str] = {}
     for name, access in cluster.access.items():
         path = f"cluster.access.{name}"
         if access.principal_arn in seen:
-            rule = f"each principal has one entry, and {seen[access.principal_arn]} has it"
-            yield Problem(f"{path}.principalArn", rule, access.principal_arn, "Merge the two.")
+            rule = f"each principal has one entry, and {seen[access.principal_arn]} already has it"
+            yield Problem(f"{path}.principalArn", rule, access.principal_arn, "Merge the two entries.")
         seen.setdefault(access.principal_arn, name)
         if access.policy is None and not access.kubernetes_groups:
-            yield Problem(path, "an entry grants something by policy or groups", None, "Add `policy:` or `groups:`.")
+            yield Problem(
+                path, "an entry must grant access by policy or groups", None, "Add `policy:` or `kubernetesGroups:`."
+            )
         if access.policy is AccessPolicy.CLUSTER_ADMIN and access.namespaces:
-            rule = "the cluster administrator's policy is not scoped to namespaces"
+            rule = "the cluster administrator policy can't be scoped to namespaces"
             yield Problem(f"{path}.namespaces", rule, list(access.namespaces), f"Use {AccessPolicy.ADMIN}.")
         if access.namespaces and access.policy is None:
-            yield Problem(f"{path}.namespaces", "namespaces scope a policy", list(access.namespaces), "Add `policy:`.")
+            yield Problem(
+                f"{path}.namespaces",
+                "namespaces need a policy that they scope",
+                list(access.namespaces),
+                "Add `policy:`.",
+            )
         for group in access.kubernetes_groups:
             # EKS User Guide, "Create access entries": group names can't start with system: (and three more prefixes).
             if group.startswith(("system:", "eks:", "aws:", "amazon:", "iam:")):
                 yield Problem(
-                    f"{path}.groups", "EKS refuses groups with a system prefix", group, "Use a group of yours."
+                    f"{path}.kubernetesGroups",
+                    "EKS refuses groups with a system prefix",
+                    group,
+                    "Use a group of your own.",
                 )
 
 
 def deployer_admitted(context: Context, cluster: Cluster) -> Iterator[Problem]:
-    """Nobody gets rights by having created the cluster: without an administrator, nobody can put anything into it."""
+    """The creator of the cluster gets no permissions in it: without an administrator, nothing can be deployed."""
     if not any(access.policy is AccessPolicy.CLUSTER_ADMIN for access in cluster.access.values()):
-        rule = f"whoever runs `pulumi up` needs an entry with {AccessPolicy.CLUSTER_ADMIN}, and there is none"
+        rule = f"the identity that runs `pulumi up` needs an entry with {AccessPolicy.CLUSTER_ADMIN}, and none exists"
         fix = f"Add `deployer: {{principalArn: ..., policy: {AccessPolicy.CLUSTER_ADMIN}}}`."
         yield Problem("cluster.access", rule, sorted(cluster.access), fix)
 
@@ -102,4 +113,4 @@ def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:
         addon = cluster.addons.get(name)
         if addon and not addon.enabled:
             path = f"cluster.addons.{name}.enabled"
-            yield Problem(path, "nodes and pods can't do without this add-on", False, "Remove the line.")
+            yield Problem(path, "nodes and pods need this add-on", False, "Remove the line.")

@@ -1,4 +1,4 @@
-"""Checks of budgets and schedules, and of who is told."""
+"""Checks of budgets, schedules and their recipients."""
 
 from __future__ import annotations
 
@@ -30,37 +30,39 @@ _PART: Final = re.compile(r"^(?:\*|(\w+)(?:-(\w+))?)(?:/(\d+))?$")
 
 
 def thresholds(_context: Context, cost: Cost) -> Iterator[Problem]:
-    """Thresholds rise."""
+    """Thresholds increase."""
     if any(later <= earlier for earlier, later in pairwise(cost.thresholds)):
         fix = f"Use {sorted(set(cost.thresholds))}."
         yield Problem("cost.thresholds", "each threshold must be above the one before", list(cost.thresholds), fix)
 
 
 def has_recipient(_context: Context, cost: Cost, notifications: Notifications) -> Iterator[Problem]:
-    """A budget or a watch that nobody hears of guards nothing."""
+    """A budget or anomaly detection needs a recipient of its notifications."""
     guards = {"cost.monthlyBudgetUsd": cost.monthly_budget_usd, "cost.anomalyUsd": cost.anomaly_usd}
     for path, value in guards.items():
         if value is not None and not notifications.wanted:
-            yield Problem(path, "somebody must be told of it", value, _SUBSCRIBE)
+            yield Problem(path, "its notifications need a recipient", value, _SUBSCRIBE)
 
 
 def teams_have_recipient(_context: Context, notifications: Notifications, teams: dict[str, Team]) -> Iterator[Problem]:
-    """The budget of a team is shown on a dashboard, and that is all (a warning)."""
+    """The budget of a team is only shown on a dashboard (a warning)."""
     for name, team in teams.items():
         if team.budget_usd is not None and not notifications.wanted:
-            yield Problem(f"teams.{name}.budgetUsd", "nobody is told when it is passed", team.budget_usd, _SUBSCRIBE)
+            yield Problem(
+                f"teams.{name}.budgetUsd", "no recipient is notified when it is exceeded", team.budget_usd, _SUBSCRIBE
+            )
 
 
 def budgets_fit(_context: Context, cost: Cost, teams: dict[str, Team]) -> Iterator[Problem]:
-    """Teams that spend all of their budgets pass the environment's (a warning: not all do)."""
+    """The budgets of all teams together fit the environment's (a warning: not all teams use theirs up)."""
     promised = sum(team.budget_usd or 0 for team in teams.values())
     if cost.monthly_budget_usd is not None and promised > cost.monthly_budget_usd:
-        rule = f"teams may spend {promised} USD together, more than the environment"
-        yield Problem("cost.monthlyBudgetUsd", rule, cost.monthly_budget_usd, "Raise it, or lower theirs.")
+        rule = f"the budgets of all teams add up to {promised} USD, more than the environment's"
+        yield Problem("cost.monthlyBudgetUsd", rule, cost.monthly_budget_usd, "Raise it, or lower the teams' budgets.")
 
 
 def schedules(_context: Context, cost: Cost) -> Iterator[Problem]:
-    """Each schedule by itself."""
+    """Each schedule on its own."""
     for name, schedule in cost.schedules.items():
         path = f"cost.schedules.{name}"
         for key, expression in (("stop", schedule.stop), ("start", schedule.start)):
@@ -75,17 +77,17 @@ def schedules(_context: Context, cost: Cost) -> Iterator[Problem]:
 
 
 def _ends(path: str, schedule: Schedule) -> Iterator[Problem]:
-    """What stops comes on again, later."""
+    """A schedule stops something, and what it stops starts again."""
     if not schedule.pools and not schedule.notebooks:
-        yield Problem(path, "it must stop something", None, "Name pools, or say `notebooks: true`.")
+        yield Problem(path, "a schedule must stop something", None, "Name pools, or set `notebooks: true`.")
     if schedule.pools and schedule.start is None:
-        yield Problem(f"{path}.start", "pools that stop must come on again", None, "Add `start: 0 7 * * MON-FRI`.")
+        yield Problem(f"{path}.start", "pools that stop must start again", None, "Add `start: 0 7 * * MON-FRI`.")
     elif not schedule.pools and schedule.start is not None:
-        rule = "notebooks do not come on by themselves: people start new sessions"
+        rule = "notebooks don't restart by themselves: users start new sessions"
         yield Problem(f"{path}.start", rule, schedule.start, "Remove it, or name pools.")
     elif schedule.start is not None and schedule.stop.split() == schedule.start.split():
-        rule = "it must come on at another time than it goes off"
-        yield Problem(f"{path}.start", rule, schedule.start, "Move it.")
+        rule = "start and stop must be at different times"
+        yield Problem(f"{path}.start", rule, schedule.start, "Change one of the two.")
 
 
 def scheduled_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterator[Problem]:
@@ -100,37 +102,39 @@ def scheduled_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Ite
                 rule, fix = refused
                 yield Problem(path, rule, pool, fix)
             elif pool in taken:
-                yield Problem(path, f"a pool has one schedule, and this one has {taken[pool]}", pool, "Remove one.")
+                yield Problem(
+                    path, f"a pool has at most one schedule, and this one is in {taken[pool]}", pool, "Remove one."
+                )
             taken.setdefault(pool, name)
 
 
 def _refused(pool: Pool) -> tuple[str, str] | None:
     if pool.role is Role.SYSTEM:
-        return "the system pool carries the controllers and never stops", "Remove it."
+        return "the system pool runs the controllers and never stops", "Remove it."
     if pool.provisioner is Provisioner.KARPENTER:
-        fix = "Remove it, and end what holds its nodes: `notebooks: true`."
-        return "a Karpenter pool has no size: its nodes go when their pods do", fix
+        fix = "Remove it, and end the pods that hold its nodes: `notebooks: true`."
+        return "a Karpenter pool has no fixed size: its nodes are removed when their pods end", fix
     if pool.capacity.market is Market.RESERVED:
-        return "reserved machines are paid for whether they run or not", "Remove it."
+        return "reserved machines are billed whether they run or not", "Remove it."
     return None
 
 
 def _cron(expression: str) -> str | None:
-    """What is wrong with an expression."""
+    """Error in a cron expression; None if it is valid."""
     parts = expression.split()
     if len(parts) != len(_FIELDS):
-        return f"cron has {len(_FIELDS)} fields, and this has {len(parts)}"
+        return f"a cron expression has {len(_FIELDS)} fields, and this one has {len(parts)}"
     for text, (field, low, high, words) in zip(parts, _FIELDS, strict=True):
         if not all(_fits(part, low, high, words) for part in text.split(",")):
-            return f"the {field} must be of {low} to {high}"
+            return f"the {field} must be from {low} to {high}"
     return None
 
 
 def _fits(part: str, low: int, high: int, words: tuple[str, ...]) -> bool:
-    found = _PART.match(part)
-    if found is None:
+    match = _PART.match(part)
+    if match is None:
         return False
-    first, last, step = found.groups()
+    first, last, step = match.groups()
     numbers = [_number(text, low, words) for text in (first, last) if text is not None]
     known = [number for number in numbers if number is not None and low <= number <= high]
     return len(known) == len(numbers) and known == sorted(known) and (step is None or int(step) > 0)

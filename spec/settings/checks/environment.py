@@ -1,4 +1,4 @@
-"""Checks of the environment and account: the guard against the wrong file, and what must not be in a file at all."""
+"""Checks of the environment and account, and of values that no stack file may contain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PLACEHOLDER: Final = re.compile(r"CHANGE[ _-]?ME|REPLACE[ _-]?ME|\bTODO\b|<[a-z
 def stack_matches(context: Context, environment: Environment) -> Iterator[Problem]:
     """A file can't be used for another stack."""
     if environment.name != context.stack:
-        rule = f"the environment's name must be the stack's, `{context.stack}`"
+        rule = f"the environment's name must be the stack's name, `{context.stack}`"
         yield Problem(
             "environment.name", rule, environment.name, f"Write `name: {context.stack}`, or use the other stack."
         )
@@ -38,32 +38,35 @@ def region_known(context: Context, account: Account) -> Iterator[Problem]:
 
 
 def tags_allowed(context: Context, environment: Environment) -> Iterator[Problem]:
-    """Tags that AWS would refuse, or that Slipway sets itself."""
+    """Tags that AWS refuses, or that Slipway sets itself."""
     lowered: set[str] = set()
     for key in environment.tags:
         path = f"environment.tags.{key}"
         if key.lower().startswith("aws:"):
-            yield Problem(path, "the prefix aws: belongs to AWS", key, "Name the tag differently.")
+            yield Problem(path, "the prefix aws: is reserved for AWS", key, "Use another key.")
         elif not _TAG_KEY.match(key):
-            yield Problem(path, "a tag key has letters, digits, spaces and _.:/=+-@", key, "Use those characters only.")
+            yield Problem(path, "a tag key has letters, digits, spaces and _.:/=+-@", key, "Use only those characters.")
         if key.lower() in COMPUTED_TAGS or key.lower() in lowered:
             yield Problem(
-                path, "each tag is set once, whatever its case", key, "Remove it: Slipway or this file sets it."
+                path,
+                "each tag is set once, regardless of case",
+                key,
+                "Remove it: Slipway or this file already sets it.",
             )
         lowered.add(key.lower())
     if len(environment.tags) + len(COMPUTED_TAGS) > MAX_TAGS:
-        rule = f"a resource has at most {MAX_TAGS} tags, {len(COMPUTED_TAGS)} of them Slipway's"
-        yield Problem("environment.tags", rule, len(environment.tags), "Remove some.")
+        rule = f"a resource has at most {MAX_TAGS} tags, of which Slipway sets {len(COMPUTED_TAGS)}"
+        yield Problem("environment.tags", rule, len(environment.tags), "Remove some tags.")
 
 
 def no_secrets(context: Context) -> Iterator[Problem]:
     """Secrets and forgotten placeholders, anywhere in the file."""
     for path, text in _strings(context.raw, ""):
         for what in secrets_in(text):
-            fix = "Put it in Secrets Manager and name its ARN here; this one must be revoked."
-            yield Problem(path, f"a stack file holds no secret, and this looks like {what}", text, fix)
+            fix = "Revoke it, store a new one in Secrets Manager, and use its ARN here."
+            yield Problem(path, f"a stack file must not contain secrets, and this looks like {what}", text, fix)
         if _PLACEHOLDER.search(text):
-            yield Problem(path, "no placeholder may be left", text, "Write the real value.")
+            yield Problem(path, "every placeholder must be replaced", text, "Write the real value.")
 
 
 def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Checks of the bounds of the bill: they are of pools that exist, and do not contradict each other."""
+"""Checks of cost limits: they name existing pools, and do not contradict each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from spec.settings.problems import Problem
 
 
 def limits_of_pools(context: Context, cost: Cost, _pools: dict[str, Pool]) -> Iterator[Problem]:
-    """A bound or an approval of a pool that is not there guards nothing."""
+    """A limit or an approval names an existing pool."""
     named = {"pools": list(cost.limits.pools), "premium": list(cost.limits.premium)}
     for key, names in named.items():
         for name in names:
@@ -21,7 +21,7 @@ def limits_of_pools(context: Context, cost: Cost, _pools: dict[str, Pool]) -> It
 
 
 def floor_below_ceiling(_context: Context, cost: Cost) -> Iterator[Problem]:
-    """What is spent while nobody works can't be more than everything."""
+    """The floor is not above the ceiling."""
     floor, ceiling = cost.limits.floor_usd_per_hour, cost.limits.ceiling_usd_per_hour
     if floor is not None and ceiling is not None and floor > ceiling:
         fix = "Lower the floor, or raise the ceiling."

@@ -15,51 +15,51 @@ from spec.settings.pools import Pool, Provisioner, Role
 from spec.settings.problems import Problem
 
 MANAGED_TYPES: Final = 20
-"""Instance types of one node group at most (EKS API Reference, CreateNodegroup)."""
+"""Maximum number of instance types of one node group (EKS API Reference, CreateNodegroup)."""
 SPOT_TYPES: Final = 3
-"""Types that a spot pool names at least: one type's capacity pool runs dry as a whole (EC2 User Guide, "Best practices
-for EC2 Spot", be flexible about instance types)."""
+"""Minimum number of types of a Spot pool: the capacity pool of one type can run dry as a whole (EC2 User Guide, "Best
+practices for EC2 Spot", be flexible about instance types)."""
 
 
 def known_types(pool: Pool) -> list[InstanceType]:
     """The pool's types that the catalog has."""
-    return [found for name in pool.instance_types if (found := instances.find(name)) is not None]
+    return [kind for name in pool.instance_types if (kind := instances.find(name)) is not None]
 
 
 def types_exist(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """Types are in the catalog, and named once."""
+    """Types are in the catalog, and are listed once."""
     for name, pool in pools.items():
         for position, given in enumerate(pool.instance_types):
             path = f"pools.{name}.instanceTypes.{position}"
             if instances.find(given) is None:
                 close = instances.closest(given)
-                fix = f"Did you mean {close}?" if close else "See spec/catalog/data for those that are known."
+                fix = f"Did you mean {close}?" if close else "See spec/catalog/data for the known types."
                 yield Problem(path, "the catalog must know the instance type", given, fix)
             if given in pool.instance_types[:position]:
-                yield Problem(path, "each type is named once", given, "Remove one of the two.")
+                yield Problem(path, "each type is listed once", given, "Remove one of the two.")
 
 
 def types_offered(context: Context, pools: dict[str, Pool], account: Account) -> Iterator[Problem]:
-    """Types are sold in the region."""
+    """Types are offered in the region."""
     for name, pool in pools.items():
         for kind in known_types(pool):
             if kind.offered_in(account.region) is False:
-                where = ", ".join(sorted(kind.regions)) or "no region known here"
+                where = ", ".join(sorted(kind.regions)) or "no region of the catalog"
                 rule = f"{account.region} must offer the instance type"
                 yield Problem(f"pools.{name}.instanceTypes", rule, kind.name, f"It is offered in {where}.")
 
 
 def types_unverified(context: Context, pools: dict[str, Pool], account: Account) -> Iterator[Problem]:
-    """Types of which no source says where they are sold."""
+    """Types whose regions no source lists (a warning)."""
     for name, pool in pools.items():
         for kind in known_types(pool):
             if kind.offered_in(account.region) is None:
-                rule = f"no source at hand says whether {account.region} offers the type"
+                rule = f"the catalog does not know whether {account.region} offers the type"
                 yield Problem(f"pools.{name}.instanceTypes", rule, kind.name, "Check in the EC2 console first.")
 
 
 def types_alike(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """One pool, one kind of machine: labels, AMI and quotas hold for every type of it."""
+    """Types of a pool have the same GPUs and architecture: its labels, AMI and quotas apply to all of them."""
     for name, pool in pools.items():
         kinds = known_types(pool)
         path = f"pools.{name}.instanceTypes"
@@ -71,33 +71,33 @@ def types_alike(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             rule = "all types of a pool must have one processor architecture"
             yield Problem(path, rule, sorted({kind.arch for kind in kinds}), "Make a pool of each.")
         if pool.role is Role.SYSTEM and any(kind.gpus for kind in kinds):
-            yield Problem(path, "the system pool has no GPUs", accelerators, "Use a CPU type such as m7i.large.")
+            yield Problem(path, "the system pool must have no GPUs", accelerators, "Use a CPU type such as m7i.large.")
         for kind in kinds:
             maximum = max_pods_of(kind.primary_card_enis, kind.ipv4_per_eni)
             if pool.max_pods > maximum:
-                rule = f"{kind.name} has addresses for {maximum} pods"
+                rule = f"{kind.name} has IP addresses for {maximum} pods"
                 yield Problem(f"pools.{name}.maxPods", rule, pool.max_pods, f"Use {maximum} or less.")
 
 
 def markets(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """Markets fit the pool's role and types, and reservations their market."""
+    """Markets match the pool's role and types, and reservations match the market."""
     for name, pool in pools.items():
         capacity, path = pool.capacity, f"pools.{name}.capacity"
         if capacity.market is Market.SPOT and len(set(pool.instance_types)) < SPOT_TYPES:
-            rule = f"a spot pool names at least {SPOT_TYPES} instance types"
-            yield Problem(f"pools.{name}.instanceTypes", rule, list(pool.instance_types), "Add types of like size.")
+            rule = f"a Spot pool needs at least {SPOT_TYPES} instance types"
+            yield Problem(f"pools.{name}.instanceTypes", rule, list(pool.instance_types), "Add types of similar size.")
         if capacity.market is Market.SPOT and pool.role is Role.SYSTEM:
-            yield Problem(f"{path}.market", "the system pool is never spot", "spot", "Use on-demand.")
+            yield Problem(f"{path}.market", "the system pool can't be Spot", "spot", "Use `market: on-demand`.")
         if capacity.market is Market.RESERVED and capacity.reservation is None:
-            rule = "reserved capacity names its reservation"
+            rule = "reserved capacity needs its reservation"
             yield Problem(f"{path}.reservation", rule, None, "Add `reservation: {kind: odcr, id: cr-…}`.")
         if capacity.market is not Market.RESERVED and capacity.reservation is not None:
-            rule = "a reservation is for `market: reserved`"
+            rule = "a reservation needs `market: reserved`"
             yield Problem(f"{path}.market", rule, str(capacity.market), "Use `market: reserved`, or remove it.")
 
 
 BLOCK: Final = 64
-"""Instances of one Capacity Block at most (botocore 1.44.5, ec2 DescribeCapacityBlockOfferings, `InstanceCount`)."""
+"""Maximum size of one Capacity Block (botocore 1.44.5, ec2 DescribeCapacityBlockOfferings, `InstanceCount`)."""
 
 
 def reservations(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
@@ -110,75 +110,80 @@ def reservations(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if reservation is None or pool.provisioner is not Provisioner.MANAGED:
             continue
         if len(pool.instance_types) != 1:
-            rule = f"a managed pool on a {reservation.kind} has one instance type"
-            yield Problem(f"pools.{name}.instanceTypes", rule, list(pool.instance_types), "Name the reserved one.")
+            rule = f"a managed pool on a {reservation.kind} must have one instance type"
+            yield Problem(f"pools.{name}.instanceTypes", rule, list(pool.instance_types), "Name the reserved type.")
         if len(pool.zones) != 1:
-            rule = f"a {reservation.kind} is in one zone"
+            rule = f"a {reservation.kind} is in exactly one zone"
             yield Problem(f"pools.{name}.zones", rule, list(pool.zones), "Name the zone of the reservation.")
 
 
 def efa(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """EFA needs a type that has it, and one zone: its traffic does not leave a subnet (EC2 User Guide, "EFA")."""
+    """EFA needs a type that supports it, and one zone: its traffic does not leave a subnet (EC2 User Guide, "EFA")."""
     for name, pool in pools.items():
         if not pool.efa:
             continue
         without = [kind.name for kind in known_types(pool) if not kind.efa_interfaces]
         if without:
-            yield Problem(f"pools.{name}.efa", "every type of the pool must have EFA", without, "Set efa: false.")
+            yield Problem(f"pools.{name}.efa", "every type of the pool must support EFA", without, "Set `efa: false`.")
         if len(pool.zones) != 1:
-            rule = "an EFA pool has exactly one zone, named"
+            rule = "an EFA pool needs exactly one zone"
             yield Problem(f"pools.{name}.zones", rule, list(pool.zones), "Name one zone of the network.")
         if len(pool.instance_types) != 1:
-            rule = "an EFA pool has one instance type, whose interfaces the launch template lays out"
+            rule = "an EFA pool has one instance type, because the launch template defines its network interfaces"
             yield Problem(f"pools.{name}.instanceTypes", rule, list(pool.instance_types), "Name one type.")
 
 
 def managed_types(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """EKS takes a short list of types for a node group (EKS API Reference, CreateNodegroup, `instanceTypes`)."""
+    """EKS limits the number of types of a node group (EKS API Reference, CreateNodegroup, `instanceTypes`)."""
     for name, pool in pools.items():
         if pool.provisioner is Provisioner.MANAGED and len(pool.instance_types) > MANAGED_TYPES:
             rule = f"a managed pool has at most {MANAGED_TYPES} instance types"
-            yield Problem(f"pools.{name}.instanceTypes", rule, len(pool.instance_types), "Name the likeliest of them.")
+            yield Problem(
+                f"pools.{name}.instanceTypes",
+                rule,
+                len(pool.instance_types),
+                "Keep those that are most likely to be available.",
+            )
 
 
 IOPS_PER_GIB: Final = 500
 IOPS_PER_MIBPS: Final = 4
-"""Most operations a second for each GiB of gp3, and least for each MiB/s, which is 0.25 MiB/s for each (EBS User Guide,
-"General Purpose SSD volumes", gp3 performance; as jayendrapatil.com, "AWS EBS Volume Types", gives it with the bounds
+"""Maximum IOPS per GiB of gp3, and minimum IOPS per MiB/s, that is 0.25 MiB/s per IOPS (EBS User Guide, "General
+Purpose SSD volumes", gp3 performance; as jayendrapatil.com, "AWS EBS Volume Types", gives it with the bounds
 of 2025-09; read 2026-11)."""
 
 
 def disks(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """What EC2 refuses of a volume whose numbers are each within bounds."""
+    """Combinations of size, IOPS and throughput that EC2 refuses."""
     for name, pool in pools.items():
         disk = pool.disk
         if disk.iops > disk.size_gib * IOPS_PER_GIB:
-            rule = f"a gp3 volume of {disk.size_gib} GiB has at most {disk.size_gib * IOPS_PER_GIB} operations a second"
+            rule = f"a gp3 volume of {disk.size_gib} GiB has at most {disk.size_gib * IOPS_PER_GIB} IOPS"
             fix = f"Use less, or a sizeGib of {-(-disk.iops // IOPS_PER_GIB)} or more."
             yield Problem(f"pools.{name}.disk.iops", rule, disk.iops, fix)
         if disk.throughput_mibps * IOPS_PER_MIBPS > disk.iops:
-            rule = f"a gp3 volume of {disk.iops} operations a second has at most {disk.iops // IOPS_PER_MIBPS} MiB/s"
+            rule = f"a gp3 volume of {disk.iops} IOPS has at most {disk.iops // IOPS_PER_MIBPS} MiB/s"
             fix = f"Use less, or iops of {disk.throughput_mibps * IOPS_PER_MIBPS} or more."
             yield Problem(f"pools.{name}.disk.throughputMibps", rule, disk.throughput_mibps, fix)
 
 
 FAST_DISK: Final = 600
-"""MiB/s of the root volume below which images that are unpacked side by side come later than one after another
+"""MiB/s of the root volume below which unpacking image layers in parallel is slower than one after another
 (docs.convox.com, `fast_image_pull_enable`, which cites AWS; read 2026-11)."""
 
 
 def parallel_pull(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """What is unpacked side by side has to be written somewhere."""
+    """Parallel unpacking needs a fast disk."""
     for name, pool in pools.items():
         slow = pool.local_nvme == "none" and pool.disk.throughput_mibps < FAST_DISK
         if pool.parallel_image_pull and slow:
-            rule = f"images are unpacked side by side on a disk of {FAST_DISK} MiB/s or more, or on local NVMe"
-            fix = f"Use `disk: {{throughputMibps: {FAST_DISK}}}` or more, `localNvme: raid0`, or leave it out."
+            rule = f"parallel image pull needs a disk of {FAST_DISK} MiB/s or more, or local NVMe"
+            fix = f"Use `disk: {{throughputMibps: {FAST_DISK}}}` or more, `localNvme: raid0`, or remove it."
             yield Problem(f"pools.{name}.parallelImagePull", rule, pool.disk.throughput_mibps, fix)
 
 
 def local_nvme(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """A RAID0 needs disks, and an operating system that makes it."""
+    """A RAID0 array needs local disks, and an operating system that creates it."""
     for name, pool in pools.items():
         if pool.local_nvme == "none":
             continue
@@ -187,5 +192,7 @@ def local_nvme(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             rule = "every type of the pool must have local NVMe"
             yield Problem(f"pools.{name}.localNvme", rule, without, "Use `localNvme: none`.")
         if pool.os == "bottlerocket" and pool.provisioner is Provisioner.MANAGED:
-            rule = "a managed Bottlerocket pool has no RAID0 setting"
-            yield Problem(f"pools.{name}.localNvme", rule, pool.local_nvme, "Use `os: al2023`, or Karpenter.")
+            rule = "a managed Bottlerocket pool does not support RAID0"
+            yield Problem(
+                f"pools.{name}.localNvme", rule, pool.local_nvme, "Use `os: al2023` or `provisioner: karpenter`."
+            )

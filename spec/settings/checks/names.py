@@ -1,4 +1,4 @@
-"""Checks of names and keys: lengths of what AWS names after a pool, labels and taints that belong to others."""
+"""Checks of names and keys: lengths of AWS names that contain a pool's name, reserved labels and taints."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ LONGEST: Final[Mapping[str, str]] = {
     "iam-role": "addons-early-role-vpc-cni",
     "event-rule": "karpenter-state-change",
 }
-"""The longest logical name of each kind that AWS keeps short, whatever the settings; tests hold the program to it."""
+"""The longest logical name of each kind with a short limit, for any settings; tests compare it with the program."""
 NODE_GROUP: Final = "pool-{pool}-node-group"
 TAINT_KEY: Final = 63
-"""Characters of a taint's key in a node group (botocore, eks CreateNodegroup, `taint.key`)."""
+"""Maximum length of a taint's key in a node group (botocore, eks CreateNodegroup, `taint.key`)."""
 LABEL_KEY: Final = 128 - len("k8s.io/cluster-autoscaler/node-template/label/")
-"""What a tag's key leaves to a label's: 128 characters (botocore, autoscaling, `Tag.Key`) less the prefix that Cluster
-Autoscaler looks for."""
+"""Maximum length of a label's key, which is part of a tag's key: 128 characters (botocore, autoscaling, `Tag.Key`) less
+the prefix that Cluster Autoscaler looks for."""
 PROJECT: Final = "slipway"
 RESERVED_DOMAINS: Final = (
     "kubernetes.io",
@@ -37,11 +37,11 @@ RESERVED_KEYS: Final = ("accelerator", "gpu-count", "dedicated")
 
 
 def lengths(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """The longest AWS names that are made of the stack's name, and of a pool's."""
+    """The longest AWS names that contain the stack's name, and a pool's, are within their limits."""
     over = {logical: _excess(context.stack, kind, logical) for kind, logical in LONGEST.items()}
     worst = max(over, key=lambda logical: over[logical])
     if over[worst] > 0:
-        rule = f"the stack's name must leave room in AWS names such as {_spelled(context.stack, worst)}"
+        rule = f"the stack's name is too long for AWS names such as {_spelled(context.stack, worst)}"
         yield Problem("environment.name", rule, context.stack, f"Shorten the stack's name by {over[worst]}.")
         return
     for name, pool in pools.items():
@@ -63,7 +63,7 @@ def _excess(stack: str, kind: str, logical: str) -> int:
 
 
 def keys_of_managed_pools(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """Keys that EKS, or the tags that tell Cluster Autoscaler of them, have no room for."""
+    """Keys that are too long for EKS, or for the tags from which Cluster Autoscaler learns them."""
     for name, pool in pools.items():
         if pool.provisioner is not Provisioner.MANAGED:
             continue
@@ -80,8 +80,8 @@ def labels_and_taints(context: Context, pools: dict[str, Pool]) -> Iterator[Prob
         for kind, keys in (("labels", pool.labels), ("taints", pool.taints)):
             for key in keys:
                 if _reserved(key):
-                    fix = f"Use a domain of yours: `example.com/{key.rpartition('/')[2]}`."
-                    yield Problem(f"pools.{name}.{kind}.{key}", "the key must not be a reserved one", key, fix)
+                    fix = f"Use a domain of your own: `example.com/{key.rpartition('/')[2]}`."
+                    yield Problem(f"pools.{name}.{kind}.{key}", "the key must not be reserved", key, fix)
 
 
 def _reserved(key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Checks of the network: ranges, zones, and room for the pods of every pool."""
+"""Checks of the network: ranges, zones, and addresses for the pods of every pool."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ RFC6598: Final = IPv4Network("100.64.0.0/10")
 UPGRADE_ADDRESSES: Final = 5
 """Free addresses that a control plane upgrade may need in each subnet (EKS User Guide, "Update existing cluster")."""
 LETTERS: Final = ascii_lowercase[:PUBLIC_SLOT]
-"""Letters of zones that have a range in the VPC; the slot after them is cut up for public subnets."""
+"""Letters of zones that have a range in the VPC; the slot after them is divided into public subnets."""
 NEEDED_WITHOUT_NAT: Final = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts")
-"""What nodes and add-ons can't do without when there is no NAT (EKS User Guide, "private clusters")."""
+"""Endpoints that nodes and add-ons need without NAT (EKS User Guide, "private clusters")."""
 
 
 def ranges_allowed(context: Context, network: Network, cluster: Cluster) -> Iterator[Problem]:
-    """Each range by itself: private, and of a size that AWS takes and the layout can cut."""
+    """Each range on its own: private, and of a size that AWS accepts and the layout can divide."""
     yield from _sized("network.cidr", network.cidr, 16, 20, RFC1918)
     if network.pod_cidr:
         yield from _sized("network.podCidr", network.pod_cidr, 16, 20, (*RFC1918, RFC6598))
@@ -51,7 +51,7 @@ def _sized(
 
 
 def ranges_apart(context: Context, network: Network, cluster: Cluster) -> Iterator[Problem]:
-    """No two ranges that packets travel between may overlap."""
+    """Ranges between which packets travel do not overlap."""
     named: list[tuple[str, IPv4Network]] = [
         ("network.cidr", network.cidr),
         ("cluster.serviceIpv4Cidr", cluster.service_ipv4_cidr),
@@ -65,29 +65,29 @@ def ranges_apart(context: Context, network: Network, cluster: Cluster) -> Iterat
 
 
 def zones_of_region(context: Context, network: Network, account: Account) -> Iterator[Problem]:
-    """Zones exist, belong to the region, and are named once."""
+    """Zones exist, belong to the region, and are listed once."""
     known = regions.zones(account.region) if regions.is_region(account.region) else ()
-    # Where no source tells a region's zones, any letter that has a range is taken.
+    # Where no source lists a region's zones, any letter that has a range is accepted.
     allowed = known or tuple(f"{account.region}{letter}" for letter in LETTERS)
     for position, zone in enumerate(network.zones):
         path = f"network.zones.{position}"
         if zone not in allowed:
-            rule = f"the zone must be one of {account.region}'s"
+            rule = f"the zone must be in {account.region}"
             yield Problem(path, rule, zone, f"Use {', '.join(allowed)}.")
         if zone in network.zones[:position]:
-            yield Problem(path, "each zone is named once", zone, "Remove one of the two.")
+            yield Problem(path, "each zone is listed once", zone, "Remove one of the two.")
 
 
 def way_out(context: Context, network: Network) -> Iterator[Problem]:
     """Without NAT, nodes join only through interface endpoints."""
     missing = [name for name in NEEDED_WITHOUT_NAT if name not in network.endpoints]
     if network.nat is Nat.NONE and missing:
-        rule = "without NAT, nodes need endpoints for what they call"
+        rule = "without NAT, nodes need endpoints for the AWS services that they call"
         yield Problem("network.endpoints", rule, list(network.endpoints), f"Add {', '.join(missing)}.")
 
 
 def addresses_for_pods(context: Context, network: Network, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """Every pool at its maximum finds addresses in every zone, spread over the zones that it may use."""
+    """Every zone has addresses for all pools at their maximum, each pool spread over its zones."""
     if not 16 <= network.cidr.prefixlen <= 20 or (network.pod_cidr and not 16 <= network.pod_cidr.prefixlen <= 20):
         return
     if any(zone_letter(zone) not in LETTERS for zone in network.zones):
@@ -102,8 +102,8 @@ def addresses_for_pods(context: Context, network: Network, pools: dict[str, Pool
         if needed > ranges.pod_addresses:
             short[letter] = (needed, ranges.pod_addresses)
     if short:
-        letter, (needed, node) = max(short.items(), key=lambda item: item[1])
+        letter, (needed, available) = max(short.items(), key=lambda item: item[1])
         path = "network.podCidr" if network.pod_cidr else "network.cidr"
-        rule = f"zone {letter} must have room for {needed} addresses, all pools at their maximum"
+        rule = f"zone {letter} needs {needed} pod addresses with all pools at their maximum"
         fix = "Add a podCidr or a larger one, lower max or maxPods of the largest pools, or use more zones."
-        yield Problem(path, rule, f"room for {node}", fix)
+        yield Problem(path, rule, f"{available} addresses", fix)

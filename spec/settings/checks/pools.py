@@ -1,4 +1,4 @@
-"""Checks of each pool by itself: bounds, role, provisioner, versions, zones."""
+"""Checks of each pool on its own: bounds, role, provisioner, versions, zones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spec.settings.problems import Problem
 MAX_SKEW: Final = 3
 """Minor versions that a kubelet may be older than the API server (kubernetes.io, "Version Skew Policy")."""
 KARPENTER_MIN_NODES: Final = 2
-"""Nodes that Karpenter's two replicas need before it can make any: they refuse to share a host."""
+"""Nodes that Karpenter's two replicas need, which never run on the same node."""
 _RELEASE: Final = {
     Provisioner.MANAGED: (re.compile(r"^\d+\.\d+\.\d+-\d{8}$|^\d+\.\d+\.\d+$"), "1.35.0-20261101"),
     Provisioner.KARPENTER: (re.compile(r"^v(\d{8}|\d+\.\d+\.\d+)$"), "v20261101"),
@@ -24,7 +24,7 @@ _RELEASE: Final = {
 
 
 def bounds(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """Bounds that no scaler can keep."""
+    """Minimum and maximum are consistent."""
     for name, pool in pools.items():
         if pool.min > pool.max:
             rule = f"min must be at most max ({pool.max})"
@@ -45,7 +45,7 @@ def settings_in_use(context: Context, pools: dict[str, Pool]) -> Iterator[Proble
 
 
 def system_pool(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
-    """The pool that carries the controllers is there and never leaves."""
+    """A managed system pool exists, on which the controllers always run."""
     systems = {name: pool for name, pool in pools.items() if pool.role is Role.SYSTEM}
     if not systems and context.whole("pools"):
         yield Problem("pools", "one pool must have the role system", sorted(pools), "Add `system: {preset: system}`.")
@@ -54,12 +54,14 @@ def system_pool(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             rule = "the system pool can't depend on Karpenter, which runs on it"
             yield Problem(f"pools.{name}.provisioner", rule, str(pool.provisioner), "Use `provisioner: managed`.")
         elif pool.min < KARPENTER_MIN_NODES:
-            rule = f"the system pool needs {KARPENTER_MIN_NODES} nodes, each for one replica of the controllers"
+            rule = (
+                f"the system pool needs at least {KARPENTER_MIN_NODES} nodes, one for each replica of the controllers"
+            )
             yield Problem(f"pools.{name}.min", rule, pool.min, f"Use {KARPENTER_MIN_NODES} or more.")
 
 
 def zones_of_network(context: Context, pools: dict[str, Pool], network: Network) -> Iterator[Problem]:
-    """A pool's zones have subnets."""
+    """A pool's zones are zones of the network."""
     for name, pool in pools.items():
         for zone in pool.zones:
             if zone not in network.zones:
@@ -68,14 +70,14 @@ def zones_of_network(context: Context, pools: dict[str, Pool], network: Network)
 
 
 def versions(context: Context, pools: dict[str, Pool], cluster: Cluster) -> Iterator[Problem]:
-    """Nodes are not newer than the control plane, and not more than the skew older."""
+    """Nodes are not newer than the control plane, and within the version skew."""
     for name, pool in pools.items():
         path = f"pools.{name}.version"
         if pool.version is not None:
             skew = kubernetes.skew(pool.version, cluster.version)
             if pool.provisioner is Provisioner.KARPENTER:
-                fix = "Remove it: replaced nodes get the control plane's version; hold them with `disruption`."
-                yield Problem(path, "Karpenter has no version of its own", pool.version, fix)
+                fix = "Remove it: new nodes get the control plane's version; delay their replacement with `disruption`."
+                yield Problem(path, "a Karpenter pool has no version of its own", pool.version, fix)
             elif skew is None or not 0 <= skew <= MAX_SKEW:
                 rule = f"nodes may be 0 to {MAX_SKEW} minor versions older than the cluster's {cluster.version}"
                 yield Problem(path, rule, pool.version, f"Use {cluster.version}, or remove it.")
@@ -92,4 +94,4 @@ def budgets(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
             if (budget.schedule is None) != (budget.duration is None):
                 path = f"pools.{name}.disruption.budgets.{key}"
                 given = budget.schedule or budget.duration
-                yield Problem(path, "schedule and duration go together", given, "Give both, or neither.")
+                yield Problem(path, "schedule and duration go together", given, "Set both, or neither.")

@@ -1,4 +1,4 @@
-"""Checks of serving: what a way in and a mode need of other add-ons."""
+"""Checks of model serving: add-ons that an ingress and a deployment mode need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spec.settings.problems import Problem
 
 
 def models_reachable(_context: Context, addons: Addons) -> Iterator[Problem]:
-    """What lets requests in is on."""
+    """The add-ons of the chosen ingress and deployment mode are installed."""
     settings = addons.kserve
     if settings is None:
         return
@@ -23,12 +23,12 @@ def models_reachable(_context: Context, addons: Addons) -> Iterator[Problem]:
             "addons.kserve.ingress",
             f"ingress {settings.ingress} needs {need}",
             settings.ingress,
-            f"Add `{need}: {{}}` to addons, or set `ingress: none` to serve inside the cluster alone.",
+            f"Add `{need}: {{}}` to addons, or set `ingress: none` to serve only inside the cluster.",
         )
     if settings.default_deployment_mode == "Knative" and not addons.has(Knative):
         yield Problem(
             "addons.kserve.defaultDeploymentMode",
-            "mode Knative needs knative",
+            "the deployment mode Knative needs knative",
             settings.default_deployment_mode,
-            "Add `knative: {}` to addons, or set `mode: Standard`.",
+            "Add `knative: {}` to addons, or set `defaultDeploymentMode: Standard`.",
         )

@@ -1,4 +1,4 @@
-"""Checks of teams' shares against the pools, and against one another."""
+"""Checks of teams' shares against the pools, and against each other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Teams = Mapping[str, Team]
 
 
 def pools_named(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
-    """Shares are of pools that there are, of the sort that the key says, and for teams."""
+    """Shares name existing pools, under the key of their kind, and not the system pool."""
     for team, settings in teams.items():
         for kind, shares in (("gpus", settings.gpus), ("cpus", settings.cpus)):
             for pool in shares:
@@ -36,29 +36,27 @@ def pools_named(context: Context, teams: Teams, pools: Pools) -> Iterator[Proble
 
 def _sort_of(path: str, kind: str, name: str, pool: Pool) -> Iterator[Problem]:
     if pool.role is Role.SYSTEM:
-        rule = "the system pool is for controllers, and has no flavor"
-        yield Problem(path, rule, name, "Name a pool of another role.")
+        rule = "the system pool is for controllers and has no flavor"
+        yield Problem(path, rule, name, "Use a pool of another role.")
     elif _is_gpu(pool) != (kind == "gpus"):
         other = "cpus" if kind == "gpus" else "gpus"
         has = "GPUs" if _is_gpu(pool) else "no GPUs"
-        yield Problem(
-            path, f"`{kind}` are shares of the other sort: the pool has {has}", name, f"Move it to `{other}`."
-        )
+        yield Problem(path, f"`{kind}` does not apply to this pool: the pool has {has}", name, f"Move it to `{other}`.")
 
 
 def something_shared(_context: Context, teams: Teams) -> Iterator[Problem]:
-    """A team has a share of some pool, and no share is of nothing."""
+    """A team has a share of at least one pool, and no share is empty."""
     for team, settings in teams.items():
         if not settings.shares:
-            rule = "a team has a share of at least one pool"
+            rule = "a team needs a share of at least one pool"
             yield Problem(f"teams.{team}", rule, None, "Add `gpus:` or `cpus:` with a pool's name.")
         for path, share in _paths(team, settings):
             if share.maximum == 0:
                 yield Problem(
-                    path, "a share is of something", 0, "Give `nominalQuota` or `borrowingLimit`, or remove it."
+                    path, "a share must not be empty", 0, "Set `nominalQuota` or `borrowingLimit`, or remove it."
                 )
             if share.lendable > share.nominal_quota:
-                rule = f"a team lends at most what it has ({share.nominal_quota})"
+                rule = f"a team lends at most its nominalQuota ({share.nominal_quota})"
                 yield Problem(
                     f"{path}.lendingLimit",
                     rule,
@@ -68,23 +66,23 @@ def something_shared(_context: Context, teams: Teams) -> Iterator[Problem]:
 
 
 def shares_fit(_context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
-    """What teams have by right exists: else Kueue admits pods that wait for a machine that never comes."""
+    """A pool can hold the teams' nominal quota; otherwise Kueue admits pods that wait for a machine forever."""
     for name, pool in pools.items():
         owners = {
             team: settings.shares[name].nominal_quota for team, settings in teams.items() if name in settings.shares
         }
-        given, maximum = sum(owners.values()), capacity(pool)
-        if maximum and given > maximum:
+        nominal, maximum = sum(owners.values()), capacity(pool)
+        if maximum and nominal > maximum:
             unit = _unit(pool)
-            rule = f"teams have {given} {unit} of it by right, and it has never more than {maximum}"
+            rule = f"teams have a nominal quota of {nominal} {unit}, and the pool has at most {maximum}"
             largest = sorted(owners, key=lambda team: (-owners[team], team))[:3]
             shown = ", ".join(f"{team} ({owners[team]})" for team in largest)
-            nodes = ceil(given * pool.max / maximum)
+            nodes = ceil(nominal * pool.max / maximum)
             yield Problem(f"pools.{name}.max", rule, pool.max, f"Use {nodes}, or lower `nominalQuota` of {shown}.")
 
 
 def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:
-    """What a team may borrow, others lend."""
+    """Other teams lend what a team may borrow."""
     if not context.whole("teams"):
         return
     lendable: dict[str, int] = {}
@@ -97,7 +95,7 @@ def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[P
                 continue
             offered = lendable[path.rpartition(".")[2]] - share.lendable
             if not addons.has(Kueue):
-                rule = "borrowing takes Kueue, which gives back what is borrowed"
+                rule = "borrowing needs Kueue, which returns borrowed quota"
                 yield Problem(
                     f"{path}.borrowingLimit", rule, share.borrowing_limit, "Remove it, or add `kueue: {}` to addons."
                 )
@@ -108,22 +106,22 @@ def borrowing_fits(context: Context, teams: Teams, addons: Addons) -> Iterator[P
 
 
 def pools_unshared(context: Context, teams: Teams, pools: Pools) -> Iterator[Problem]:
-    """A pool of which no team has a share stands idle: its flavor is in no queue."""
+    """A pool without a share of any team is idle: its flavor is in no queue."""
     if not teams or not context.whole("teams"):
         return
     shared = set(chain.from_iterable(settings.shares for settings in teams.values()))
     for name, pool in pools.items():
         if pool.role is not Role.SYSTEM and name not in shared:
-            rule = "no team has a share of the pool, so nothing that is queued runs on it"
+            rule = "no team has a share of the pool, so no queued workload can run on it"
             fix = f"Give a team a share, or remove the pool: `{'gpus' if _is_gpu(pool) else 'cpus'}: {{{name}: ...}}`."
             yield Problem(f"pools.{name}", rule, name, fix)
 
 
 def capacity(pool: Pool) -> int:
-    """What the pool may have at most, in the unit of shares: GPUs, or vCPUs.
+    """Maximum size of the pool, in the unit of shares: GPUs or vCPUs.
 
-    A managed group gets whichever of its types there is, so its smallest counts; Karpenter finds the largest where a
-    pod asks for it.
+    A managed group gets whichever of its types is available, so its smallest counts; Karpenter starts the largest if a
+    pod needs it.
     """
     kinds = known_types(pool)
     if not kinds:

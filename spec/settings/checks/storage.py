@@ -1,4 +1,4 @@
-"""Checks of what keeps data: sizes that AWS takes, zones, drivers, and what a protected environment may not do."""
+"""Checks of storage: sizes that AWS accepts, zones, drivers, and the rules of protected environments."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ STEP: Final = 2400
 CreateFileSystem, `StorageCapacity`)."""
 
 GROWTH: Final = 10
-"""The least part that storage must be able to grow by: a tenth (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/
+"""Storage must be able to grow by at least a tenth (docs.aws.amazon.com/AmazonRDS/latest/UserGuide/
 USER_PIOPS.Autoscaling.html: 1,000 GiB need a threshold of 1,100 at least; read 2026-11)."""
 
 WITH_CREDENTIALS: Final = frozenset({Upstream.DOCKER_HUB, Upstream.GITHUB, Upstream.GITLAB})
-"""Registries that ECR asks as a user of theirs (docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html,
-read 2026-11)."""
+"""Registries that need credentials (docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html, read
+2026-11)."""
 
 PREFIX: Final = 30
-"""Characters of `ecrRepositoryPrefix` (botocore 1.44.5, ecr `PullThroughCacheRuleRepositoryPrefix`)."""
+"""Maximum length of `ecrRepositoryPrefix` (botocore 1.44.5, ecr `PullThroughCacheRuleRepositoryPrefix`)."""
 
 
 def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
-    """FSx makes some sizes and no others."""
+    """FSx supports only some sizes."""
     if storage.lustre is None:
         return
     size = storage.lustre.storage_capacity
@@ -48,11 +48,11 @@ def lustre_size(_context: Context, storage: Storage) -> Iterator[Problem]:
 
 
 def lustre_throughput(_context: Context, storage: Storage) -> Iterator[Problem]:
-    """A scratch file system has the one throughput."""
+    """A scratch file system has a fixed throughput."""
     lustre = storage.lustre
     if lustre and lustre.deployment_type == "SCRATCH_2" and lustre.per_unit_storage_throughput is not None:
-        rule = "SCRATCH_2 has 200 MB/s for each TiB, which can't be chosen"
-        fix = "Remove it, or use deployment: PERSISTENT_2."
+        rule = "SCRATCH_2 has a fixed throughput of 200 MB/s per TiB"
+        fix = "Remove it, or use `deploymentType: PERSISTENT_2`."
         yield Problem("storage.lustre.perUnitStorageThroughput", rule, lustre.per_unit_storage_throughput, fix)
 
 
@@ -64,22 +64,22 @@ def lustre_zone(_context: Context, storage: Storage, network: Network) -> Iterat
 
 
 def lustre_far(_context: Context, storage: Storage, network: Network, pools: Mapping[str, Pool]) -> Iterator[Problem]:
-    """Training pools that pay for every byte: what is read from another zone costs and takes longer."""
+    """Training pools in other zones than the file system: reads between zones are billed and slower (a warning)."""
     if storage.lustre is None:
         return
     zone = zone_of(storage.lustre, network, pools)
     far = sorted(name for name, zones in training_zones(network, pools).items() if zones != (zone,))
     if far:
-        rule = f"training pools should be in the zone of the Lustre file system, {zone}, alone"
-        fix = f"Set `zones: [{zone}]` on {', '.join(far)}, or storage.lustre.zone to theirs."
+        rule = f"training pools should be only in the zone of the Lustre file system, {zone}"
+        fix = f"Set `zones: [{zone}]` on {', '.join(far)}, or set storage.lustre.zone to theirs."
         yield Problem("storage.lustre.zone", rule, storage.lustre.zone, fix)
 
 
 def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> Iterator[Problem]:
-    """What volumes are made of has its driver."""
+    """Every kind of volume has its CSI driver."""
     needed = {
-        AddonName.EBS_CSI: "the class gp3",
-        AddonName.S3_CSI: "volumes on buckets",
+        AddonName.EBS_CSI: "the StorageClass gp3",
+        AddonName.S3_CSI: "mounting buckets",
         **({AddonName.EFS_CSI: "storage.efs"} if storage.efs else {}),
         **({AddonName.FSX_CSI: "storage.lustre"} if storage.lustre else {}),
     }
@@ -90,57 +90,59 @@ def drivers_installed(_context: Context, storage: Storage, cluster: Cluster) -> 
 
 
 def caches(_context: Context, storage: Storage, cluster: Cluster, environment: Environment) -> Iterator[Problem]:
-    """A registry that knows its users is asked as one of them, and images keep their names within ECR's bounds."""
+    """Caches have the credentials that their registry needs, and a prefix within ECR's limit."""
     prefix = cluster.name or f"slipway-{environment.name}"
     for upstream, cache in storage.registry.caches.items():
         path = f"storage.registry.caches.{upstream}"
         excess = len(f"{prefix}/{upstream}") - PREFIX
         if excess > 0:
             rule = f"the prefix of cached images, `<cluster>/{upstream}`, has at most {PREFIX} characters"
-            fix = f"Shorten the cluster's name by {excess}, or leave the cache out."
+            fix = f"Shorten the cluster's name by {excess}, or remove the cache."
             yield Problem(path, rule, f"{prefix}/{upstream}", fix)
         if upstream in WITH_CREDENTIALS and cache.credentials_arn is None:
             rule = f"ECR caches {upstream} only with credentials"
-            yield Problem(f"{path}.credentialsArn", rule, None, "Name a secret ecr-pullthroughcache/... by its ARN.")
+            yield Problem(
+                f"{path}.credentialsArn", rule, None, "Set the ARN of a secret that is named ecr-pullthroughcache/...."
+            )
         if upstream not in WITH_CREDENTIALS and cache.credentials_arn is not None:
-            rule = f"{upstream} is open to all, and ECR takes no credentials for it"
+            rule = f"{upstream} is public, and ECR accepts no credentials for it"
             yield Problem(f"{path}.credentialsArn", rule, cache.credentials_arn, "Remove the line.")
 
 
 def credentials(_context: Context, storage: Storage, account: Account) -> Iterator[Problem]:
-    """ECR reads secrets of its own account and region alone (docs.aws.amazon.com/AmazonECR/latest/userguide/
+    """ECR reads only secrets of its own account and region (docs.aws.amazon.com/AmazonECR/latest/userguide/
     pull-through-cache-creating-rule.html, prerequisites; read 2026-11)."""
     for upstream, cache in storage.registry.caches.items():
         if cache.credentials_arn is not None and cache.credentials_arn.split(":")[3:5] != [account.region, account.id]:
-            rule = f"ECR takes credentials of its own account and region, {account.id} and {account.region}"
+            rule = f"the secret must be in the stack's account and region, {account.id} and {account.region}"
             path = f"storage.registry.caches.{upstream}.credentialsArn"
-            yield Problem(path, rule, cache.credentials_arn, "Make the secret there, and write its ARN.")
+            yield Problem(path, rule, cache.credentials_arn, "Create the secret there, and use its ARN.")
 
 
 def artifacts(_context: Context, storage: Storage, addons: Addons) -> Iterator[Problem]:
-    """Who looks at a finished workflow finds its logs and artifacts, which are as old as its steps."""
+    """Logs and artifacts of a finished workflow are kept as long as the workflow is visible."""
     if addons.argo_workflows is None or storage.buckets.artifact_days is None:
         return
     shown, kept = addons.argo_workflows.keep_days, storage.buckets.artifact_days
     if kept < shown:
-        rule = f"artifacts stay as long as finished workflows are shown, {shown} days (addons.argoWorkflows.keepDays)"
+        rule = f"artifacts must be kept as long as finished workflows, {shown} days (addons.argoWorkflows.keepDays)"
         yield Problem("storage.buckets.artifactDays", rule, kept, f"Use {shown} or more.")
 
 
 def databases(_context: Context, addons: Addons, environment: Environment) -> Iterator[Problem]:
-    """Storage that can grow at all, and a database that a protected environment does not lose."""
+    """Databases can grow, and those of a protected environment are protected."""
     for path, database in databases_of(addons).items():
         minimum = database.allocated_storage + -(-database.allocated_storage // GROWTH)
         if database.max_allocated_storage < minimum:
-            rule = f"storage grows in steps of at least a tenth: the most must be {minimum} GiB or more"
+            rule = f"storage grows in steps of at least a tenth: the maximum must be {minimum} GiB or more"
             yield Problem(
                 f"{path}.maxAllocatedStorage", rule, database.max_allocated_storage, f"Use {minimum} or more."
             )
         if environment.protect and not database.deletion_protection:
-            rule = "a protected environment protects its databases"
-            yield Problem(f"{path}.deletionProtection", rule, False, "Set it to true.")
+            rule = "a protected environment needs deletion protection of its databases"
+            yield Problem(f"{path}.deletionProtection", rule, False, "Set it to `true`.")
         if environment.protect and not database.final_snapshot:
-            rule = "a protected environment keeps a last snapshot of its databases"
+            rule = "a protected environment needs a final snapshot of its databases"
             yield Problem(f"{path}.finalSnapshot", rule, False, "Remove the line.")
 
 
@@ -152,32 +154,32 @@ def names(
     name = cluster.name or f"slipway-{environment.name}"
     path = "cluster.name" if cluster.name else "environment.name"
     if addons.mlflow and "--" in f"{name}-mlflow":
-        rule = "RDS takes no two dashes in a row in the name of mlflow's database, `<cluster>-mlflow`"
+        rule = "RDS allows no two dashes in a row in the name of mlflow's database, `<cluster>-mlflow`"
         yield Problem(path, rule, name, "Use single dashes, with a letter or digit after each.")
     elif name.endswith("-") and (storage.registry.repositories or storage.registry.caches):
-        rule = "ECR takes no dash before the slash in the names of repositories, `<cluster>/<name>`"
-        yield Problem(path, rule, name, "Let it end with a letter or digit.")
+        rule = "ECR allows no dash before the slash in the names of repositories, `<cluster>/<name>`"
+        yield Problem(path, rule, name, "It must end with a letter or digit.")
 
 
 def databases_of(addons: Addons) -> dict[str, Database]:
-    """Databases of the add-ons that are on, by their path in the stack file."""
+    """Databases of the installed add-ons, by their path in the stack file."""
     return {"addons.mlflow.database": addons.mlflow.database} if addons.mlflow else {}
 
 
 def secrets_reached(_context: Context, addons: Addons, network: Network) -> Iterator[Problem]:
-    """Without NAT, Secrets Manager, which has the databases' passwords, is reached by its endpoint."""
+    """Without NAT, Secrets Manager, which holds the databases' passwords, needs an endpoint."""
     if addons.mlflow and network.nat is Nat.NONE and Endpoint.SECRETS_MANAGER not in network.endpoints:
         rule = "without NAT, mlflow needs the endpoint secretsmanager for its database's password"
         yield Problem("network.endpoints", rule, list(network.endpoints), "Add secretsmanager.")
 
 
 def safe_where_protected(_context: Context, storage: Storage, environment: Environment) -> Iterator[Problem]:
-    """What a protected environment keeps is not on servers that may fail, nor emptied by a command."""
+    """A protected environment has no storage that a server failure or `destroy` can empty."""
     if not environment.protect:
         return
     if storage.lustre and storage.lustre.deployment_type == "SCRATCH_2":
-        rule = "a protected environment keeps nothing on SCRATCH_2: a server that fails takes its files with it"
+        rule = "a protected environment must not use SCRATCH_2, which loses the files of a failed server"
         yield Problem("storage.lustre.deploymentType", rule, "SCRATCH_2", "Use PERSISTENT_2.")
     if storage.buckets.force_destroy:
-        rule = "a protected environment does not let its buckets be emptied"
+        rule = "the buckets of a protected environment must not be emptied"
         yield Problem("storage.buckets.forceDestroy", rule, True, "Remove the line.")

@@ -46,13 +46,13 @@ RESERVED: Final = frozenset(
         "volcano-system",
     }
 )
-"""Namespaces of the cluster and of add-ons, on or not: who switches one on later finds its place free."""
+"""Namespaces of the cluster and of add-ons, installed or not, so that an add-on can be installed later."""
 PLACES: Final = frozenset({"mlflow"})
-"""Prefixes of add-ons in the buckets of teams (`components.addons.mlflow.values`), on or not as above."""
+"""Prefixes of add-ons in the buckets of teams (`components.addons.mlflow.values`), installed or not as above."""
 
 
 def members_admitted(_context: Context, teams: Teams, account: Account, cluster: Cluster) -> Iterator[Problem]:
-    """Each principal has one access entry, which puts it in one team; and it is of this partition."""
+    """Each principal has one access entry, and so one team, and is of the region's partition."""
     if account.region not in regions.REGIONS:
         return
     partition = regions.partition(account.region)
@@ -61,45 +61,46 @@ def members_admitted(_context: Context, teams: Teams, account: Account, cluster:
         for key, member in settings.members.items():
             path = f"teams.{team}.members.{key}.principalArn"
             arn = member.principal_arn
-            given = arn.split(":", 2)[1]
-            if given != partition:
-                rule = f"principals of {account.region} are in the partition {partition}"
+            if arn.split(":", 2)[1] != partition:
+                rule = f"principals of {account.region} must be in the partition {partition}"
                 yield Problem(path, rule, arn, f"Write it like arn:{partition}:iam::{account.id}:role/{team}.")
             if arn in seen:
-                rule = f"EKS has one access entry for each principal, and {seen[arn]} has it"
-                yield Problem(path, rule, arn, "Remove one of the two, or let the person assume a role for each team.")
+                rule = f"EKS has one access entry for each principal, and {seen[arn]} already has it"
+                yield Problem(path, rule, arn, "Remove one of the two, or use one role for each team.")
             seen.setdefault(arn, f"teams.{team}.members.{key}")
 
 
 def places_own(_context: Context, teams: Teams) -> Iterator[Problem]:
-    """A team's place in the buckets is called like the team, whatever its namespaces are called."""
+    """A team's prefix in the buckets is the team's name, whatever the names of its namespaces."""
     for team, settings in teams.items():
-        # What is called like a namespace of an add-on is told of by `namespaces_own`.
+        # `namespaces_own` reports a team whose namespace has an add-on's name.
         if team in PLACES and team not in settings.namespaces_of(team):
-            rule = f"a team's place in the buckets is its name, and `{team}/` is an add-on's"
+            rule = f"a team's prefix in the buckets is its name, and `{team}/` belongs to an add-on"
             yield Problem(f"teams.{team}", rule, team, "Choose another name.")
 
 
 def namespaces_own(context: Context, teams: Teams) -> Iterator[Problem]:
-    """Namespaces belong to one team each, to no add-on and not to the cluster, and leave room in names of AWS."""
+    """Namespaces belong to one team each, not to an add-on or the cluster, and fit into AWS names."""
     owners: dict[str, str] = {}
     longest = limits.limit("iam-role").longest
     for team, settings in teams.items():
         for namespace in settings.namespaces_of(team):
             path = _path(team, settings, namespace)
             if namespace in RESERVED or namespace.startswith(RESERVED_PREFIXES):
-                rule = "namespaces of the cluster and of add-ons are not a team's"
+                rule = "the namespace is reserved for the cluster or an add-on"
                 yield Problem(path, rule, namespace, "Choose another name.")
             if namespace in owners:
-                rule = f"each namespace has one owner, and {owners[namespace]} is it"
+                rule = f"each namespace belongs to one team, and {owners[namespace]} already has it"
                 yield Problem(path, rule, namespace, "Choose another name.")
             owners.setdefault(namespace, f"teams.{team}")
             logical = WORKLOAD_ROLE.format(namespace=namespace)
             excess = physical_length(PROJECT, context.stack, logical) - longest
             if excess > 0:
-                rule = f"the IAM role of the namespace, {PROJECT}-{context.stack}-{logical}-<7 digits>, has {longest}"
+                rule = (
+                    f"the IAM role of the namespace, {PROJECT}-{context.stack}-{logical}-<7 digits>, exceeds {longest}"
+                )
                 fix = f"Shorten the team's or the namespace's name by {excess}."
-                yield Problem(path, f"{rule} characters at most", longest + excess, fix)
+                yield Problem(path, f"{rule} characters", longest + excess, fix)
 
 
 def _path(team: str, settings: Team, namespace: str) -> str:
@@ -109,22 +110,24 @@ def _path(team: str, settings: Team, namespace: str) -> str:
 
 
 def storage_enough(_context: Context, teams: Teams) -> Iterator[Problem]:
-    """The claims that every namespace has are within the team's storage."""
+    """The platform's own claims in every namespace fit the team's storage."""
     for team, settings in teams.items():
         for namespace, space in settings.namespaces_of(team).items():
             if settings.storage_gib * space.share < CLAIMS_GIB * 100:
                 minimum = -(-CLAIMS_GIB * 100 // space.share)
-                rule = f"the claims of {namespace} ask for {CLAIMS_GIB} GiB, of the {space.share} percent that it has"
+                rule = (
+                    f"the claims of {namespace} request {CLAIMS_GIB} GiB, from its {space.share} percent of the storage"
+                )
                 yield Problem(f"teams.{team}.storageGib", rule, settings.storage_gib, f"Use {minimum} or more.")
 
 
 def parts_add_up(_context: Context, teams: Teams, addons: Addons) -> Iterator[Problem]:
-    """Without Kueue nothing bounds a team over its namespaces but that their parts are at most the whole."""
+    """Without Kueue, only the shares of its namespaces limit a team, so they must not exceed the whole."""
     if addons.has(Kueue):
         return
     for team, settings in teams.items():
         parts = sum(space.share for space in settings.namespaces_of(team).values())
         if parts > 100:
-            rule = "without Kueue, the parts of a team's namespaces add up to 100 percent at most"
-            fix = "Give each a `share`, or add `kueue: {}` to addons."
+            rule = "without Kueue, the shares of a team's namespaces must add up to at most 100 percent"
+            fix = "Set `share` of each, or add `kueue: {}` to addons."
             yield Problem(f"teams.{team}.namespaces", rule, parts, fix)

@@ -1,4 +1,4 @@
-"""Checks of declared use: it is of what is there, and within what the pools can be."""
+"""Checks of declared use: it names existing parts, within the sizes of the pools."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def use_of_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterat
 
 
 def use_of_what_is_there(_context: Context, cost: Cost, network: Network, storage: Storage) -> Iterator[Problem]:
-    """Use of a part that the stack does not have would be priced for nothing."""
+    """Use of a part that the stack does not have is an error: it would be priced."""
     usage = cost.usage
     absent = {
         "natGib": (usage.nat_gib, network.nat is Nat.NONE, "network.nat is `none`"),
         "endpointsGib": (usage.endpoints_gib, not network.endpoints, "network.endpoints is empty"),
         "flowLogsGib": (usage.flow_logs_gib, not network.flow_logs.enabled, "network.flowLogs is off"),
-        "efs": (usage.efs, storage.efs is None, "storage.efs is not given"),
+        "efs": (usage.efs, storage.efs is None, "storage.efs is not set"),
     }
     for key, (given, missing, why) in absent.items():
         if given and missing:
-            shown = given if isinstance(given, float) else "given"
-            yield Problem(f"cost.usage.{key}", f"must not be given where {why}", shown, "Remove it.")
+            shown = given if isinstance(given, float) else "settings"
+            yield Problem(f"cost.usage.{key}", f"must not be set while {why}", shown, "Remove it.")
 
 
 def _fits(path: str, use: PoolUse, pool: Pool) -> Iterator[Problem]:

@@ -41,7 +41,7 @@ def system_groups(index: Index, _: RecordedResource) -> list[RecordedResource]:
 
 
 def administrators(index: Index, _: RecordedResource) -> list[RecordedResource]:
-    """What gives somebody the whole cluster."""
+    """Access policies of cluster administrators."""
     return [
         each
         for each in index.of_type(GRANT)
@@ -126,7 +126,7 @@ NEEDS: Final[Mapping[str, Need]] = {
         later=inside,
         earlier=administrators,
         required=True,
-        why="with authentication mode API nobody else may create them, not even who created the cluster (EKS User "
+        why="with authentication mode API nobody else may create them, not even the creator of the cluster (EKS User "
         "Guide, 'Grant IAM users access to Kubernetes with EKS access entries')",
     ),
 }

@@ -50,11 +50,11 @@ def settings(base: Mapping[str, Any], pools: int) -> dict[str, Any]:
 
 
 def team_settings(base: Mapping[str, Any], teams: int) -> dict[str, Any]:
-    """The base with so many teams instead of its own."""
+    """The base with this number of teams instead of its own."""
     arn = f"arn:aws:iam::{base['account']['id']}:role"
-    made = {f"t{number}": {**TEAM, "members": {"all": {"principalArn": f"{arn}/t{number}"}}} for number in range(teams)}
+    many = {f"t{number}": {**TEAM, "members": {"all": {"principalArn": f"{arn}/t{number}"}}} for number in range(teams)}
     a100 = {**base["pools"]["a100"], "max": TEAM_NODES}
-    return {**base, "pools": {**base["pools"], "a100": a100}, "teams": made}
+    return {**base, "pools": {**base["pools"], "a100": a100}, "teams": many}
 
 
 def measure(bench: Bench) -> list[Figure]:

@@ -13,14 +13,14 @@ from tests.bench.numbers import speed
 
 BOUND_SECONDS: Final = 300.0
 AT_MOST_SECONDS: Final = 3600.0
-"""Then it hangs."""
+"""Timeout: a longer run is considered hung."""
 
 
 def measure(bench: Bench) -> list[Figure]:
     """`make test` once, by the clock: style, types, and every test, which must pass.
 
     The clock counts however busy the machine is. The daemons that tests start are not child processes, so their
-    processor time can't be told apart from that of other programs.
+    processor time can't be separated from that of other programs.
     """
     bench.stopped()
     bench.say("make test, once")

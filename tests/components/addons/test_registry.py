@@ -39,7 +39,7 @@ def test_an_add_on_has_its_keys_name_and_a_page(key: str) -> None:
     page = ROOT / "docs" / "addons" / f"{addon.name}.md"
     assert page.is_file(), f"{page.relative_to(ROOT)} is missing"
     headings = {line.removeprefix("## ") for line in page.read_text().splitlines() if line.startswith("## ")}
-    assert {"Settings", "Cost", "How to tell that it works", "How it fails"} <= headings
+    assert {"Settings", "Cost", "Verification", "Troubleshooting"} <= headings
 
 
 def test_names_are_unique() -> None:

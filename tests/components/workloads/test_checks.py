@@ -107,7 +107,7 @@ def test_pods_that_run_at_once_must_fit_on_all_nodes_together(resource: str) -> 
     most = 3 * pool.settings.max
     assert list(fit_problems("pod", spec, TARGET, at_once=most)) == []
     (problem,) = fit_problems("pod", spec, TARGET, at_once=most + 1)
-    assert f"hold {most} of them" in problem.rule
+    assert f"run {most} of them" in problem.rule
 
 
 def test_huge_pages_count_as_memory() -> None:

@@ -106,7 +106,7 @@ def test_an_unknown_stack_is_refused_with_the_list_of_stacks(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["check", "production"]) == EXIT_REFUSED
-    assert "There are: dev, prod, staging." in capsys.readouterr().err
+    assert "Available stacks: dev, prod, staging." in capsys.readouterr().err
 
 
 def test_outside_a_checkout_the_installed_one_is_used(

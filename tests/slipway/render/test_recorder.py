@@ -222,7 +222,7 @@ class Remote(pulumi.ComponentResource):
         (invokes, ["aws:index/getRegion:getRegion", "can't invoke a cloud API"]),
         (reads, ["thing", "can't read existing resources"]),
         (twice, ["toy:index:Thing::thing", "two resources"]),
-        (with_asset, ["toy:index:Thing::thing", "file: an asset"]),
+        (with_asset, ["toy:index:Thing::thing", "an asset"]),
         (Remote, ["toy:index:Remote::remote", "plugin"]),
     ],
 )

@@ -11,7 +11,7 @@ from spec.settings.cluster import AddonName
 VERSION = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+")
 
 
-def test_the_add_ons_of_the_settings_are_all_here() -> None:
+def test_the_catalog_has_every_add_on_of_the_settings() -> None:
     assert set(addons.ADDONS) == {str(name) for name in AddonName}
 
 
@@ -50,7 +50,7 @@ def test_kube_proxy_is_of_the_cluster_s_minor_version() -> None:
         assert pin.version.startswith(f"v{version}."), version
 
 
-def test_what_nodes_need_comes_first_and_deployments_wait_for_nodes() -> None:
+def test_add_ons_that_nodes_need_come_first_and_deployments_wait_for_nodes() -> None:
     before = [name for name, facts in addons.ADDONS.items() if facts.before_compute]
 
     assert before == ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"]

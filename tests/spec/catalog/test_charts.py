@@ -14,7 +14,7 @@ CHARTS = {name: value for name, value in vars(charts).items() if isinstance(valu
 
 
 @pytest.mark.parametrize("name", CHARTS)
-def test_a_chart_is_pinned_exactly_and_found_in_one_way(name: str) -> None:
+def test_a_chart_has_an_exact_version_and_one_location(name: str) -> None:
     chart = CHARTS[name]
     assert re.fullmatch(r"v?\d+\.\d+\.\d+", chart.version)
     assert chart.chart.startswith("oci://") == (chart.repository is None)

@@ -17,9 +17,9 @@ def test_every_file_or_every_entry_in_it_has_source_and_date(path: Path) -> None
 
     entries = [loaded] if "source" in loaded else [*loaded["prices"].values(), loaded["spot"]]
     for entry in entries:
-        found = document.source(entry)
-        assert found.text
-        assert found.day <= date(2026, 11, 21), "a fact is not newer than the day on which it was written down"
+        origin = document.source(entry)
+        assert origin.text
+        assert origin.day <= date(2026, 11, 21), "a fact is not newer than the date on which it was recorded"
 
 
 def test_data_is_of_known_formats() -> None:

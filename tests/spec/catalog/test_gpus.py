@@ -11,7 +11,7 @@ def test_each_model_is_on_some_instance_type_and_each_gpu_has_a_model() -> None:
     assert on_instances == set(gpus.GPUS)
 
 
-def test_the_two_memories_of_the_a100_are_told_apart() -> None:
+def test_the_two_variants_of_the_a100_differ_by_memory() -> None:
     assert gpus.by_ec2("A100", 40960).name == "A100-40GB"
     assert gpus.by_ec2("A100", 81920).name == "A100-80GB"
     assert {gpus.get("A100-40GB").accelerator, gpus.get("A100-80GB").accelerator} == {"nvidia-a100"}

@@ -83,7 +83,7 @@ def test_pods_and_allocatable_are_what_karpenter_computes(row: Row) -> None:
 
 
 @pytest.mark.parametrize("row", KARPENTER, ids=lambda row: row.name)
-def test_prices_are_exact_and_missing_where_not_sold_on_demand(row: Row) -> None:
+def test_prices_are_exact_and_missing_for_types_not_sold_on_demand(row: Row) -> None:
     expected = None if row.usd is None else Decimal(row.usd)
 
     assert instances.get(row.name).usd_per_hour == expected
@@ -132,7 +132,7 @@ def test_the_first_card_of_b300_takes_no_efa() -> None:
 
 
 @given(TYPES)
-def test_nodes_keep_most_of_what_they_have_for_pods(kind: InstanceType) -> None:
+def test_most_of_a_node_is_allocatable_to_pods(kind: InstanceType) -> None:
     assert 0 < kind.allocatable_cpu_millis < kind.vcpus * 1000
     assert 0 < kind.allocatable_memory_mib < kind.memory_mib
     assert kind.allocatable_memory_at(kind.max_pods + 1) < kind.allocatable_memory_mib
@@ -165,7 +165,7 @@ def test_only_p_types_are_sold_as_capacity_blocks() -> None:
     ("mistyped", "meant"),
     [("p4d.24xlage", "p4d.24xlarge"), ("P5.48XLARGE", "p5.48xlarge"), ("g5.12xl", "g5.12xlarge"), ("zzz", None)],
 )
-def test_a_mistyped_name_has_a_nearest_one(mistyped: str, meant: str | None) -> None:
+def test_a_mistyped_name_has_a_suggestion(mistyped: str, meant: str | None) -> None:
     assert instances.closest(mistyped) == meant
 
 

@@ -40,7 +40,7 @@ TABLES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
         {"1g.34gb": 2, "2g.67gb": 1, "3g.135gb": 1},
     ),
 }
-"""Uniform and balanced layouts by GPU, as NVIDIA's mig-parted has them (v0.15.0)."""
+"""Uniform and balanced layouts by GPU, of NVIDIA's mig-parted (v0.15.0)."""
 
 
 @pytest.mark.parametrize("gpu", sorted(TABLES))
@@ -74,25 +74,25 @@ def test_layouts_for_gpus_without_mig() -> None:
     assert mig.layout_names("A10G") == ("all-disabled",)
     assert mig.named_layout("all-disabled", "A10G") == {}
     assert mig.named_layout("all-balanced", "A10G") is None
-    assert mig.layout_problem("A10G", {"1g.5gb": 1}) == "A10G can't do MIG"
+    assert mig.layout_problem("A10G", {"1g.5gb": 1}) == "A10G does not support MIG"
 
 
 @pytest.mark.parametrize(
     ("gpu", "layout", "words"),
     [
         # Both are in a widely used public set of profiles for EKS, and neither can apply.
-        ("A100-80GB", {"1g.10gb": 3, "2g.20gb": 1, "3g.40gb": 1}, "which take 8 and 9, do not fit"),
+        ("A100-80GB", {"1g.10gb": 3, "2g.20gb": 1, "3g.40gb": 1}, "which need 8 and 9, do not fit"),
         ("B200", {"2g.40gb": 1}, "no profile 2g.40gb: it has 1g.23gb"),
         ("A100-40GB", {"1g.20gb": 1}, "no profile 1g.20gb"),
-        ("A100-40GB", {"3g.20gb": 2, "1g.5gb": 1}, "take 7 and 9, do not fit"),
-        ("A100-40GB", {"1g.5gb+me": 2}, "at most 1 of 1g.5gb+me, and 2 were asked for"),
+        ("A100-40GB", {"3g.20gb": 2, "1g.5gb": 1}, "need 7 and 9, do not fit"),
+        ("A100-40GB", {"1g.5gb+me": 2}, "at most 1 of 1g.5gb+me, and 2 are requested"),
         ("H100-80GB", {}, "at least one profile"),
         ("H100-80GB", {"1g.10gb": 0}, "at least one instance"),
-        ("A100-40GB", {"4g.20gb": 1, "3g.20gb": 1, "1g.5gb": 1}, "take 8 and 9, do not fit"),
-        ("A100-40GB", {"4g.20gb": 1, "2g.10gb": 2}, "take 8 and 8, do not fit"),
+        ("A100-40GB", {"4g.20gb": 1, "3g.20gb": 1, "1g.5gb": 1}, "need 8 and 9, do not fit"),
+        ("A100-40GB", {"4g.20gb": 1, "2g.10gb": 2}, "need 8 and 8, do not fit"),
     ],
 )
-def test_a_layout_that_can_not_be_is_refused_with_the_reason(gpu: str, layout: dict[str, int], words: str) -> None:
+def test_an_impossible_layout_is_refused_with_the_reason(gpu: str, layout: dict[str, int], words: str) -> None:
     assert words in (mig.layout_problem(gpu, layout) or "")
 
 
@@ -163,14 +163,14 @@ def test_every_layout_of_mig_parteds_own_file_is_known_by_its_name() -> None:
     assert known == {(gpu, name) for gpu, name, _ in layouts}, "the catalog has no layout that mig-parted lacks"
 
 
-def test_a_layout_of_the_stacks_own_is_named_by_what_it_is() -> None:
+def test_an_own_layout_is_named_by_its_profiles() -> None:
     layout = {"3g.20gb": 1, "1g.5gb+me": 1, "1g.5gb": 2}
     assert mig.own_name(layout) == "slipway-2x1g.5gb-1x1g.5gb.me-1x3g.20gb"
     assert mig.layout_of(mig.own_name(layout), "A100-40GB") == layout
 
 
 @pytest.mark.parametrize("name", ["slipway", "slipway-a100", "slipway-x1g.5gb", "slipway-2x9g.5gb", "custom", ""])
-def test_a_name_of_nobodys_is_no_layout(name: str) -> None:
+def test_an_unknown_name_is_not_a_layout(name: str) -> None:
     assert mig.layout_of(name, "A100-40GB") is None
 
 
@@ -180,7 +180,7 @@ def test_a_name_of_mig_parted_is_read_as_such() -> None:
 
 
 @pytest.mark.parametrize("gpu", CAPABLE)
-def test_every_layout_of_ones_own_has_a_name_that_a_label_takes_and_that_tells_it(gpu: str) -> None:
+def test_every_own_layout_has_a_name_that_is_a_valid_label_and_identifies_it(gpu: str) -> None:
     counts = [range(profile.maximum + 1) for profile in mig.PROFILES[gpu].values()]
     for chosen in product(*counts):
         layout = {name: count for name, count in zip(mig.PROFILES[gpu], chosen, strict=True) if count}
@@ -191,4 +191,4 @@ def test_every_layout_of_ones_own_has_a_name_that_a_label_takes_and_that_tells_i
 
 def test_an_absurd_count_is_refused_at_once() -> None:
     problem = mig.layout_problem("A100-40GB", {"1g.5gb": 10**12, "3g.20gb": 1})
-    assert problem == "one A100-40GB holds at most 7 of 1g.5gb, and 1000000000000 were asked for"
+    assert problem == "one A100-40GB holds at most 7 of 1g.5gb, and 1000000000000 are requested"

@@ -75,23 +75,23 @@ def test_usual_names_pass(kind: str, name: str) -> None:
     ("kind", "name", "words"),
     [
         ("iam-role", "x" * 65, "at most 64 characters"),
-        ("eks-cluster", "-prod", "matches"),
+        ("eks-cluster", "-prod", "must match"),
         ("launch-template", "ab", "at least 3"),
-        ("security-group", "sg-mine", "matches"),
-        ("kms-alias", "slipway", "matches"),
+        ("security-group", "sg-mine", "must match"),
+        ("kms-alias", "slipway", "must match"),
         ("helm-release", "x" * 54, "at most 53"),
-        ("kubernetes-label-value", "-a", "matches"),
-        ("load-balancer", "internal-a", "matches"),
-        ("tag-key", "AWS:owner", "matches"),
+        ("kubernetes-label-value", "-a", "must match"),
+        ("load-balancer", "internal-a", "must match"),
+        ("tag-key", "AWS:owner", "must match"),
     ],
 )
-def test_a_wrong_name_is_told_why(kind: str, name: str, words: str) -> None:
+def test_a_wrong_name_is_refused_with_the_reason(kind: str, name: str, words: str) -> None:
     assert words in (names.problem(kind, name) or "")
 
 
 def test_pulumis_suffix_counts() -> None:
     assert names.problem("iam-role", "x" * 57) is None
-    assert "65, 8 of them Pulumi's suffix" in (names.problem("iam-role", "x" * 57, autonamed=True) or "")
+    assert "65, of which Pulumi's suffix has 8" in (names.problem("iam-role", "x" * 57, autonamed=True) or "")
     assert names.problem("iam-role", "x" * 56, autonamed=True) is None
 
 

@@ -36,9 +36,9 @@ def test_every_price_is_above_zero_with_source_and_day() -> None:
         assert date(2026, 1, 1) <= price.source.day <= date(2026, 11, 21), name
 
 
-def test_what_has_no_price_says_why_and_is_not_zero() -> None:
+def test_an_item_without_a_price_has_a_reason_and_is_not_zero() -> None:
     assert not set(prices.UNPRICED) & set(prices.PRICES)
-    with pytest.raises(KeyError, match="offered for the dates"):
+    with pytest.raises(KeyError, match="offered for the requested dates"):
         prices.get("capacity-block")
     with pytest.raises(KeyError, match="it has eks-cluster"):
         prices.get("gold")
@@ -54,26 +54,26 @@ def test_a_price_for_many_units_is_divided() -> None:
     price = prices.get("sqs-request")
     assert price.monthly == Decimal("0.40") / 1_000_000
     assert price.hourly == Decimal("0.40") / 1_000_000 / 730
-    assert price.said == "0.40 USD for 1,000,000 requests"
+    assert price.text == "0.40 USD for 1,000,000 requests"
     assert prices.get("nat-gateway").hourly == Decimal("0.045")
-    assert prices.get("kms-key").said == "1.00 USD a month"
+    assert prices.get("kms-key").text == "1.00 USD a month"
 
 
-def test_a_region_without_a_file_has_the_prices_of_another_and_says_whose() -> None:
+def test_a_region_without_a_file_has_the_prices_of_another_and_names_it() -> None:
     assert prices.book("eu-west-1").region == prices.REGION
     assert prices.book(prices.REGION) is prices.HERE
 
 
-def test_a_machine_costs_what_its_type_has_unless_the_file_says_more() -> None:
-    found = prices.HERE.instance("m7i.large")
-    assert found is not None
-    assert found.usd == instances.get("m7i.large").usd_per_hour
+def test_an_instance_has_the_price_of_its_type_unless_the_file_has_one() -> None:
+    price_of_type = prices.HERE.instance("m7i.large")
+    assert price_of_type is not None
+    assert price_of_type.usd == instances.get("m7i.large").usd_per_hour
     assert prices.HERE.instance("p5e.48xlarge") is None
     own = replace(prices.HERE, on_demand={"m7i.large": prices.get("kms-key")})
     assert own.instance("m7i.large") == prices.get("kms-key")
 
 
-def test_spot_saves_what_its_source_lists() -> None:
+def test_spot_discounts_are_those_of_the_source() -> None:
     shares = prices.SPOT.types.values()
 
     assert (prices.SPOT.low, prices.SPOT.high) == (min(shares), max(shares))

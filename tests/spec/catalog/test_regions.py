@@ -49,7 +49,7 @@ def test_zone_ids_are_listed_for_known_regions_only() -> None:
 
 
 @given(st.text(max_size=12))
-def test_what_is_not_in_the_table_is_no_region(name: str) -> None:
+def test_a_name_outside_the_table_is_not_a_region(name: str) -> None:
     assert regions.is_region(name) == (name in regions.REGIONS)
 
 

@@ -1,4 +1,4 @@
-"""What a pod may ask of a node."""
+"""Allocatable resources of nodes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from spec.pools.allocatable import DAEMON_CPU_MILLIS, DAEMON_MEMORY_MIB, allocat
 from tests.components.pools.samples import BLOCK, MANAGED_A100, spec
 
 
-def test_a_node_gives_what_the_kubelet_and_daemon_sets_leave() -> None:
+def test_allocatable_is_without_kubelet_and_daemon_sets() -> None:
     (node,) = allocatable(spec(**MANAGED_A100))
     kind = instances.get("p4d.24xlarge")
     assert node.cpu_millis == kind.allocatable_cpu_millis - DAEMON_CPU_MILLIS
@@ -17,9 +17,9 @@ def test_a_node_gives_what_the_kubelet_and_daemon_sets_leave() -> None:
     assert node.memory_mib < kind.memory_mib * 0.925
 
 
-def test_more_pods_a_node_leave_less_memory_to_each() -> None:
+def test_more_pods_per_node_leave_less_memory() -> None:
     (many,), (few,) = allocatable(spec(**MANAGED_A100, maxPods=250)), allocatable(spec(**MANAGED_A100, maxPods=10))
-    # 11 MiB for each pod that there may be.
+    # 11 MiB for each possible pod.
     assert few.memory_mib - many.memory_mib == 240 * 11
 
 

@@ -1,4 +1,4 @@
-"""What a pool is, case by case."""
+"""Resolved pools, case by case."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def taints(pool: dict[str, Any]) -> list[str]:
     return [str(taint) for taint in spec(**pool).taints]
 
 
-def test_a_cpu_pool_carries_its_name_and_role_and_no_taint() -> None:
-    found = spec(preset="cpu")
-    assert found.labels == {"platform.slipway/pool": "work", "platform.slipway/role": "general"}
-    assert found.taints == ()
-    assert found.resources == {}
-    assert found.gpu is None
+def test_a_cpu_pool_has_labels_for_name_and_role_and_no_taint() -> None:
+    pool_spec = spec(preset="cpu")
+    assert pool_spec.labels == {"platform.slipway/pool": "work", "platform.slipway/role": "general"}
+    assert pool_spec.taints == ()
+    assert pool_spec.resources == {}
+    assert pool_spec.gpu is None
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ def test_a_cpu_pool_carries_its_name_and_role_and_no_taint() -> None:
         ({"preset": "gpu-spot"}, "nvidia-l4", "1"),
     ],
 )
-def test_a_gpu_pool_says_which_gpus_it_has_and_keeps_others_away(
+def test_a_gpu_pool_has_labels_for_its_gpus_and_taints_against_other_pods(
     pool: dict[str, Any], accelerator: str, count: str
 ) -> None:
-    found = spec(**pool)
-    assert found.labels["nvidia.com/gpu"] == "true"
-    assert found.labels["accelerator"] == accelerator
-    assert found.labels["gpu-count"] == count
-    assert found.resources["nvidia.com/gpu"] == int(count)
+    pool_spec = spec(**pool)
+    assert pool_spec.labels["nvidia.com/gpu"] == "true"
+    assert pool_spec.labels["accelerator"] == accelerator
+    assert pool_spec.labels["gpu-count"] == count
+    assert pool_spec.resources["nvidia.com/gpu"] == int(count)
     assert taints(pool) == GPU_TAINTS
 
 
@@ -55,12 +55,12 @@ def test_labels_and_taints_of_the_file_are_added() -> None:
         "labels": {"example.com/rack": "7"},
         "taints": {"example.com/team": {"value": "vision", "effect": "NoExecute"}},
     }
-    found = spec(preset="h100", **own)
-    assert found.labels["example.com/rack"] == "7"
+    pool_spec = spec(preset="h100", **own)
+    assert pool_spec.labels["example.com/rack"] == "7"
     assert "example.com/team=vision:NoExecute" in taints({"preset": "h100", **own})
 
 
-def test_the_system_pool_has_no_taint_unless_asked() -> None:
+def test_the_system_pool_has_no_taint_by_default() -> None:
     assert taints({"preset": "system"}) == []
     asked = {"CriticalAddonsOnly": {"value": "true", "effect": "NoSchedule"}}
     assert taints({"preset": "system", "taints": asked}) == ["CriticalAddonsOnly=true:NoSchedule"]
@@ -86,22 +86,22 @@ def test_the_system_pool_has_no_taint_unless_asked() -> None:
         ),
     ],
 )
-def test_mig_is_named_in_a_label_and_counted_over_all_gpus(
+def test_a_mig_layout_is_a_label_and_its_instances_are_counted_over_all_gpus(
     mig: dict[str, Any], config: str, own: bool, resources: dict[str, int]
 ) -> None:
-    found = spec(preset="a100", mig=mig)
-    assert found.mig is not None
-    assert (found.mig.config, found.mig.own) == (config, own)
-    assert found.labels["nvidia.com/mig.config"] == config
-    assert found.resources == resources
-    assert found.labels["gpu-count"] == "8"
+    pool_spec = spec(preset="a100", mig=mig)
+    assert pool_spec.mig is not None
+    assert (pool_spec.mig.config, pool_spec.mig.own) == (config, own)
+    assert pool_spec.labels["nvidia.com/mig.config"] == config
+    assert pool_spec.resources == resources
+    assert pool_spec.labels["gpu-count"] == "8"
 
 
-def test_a_pool_without_mig_leaves_its_layout_to_the_gpu_operator() -> None:
+def test_a_pool_without_mig_has_no_layout_label() -> None:
     assert "nvidia.com/mig.config" not in spec(preset="a100").labels
 
 
-def test_cluster_autoscaler_knows_whole_gpus_of_managed_groups_alone() -> None:
+def test_only_managed_groups_with_whole_gpus_have_the_label_of_cluster_autoscaler() -> None:
     key = "k8s.amazonaws.com/accelerator"
     assert spec(**MANAGED_A100).labels[key] == "nvidia-a100"
     assert key not in spec(**MANAGED_A100, mig={"layout": "all-2g.10gb"}).labels
@@ -124,7 +124,7 @@ def test_a_placement_group_is_for_efa_on_capacity_that_is_not_reserved() -> None
     assert not spec(**{**BLOCK, "capacity": odcr}).placement_group
 
 
-def test_only_a_capacity_block_is_one() -> None:
+def test_only_a_capacity_block_counts_as_one() -> None:
     assert spec(**BLOCK).capacity_block
     assert spec(**BLOCK).market is Market.RESERVED
     assert not spec(preset="h100").capacity_block
@@ -141,7 +141,7 @@ def test_nodes_have_the_clusters_version_unless_the_pool_has_its_own() -> None:
     assert spec(preset="system").kubernetes == platform({}).cluster.version
 
 
-def test_scratch_space_is_on_the_local_disks_where_they_are_joined() -> None:
+def test_scratch_space_is_on_the_local_disks_if_they_are_one_array() -> None:
     assert spec(preset="a100").scratch_gib == 7450  # 8000 GB
     assert spec(preset="a100", localNvme="none", disk={"sizeGib": 300}).scratch_gib == 300
 

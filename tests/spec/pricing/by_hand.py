@@ -1,4 +1,4 @@
-"""What tests of bills ask of an estimate."""
+"""Parts of an estimate that the tests look up."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from spec.catalog import instances
 from spec.pricing import Estimate, Line
 
 
-def line(found: Estimate, service: str, item: str, pool: str | None = None) -> Line:
-    """The one line of that name."""
-    (one,) = (each for each in found.lines if (each.service, each.pool, each.item) == (service, pool, item))
+def line(of_stack: Estimate, service: str, item: str, pool: str | None = None) -> Line:
+    """The one line with that key."""
+    (one,) = (each for each in of_stack.lines if (each.service, each.pool, each.item) == (service, pool, item))
     return one
 
 
-def unpriced(found: Estimate) -> str:
-    """What has no price, as text."""
-    return "\n".join(f"{item.what}: {item.why}" for item in found.unpriced)
+def unpriced(of_stack: Estimate) -> str:
+    """Unpriced items, as text."""
+    return "\n".join(f"{item.what}: {item.why}" for item in of_stack.unpriced)
 
 
 def usd(name: str) -> Decimal:

@@ -1,4 +1,4 @@
-"""What the program says of its bill: plain, known at once, to the cent."""
+"""The bill that the program outputs: plain values, rounded to the cent."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LIMITS = Limits.model_validate_json(
 )
 
 
-@pytest.mark.parametrize(("stack", "found"), [("dev", {"a100", "h100"}), ("prod", {"a100"})])
-def test_premium_pools_are_those_that_run_the_dearest_machines_at_their_full_price(stack: str, found: set[str]) -> None:
+@pytest.mark.parametrize(("stack", "pools"), [("dev", {"a100", "h100"}), ("prod", {"a100"})])
+def test_premium_pools_run_the_most_expensive_types_on_demand(stack: str, pools: set[str]) -> None:
     platform = load(read_stack(stack, STACKS), stack=stack).platform
-    assert set(premium(resolve_all(platform).values())) == found
+    assert set(premium(resolve_all(platform).values())) == pools
 
 
-def test_a_bill_is_plain_values_to_the_cent() -> None:
+def test_a_bill_has_plain_values_rounded_to_the_cent() -> None:
     bill = bill_facts(
         floor=Decimal("0.3561"),
         expected=Decimal(5),

@@ -1,4 +1,4 @@
-"""Floors, expectations and ceilings are those that one gets by hand, and what has no price is named."""
+"""Floor, expected cost and ceiling equal those computed by hand, and unpriced items are listed."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def of(changes: dict[str, Any], today: date = TODAY) -> Estimate:
 
 
 def test_totals_are_the_sums_of_the_lines() -> None:
-    found = of({})
-    assert found.floor == sum(one.minimum * one.low for one in found.lines)
-    assert found.expected == sum(one.typical * one.usual for one in found.lines)
-    assert found.ceiling == sum(one.maximum * one.high for one in found.lines)
-    assert Decimal(0) < found.floor <= found.expected < found.ceiling
+    result = of({})
+    assert result.floor == sum(one.minimum * one.low for one in result.lines)
+    assert result.expected == sum(one.typical * one.usual for one in result.lines)
+    assert result.ceiling == sum(one.maximum * one.high for one in result.lines)
+    assert Decimal(0) < result.floor <= result.expected < result.ceiling
 
 
 def test_a_small_stack_by_hand() -> None:
-    found = of({"pools": {"system": {"preset": "system", "instanceTypes": ["m7i.large"]}}})
+    result = of({"pools": {"system": {"preset": "system", "instanceTypes": ["m7i.large"]}}})
     month = Decimal(730)
     fixed = Decimal("0.10") + Decimal("0.045") + Decimal("0.005") + 3 * Decimal("1.00") / month
     node = usd("m7i.large") + 50 * Decimal("0.08") / month
-    assert found.floor.quantize(Decimal("1e-9")) == (fixed + 2 * node).quantize(Decimal("1e-9"))
+    assert result.floor.quantize(Decimal("1e-9")) == (fixed + 2 * node).quantize(Decimal("1e-9"))
     maximum = fixed + 6 * Decimal("1.00") / month + 3 * node
-    assert found.ceiling.quantize(Decimal("1e-9")) == maximum.quantize(Decimal("1e-9"))
+    assert result.ceiling.quantize(Decimal("1e-9")) == maximum.quantize(Decimal("1e-9"))
 
 
 def test_every_line_has_a_dated_price_above_zero_and_a_known_service() -> None:
@@ -47,21 +47,21 @@ def test_every_line_has_a_dated_price_above_zero_and_a_known_service() -> None:
         assert one.service in services.ALL
 
 
-def test_no_two_lines_have_one_name() -> None:
+def test_every_line_has_a_key_of_its_own() -> None:
     keys = [one.key for one in of({}).lines]
     assert len(keys) == len(set(keys))
 
 
 @pytest.mark.parametrize(("nat", "gateways"), [("single", 1), ("per-zone", 2)])
 def test_nat_gateways_are_counted_with_their_addresses(nat: str, gateways: int) -> None:
-    found = of({"network.nat": nat})
-    assert line(found, services.NAT, "gateways").minimum == line(found, services.NAT, "gateways").maximum == gateways
-    assert line(found, services.ADDRESSES, "of NAT gateways").maximum == gateways
+    result = of({"network.nat": nat})
+    assert line(result, services.NAT, "gateways").minimum == line(result, services.NAT, "gateways").maximum == gateways
+    assert line(result, services.ADDRESSES, "of NAT gateways").maximum == gateways
 
 
 def test_endpoints_are_billed_in_every_zone() -> None:
-    found = of({"network.endpoints": ["ecr.api", "ecr.dkr", "sts"]})
-    assert line(found, services.ENDPOINTS, "interface endpoints").floor == 6 * Decimal("0.01")
+    result = of({"network.endpoints": ["ecr.api", "ecr.dkr", "sts"]})
+    assert line(result, services.ENDPOINTS, "interface endpoints").floor == 6 * Decimal("0.01")
     assert "interface endpoints" not in unpriced(of({}))
 
 
@@ -78,15 +78,15 @@ def test_extended_support_costs_from_its_first_day(support: str, today: date, ho
     assert line(of({"cluster.supportType": support}, today), services.EKS, "control plane").floor == Decimal(hourly)
 
 
-def test_every_key_of_the_program_is_paid_for() -> None:
+def test_every_kms_key_of_the_program_is_billed() -> None:
     quiet = {"network.flowLogs": {"enabled": False}}
     assert line(of(quiet), services.KMS, "keys").maximum == 2
-    told = {**quiet, "notifications.emails": ["ml@example.com"]}
-    assert line(of(told), services.KMS, "keys").maximum == 3
-    assert line(of(told), services.KMS, "rotated keys").maximum == 6
+    notified = {**quiet, "notifications.emails": ["ml@example.com"]}
+    assert line(of(notified), services.KMS, "keys").maximum == 3
+    assert line(of(notified), services.KMS, "rotated keys").maximum == 6
 
 
-def test_backups_of_shared_files_are_paid_for_where_they_are_made() -> None:
+def test_backups_of_shared_files_are_billed_if_enabled() -> None:
     use = {"cost.usage.efs": {"standardGib": 90, "infrequentGib": 10}}
     kept = line(of({"storage.efs": {}, **use}), services.BACKUP, "of shared files")
     assert kept.amounts.month.expected.quantize(Decimal("0.01")) == Decimal("5.00")
@@ -95,57 +95,57 @@ def test_backups_of_shared_files_are_paid_for_where_they_are_made() -> None:
 
 def test_a_capacity_block_is_unpriced_until_its_price_is_declared() -> None:
     reserved = {"market": "reserved", "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"}}
-    found = of({"pools.h100.capacity": reserved})
-    assert "pool h100: 2 nodes of a Capacity Block: paid in advance" in unpriced(found)
+    result = of({"pools.h100.capacity": reserved})
+    assert "pool h100: 2 nodes of a Capacity Block: paid in advance" in unpriced(result)
     declared = {"nodes": 1, "usdPerNodeHour": 31.46}
     paid = line(of({"pools.h100.capacity": reserved, "cost.usage.pools.h100": declared}), services.EC2, "nodes", "h100")
-    # Both nodes are paid for, whether they run or not.
+    # Both nodes are billed, whether they run or not.
     assert paid.floor == paid.expected == paid.ceiling == Decimal("62.92")
     assert "stack file" in paid.source.text
 
 
-def test_a_reservation_is_billed_for_what_runs_and_the_rest_is_named() -> None:
+def test_a_reservation_is_billed_for_running_nodes_and_the_rest_is_unpriced() -> None:
     odcr = {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}
-    found = of({"pools.h100.capacity": odcr})
-    assert line(found, services.EC2, "nodes", "h100").ceiling == 2 * usd("p5.48xlarge")
-    assert "pool h100: reserved nodes that do not run" in unpriced(found)
+    result = of({"pools.h100.capacity": odcr})
+    assert line(result, services.EC2, "nodes", "h100").ceiling == 2 * usd("p5.48xlarge")
+    assert "pool h100: reserved nodes that do not run" in unpriced(result)
 
 
-def test_a_type_without_a_price_is_named_and_promises_no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_type_without_a_price_is_unpriced_and_has_no_floor(monkeypatch: pytest.MonkeyPatch) -> None:
     kind = instances.get("m7a.large")
     unknown = type(kind)(**{**vars(kind), "usd_per_hour": None})
     monkeypatch.setattr(instances, "ALL", {**instances.ALL, "m7a.large": unknown})
-    found = of({})
-    assert "pool system: up to 3 nodes of m7a.large" in unpriced(found)
-    assert line(found, services.EC2, "nodes", "system").floor == 0
+    result = of({})
+    assert "pool system: up to 3 nodes of m7a.large" in unpriced(result)
+    assert line(result, services.EC2, "nodes", "system").floor == 0
 
 
-def test_a_standby_costs_as_much_again_and_storage_may_grow() -> None:
+def test_a_standby_doubles_the_price_and_storage_may_grow() -> None:
     small: dict[str, Any] = {"allocatedStorage": 20, "maxAllocatedStorage": 100}
     for standby, copies in ((False, 1), (True, 2)):
-        found = of({"addons.mlflow": {"database": {**small, "multiAz": standby}}})
-        assert line(found, services.RDS, "database mlflow").floor == copies * Decimal("0.065")
-        storage = line(found, services.RDS, "storage of database mlflow").amounts.month
+        result = of({"addons.mlflow": {"database": {**small, "multiAz": standby}}})
+        assert line(result, services.RDS, "database mlflow").floor == copies * Decimal("0.065")
+        storage = line(result, services.RDS, "storage of database mlflow").amounts.month
         assert storage.floor.quantize(Decimal("0.01")) == copies * 20 * Decimal("0.115")
         assert storage.ceiling.quantize(Decimal("0.01")) == copies * 100 * Decimal("0.115")
 
 
 def test_a_load_balancer_costs_its_hours_its_units_and_its_addresses() -> None:
-    found = of(
+    result = of(
         {"cost.usage.loadBalancers": {"models": {"capacityUnits": 4, "public": True}, "tcp": {"kind": "network"}}}
     )
-    hourly = found.by_service()[services.BALANCERS]
+    hourly = result.by_service()[services.BALANCERS]
     assert hourly.expected == Decimal("0.0225") * 2 + 4 * Decimal("0.008") + Decimal("0.006")
     assert hourly.floor == 0
-    assert line(found, services.ADDRESSES, "of load balancer models").expected == 2 * Decimal("0.005")
+    assert line(result, services.ADDRESSES, "of load balancer models").expected == 2 * Decimal("0.005")
 
 
 def test_data_between_zones_is_billed_at_both_ends() -> None:
-    found = of({"cost.usage.transfer": {"betweenZonesGib": 1000}})
-    assert line(found, services.TRANSFER, "between zones").amounts.month.expected.quantize(Decimal("0.01")) == 20
+    result = of({"cost.usage.transfer": {"betweenZonesGib": 1000}})
+    assert line(result, services.TRANSFER, "between zones").amounts.month.expected.quantize(Decimal("0.01")) == 20
 
 
-def test_what_depends_on_use_is_named_only_where_it_can_occur() -> None:
+def test_billing_by_use_is_listed_only_where_it_can_occur() -> None:
     quiet = of(
         {
             "network.nat": "none",
@@ -160,13 +160,13 @@ def test_what_depends_on_use_is_named_only_where_it_can_occur() -> None:
     assert "by use: 0.40 USD for 1,000,000 requests" in unpriced(of({}))
 
 
-def test_a_price_that_the_catalog_lacks_is_an_item_without_one_and_not_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_item_without_a_price_in_the_catalog_is_unpriced(monkeypatch: pytest.MonkeyPatch) -> None:
     without = {name: price for name, price in prices.PRICES.items() if name != "fsx-lustre-scratch-2"}
     book = type(prices.HERE)(**{**vars(prices.HERE), "prices": without})
     monkeypatch.setattr(prices, "book", lambda _: book)
-    found = of({"storage.lustre": {"deploymentType": "SCRATCH_2"}})
-    assert "FSx: Lustre file system" in unpriced(found)
-    assert not [one for one in found.lines if one.service == services.FSX]
+    result = of({"storage.lustre": {"deploymentType": "SCRATCH_2"}})
+    assert "FSx: Lustre file system" in unpriced(result)
+    assert not [one for one in result.lines if one.service == services.FSX]
 
 
 def test_an_estimate_is_the_same_twice() -> None:
@@ -174,9 +174,9 @@ def test_an_estimate_is_the_same_twice() -> None:
 
 
 def test_sums_by_group_add_up_to_the_whole() -> None:
-    found: Estimate = of({"teams": TEAMS})
-    whole = found.amounts
-    for groups in (found.by_service(), found.by_pool(), found.by_team()):
+    result: Estimate = of({"teams": TEAMS})
+    whole = result.amounts
+    for groups in (result.by_service(), result.by_pool(), result.by_team()):
         for name in ("floor", "expected", "ceiling"):
             total = sum((getattr(amounts, name) for amounts in groups.values()), Decimal(0))
             assert abs(total - getattr(whole, name)) < Decimal("1e-15")
@@ -199,13 +199,13 @@ TEAMS: dict[str, Any] = {
 }
 
 
-def test_a_pool_falls_on_teams_by_their_nominal_shares_and_the_rest_on_the_platform() -> None:
-    found = of({"teams": TEAMS})
-    nodes: Line = line(found, services.EC2, "nodes", "l4")
+def test_a_pool_is_allocated_to_teams_by_nominal_quota_and_the_rest_to_the_platform() -> None:
+    result = of({"teams": TEAMS})
+    nodes: Line = line(result, services.EC2, "nodes", "l4")
     assert dict(nodes.shares) == {"vision": pytest.approx(2 / 3), "language": pytest.approx(1 / 3)}
-    assert line(found, services.EC2, "nodes", "cpu").team == "language"
-    assert line(found, services.EC2, "nodes", "system").shares == ()
+    assert line(result, services.EC2, "nodes", "cpu").team == "language"
+    assert line(result, services.EC2, "nodes", "system").shares == ()
     assert nodes.team is None
-    pools = found.by_pool()
+    pools = result.by_pool()
     vision = pools["l4"].ceiling * 2 / 3
-    assert abs(found.by_team()["vision"].ceiling - vision) < Decimal("1e-9")
+    assert abs(result.by_team()["vision"].ceiling - vision) < Decimal("1e-9")

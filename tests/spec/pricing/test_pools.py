@@ -1,4 +1,4 @@
-"""Nodes of pools: types, markets, volumes, hours."""
+"""Cost of pools: types, markets, volumes, hours."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def of(changes: dict[str, Any]) -> Estimate:
     return estimate(loaded(changes).platform, TODAY)
 
 
-def test_a_pool_of_several_types_runs_between_its_cheapest_and_its_dearest() -> None:
+def test_a_pool_of_several_types_costs_from_its_lowest_to_its_highest_price() -> None:
     one = line(of({}), services.EC2, "nodes", "system")
     prices_of = [usd(name) for name in ("m7i.large", "m6i.large", "m7a.large")]
     assert (one.floor, one.ceiling) == (2 * min(prices_of), 3 * max(prices_of))
 
 
-def test_a_managed_pool_is_expected_on_its_first_type_and_karpenters_on_its_cheapest() -> None:
+def test_a_managed_pool_is_expected_on_its_first_type_and_karpenters_on_its_lowest_priced() -> None:
     assert line(of({}), services.EC2, "nodes", "system").usual == usd("m7i.large") > usd("m6i.large")
     assert line(of({}), services.EC2, "nodes", "cpu").usual == usd("m7i.xlarge")
     declared = {"cost.usage.pools.cpu": {"nodes": 1, "instanceType": "m7i.2xlarge"}}
@@ -53,22 +53,22 @@ def test_a_declared_discount_is_the_expected_one_and_widens_the_range(percent: i
     assert one.low <= one.usual <= one.high
 
 
-def test_volumes_are_billed_above_what_gp3_has_for_nothing() -> None:
-    found = of({"pools.system.disk": {"sizeGib": 100, "iops": 4000, "throughputMibps": 225}})
+def test_volumes_are_billed_beyond_what_gp3_includes() -> None:
+    result = of({"pools.system.disk": {"sizeGib": 100, "iops": 4000, "throughputMibps": 225}})
     wanted = {
         "volumes of nodes": 2 * 100 * Decimal("0.08"),
         "IOPS above 3000": 2 * 1000 * Decimal("0.005"),
         "throughput above 125 MiB/s": 2 * 100 * Decimal("0.04"),
     }
     for item, monthly in wanted.items():
-        assert (line(found, services.EBS, item, "system").floor * MONTH).quantize(CENT) == monthly.quantize(CENT)
+        assert (line(result, services.EBS, item, "system").floor * MONTH).quantize(CENT) == monthly.quantize(CENT)
 
 
 def test_machines_with_gpus_have_detailed_monitoring_and_others_not() -> None:
-    found = of({})
-    one = line(found, services.CLOUDWATCH, "detailed monitoring of nodes", "l4")
+    result = of({})
+    one = line(result, services.CLOUDWATCH, "detailed monitoring of nodes", "l4")
     assert (one.ceiling * MONTH).quantize(CENT) == 8 * 7 * Decimal("0.30")
-    assert {each.pool for each in found.lines if each.service == services.CLOUDWATCH} == {"a100", "h100", "l4"}
+    assert {each.pool for each in result.lines if each.service == services.CLOUDWATCH} == {"a100", "h100", "l4"}
 
 
 def test_use_is_nodes_by_hours_of_a_week() -> None:
@@ -79,7 +79,7 @@ def test_use_is_nodes_by_hours_of_a_week() -> None:
     assert one.maximum == 8
 
 
-def test_a_pool_without_declared_use_is_expected_at_its_minimum_and_says_so() -> None:
+def test_a_pool_without_declared_use_is_expected_at_its_minimum_and_noted() -> None:
     one = line(of({}), services.EC2, "nodes", "cpu")
     assert one.typical == one.minimum
     assert "no use declared" in one.note
@@ -95,7 +95,7 @@ WORK = {
 }
 
 
-def test_a_schedule_takes_its_hours_from_floor_and_expectation_and_not_from_the_ceiling() -> None:
+def test_a_schedule_lowers_floor_and_expected_cost_but_not_the_ceiling() -> None:
     one = line(of({"pools.work": WORK, "cost.schedules": {"nights": NIGHTS}}), services.EC2, "nodes", "work")
     # From 8 to 20 on five days: 60 of 168 hours.
     assert one.minimum == one.typical == 2 * Decimal(60) / Decimal(168)
@@ -113,12 +113,12 @@ def test_a_schedule_takes_its_hours_from_floor_and_expectation_and_not_from_the_
     ],
 )
 def test_hours_between_start_and_stop(stop: str, start: str, share: Fraction) -> None:
-    found = share_on("work", {"nights": Schedule(stop=stop, start=start, pools=("work",))})
-    assert abs(found - share) < Fraction(1, 1000)
+    result = share_on("work", {"nights": Schedule(stop=stop, start=start, pools=("work",))})
+    assert abs(result - share) < Fraction(1, 1000)
     assert share_on("other", {"nights": Schedule(stop=stop, start=start, pools=("work",))}) == 1
 
 
-def test_use_never_passes_the_hours_that_a_schedule_leaves() -> None:
+def test_use_never_exceeds_the_hours_that_a_schedule_leaves() -> None:
     always = PoolUse(nodes=4)
     assert average(2, always, Fraction(1, 2)) == 2
     assert average(2, always, Fraction(1)) == 4

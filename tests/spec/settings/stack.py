@@ -1,4 +1,4 @@
-"""A valid stack to spoil, and the means to do it."""
+"""A valid stack, and functions that change it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Final
 from spec.settings import ConfigurationError, Loaded, Problem, load
 
 TODAY: Final = date(2026, 11, 21)
-"""Day on which the tests load; what is supported changes with the day."""
+"""Date for which the tests load settings: supported versions depend on it."""
 STACK: Final = "test"
 DELETE: Final = object()
-"""As a value: the key is taken away."""
+"""As a value: remove the key."""
 
 BASE: Final[dict[str, Any]] = {
     "environment": {"name": STACK, "owner": "ml-platform", "costCenter": "research"},
@@ -44,7 +44,7 @@ BASE: Final[dict[str, Any]] = {
 
 
 def changed(changes: dict[str, Any]) -> dict[str, Any]:
-    """The base with values at dotted paths replaced, added or (`DELETE`) taken away."""
+    """The base with values at dotted paths replaced, added or (`DELETE`) removed."""
     data = deepcopy(BASE)
     for path, value in changes.items():
         *above, last = path.split(".")
@@ -63,7 +63,7 @@ def loaded(changes: dict[str, Any], *, stack: str = STACK) -> Loaded:
 
 
 def problems(data: object, *, stack: str = STACK) -> tuple[Problem, ...]:
-    """What is wrong with the settings; nothing where they load."""
+    """Problems of the settings; empty if they load."""
     try:
         load(data, stack=stack, today=TODAY)
     except ConfigurationError as error:

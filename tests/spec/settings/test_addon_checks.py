@@ -1,4 +1,4 @@
-"""What add-ons need of one another, told in the words of the stack file."""
+"""Requirements between add-ons are reported with paths and keys of the stack file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spec.settings.problems import Problem
 from tests.spec.settings.stack import changed, problems
 
 
-def found(**addons: Any) -> list[Problem]:
+def addon_problems(**addons: Any) -> list[Problem]:
     return [each for each in problems(changed({"addons": addons})) if each.path.startswith("addons")]
 
 
@@ -38,14 +38,14 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         "addons.trainingOperator.kinds.0",
         "PyTorchJob",
     ),
-    "an operator of nothing": ({"trainingOperator": {"kinds": []}}, "addons.trainingOperator.kinds", "like PyTorchJob"),
-    "a time that nobody counts": (
+    "an operator of no kind": ({"trainingOperator": {"kinds": []}}, "addons.trainingOperator.kinds", "like PyTorchJob"),
+    "a timeout without a manager": (
         {"kueue": {"workerLostTimeoutMinutes": 5}},
         "addons.kueue.workerLostTimeoutMinutes",
         "multiKueue: manager",
     ),
     "no replica": ({"kueue": {"replicas": 0}}, "addons.kueue.replicas", "1"),
-    "a domain that is none": (
+    "an invalid domain": (
         {"certManager": {}, "kserve": {"ingress": "none", "ingressDomain": "models"}},
         "addons.kserve.ingressDomain",
         "models.example.com",
@@ -59,16 +59,16 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_it_is_told_where_and_what_to_do(name: str) -> None:
+def test_a_missing_requirement_is_reported_with_path_and_fix(name: str) -> None:
     addons, path, fix = CASES[name]
-    (problem,) = found(**addons)
+    (problem,) = addon_problems(**addons)
     assert problem.path == path
     assert fix in f"{problem.rule} {problem.fix}", problem
 
 
-def test_all_that_may_stand_together_does() -> None:
+def test_compatible_add_ons_have_no_problem() -> None:
     assert (
-        found(
+        addon_problems(
             certManager={},
             loadBalancerController={},
             gatewayApi={},
@@ -84,11 +84,11 @@ def test_storage_of_a_database_that_can_grow_by_exactly_a_tenth_is_enough() -> N
         {"allocatedStorage": 20, "maxAllocatedStorage": 22},
         {"allocatedStorage": 59578, "maxAllocatedStorage": 65536},
     )
-    assert [found(mlflow={"database": size}) for size in sizes] == [[], []]
+    assert [addon_problems(mlflow={"database": size}) for size in sizes] == [[], []]
 
 
 @pytest.mark.parametrize(("artifacts", "workflows", "refused"), [(13, 14, True), (14, 14, False), (None, 365, False)])
-def test_artifacts_stay_as_long_as_the_workflows_that_show_them(
+def test_artifacts_must_be_kept_as_long_as_finished_workflows(
     artifacts: int | None, workflows: int, refused: bool
 ) -> None:
     settings = {"storage.buckets": {"artifactDays": artifacts}, "addons.argoWorkflows": {"keepDays": workflows}}
@@ -97,5 +97,5 @@ def test_artifacts_stay_as_long_as_the_workflows_that_show_them(
     assert all("Use 14 or more" in each.fix and "14 days" in each.rule for each in wrong)
 
 
-def test_without_workflows_artifacts_may_go_at_once() -> None:
+def test_without_workflows_artifacts_may_expire_at_once() -> None:
     assert problems(changed({"storage.buckets": {"artifactDays": 1}})) == ()

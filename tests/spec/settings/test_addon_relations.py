@@ -1,4 +1,4 @@
-"""Add-ons in a stack file that need each other, or can't stand together."""
+"""Add-ons in a stack file that require or exclude each other."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from spec.settings.problems import Problem
 
 
 class Base(AddonSettings):
-    """Stands alone."""
+    """Has no relations."""
 
 
 class Needing(AddonSettings):
-    """Needs the base."""
+    """Requires the base."""
 
     requires: ClassVar[tuple[type[AddonSettings], ...]] = (Base,)
 
 
 class Rival(AddonSettings):
-    """Does the work of the base."""
+    """Excludes the base."""
 
     excludes: ClassVar[tuple[type[AddonSettings], ...]] = (Base,)
 
@@ -42,26 +42,26 @@ def problems(monkeypatch: pytest.MonkeyPatch, text: str) -> list[Problem]:
     return list(relations(Context("test", date(2026, 9, 1), {}, {}), Some.model_validate_json(text)))
 
 
-def test_what_is_complete_has_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_satisfied_requirements_have_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     assert problems(monkeypatch, '{"needing": {}, "theBase": {}}') == []
 
 
 def test_a_missing_requirement_names_both_by_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    (found,) = problems(monkeypatch, '{"needing": {}}')
-    assert (found.path, found.rule) == ("addons.needing", "needing needs theBase")
-    assert found.fix == "Add `theBase: {}` to addons, or leave needing out."
+    (problem,) = problems(monkeypatch, '{"needing": {}}')
+    assert (problem.path, problem.rule) == ("addons.needing", "needing needs theBase")
+    assert problem.fix == "Add `theBase: {}` to addons, or remove needing."
 
 
 def test_a_conflict_names_both_by_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    (found,) = problems(monkeypatch, '{"rival": {}, "theBase": {}}')
-    assert (found.path, found.rule, found.value) == (
+    (problem,) = problems(monkeypatch, '{"rival": {}, "theBase": {}}')
+    assert (problem.path, problem.rule, problem.value) == (
         "addons.rival",
         "rival and theBase exclude each other",
         "theBase",
     )
 
 
-def test_every_relation_of_the_true_add_ons_has_a_key() -> None:
+def test_every_relation_of_the_real_add_ons_has_a_key() -> None:
     for settings in AddonSettings.__subclasses__():
         if settings.__module__.startswith("spec.settings.addons"):
             for other in (*settings.requires, *settings.follows, *settings.excludes):

@@ -1,4 +1,4 @@
-"""What is said of budgets without refusing them, and what schedules may say."""
+"""Warnings about budgets, and valid schedules."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ import pytest
 from tests.spec.settings.bad.teams import team
 from tests.spec.settings.stack import loaded
 
-TOLD = {"notifications": {"emails": ["ml@example.com"]}}
+NOTIFIED = {"notifications": {"emails": ["ml@example.com"]}}
 
 
 def warned(**changes: object) -> list[str]:
-    """Paths of the warnings about money."""
-    found = loaded({key.replace("__", "."): value for key, value in changes.items()}).warnings
-    return [problem.path for problem in found if "udget" in problem.path]
+    """Paths of the warnings about budgets."""
+    warnings = loaded({key.replace("__", "."): value for key, value in changes.items()}).warnings
+    return [problem.path for problem in warnings if "udget" in problem.path]
 
 
-def test_a_team_budget_that_nobody_hears_of_is_warned_of() -> None:
+def test_a_team_budget_without_recipient_is_a_warning() -> None:
     assert warned(teams__vision=team(budgetUsd=10)) == ["teams.vision.budgetUsd"]
-    assert warned(teams__vision=team(budgetUsd=10), **TOLD) == []
+    assert warned(teams__vision=team(budgetUsd=10), **NOTIFIED) == []
 
 
-def test_teams_that_may_spend_more_than_the_environment_are_warned_of() -> None:
-    assert warned(teams__vision=team(budgetUsd=101), cost__monthlyBudgetUsd=100, **TOLD) == ["cost.monthlyBudgetUsd"]
-    assert warned(teams__vision=team(budgetUsd=100), cost__monthlyBudgetUsd=100, **TOLD) == []
+def test_team_budgets_above_the_environments_are_a_warning() -> None:
+    assert warned(teams__vision=team(budgetUsd=101), cost__monthlyBudgetUsd=100, **NOTIFIED) == [
+        "cost.monthlyBudgetUsd"
+    ]
+    assert warned(teams__vision=team(budgetUsd=100), cost__monthlyBudgetUsd=100, **NOTIFIED) == []
 
 
 @pytest.mark.parametrize(
@@ -31,5 +33,5 @@ def test_teams_that_may_spend_more_than_the_environment_are_warned_of() -> None:
 )
 def test_schedules_that_both_auto_scaling_and_kubernetes_take(expression: str) -> None:
     nights = {"stop": expression, "start": "0 7 * * 1", "timezone": "Europe/Paris", "pools": ["h100"]}
-    found = loaded({"cost.schedules": {"nights": nights}})
-    assert found.platform.cost.schedules["nights"].stop == expression
+    platform = loaded({"cost.schedules": {"nights": nights}}).platform
+    assert platform.cost.schedules["nights"].stop == expression

@@ -1,4 +1,4 @@
-"""Reading a stack file: what could mislead a reader or hang a machine is refused, with its place in the file."""
+"""Reading a stack file: content that could mislead a reader or hang a machine is refused, with its position."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ def test_files_of_all_common_editors_are_read(tmp_path: Path, content: bytes) ->
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (GOOD + "config:\n  x: 1\n", "the key 'config' stands twice"),
-        (GOOD.replace("  slipway", "  a: {b: 1, b: 2}\n  slipway", 1), "the key 'b' stands twice"),
-        (GOOD.replace("  slipway", "  a: {1: x, '1': y}\n  slipway", 1), "the key '1' stands twice"),
+        (GOOD + "config:\n  x: 1\n", "the key 'config' is set twice"),
+        (GOOD.replace("  slipway", "  a: {b: 1, b: 2}\n  slipway", 1), "the key 'b' is set twice"),
+        (GOOD.replace("  slipway", "  a: {1: x, '1': y}\n  slipway", 1), "the key '1' is set twice"),
         (BOMB, "anchors and aliases are not allowed"),
         ("config: &c {}\n", "anchors and aliases are not allowed"),
-        ("config:\n  <<: {a: 1}\n", "no merge key"),
+        ("config:\n  <<: {a: 1}\n", "merge keys are not supported"),
         ("config:\n  ? [a, b]\n  : 1\n", "a key must be text"),
         ("config:\n  ? {a: b}\n  : 1\n", "a key must be text"),
         ("config: !!python/object/apply:os.system [id]\n", "could not determine a constructor"),
         ("config: [\n", "must be plain YAML"),
         ("\tconfig: {}\n", "must be plain YAML"),
-        ("config: {a: 2026-13-45}\n", "none of its kind"),
-        ("config: {a: !!bool maybe}\n", "none of its kind"),
-        ("config: {a: !!timestamp soon}\n", "none of its kind"),
-        ("config: {a: %s}\n" % ("9" * 5000), "none of its kind"),
+        ("config: {a: 2026-13-45}\n", "does not match its YAML type"),
+        ("config: {a: !!bool maybe}\n", "does not match its YAML type"),
+        ("config: {a: !!timestamp soon}\n", "does not match its YAML type"),
+        ("config: {a: %s}\n" % ("9" * 5000), "does not match its YAML type"),
         ("config: " + "[" * 100 + "]" * 100, "at most 32 levels"),
         ("[" * 120_000 + "]" * 120_000, "must be plain YAML"),
         ("- " * 120_000 + "x", "at most 32 levels"),
@@ -74,9 +74,9 @@ def test_files_of_all_common_editors_are_read(tmp_path: Path, content: bytes) ->
         ("", "with the key `config`"),
         ("- config\n", "with the key `config`"),
         ("config: 3\n", "with the key `config`"),
-        ("config: {}\n", "settings must be given"),
+        ("config: {}\n", "settings are required"),
         ("config: {slipway:platform: 3}\n", "must be a map"),
-        ("config: {slipway:platfrom: {}}\n", "settings must be given"),
+        ("config: {slipway:platfrom: {}}\n", "settings are required"),
     ],
 )
 def test_a_file_that_is_not_plain_is_refused(tmp_path: Path, content: str | bytes, words: str) -> None:
@@ -94,10 +94,10 @@ def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
     assert "at most 262144 bytes (given: 10000000)" in refused(tmp_path)
 
 
-def test_a_stack_without_a_file_is_told_which_there_are(tmp_path: Path) -> None:
+def test_a_stack_without_a_file_is_refused_with_the_available_ones(tmp_path: Path) -> None:
     write(tmp_path, GOOD, "dev")
     write(tmp_path, GOOD, "prod")
-    assert refused(tmp_path).endswith("There are: dev, prod.")
+    assert refused(tmp_path).endswith("Available stacks: dev, prod.")
     assert stacks_in(tmp_path) == ["dev", "prod"]
 
 
@@ -107,22 +107,22 @@ def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stack", ["../test", "/etc/passwd", "a/b", "", "a\x00b", "x" * 300, "tést", "a b"])
-def test_a_stacks_name_is_no_path(tmp_path: Path, stack: str) -> None:
+def test_a_stack_name_can_not_be_a_path(tmp_path: Path, stack: str) -> None:
     (tmp_path / "stacks").mkdir()
     write(tmp_path, GOOD)
-    assert "a file of the stacks folder" in refused(tmp_path / "stacks", stack)
+    assert "a file in the stacks folder" in refused(tmp_path / "stacks", stack)
 
 
 def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "stacks").mkdir()
     write(tmp_path, GOOD, "elsewhere")
     (tmp_path / "stacks" / "Pulumi.test.yaml").symlink_to(tmp_path / "Pulumi.elsewhere.yaml")
-    assert "a file of the stacks folder" in refused(tmp_path / "stacks")
+    assert "a file in the stacks folder" in refused(tmp_path / "stacks")
 
 
 def test_a_file_of_another_stack_is_refused(tmp_path: Path) -> None:
     write(tmp_path, GOOD, "prod")
-    assert "environment.name: the environment's name must be the stack's, `prod`" in refused(tmp_path, "prod")
+    assert "environment.name: the environment's name must be the stack's name, `prod`" in refused(tmp_path, "prod")
 
 
 def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Whatever is given, loading gives settings or a report, and never a traceback."""
+"""For any input, loading returns settings or a report, and never a traceback."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def paths(value: Any, above: str = "") -> list[str]:
 
 
 def spellings(model: Any) -> set[str]:
-    found: set[str] = set()
+    keys_of_models: set[str] = set()
     for definition in model.model_json_schema()["$defs"].values():
-        found |= set(definition.get("properties", ()))
-    return found
+        keys_of_models |= set(definition.get("properties", ()))
+    return keys_of_models
 
 
 VALIDATOR = jsonschema.Draft202012Validator(schema.generate())
@@ -78,11 +78,11 @@ def test_a_valid_stack_with_any_values_in_it_gives_settings_or_a_report(changes:
     try:
         data = changed(changes)
     except (TypeError, KeyError, AttributeError):
-        return  # one change took away what another was to change
+        return  # one change removed the parent of another
     if isinstance(outcome(data), Loaded):
         document = {"config": {"slipway:platform": plain_map(data)}}
         assert [error.message for error in VALIDATOR.iter_errors(document)] == [], (
-            "an editor would underline what loads"
+            "an editor would reject a file that loads"
         )
 
 
@@ -108,7 +108,7 @@ def test_odd_values_anywhere_are_reported(path: str) -> None:
         assert isinstance(outcome(changed({path: value})), ConfigurationError) or isinstance(value, date), repr(value)
 
 
-def test_depth_without_end_is_reported() -> None:
+def test_excessive_nesting_is_reported() -> None:
     deep: Any = "x"
     for _ in range(100_000):
         deep = [deep]

@@ -22,7 +22,7 @@ def page() -> str:
 
 def rows(text: str) -> dict[str, list[str]]:
     """Cells of each setting's row, by its path."""
-    found = {}
+    cells_by_path = {}
     path = ""
     for line in text.splitlines():
         if line.startswith("## "):
@@ -30,12 +30,12 @@ def rows(text: str) -> dict[str, list[str]]:
         elif line.startswith("| ") and "`" in line.split("|")[1]:
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
             key = cells[0].partition("`")[2].partition("`")[0]
-            found[f"{path}.{key}".lstrip(".")] = cells[1:]
-    return found
+            cells_by_path[f"{path}.{key}".lstrip(".")] = cells[1:]
+    return cells_by_path
 
 
 def keys(name: str, definitions: dict[str, Any]) -> Iterator[str]:
-    """Keys of a model and of all that it holds."""
+    """Keys of a model and of all models inside it."""
     yield from definitions[name]["properties"]
     for part in str(definitions[name]).split("'#/$defs/")[1:]:
         below = part.partition("'")[0]
@@ -52,7 +52,7 @@ def test_every_setting_is_on_the_page() -> None:
     assert {path.rpartition(".")[2] for path in rows(page())} == set(keys("Platform", definitions))
 
 
-def test_no_setting_is_without_a_meaning() -> None:
+def test_every_setting_has_a_meaning() -> None:
     assert [path for path, cells in rows(page()).items() if not cells[2]] == []
 
 
@@ -62,7 +62,7 @@ def test_no_setting_is_without_a_meaning() -> None:
         ("environment.name", "text", "*required*"),
         ("pools.NAME.max", "whole number, from 1 to 1,000", "*the preset's*"),
         ("pools.NAME.mig", "settings", "*none*"),
-        ("pools.NAME.instanceTypes", "list: one of the schema's list", "*the preset's*"),
+        ("pools.NAME.instanceTypes", "list: a value listed in schema.json", "*the preset's*"),
         ("network.nat", "`single`, `per-zone`, `none`", "`single`"),
         ("network.peers", "map: network", ""),
         ("teams.NAME.retired", "true, false", "`false`"),
@@ -70,7 +70,7 @@ def test_no_setting_is_without_a_meaning() -> None:
         ("cost.limits.premium.NAME.until", "date", "*required*"),
     ],
 )
-def test_what_a_setting_takes_and_has_is_told(path: str, value: str, default: str) -> None:
+def test_values_and_defaults_of_a_setting_are_listed(path: str, value: str, default: str) -> None:
     assert rows(page())[path][:2] == [value, default]
 
 

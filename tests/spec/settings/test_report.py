@@ -1,4 +1,4 @@
-"""One report: all mistakes at once, each with its own line, and no secret in it."""
+"""One report: all mistakes at once, each on its own line, and no secret."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ def test_mistakes_of_all_parts_are_in_one_report() -> None:
     ]
 
 
-def test_a_line_has_path_rule_value_and_mend() -> None:
+def test_a_line_has_path_rule_value_and_fix() -> None:
     assert report({"pools.system.min": 4}).splitlines()[1] == (
         "  - pools.system.min: min must be at most max (3) (given: 4). Use 3 or less, or raise max."
     )
 
 
-def test_a_wrong_pool_hides_no_mistake_of_another() -> None:
+def test_an_invalid_pool_hides_no_problem_of_another() -> None:
     found = problems(changed({"pools.cpu.max": 0, "pools.l4.instanceTypes": ["g6.xlarge"], "pools.h100.min": 9}))
     assert [problem.path for problem in found] == ["pools.cpu.max", "pools.h100.min", "pools.l4.instanceTypes"]
 
 
-def test_a_wrong_part_causes_no_mistakes_elsewhere() -> None:
+def test_an_invalid_part_causes_no_problems_elsewhere() -> None:
     found = problems(changed({"network.cidr": "not a range", "account.region": 3}))
     assert [problem.path for problem in found] == ["account.region", "network.cidr"]
 
 
 @pytest.mark.parametrize("stack", NAMES)
-def test_a_wrong_entry_causes_no_mistakes_where_it_is_referred_to(stack: str) -> None:
+def test_an_invalid_entry_causes_no_problems_where_it_is_referred_to(stack: str) -> None:
     settings: Any = read_stack(stack, FOLDER)
     for collection in ("pools", "teams"):
         for name, entry in settings[collection].items():
@@ -68,7 +68,7 @@ def test_a_wrong_entry_causes_no_mistakes_where_it_is_referred_to(stack: str) ->
             assert [problem.path for problem in found] == [f"{collection}.{name}.nonsense"]
 
 
-def test_the_system_pool_is_not_missed_while_it_is_wrong() -> None:
+def test_an_invalid_system_pool_is_not_reported_as_missing() -> None:
     found = problems(changed({"pools.system.max": "3"}))
     assert [problem.path for problem in found] == ["pools.system.max"]
 
@@ -84,7 +84,7 @@ def test_the_system_pool_is_not_missed_while_it_is_wrong() -> None:
 )
 def test_a_secret_is_not_repeated_whatever_else_is_wrong_with_it(path: str, secret: object) -> None:
     text = report({path: secret})
-    assert "revoked" in text
+    assert "Revoke it" in text
     assert (secret[0] if isinstance(secret, list) else str(secret)[:20]) not in text
 
 
@@ -92,7 +92,7 @@ def test_a_long_value_is_shortened() -> None:
     assert max(len(line) for line in report({"environment.owner": "é" * 5000}).splitlines()) < 300
 
 
-def test_a_value_of_several_shapes_is_one_mistake_that_names_them() -> None:
+def test_a_value_of_several_shapes_is_one_problem_that_names_them() -> None:
     (problem,) = problems(changed({"pools.cpu.disruption.expireAfter": "sometimes"}))
     assert problem.path == "pools.cpu.disruption.expireAfter"
     assert "hours, minutes or seconds" in problem.rule
@@ -106,14 +106,14 @@ def test_settings_that_would_have_no_effect_are_refused() -> None:
     assert [problem.path for problem in found] == ["pools.cpu.update", "pools.system.disruption"]
 
 
-def test_ageing_versions_warn_and_do_not_stop() -> None:
+def test_versions_near_the_end_of_support_are_a_warning() -> None:
     warnings = loaded({"cluster.version": "1.34"}).warnings
     assert [problem.path for problem in warnings] == ["cluster.version"]
     assert "ends on 2026-12-02, in 11 days" in warnings[0].rule
-    assert warnings[0].fix == "Plan 1.35."
+    assert warnings[0].fix == "Plan the upgrade to 1.35."
 
 
-def test_loading_changes_nothing_of_what_it_is_given() -> None:
+def test_loading_does_not_change_its_input() -> None:
     data = changed({})
     load(data, stack="test", today=TODAY)
     assert data == BASE

@@ -1,4 +1,4 @@
-"""The committed schema is that of the models, takes the stacks that load, and refuses misspelt keys."""
+"""The committed schema is that of the models, accepts the stacks that load, and refuses misspelt keys."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_every_stack_file_names_the_schema_for_editors(stack: str) -> None:
     assert first == "# yaml-language-server: $schema=schema.json"
 
 
-def test_keys_that_pulumi_writes_are_taken() -> None:
+def test_keys_that_pulumi_writes_are_accepted() -> None:
     assert (
         errors(document(BASE, secretsprovider="awskms://alias/x", encryptedkey="AQ==", encryptionsalt="v1:x:y")) == []
     )
@@ -73,7 +73,7 @@ def test_keys_that_pulumi_writes_are_taken() -> None:
         document(changed({"pools.a100.mig.layout": "all-9g"})),
     ],
 )
-def test_what_an_editor_should_underline_is_refused(wrong: object) -> None:
+def test_the_schema_refuses_mistakes(wrong: object) -> None:
     assert errors(wrong)
 
 
@@ -91,17 +91,17 @@ def test_what_an_editor_should_underline_is_refused(wrong: object) -> None:
         },
     ],
 )
-def test_what_loads_is_not_underlined(changes: dict[str, Any]) -> None:
+def test_the_schema_accepts_what_loads(changes: dict[str, Any]) -> None:
     assert problems(changed(changes)) == ()
     assert errors(document(changed(changes))) == []
 
 
 @pytest.mark.parametrize("preset", sorted(PRESETS))
-def test_every_preset_is_completed(preset: str) -> None:
+def test_the_schema_accepts_every_preset(preset: str) -> None:
     assert errors(document(changed({"pools.extra": {"preset": preset}}))) == []
 
 
-def test_every_setting_says_what_it_is() -> None:
+def test_every_setting_has_a_description() -> None:
     missing = [
         f"{model}.{key}"
         for model, definition in schema.generate()["$defs"].items()
@@ -113,11 +113,11 @@ def test_every_setting_says_what_it_is() -> None:
 
 def test_titles_that_repeat_keys_are_left_out_and_field_names_are_in_the_files_spelling() -> None:
     text = schema.text()
-    assert "Publiccidrs" not in text
-    assert "public_cidrs" not in text
+    assert "Publicaccesscidrs" not in text
+    assert "public_access_cidrs" not in text
 
 
-def test_check_fails_for_a_stale_file_and_tells_the_command(
+def test_check_fails_for_a_stale_file_and_shows_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(schema, "FILE", tmp_path / "schema.json")

@@ -31,7 +31,7 @@ def run(directory: Path) -> tuple[float, subprocess.CompletedProcess[str]]:
         [sys.executable, "-c", PROGRAM, str(directory)], cwd=ROOT, capture_output=True, text=True, check=False
     )
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Processor time: waiting for a turn on a busy machine is not the loader's (`make bench` has the wall time).
+    # CPU time, which other processes of a busy machine do not change (`make bench` has the wall time).
     return ended.ru_utime + ended.ru_stime - started.ru_utime - started.ru_stime, done
 
 

@@ -1,4 +1,4 @@
-"""Errors of the models are told in words, for every rule that the models have."""
+"""Errors of the models are reported in words, for every rule that the models have."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from spec.settings import reference
+from spec.settings.patterns import EXPLANATIONS
 from spec.settings.platform import Platform
 from spec.settings.renamed import RENAMED
-from spec.settings.translate import PATTERNS, unknown
+from spec.settings.translate import unknown
 from tests.spec.settings.stack import changed, problems
 from tests.spec.settings.test_reference import rows
 
@@ -25,13 +26,13 @@ def patterns(node: Any) -> set[str]:
 
 
 def test_every_pattern_of_the_models_is_explained_and_no_other() -> None:
-    assert patterns(Platform.model_json_schema()) == set(PATTERNS)
+    assert patterns(Platform.model_json_schema()) == set(EXPLANATIONS)
 
 
 def test_examples_in_explanations_match_their_patterns() -> None:
     shown = {
         pattern: re.findall(r"(?:like|named like|quotes:) ([^,\n]+?)(?: or |\.$|$)", f"{rule} {fix}")
-        for pattern, (rule, fix) in PATTERNS.items()
+        for pattern, (rule, fix) in EXPLANATIONS.items()
     }
     examples = [(pattern, text.strip('"')) for pattern, texts in shown.items() for text in texts]
     assert len(examples) >= 8
@@ -39,10 +40,11 @@ def test_examples_in_explanations_match_their_patterns() -> None:
         assert re.fullmatch(pattern, text.split(", ")[0]), (pattern, text)
 
 
-def test_a_key_that_begins_like_a_known_one_is_meant_before_one_of_like_letters() -> None:
+def test_a_key_with_the_same_beginning_is_suggested_before_one_with_similar_letters() -> None:
     assert unknown("pools.x.ami", 1, ["min", "amiRelease"]).fix == "Did you mean `amiRelease`?"
     assert unknown("pools.x.netwrok", 1, ["network"]).fix == "Did you mean `network`?"
     assert unknown("pools.x.qqq", 1, ["b", "a"]).fix == "Remove it, or use one of a, b."
+    assert unknown("teams.x.namespaces.y.z.qqq", 1, []).fix == "Remove it."
 
 
 def old_and_new() -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Bad inputs that must be refused: what is wrong with the stack, where the report points, what it says."""
+"""Bad inputs that must be refused: the mistake, and the path, rule and fix of the report."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ ROWS: Final[tuple[Bad, ...]] = (
 )
 
 NOT_GIVEN: Final = {
-    4: "subnets are not in the file: spec.subnets cuts them out of the VPC's range",
-    5: "subnets are not in the file: spec.subnets cuts them out of the VPC's range",
-    16: "the file does not know the version that runs: a plan of an upgrade compares with the state",
-    17: "the file does not know the version that runs: a plan of an upgrade compares with the state",
+    4: "subnets are not in the file: spec.subnets computes them from the VPC's range",
+    5: "subnets are not in the file: spec.subnets computes them from the VPC's range",
+    16: "the running version is not in the file: the plan of an upgrade compares with the state",
+    17: "the running version is not in the file: the plan of an upgrade compares with the state",
     34: "no load balancer's name is in the file",
     36: "names of Helm releases are constants of the add-ons",
 }

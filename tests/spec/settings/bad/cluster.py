@@ -7,7 +7,7 @@ from typing import Final
 from tests.spec.settings.bad.row import Bad
 
 CLUSTER: Final = (
-    Bad(14, "unsupported version", {"cluster.version": "1.20"}, "cluster.version", "known here", "1.35"),
+    Bad(14, "unsupported version", {"cluster.version": "1.20"}, "cluster.version", "catalog must know", "1.35"),
     Bad(15, "version as a number", {"cluster.version": 1.3}, "cluster.version", "text", "in quotes"),
     Bad(
         19,
@@ -22,7 +22,7 @@ CLUSTER: Final = (
         "public endpoint for all",
         {"cluster.endpoint.publicAccessCidrs": ["0.0.0.0/0"]},
         "cluster.endpoint.publicAccessCidrs.0",
-        "open to the world",
+        "open to the internet",
         "offices",
     ),
     Bad(

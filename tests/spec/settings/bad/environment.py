@@ -18,8 +18,8 @@ ENVIRONMENT: Final = (
         "tag of AWS",
         {"environment.tags": {"aws:team": "x"}},
         "environment.tags.aws:team",
-        "belongs to AWS",
-        "differently",
+        "reserved for AWS",
+        "another key",
     ),
     Bad(
         38,
@@ -64,7 +64,7 @@ ENVIRONMENT: Final = (
         {"environment.tags": {"note": "AKIAABCDEFGHIJKLMNOP"}},
         "environment.tags.note",
         "AWS access key",
-        "revoked",
+        "Revoke it",
     ),
     Bad(
         63,
@@ -72,7 +72,14 @@ ENVIRONMENT: Final = (
         {"environment.owner": "hf_abcdefghijklmnopqrstuv"},
         "environment.owner",
         "Hugging Face",
-        "revoked",
+        "Revoke it",
     ),
-    Bad(63, "placeholder", {"environment.owner": "CHANGEME"}, "environment.owner", "placeholder", "real value"),
+    Bad(
+        63,
+        "placeholder",
+        {"environment.owner": "CHANGEME"},
+        "environment.owner",
+        "placeholder must be replaced",
+        "real value",
+    ),
 )

@@ -1,4 +1,4 @@
-"""Mistakes of GPUs, their network and how they are bought."""
+"""Mistakes of GPUs, their network and their purchase options."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ GPUS: Final = (
         "MIG on an L4",
         {"pools.l4.mig": {"layout": "all-balanced"}},
         "pools.l4.mig",
-        "able to do MIG",
+        "must support MIG",
         "time-slicing",
     ),
     Bad(44, "MIG without a GPU", {"pools.cpu.mig": {"layout": "all-balanced"}}, "pools.cpu.mig", "with GPUs", "Remove"),
@@ -76,7 +76,7 @@ GPUS: Final = (
     ),
     Bad(
         45,
-        "one pod a GPU is no sharing",
+        "sharing by one pod",
         {"pools.l4.sharing": {"mode": "mps", "replicas": 1}},
         "pools.l4.sharing.replicas",
         "at least 2",
@@ -92,7 +92,7 @@ GPUS: Final = (
     ),
     Bad(
         44,
-        "cut GPUs that nobody offers",
+        "partitioned GPUs without a device plugin",
         {"addons": {"efaDevicePlugin": {}}},
         "pools.a100.mig",
         "need the GPU Operator",
@@ -100,7 +100,7 @@ GPUS: Final = (
     ),
     Bad(
         45,
-        "shared GPUs that nobody offers",
+        "shared GPUs without a device plugin",
         {
             "addons": {"efaDevicePlugin": {}},
             "pools.a100.mig": DELETE,
@@ -140,7 +140,7 @@ GPUS: Final = (
             }
         },
         "pools.l4.efa",
-        "must have EFA",
+        "must support EFA",
         "efa: false",
     ),
     Bad(
@@ -157,7 +157,7 @@ GPUS: Final = (
         "capacity block without its id",
         {"pools.h100.capacity": {"market": "reserved", "reservation": {"kind": "capacity-block"}}},
         "pools.h100.capacity.reservation.id",
-        "must be given",
+        "is required",
         "Add `id:`",
     ),
     Bad(
@@ -165,7 +165,7 @@ GPUS: Final = (
         "reserved without a reservation",
         {"pools.h100.capacity": {"market": "reserved"}},
         "pools.h100.capacity.reservation",
-        "names its reservation",
+        "needs its reservation",
         "Add",
     ),
     Bad(

@@ -1,4 +1,4 @@
-"""Bounds of the bill that must be refused."""
+"""Cost limits and declared use that must be refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LIMITS: Final = (
     ),
     Bad(
         62,
-        "bound of a pool that is not there",
+        "limit of an unknown pool",
         {"cost.limits.pools": {"a1000": 10}},
         "cost.limits.pools.a1000",
         "must be a pool of this stack",
@@ -20,7 +20,7 @@ LIMITS: Final = (
     ),
     Bad(
         62,
-        "approval for a pool that is not there",
+        "approval for an unknown pool",
         {"cost.limits.premium": {"a1000": {"reference": "plan", "until": "2027-01-01"}}},
         "cost.limits.premium.a1000",
         "must be a pool of this stack",
@@ -31,7 +31,7 @@ LIMITS: Final = (
         "approval without an end",
         {"cost.limits.premium": {"a100": {"reference": "plan"}}},
         "cost.limits.premium.a100.until",
-        "must be given",
+        "is required",
         "until",
     ),
     Bad(
@@ -44,7 +44,7 @@ LIMITS: Final = (
     ),
     Bad(
         62,
-        "use of a pool that is not there",
+        "use of an unknown pool",
         {"cost.usage.pools": {"a1000": {"nodes": 1}}},
         "cost.usage.pools.a1000",
         "must be a pool of this stack",
@@ -76,18 +76,18 @@ LIMITS: Final = (
     ),
     Bad(
         62,
-        "use of a file system that is not there",
+        "use of a file system that does not exist",
         {"cost.usage.efs": {"standardGib": 10}},
         "cost.usage.efs",
-        "must not be given where storage.efs is not given",
+        "must not be set while storage.efs is not set",
         "Remove it",
     ),
     Bad(
         62,
-        "traffic of endpoints that are not there",
+        "traffic of endpoints that do not exist",
         {"cost.usage.endpointsGib": 10},
         "cost.usage.endpointsGib",
-        "must not be given where network.endpoints is empty",
+        "must not be set while network.endpoints is empty",
         "Remove it",
     ),
     Bad(

@@ -21,7 +21,7 @@ POOLS: Final = (
     Bad(23, "negative size", {"pools.cpu.max": -1}, "pools.cpu.max", "at least 1", "1 or more"),
     Bad(23, "boolean size", {"pools.cpu.max": True}, "pools.cpu.max", "whole number", "digits"),
     Bad(23, "size in quotes", {"pools.cpu.max": "3"}, "pools.cpu.max", "whole number", "Remove the quotes"),
-    Bad(24, "never a node", {"pools.cpu.max": 0}, "pools.cpu.max", "at least 1", "1 or more"),
+    Bad(24, "no node at all", {"pools.cpu.max": 0}, "pools.cpu.max", "at least 1", "1 or more"),
     Bad(
         25,
         "unknown type",
@@ -32,7 +32,7 @@ POOLS: Final = (
     ),
     Bad(
         26,
-        "an AMI of one's own",
+        "a custom AMI",
         {"pools.cpu.ami": "ami-0123456789abcdef0"},
         "pools.cpu.ami",
         "not known",
@@ -40,7 +40,7 @@ POOLS: Final = (
     ),
     Bad(
         27,
-        "AMI type of one's own",
+        "a custom AMI type",
         {"pools.a100.amiType": "AL2023_x86_64_STANDARD"},
         "pools.a100.amiType",
         "not known",
@@ -99,7 +99,7 @@ POOLS: Final = (
     ),
     Bad(
         12,
-        "type not sold in the region",
+        "type not offered in the region",
         {
             "account.region": "eu-central-1",
             "network.zones": ["eu-central-1a", "eu-central-1b"],
@@ -131,6 +131,6 @@ POOLS: Final = (
         {"pools.system.instanceTypes": [f"m{n}.{size}" for n in ("6i", "7i", "7a") for size in SIZES]},
         "pools.system.instanceTypes",
         "at most 20",
-        "likeliest",
+        "most likely",
     ),
 )

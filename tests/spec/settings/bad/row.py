@@ -1,4 +1,4 @@
-"""One row of the table of bad inputs."""
+"""One case in the table of bad inputs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ LONG: Final = "a" * 64
 
 @dataclass(frozen=True)
 class Bad:
-    """One mistake: changes to the base stack, and the one problem that they must yield.
+    """One mistake: changes to the base stack, and the one problem that they must cause.
 
     Attributes:
-        number: Of the project's list of 64 bad inputs; one number may have several rows.
-        rule: Part of what the report must say of the rule.
-        fix: Part of what it must say to do.
+        number: Number in the project's list of 64 bad inputs; a number may have several cases.
+        rule: Part of the reported rule.
+        fix: Part of the reported fix.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Mistakes of what keeps data."""
+"""Mistakes of storage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "file system of a size that FSx lacks",
+        "file system of a size that FSx does not support",
         _lustre(storageCapacity=3600),
         "storage.lustre.storageCapacity",
         "a multiple of 2400",
@@ -39,7 +39,7 @@ STORAGE: Final = (
         _lustre(storageCapacity="1200Gi"),
         "storage.lustre.storageCapacity",
         "whole number",
-        "digits alone",
+        "only digits",
     ),
     Bad(
         60,
@@ -54,7 +54,7 @@ STORAGE: Final = (
         "throughput of a scratch file system",
         _lustre(deploymentType="SCRATCH_2", perUnitStorageThroughput=250),
         "storage.lustre.perUnitStorageThroughput",
-        "can't be chosen",
+        "fixed throughput",
         "Remove it",
     ),
     Bad(
@@ -78,7 +78,7 @@ STORAGE: Final = (
         "scratch where data is protected",
         {**_PROTECTED, **_lustre(deploymentType="SCRATCH_2")},
         "storage.lustre.deploymentType",
-        "keeps nothing on SCRATCH_2",
+        "must not use SCRATCH_2",
         "PERSISTENT_2",
     ),
     Bad(
@@ -99,7 +99,7 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "checkpoints that never were",
+        "checkpoints kept for no time",
         {"storage.buckets": {"checkpointDays": 0}},
         "storage.buckets.checkpointDays",
         "at least 1",
@@ -123,23 +123,23 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "database that a protected environment may lose",
+        "database without deletion protection where data is protected",
         {**_PROTECTED, "addons.mlflow": {}},
         "addons.mlflow.database.deletionProtection",
-        "protects its databases",
-        "Set it to true",
+        "needs deletion protection",
+        "Set it to `true`",
     ),
     Bad(
         60,
-        "database without a last snapshot where data is protected",
+        "database without a final snapshot where data is protected",
         {**_PROTECTED, "addons.mlflow": {"database": {**_SAFE, "finalSnapshot": False}}},
         "addons.mlflow.database.finalSnapshot",
-        "last snapshot",
+        "final snapshot",
         "Remove the line",
     ),
     Bad(
         60,
-        "password out of reach",
+        "password without an endpoint",
         {
             "addons.mlflow": {},
             "network.nat": "none",
@@ -151,7 +151,7 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "cache that ECR fills only as a user",
+        "cache without the credentials that it needs",
         {"storage.registry": {"caches": {"docker-hub": {}}}},
         "storage.registry.caches.docker-hub.credentialsArn",
         "only with credentials",
@@ -167,7 +167,7 @@ STORAGE: Final = (
         },
         "storage.registry.caches.github.credentialsArn",
         "begins with ecr-pullthroughcache/",
-        "Name the secret so",
+        "Create the secret under such a name",
     ),
     Bad(
         60,
@@ -187,15 +187,15 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "a machine of EC2 for a database",
+        "an EC2 type for a database",
         {"addons.mlflow": {"database": {"instanceClass": "m7g.large"}}},
         "addons.mlflow.database.instanceClass",
-        "a class of RDS",
+        "instance class of RDS",
         "like db.t4g.medium",
     ),
     Bad(
         60,
-        "images unpacked side by side on a slow disk",
+        "images unpacked in parallel on a slow disk",
         {"pools.cpu.parallelImagePull": True},
         "pools.cpu.parallelImagePull",
         "600 MiB/s or more",
@@ -203,15 +203,15 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "more operations than the volume has room for",
+        "more IOPS than the volume allows",
         {"pools.cpu.disk": {"sizeGib": 20, "iops": 16000}},
         "pools.cpu.disk.iops",
-        "at most 10000 operations",
+        "at most 10000 IOPS",
         "sizeGib of 32 or more",
     ),
     Bad(
         60,
-        "more throughput than operations carry",
+        "more throughput than the IOPS allow",
         {"pools.cpu.disk": {"throughputMibps": 1000}},
         "pools.cpu.disk.throughputMibps",
         "at most 750 MiB/s",
@@ -235,7 +235,7 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "days that EFS does not count",
+        "days that EFS does not support",
         {"storage.efs": {"transitionToIaDays": 45}},
         "storage.efs.transitionToIaDays",
         "30, 60",
@@ -243,7 +243,7 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "storage that fills RDS from the outset",
+        "storage that can not grow within RDS",
         {"addons.mlflow": {"database": {"allocatedStorage": 59579, "maxAllocatedStorage": 65536}}},
         "addons.mlflow.database.allocatedStorage",
         "at most 59578",
@@ -251,7 +251,7 @@ STORAGE: Final = (
     ),
     Bad(
         60,
-        "less storage than RDS makes",
+        "less storage than RDS allows",
         {"addons.mlflow": {"database": {"allocatedStorage": 19}}},
         "addons.mlflow.database.allocatedStorage",
         "at least 20",
@@ -270,16 +270,16 @@ STORAGE: Final = (
         "credentials of another region",
         {"storage.registry": {"caches": {"github": {"credentialsArn": _secret("us-west-2", "github")}}}},
         "storage.registry.caches.github.credentialsArn",
-        "its own account and region",
-        "Make the secret there",
+        "in the stack's account and region",
+        "Create the secret there",
     ),
     Bad(
         60,
-        "letters in a secret's name that ECR does not take",
+        "letters in a secret's name that ECR does not allow",
         {"storage.registry": {"caches": {"github": {"credentialsArn": _secret("us-east-1", "gith\u00fcb")}}}},
         "storage.registry.caches.github.credentialsArn",
         "begins with ecr-pullthroughcache/",
-        "Name the secret so",
+        "Create the secret under such a name",
     ),
     Bad(
         33,

@@ -13,7 +13,7 @@ WHOLE: Final = (
         "stack's name too long for roles",
         {"environment.name": "e" * 23},
         "environment.name",
-        "room in AWS names such as slipway-eeeeeeeeeeeeeeeeeeeeeee-",
+        "too long for AWS names such as slipway-eeeeeeeeeeeeeeeeeeeeeee-",
         "Shorten the stack's name by 1.",
     ),
     Bad(
@@ -43,5 +43,5 @@ WHOLE: Final = (
         "Did you mean `costCenter`?",
     ),
     Bad(64, "unknown preset", {"pools.cpu.preset": "cpuu"}, "pools.cpu.preset", "must exist", "cpu"),
-    Bad(64, "missing part", {"account": DELETE}, "account", "must be given", "Add `account:`"),
+    Bad(64, "missing part", {"account": DELETE}, "account", "is required", "Add `account:`"),
 )
