@@ -1,8 +1,8 @@
 """Where SLIPWAY_REQUIRE_ALL=1, a skip is a failure, unless tests/allowed_skips.py has it: a pytest plugin.
 
 Without it the reason of a skip says which tool is missing, and the rest is tested. CI sets it: a run without Checkov,
-promtool, a browser or the sandbox's binaries would be green. It holds for tests, fixtures and whole modules, on every worker of
-pytest-xdist: a worker runs these hooks before it sends a report.
+promtool, a browser or the sandbox's binaries would be green. It holds for tests, fixtures and whole modules, on every
+worker of pytest-xdist: a worker runs these hooks before it sends a report.
 """
 
 from __future__ import annotations
