@@ -10,7 +10,7 @@ Left out is what no test can or should notice:
 - the arguments of an exception that is raised: a message; the `raise` itself stays in;
 - `__all__`, and blocks under `if __name__ == "__main__"`;
 - keywords whose values only people see, or that change nothing on a machine of UTF-8 (`IDLE_KEYWORDS`);
-- calls that wait or log (`IDLE_CALLS`): without them a program does the same, faster or in silence;
+- calls that wait, log or flush (`IDLE_CALLS`): without them a program does the same at another time or in silence;
 - fixtures of policy rules: they are tests' data within the source (`good`, `bad`, `elsewhere`, and names at the top of
   such a file that only those use).
 """
@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from typing import Final
 
 IDLE_KEYWORDS: Final = frozenset({"description", "encoding", "help", "indent", "metavar", "stacklevel", "title"})
-IDLE_CALLS: Final = frozenset({"debug", "exception", "info", "sleep", "warning"})
+IDLE_CALLS: Final = frozenset({"debug", "exception", "flush", "info", "sleep", "warning"})
 FIXTURE_KEYWORDS: Final = frozenset({"bad", "elsewhere", "good"})
 _FIXTURE_MODULE: Final = "policies.fixtures"
 _TYPING_CALLS: Final = frozenset({"NewType", "ParamSpec", "TypeVar", "cast"})

@@ -111,6 +111,15 @@ def test_ageing_versions_warn_and_do_not_stop() -> None:
     assert warnings[0].mend == "Plan 1.35."
 
 
+@pytest.mark.parametrize(
+    ("support", "said"),
+    [("extended", "EKS bills extended support"), ("standard", "EKS upgrades the cluster by itself")],
+)
+def test_after_standard_support_the_warning_says_what_eks_does(support: str, said: str) -> None:
+    (warning,) = loaded({"cluster.version": "1.33", "cluster.support": support}).warnings
+    assert warning.rule == f"standard support ended on 2026-07-29, and {said}"
+
+
 def test_loading_changes_nothing_of_what_it_is_given() -> None:
     data = changed({})
     load(data, stack="test", today=TODAY)
