@@ -58,6 +58,12 @@ def refreshed(region: str = "eu-west-1", products: list[Any] | None = None) -> R
     return refresh(FakePricing(PRODUCTS if products is None else products), FakeEc2(SPOT), region, NOW, kinds)
 
 
+def test_every_query_names_a_service_a_usage_type_and_a_unit() -> None:
+    # Codes of services are like these (AWS Price List, DescribeServices).
+    assert [name for name, one in QUERIES.items() if not one.service.startswith(("AWS", "Amazon", "aws"))] == []
+    assert [name for name, one in QUERIES.items() if not one.usage or not one.unit] == []
+
+
 def test_prices_are_taken_from_the_list_per_unit_of_the_catalog() -> None:
     prices = refreshed().document["prices"]
     usd = {name: Decimal(entry["usd"]) for name, entry in prices.items()}

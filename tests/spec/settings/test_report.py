@@ -113,6 +113,15 @@ def test_versions_near_the_end_of_support_are_a_warning() -> None:
     assert warnings[0].fix == "Plan the upgrade to 1.35."
 
 
+@pytest.mark.parametrize(
+    ("support", "said"),
+    [("extended", "EKS bills extended support"), ("standard", "EKS upgrades the cluster itself")],
+)
+def test_after_standard_support_the_warning_says_what_eks_does(support: str, said: str) -> None:
+    (warning,) = loaded({"cluster.version": "1.33", "cluster.supportType": support}).warnings
+    assert warning.rule == f"standard support ended on 2026-07-29, and {said}"
+
+
 def test_loading_does_not_change_its_input() -> None:
     data = changed({})
     load(data, stack="test", today=TODAY)
