@@ -61,11 +61,11 @@ def test_the_gate_stops_a_preview_that_would_replace_the_file_system_and_nothing
     drifted: None, world: World
 ) -> None:
     """FSx changes the deployment type of no file system. Volumes name it, and claims name the volumes."""
-    world.edit("stacks/Pulumi.dev.yaml", "{deployment: SCRATCH_2}", "{deployment: PERSISTENT_2}")
+    world.edit("stacks/Pulumi.dev.yaml", "{deploymentType: SCRATCH_2}", "{deploymentType: PERSISTENT_2}")
     try:
         done = world.run("preview", "dev", "--sandbox")
     finally:
-        world.edit("stacks/Pulumi.dev.yaml", "{deployment: PERSISTENT_2}", "{deployment: SCRATCH_2}")
+        world.edit("stacks/Pulumi.dev.yaml", "{deploymentType: PERSISTENT_2}", "{deploymentType: SCRATCH_2}")
     assert done.returncode == EXIT_STATEFUL, done.stdout
     assert 'deploymentType can\'t be changed in place: "SCRATCH_2" -> "PERSISTENT_2"' in done.stdout
     assert "loses: every file on it" in done.stdout
