@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from datetime import date
+from typing import Any, Final
 
 from policies.access import MISSING
+
+DAY: Final = date(2026, 11, 21)
+"""Day on which fixtures are evaluated: Kubernetes versions and approvals in them are good or bad on it."""
 
 
 @dataclass(frozen=True, kw_only=True)

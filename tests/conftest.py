@@ -19,10 +19,14 @@ from hypothesis import settings
 
 from slipway import toolchain
 from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.support import day
 
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
 settings.load_profile("slipway")
+
+# Before any test is collected: modules load stacks for their parameters.
+day.fix()
 
 # The collector looks again and again at what imports and collection left, none of it garbage: it took 12 of the 49 s
 # of CPU of tests/policies and tests/spec (2026-11).

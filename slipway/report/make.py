@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from policies import pack
 from slipway.engine.project import Project
 from slipway.render import evaluation
 from slipway.render.layout import as_data
@@ -21,6 +20,7 @@ from slipway.report.page import page
 from slipway.report.plan import NOTHING, Plan, engine
 from slipway.report.plan.against import Baseline, baseline
 from slipway.report.plan.compare import compare
+from spec import clock
 from spec.pricing import Estimate, estimate
 from spec.settings import Loaded
 
@@ -52,7 +52,7 @@ def make(project: Project, loaded: Loaded, wanted: Wanted) -> Report:
     """
     plan = NOTHING if wanted.plan is None else engine.read(wanted.plan)
     recording = record_platform(loaded.platform, stack=wanted.stack)
-    today = pack.today()
+    today = clock.today()
     before, problem = None, ""
     if wanted.against is not None:
         compared, before, problem = _against(project, wanted.stack, wanted.against, recording)

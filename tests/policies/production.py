@@ -17,7 +17,7 @@ from policies.rules import RULES
 from policies.runner import findings
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import resources
-from tests.policies.support import DAY
+from tests.support.day import TODAY
 from tests.support.stacks import recorded
 
 Found = set[tuple[str, str]]
@@ -43,10 +43,10 @@ class Production:
         for rule in RULES:
             if not any(rule.looks_at(kind) for kind in types):
                 continue
-            context = Context(settings=rule.defaults(STRICTEST), today=DAY)
+            context = Context(settings=rule.defaults(STRICTEST), today=TODAY)
             for subject in self._subjects(rule, types):
                 for one in findings(rule, subject, context, self.suppressions):
-                    if one.counts(DAY):
+                    if one.counts(TODAY):
                         seen.add((one.id, one.urn.rpartition("::")[2]))
         return seen
 

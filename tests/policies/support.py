@@ -25,15 +25,13 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from policies import pack
 from policies.access import UNKNOWN
-from policies.fixtures import Fixture, FixtureResource
+from policies.fixtures import DAY, Fixture, FixtureResource
 from policies.resource import Resource, Stack
 from policies.rule import AnyRule, Context, ResourceRule
 from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions
 
-DAY: Final = date(2026, 11, 21)
-"""Day on which fixtures are judged: those of versions hold on it."""
 SECRET_SIGNATURE: Final = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
 """How the engine marks a secret (pulumi v3.258.0, sdk/go/common/resource/properties.go)."""
 BY_NAME: Final = {rule.name: rule for rule in RULES}

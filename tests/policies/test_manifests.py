@@ -11,7 +11,7 @@ import yaml
 
 from policies.manifests import findings_for_manifests, read, resource, token
 from policies.suppressions import Suppressions
-from tests.policies.support import DAY
+from tests.support.day import TODAY
 
 POD: dict[str, Any] = {
     "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
@@ -38,7 +38,9 @@ DEPLOYMENT: dict[str, Any] = {
 
 
 def ids(*manifests: dict[str, Any], namespace: str = "kueue-system") -> set[str]:
-    found = findings_for_manifests(manifests, stack="prod", today=DAY, namespace=namespace, suppressions=Suppressions())
+    found = findings_for_manifests(
+        manifests, stack="prod", today=TODAY, namespace=namespace, suppressions=Suppressions()
+    )
     return {one.id for one in found}
 
 
@@ -79,7 +81,7 @@ def test_roles_and_credentials_in_manifests_are_found() -> None:
 
 
 def test_levels_are_those_of_the_stack() -> None:
-    found = findings_for_manifests([changed(securityContext={})], stack="dev", today=DAY)
+    found = findings_for_manifests([changed(securityContext={})], stack="dev", today=TODAY)
     assert {one.rule for one in found} >= {"pod-restricted"}
 
 
@@ -93,7 +95,7 @@ ODD: tuple[dict[str, Any], ...] = (
 @pytest.mark.parametrize("document", ODD)
 def test_odd_documents_crash_nothing(tmp_path: Path, document: dict[str, Any]) -> None:
     (tmp_path / "odd.yaml").write_text(yaml.safe_dump(document))
-    findings_for_manifests(read(tmp_path), stack="prod", today=DAY)
+    findings_for_manifests(read(tmp_path), stack="prod", today=TODAY)
 
 
 def test_a_folder_is_read_with_all_its_documents_and_lists(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from policies import levels, pack, server
 from policies.fixtures import Fixture
 from policies.rule import AnyRule, Check, ResourceRule
 from policies.rules import RULES
-from tests.policies.support import DAY, analyze_request, stack_resource
+from tests.policies.support import analyze_request, stack_resource
+from tests.support.day import TODAY
 
 SDK: Any = sdk._PolicyAnalyzerServicer
 
@@ -65,7 +66,7 @@ def evaluated(servicer: Any, rule: AnyRule, fixture: Fixture) -> list[str]:
 
 def test_reading_once_finds_what_reading_anew_for_each_rule_does() -> None:
     both = [
-        servicer("slipway", "0.1.0", pack.policies("prod", lambda: DAY), EnforcementLevel.MANDATORY)
+        servicer("slipway", "0.1.0", pack.policies("prod", lambda: TODAY), EnforcementLevel.MANDATORY)
         for servicer in (server.StackServicer, SDK)
     ]
     for rule in RULES:
@@ -77,7 +78,7 @@ def test_reading_once_finds_what_reading_anew_for_each_rule_does() -> None:
 
 
 def test_no_rule_changes_a_resource_so_the_servicer_need_not_read_for_remediations() -> None:
-    policies = pack.policies("prod", lambda: DAY)
+    policies = pack.policies("prod", lambda: TODAY)
     assert not [one.name for one in policies if isinstance(one, ResourceValidationPolicy) and one.has_remediation()]
     servicer: Any = server.StackServicer("slipway", "0.1.0", policies, EnforcementLevel.MANDATORY)
     assert servicer.Remediate(analyzer_pb2.AnalyzeRequest(), None) == analyzer_pb2.RemediateResponse()

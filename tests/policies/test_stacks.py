@@ -13,7 +13,8 @@ from policies.rules import RULES
 from policies.runner import Finding
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import check
-from tests.policies.support import BY_NAME, DAY
+from tests.policies.support import BY_NAME
+from tests.support.day import TODAY
 from tests.support.stacks import recorded
 
 IDLE = {
@@ -38,7 +39,7 @@ environments = pytest.mark.parametrize("stack", ENVIRONMENTS)
 @cache
 def found_in(stack: str, *, preview: bool) -> list[Finding]:
     """All that the pack finds, excused or not: half a second for each."""
-    return check(recorded(stack, preview=preview), DAY)
+    return check(recorded(stack, preview=preview), TODAY)
 
 
 @runs
@@ -47,7 +48,7 @@ def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> N
     mandatory = [
         f"{finding.id} {finding.urn}"
         for finding in found_in(stack, preview=preview)
-        if finding.counts(DAY) and BY_NAME[finding.rule].levels.of(stack).value == "mandatory"
+        if finding.counts(TODAY) and BY_NAME[finding.rule].levels.of(stack).value == "mandatory"
     ]
     assert mandatory == []
 
@@ -77,5 +78,5 @@ def test_the_rules_take_a_moment_for_production() -> None:
     """0.06 s on a laptop of 2026; the bound is for a busy machine, and far below the 2 s of a whole preview."""
     found = recorded("prod", preview=True)
     start = time.process_time()
-    check(found, DAY)
+    check(found, TODAY)
     assert time.process_time() - start < 1

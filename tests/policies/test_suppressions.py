@@ -9,10 +9,13 @@ import pytest
 from pulumi_policy import StackValidationArgs
 
 from policies import pack
+from policies.fixtures import DAY
 from policies.rules.helm import PINNED
 from policies.runner import Finding
 from policies.suppressions import SuppressionError, Suppressions, load, parse
-from tests.policies.support import DAY, analyze_request, analyzer, policy_of
+from spec import clock
+from tests.policies.support import analyze_request, analyzer, policy_of
+from tests.support.day import TODAY
 
 ENTRY: dict[str, Any] = {
     "rule": "helm-pinned/version",
@@ -56,6 +59,16 @@ def test_of_several_excuses_the_one_that_holds_longest_counts() -> None:
     assert said(parse([old, ENTRY, old], pack.identities())) == []
 
 
+def test_a_day_can_be_given_to_the_process_of_the_pack(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy: Any = pack.expiry(suppressions(until=TODAY))
+    complaints: list[str] = []
+    policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
+    assert complaints == []
+    monkeypatch.setenv(clock.VARIABLE, (TODAY + timedelta(days=1)).isoformat())
+    policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
+    assert len(complaints) == 1
+
+
 def test_an_expired_excuse_is_a_violation_of_its_own() -> None:
     def complaints(until: date) -> list[str]:
         found: list[str] = []
@@ -91,7 +104,7 @@ def test_the_file_must_be_a_list() -> None:
 
 
 def test_the_packs_own_file_is_whole() -> None:
-    assert all(found.until > DAY for found in load(pack.identities()).all)
+    assert all(found.until > TODAY for found in load(pack.identities()).all)
 
 
 def test_a_finding_counts_unless_a_current_excuse_covers_it() -> None:

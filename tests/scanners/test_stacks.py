@@ -22,8 +22,9 @@ from slipway.render.recording import Recording
 from slipway.render.terraform import document
 from slipway.render.terraform.references import local_name
 from slipway.render.values import Values
-from tests.policies.support import BY_NAME, DAY
+from tests.policies.support import BY_NAME
 from tests.scanners.checkov import Verdict, scan
+from tests.support.day import TODAY
 from tests.support.stacks import NAMES, recorded
 
 SPOILT = "spoilt"
@@ -125,7 +126,7 @@ SPOILERS = (
 def violations(stack: str) -> frozenset[tuple[str, str]]:
     """Checks of the pack that something violates, each with the resource, suppressed or not."""
     recording = spoilt() if stack == SPOILT else recorded(stack)
-    return frozenset((found.id, found.urn) for found in check(recording, DAY, Suppressions()))
+    return frozenset((found.id, found.urn) for found in check(recording, TODAY, Suppressions()))
 
 
 def changed(properties: Mapping[str, Any], spoiler: Spoiler) -> dict[str, Any]:
@@ -196,7 +197,7 @@ def test_checkov_finds_nothing_but_what_is_suppressed_or_out_of_scope(
     stack: str, verdicts: Mapping[str, frozenset[Verdict]]
 ) -> None:
     assert verdicts[stack], "Checkov read nothing"
-    assert unexplained(stack, {one for one in verdicts[stack] if not one.passed}, DAY) == []
+    assert unexplained(stack, {one for one in verdicts[stack] if not one.passed}, TODAY) == []
 
 
 @pytest.mark.parametrize("spoiler", SPOILERS, ids=lambda one: one.theirs)

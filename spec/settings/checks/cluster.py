@@ -26,7 +26,9 @@ def version_supported(context: Context, cluster: Cluster) -> Iterator[Problem]:
             if support == "ended"
             else "the version must be one of EKS that is known here"
         )
-        yield Problem("cluster.version", rule, cluster.version, f"Use {', '.join(sorted(offered))}.")
+        catalog = "spec/catalog/data/kubernetes.yaml"
+        fix = f"Use {', '.join(sorted(offered))}." if offered else f"Add the versions that EKS supports to {catalog}."
+        yield Problem("cluster.version", rule, cluster.version, fix)
 
 
 def version_ageing(context: Context, cluster: Cluster) -> Iterator[Problem]:

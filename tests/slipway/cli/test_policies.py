@@ -15,9 +15,9 @@ from policies.suppressions import Suppression
 from slipway.cli import main
 from slipway.cli.policies import report
 from tests.support import mocks
+from tests.support.day import TODAY
 
 assert mocks  # it silences what the SDK says of itself when it is first touched
-DAY = date(2026, 11, 21)
 MANDATORY = Finding(rule="helm-pinned", check="version", urn="urn:pulumi:prod::a", path="version", text="Pin it.")
 ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn="urn:pulumi:prod::b", path="", text="Close it.")
 
@@ -31,7 +31,7 @@ def suppressed(until: date) -> Finding:
 
 def said(*found: Finding, as_json: bool = False, suppressed: bool = False) -> int:
     options = argparse.Namespace(stack="prod", json=as_json, suppressed=suppressed)
-    return report(options, found, DAY, 10)
+    return report(options, found, TODAY, 10)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def said(*found: Finding, as_json: bool = False, suppressed: bool = False) -> in
         ([], 0),
         ([ADVISORY], 0),
         ([MANDATORY], 1),
-        ([suppressed(DAY)], 0),
-        ([suppressed(DAY - timedelta(days=1))], 1),
+        ([suppressed(TODAY)], 0),
+        ([suppressed(TODAY - timedelta(days=1))], 1),
     ],
 )
 def test_a_mandatory_finding_that_nothing_excuses_fails(found: list[Finding], code: int) -> None:
@@ -51,7 +51,7 @@ def test_a_mandatory_finding_that_nothing_excuses_fails(found: list[Finding], co
 def test_each_finding_is_told_with_its_level_and_the_sum_on_the_other_stream(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    said(MANDATORY, ADVISORY, suppressed(DAY))
+    said(MANDATORY, ADVISORY, suppressed(TODAY))
     out, err = capsys.readouterr()
     assert "mandatory helm-pinned/version urn:pulumi:prod::a\n  Pin it." in out
     assert "advisory pod-read-only-root/read-only" in out
@@ -60,15 +60,15 @@ def test_each_finding_is_told_with_its_level_and_the_sum_on_the_other_stream(
 
 
 def test_excuses_are_shown_on_request_with_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    said(suppressed(DAY), suppressed=True)
+    said(suppressed(TODAY), suppressed=True)
     assert "Excused: A good one." in capsys.readouterr().out
 
 
 def test_json_is_for_tools(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(MANDATORY, suppressed(DAY), as_json=True, suppressed=True) == 1
+    assert said(MANDATORY, suppressed(TODAY), as_json=True, suppressed=True) == 1
     rows = json.loads(capsys.readouterr().out)
     assert [row["level"] for row in rows] == ["mandatory", "suppressed"]
-    assert rows[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": "2026-11-21"}
+    assert rows[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": TODAY.isoformat()}
 
 
 def test_the_command_judges_the_program_and_manifests(
