@@ -14,6 +14,8 @@ import yaml
 
 # libyaml's loader where PyYAML was built with it: about ten times faster, and the catalog is read at every command.
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+FOLDER: Final = "spec/catalog/data"
+"""Where the files are in a checkout."""
 
 
 @dataclass(frozen=True)
