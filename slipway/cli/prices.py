@@ -39,20 +39,22 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write a file for each region, and say what the list did not tell."""
     from slipway.prices.refresh import refresh  # noqa: PLC0415
-    from spec.catalog import prices, regions  # noqa: PLC0415 - `slipway --help` needs none of it
+    from spec.catalog import document, prices, regions  # noqa: PLC0415 - `slipway --help` needs none of it
 
     wanted = options.region or [prices.REGION]
     for region in wanted:
         if not regions.is_region(region):
             msg = f"AWS has no region {region!r} that the catalog knows: write it like us-east-1"
             raise SlipwayError(msg)
-    folder = options.out or find(Path.cwd()).root / "infra" / "catalog" / "data"
+    folder = options.out or find(Path.cwd()).root / document.FOLDER
     if not folder.is_dir():
         msg = f"--out {folder}: no such folder"
         raise SlipwayError(msg)
+    # The moment of the answers, whatever day stacks are evaluated at (SLIPWAY_TODAY).
+    now = datetime.now(UTC)  # noqa: TID251
     for region in wanted:
         pricing, ec2 = clients(region)
-        found = _asked(partial(refresh, pricing, ec2, region, datetime.now(UTC)))
+        found = _asked(partial(refresh, pricing, ec2, region, now))
         print(_said(found, found.write(folder)))
     return 0
 

@@ -24,6 +24,8 @@ HEAD: Final = """\
 # Prices in USD for `per` units (one where not given), on-demand, without free tiers and taxes; the first tier where
 # there are several. Made by `slipway prices refresh`. What is not here is shown as such, never counted as zero.
 """
+PER: Final = {"request": 1_000_000}
+"""Units of one price in the file, where the price of one is too small to read."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +135,8 @@ def _spot(ec2: spot.Ec2, machines: Mapping[str, Any], now: datetime, before: Boo
 
 
 def _entry(found: Found, unit: str) -> dict[str, Any]:
-    return _document(found.usd, unit, 1, found.source, found.day)
+    per = PER.get(unit, 1)
+    return _document(found.usd * per, unit, per, found.source, found.day)
 
 
 def _kept(price: Price) -> dict[str, Any]:

@@ -17,7 +17,9 @@ from slipway.report.views import teams as team_views
 from spec.pools.resolution import resolve_all
 from spec.pricing import estimate
 from tests.slipway.report.conftest import SampleReport
-from tests.spec.settings.stack import TODAY, loaded
+from tests.spec.settings.stack import loaded
+from tests.support import price_book
+from tests.support.day import TODAY
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -40,7 +42,8 @@ def test_a_cut_gpu_has_its_instances_and_what_nobody_has() -> None:
 
 
 def test_a_price_is_that_of_the_estimate() -> None:
-    pool = drawn({"pools.cpu": {"preset": "cpu", "instanceTypes": ["m7i.large", "m7i.xlarge"]}})["cpu"]
+    with price_book.fixed():
+        pool = drawn({"pools.cpu": {"preset": "cpu", "instanceTypes": ["m7i.large", "m7i.xlarge"]}})["cpu"]
     assert (pool.low, pool.high) == (Decimal("0.1008"), Decimal("0.2016"))
 
 
