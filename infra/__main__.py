@@ -3,13 +3,14 @@
 import pulumi
 
 from infra.program import build
-from spec.settings import KEY, PROJECT, ConfigurationError, Loaded, load
+from spec.errors import SlipwayError
+from spec.settings import KEY, PROJECT, Loaded, load
 
 
 def _settings() -> Loaded:
     try:
         return load(pulumi.Config(PROJECT).get_object(KEY), stack=pulumi.get_stack())
-    except ConfigurationError as error:
+    except SlipwayError as error:
         # RunError ends the program with its message and without a traceback.
         raise pulumi.RunError(str(error)) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, Final
 
 from pulumi_policy import (
@@ -23,6 +23,7 @@ from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
 from policies.runner import resource_callback, stack_callback
 from policies.suppressions import Suppressions, load
+from spec.clock import today
 
 NAME: Final = "slipway"
 EXPIRY: Final = "suppression-current"
@@ -32,11 +33,6 @@ _FRAMEWORKS: Final = {"CKV": "Checkov", "AVD": "Trivy", "CIS": "CIS Amazon EKS B
 def identities() -> frozenset[str]:
     """Names that a suppression may use: rules, and checks as `rule/check`."""
     return frozenset(name for rule in RULES for name in (rule.name, *(f"{rule.name}/{key}" for key in rule.checks)))
-
-
-def today() -> date:
-    """Today's date in UTC."""
-    return datetime.now(tz=UTC).date()
 
 
 def policies(stack: str, day: Callable[[], date] = today) -> list[Policy]:

@@ -18,7 +18,9 @@ import pytest
 from hypothesis import settings
 
 from slipway import toolchain
+from spec import clock
 from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.support import ageing, day
 
 # In CI a skip is a failure, unless it is on the list.
 pytest_plugins = ("tests.required",)
@@ -26,6 +28,9 @@ pytest_plugins = ("tests.required",)
 # The same examples at every run, so that a red run can be repeated; no deadline, since the machines of CI are noisy.
 settings.register_profile("slipway", deadline=None, derandomize=True)
 settings.load_profile("slipway")
+
+# Before any test is collected: modules load stacks for their parameters.
+day.fix()
 
 # The collector looks again and again at what imports and collection left, none of it garbage: it took 12 of the 49 s
 # of CPU of tests/policies and tests/spec (2026-11).
@@ -74,6 +79,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if missing:
             command = f"python -m slipway.toolchain ensure {' '.join(missing)}"
             item.add_marker(pytest.mark.skip(reason=f"no {', '.join(missing)} here: run `{command}`, or `make test`"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Reports what has become old, on the current day, and fails nothing: see CONTRIBUTING.md, "Dated facts"."""
+    if lines := ageing.lines(clock.current()):
+        terminalreporter.section("the catalog is ageing")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from enum import Enum
 
 from slipway.cli.status import Condition, Status
 from slipway.engine.project import Project
+from spec import clock
+from spec.catalog.ageing import Aged
 from spec.settings import ConfigurationError, load, read_stack
 
 
@@ -51,6 +54,23 @@ def _stack_file(project: Project, stack: str) -> Finding:
         count = len(loaded.warnings)
         return Finding(Level.NOTE, what, f"valid, {count} warning{'s' if count != 1 else ''} (slipway check {stack})")
     return Finding(Level.OK, what, "valid")
+
+
+def day(today: date) -> Finding:
+    """On which day the stacks are evaluated, which a forgotten variable changes without a word."""
+    current = clock.current()
+    if today == current:
+        return Finding(Level.OK, "day", f"{today} (UTC)")
+    fix = f"unset {clock.VARIABLE} to evaluate on the current day, {current}"
+    return Finding(Level.NOTE, "day", f"{today}, by {clock.VARIABLE}", fix)
+
+
+def catalog(aged: Sequence[Aged]) -> Finding:
+    """Whether facts that stacks are evaluated by are old."""
+    if not aged:
+        return Finding(Level.OK, "catalog", "no fact is old")
+    fix = 'CONTRIBUTING.md, "Dated facts"; prices: `slipway prices refresh`'
+    return Finding(Level.NOTE, "catalog", f"old facts: {', '.join(one.what.rpartition('/')[2] for one in aged)}", fix)
 
 
 def sandbox(status: Status) -> Finding:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from slipway.cli.output import table
 from slipway.engine.project import find
+from spec import clock
 
 if TYPE_CHECKING:
     from slipway.cli.commands import Commands
@@ -23,7 +24,9 @@ def add(commands: Commands) -> None:
 def run(_options: argparse.Namespace) -> int:
     """Print every finding; 1 if one of them prevents `slipway up STACK --sandbox`."""
     from slipway.cli import checks, machine, offline  # noqa: PLC0415 - `slipway --help` needs none of it
+    from spec.catalog.ageing import ageing  # noqa: PLC0415 - as above
 
+    today = clock.today()
     findings = [
         machine.python(),
         *machine.tools(),
@@ -31,6 +34,8 @@ def run(_options: argparse.Namespace) -> int:
         machine.cache(),
         machine.disk(),
         checks.sandbox(offline.status()),
+        checks.day(today),
+        checks.catalog(ageing(today)),
         *checks.stack_files(find(Path.cwd())),
         checks.aws_variables(os.environ),
     ]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slipway.engine.project import find
+from spec import clock
 from spec.errors import EXIT_FAILURE
 
 if TYPE_CHECKING:
@@ -38,11 +39,11 @@ def run(options: argparse.Namespace) -> int:
 
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
-    from policies import manifests, pack  # noqa: PLC0415 - imports the SDK
+    from policies import manifests  # noqa: PLC0415 - imports the SDK
     from slipway.render import evaluation  # noqa: PLC0415 - as above
     from slipway.render.program import record_platform  # noqa: PLC0415 - as above
 
-    today = pack.today()
+    today = clock.today()
     recording = record_platform(loaded.platform, stack=options.stack, preview=True)
     findings = evaluation.check(recording, today)
     for folder in options.manifests:

@@ -39,20 +39,22 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write a file per region, and report the prices that the list does not have."""
     from slipway.prices.refresh import refresh  # noqa: PLC0415
-    from spec.catalog import prices, regions  # noqa: PLC0415 - `slipway --help` needs none of it
+    from spec.catalog import document, prices, regions  # noqa: PLC0415 - `slipway --help` needs none of it
 
     wanted = options.region or [prices.REGION]
     for region in wanted:
         if not regions.is_region(region):
             msg = f"--region {region}: the catalog has no region of this name. Use a region code such as us-east-1"
             raise SlipwayError(msg)
-    folder = options.out or find(Path.cwd()).root / "spec" / "catalog" / "data"
+    folder = options.out or find(Path.cwd()).root / document.FOLDER
     if not folder.is_dir():
         msg = f"--out {folder}: there is no such folder. Create it first"
         raise SlipwayError(msg)
+    # The moment of the answers, whatever day stacks are evaluated at (SLIPWAY_TODAY).
+    now = datetime.now(UTC)  # noqa: TID251
     for region in wanted:
         pricing, ec2 = clients(region)
-        refreshed = _query(partial(refresh, pricing, ec2, region, datetime.now(UTC)))
+        refreshed = _query(partial(refresh, pricing, ec2, region, now))
         print(_summary(refreshed, refreshed.write(folder)))
     return 0
 

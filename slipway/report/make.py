@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from policies import pack
 from slipway.engine.project import Project
 from slipway.render import evaluation
 from slipway.render.layout import as_data
@@ -22,6 +21,7 @@ from slipway.report.page import page
 from slipway.report.plan import NOTHING, Plan, engine
 from slipway.report.plan.against import Baseline, baseline
 from slipway.report.plan.compare import compare
+from spec import clock
 from spec.pricing import Estimate, estimate
 from spec.settings import Loaded
 
@@ -53,7 +53,7 @@ def make(project: Project, loaded: Loaded, request: Request) -> Report:
     """
     plan = NOTHING if request.plan is None else engine.read(request.plan)
     recording = record_platform(loaded.platform, stack=request.stack)
-    today = pack.today()
+    today = clock.today()
     before, problem = None, ""
     if request.against is not None:
         compared, before, problem = _against(project, request.stack, request.against, recording)

@@ -14,6 +14,8 @@ import yaml
 
 # libyaml's loader if PyYAML was built with it: about ten times faster, and every command reads the catalog.
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+FOLDER: Final = "spec/catalog/data"
+"""Where the files are in a checkout."""
 
 
 @dataclass(frozen=True)

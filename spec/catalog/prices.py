@@ -47,7 +47,7 @@ class Price:
     @property
     def text(self) -> str:
         """`0.045 USD a GB`, `0.40 USD for 1,000,000 requests`."""
-        return f"{self.usd} USD a {self.unit}" if self.per == 1 else f"{self.usd} USD for {self.per:,} {self.unit}s"
+        return f"{self.usd:f} USD a {self.unit}" if self.per == 1 else f"{self.usd:f} USD for {self.per:,} {self.unit}s"
 
 
 @dataclass(frozen=True)

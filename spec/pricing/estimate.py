@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Final
 
+from spec import clock
 from spec.catalog import kubernetes, prices
 from spec.pools.resolution import resolve
 from spec.pricing import services
@@ -26,12 +27,14 @@ def estimate(platform: Platform, today: date | None = None) -> Estimate:
 
     Args:
         platform: Valid settings.
-        today: Day that decides whether a Kubernetes version is in extended support; today where not given.
+        today: Day that decides whether a Kubernetes version is in extended support; that of `spec.clock`
+            where not given.
     """
+    today = today or clock.today()
     book = prices.book(platform.account.region)
-    pricer = Pricer(book)
+    pricer = Pricer(book, today)
     found: list[Item] = [
-        *_control_plane(platform, pricer, today or date.today()),
+        *_control_plane(platform, pricer, today),
         *_pools(platform, pricer),
         *network(platform, pricer),
         *data(platform, pricer),

@@ -71,11 +71,12 @@ def machines(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None
 
     Managed groups and NodePools may run any of their types: the floor has the lowest price, the ceiling the highest.
     """
-    nodes, book = nodes or running(spec), (pricer or Pricer(prices.HERE)).book
+    nodes, pricer = nodes or running(spec), pricer or Pricer(prices.HERE)
+    book = pricer.book
     what = f"pool {spec.name}"
     contract = nodes.use.usd_per_node_hour if nodes.use else None
     if contract is not None:
-        yield _by_contract(spec, nodes, exact(contract))
+        yield _by_contract(spec, nodes, exact(contract), pricer.day)
         return
     if spec.capacity_block:
         why = f"{prices.UNPRICED['capacity-block']}; declare cost.usage.pools.{spec.name}.usdPerNodeHour"
@@ -131,7 +132,7 @@ def _with_nodes(item: Item, nodes: Running) -> Item:
     return replace(item, minimum=each * nodes.minimum, typical=each * nodes.typical, maximum=each * nodes.maximum)
 
 
-def _by_contract(spec: PoolSpec, nodes: Running, hourly: Decimal) -> Line:
+def _by_contract(spec: PoolSpec, nodes: Running, hourly: Decimal, day: date) -> Line:
     # A Capacity Block is billed whether its nodes run or not.
     count = nodes.maximum if spec.capacity_block else None
     return Line(
@@ -145,7 +146,7 @@ def _by_contract(spec: PoolSpec, nodes: Running, hourly: Decimal) -> Line:
         low=hourly,
         usual=hourly,
         high=hourly,
-        source=Source(f"cost.usage.pools.{spec.name}.usdPerNodeHour of the stack file", date.today()),
+        source=Source(f"cost.usage.pools.{spec.name}.usdPerNodeHour of the stack file", day),
         note=f"{spec.market}, {spec.instance_types[0].name}, at your own contract's price",
     )
 

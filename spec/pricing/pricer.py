@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from decimal import Decimal
 from typing import Final
 
+from spec import clock
 from spec.catalog.prices import Book
 from spec.pricing.model import Line, Unpriced
 
@@ -19,6 +21,8 @@ class Pricer:
     """Creates lines with the prices of a region."""
 
     book: Book
+    day: date = field(default_factory=clock.today)
+    """Day of the estimate, which is that of prices of the stack file."""
 
     def line(  # noqa: PLR0913 - a line has that many parts
         self,

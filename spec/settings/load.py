@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
+from spec import clock
 from spec.settings.checks import CHECKS, Context, run
 from spec.settings.platform import Platform
 from spec.settings.problems import ConfigurationError, Problem
@@ -30,10 +31,11 @@ def load(data: object, *, stack: str, today: date | None = None) -> Loaded:
     Args:
         data: Value of the key in the file or from the engine: nested maps, lists and scalars.
         stack: Name of the stack that the settings are for.
-        today: Day that support dates are held against; today where not given.
+        today: Day that support dates are held against; that of `spec.clock` where not given.
 
     Raises:
         ConfigurationError: With every problem of every part.
+        SlipwayError: No day was given, and `SLIPWAY_TODAY` is not a date.
     """
     source = f"stack {stack}"
     if not isinstance(data, Mapping):
@@ -45,7 +47,7 @@ def load(data: object, *, stack: str, today: date | None = None) -> Loaded:
         problem = Problem(f"slipway:{KEY}", "settings nest only a few levels deep", "too many levels", "Fix the file.")
         raise ConfigurationError([problem], source) from None
     parts, problems = validate_parts(plain)
-    context = Context(stack=stack, today=today or date.today(), raw=plain, parts=parts)
+    context = Context(stack=stack, today=today or clock.today(), raw=plain, parts=parts)
     errors, warnings = run(CHECKS, context)
     problems += errors
     if problems:

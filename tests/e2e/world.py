@@ -18,6 +18,7 @@ from typing import Any, Final
 import yaml
 
 from slipway.sandbox.kubernetes.client import KubeClient
+from spec import clock
 
 REPOSITORY: Final = Path(__file__).parents[2]
 COPIED: Final = ("Pulumi.yaml", "infra", "stacks")
@@ -77,7 +78,11 @@ class World:
         The state is written once, at the end of a run: writing it twice per resource takes half of the engine's time.
         Killed runs are tested with stack brief (test_runs.py).
         """
-        kept = {key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))}
+        kept = {
+            key: value
+            for key, value in os.environ.items()
+            if key == clock.VARIABLE or not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))
+        }
         ours = {"SLIPWAY_SANDBOX_HOME": str(self.home), "PULUMI_SKIP_CHECKPOINTS": "true"}
         return kept | ours | ({"SLIPWAY_CHARTS": str(self.charts)} if self.charts else {})
 

@@ -18,7 +18,7 @@ from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import resources
 from tests.policies.fixtures import FIXTURES
 from tests.policies.fixtures.build import FixtureResource
-from tests.policies.support import DAY
+from tests.support.day import TODAY
 from tests.support.stacks import recorded
 
 Violations = set[tuple[str, str]]
@@ -44,10 +44,10 @@ class Production:
         for rule in RULES:
             if not any(rule.looks_at(kind) for kind in types):
                 continue
-            context = Context(settings=rule.defaults(STRICTEST), today=DAY)
+            context = Context(settings=rule.defaults(STRICTEST), today=TODAY)
             for subject in self._subjects(rule, types):
                 for one in findings(rule, subject, context, self.suppressions):
-                    if one.counts(DAY):
+                    if one.counts(TODAY):
                         reported.add((one.id, one.urn.rpartition("::")[2]))
         return reported
 

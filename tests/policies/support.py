@@ -31,15 +31,14 @@ from policies.rules import RULES
 from policies.runner import Finding, findings
 from policies.suppressions import Suppressions
 from tests.policies.fixtures.build import Fixture, FixtureResource
+from tests.support.day import TODAY
 
-DAY: Final = date(2026, 11, 21)
-"""Date for the evaluation of fixtures; the support of versions depends on it."""
 SECRET_SIGNATURE: Final = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
 """How the engine marks a secret (pulumi v3.258.0, sdk/go/common/resource/properties.go)."""
 BY_NAME: Final = {rule.name: rule for rule in RULES}
 
 
-def context(rule: AnyRule, environment: str = "prod", day: date = DAY) -> Context:
+def context(rule: AnyRule, environment: str = "prod", day: date = TODAY) -> Context:
     return Context(settings=rule.defaults(environment), today=day)
 
 
@@ -87,7 +86,7 @@ def checks(findings: Iterable[Finding]) -> set[str]:
 
 def policy_of(rule: AnyRule, suppressions: Suppressions | None = None) -> Policy:
     """The SDK's policy with production's settings; mandatory, since some rules are off in production."""
-    policy = pack.policy(rule, "prod", suppressions or Suppressions(), lambda: DAY)
+    policy = pack.policy(rule, "prod", suppressions or Suppressions(), lambda: TODAY)
     policy.enforcement_level = EnforcementLevel.MANDATORY
     return policy
 

@@ -11,7 +11,7 @@ import yaml
 
 from policies.manifests import findings_for_manifests, read, resource, token
 from policies.suppressions import Suppressions
-from tests.policies.support import DAY
+from tests.support.day import TODAY
 
 POD: dict[str, Any] = {
     "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
@@ -39,7 +39,7 @@ DEPLOYMENT: dict[str, Any] = {
 
 def ids(*manifests: dict[str, Any], namespace: str = "kueue-system") -> set[str]:
     findings = findings_for_manifests(
-        manifests, stack="prod", today=DAY, namespace=namespace, suppressions=Suppressions()
+        manifests, stack="prod", today=TODAY, namespace=namespace, suppressions=Suppressions()
     )
     return {finding.id for finding in findings}
 
@@ -81,7 +81,7 @@ def test_roles_and_credentials_in_manifests_are_found() -> None:
 
 
 def test_levels_are_those_of_the_stack() -> None:
-    findings = findings_for_manifests([changed(securityContext={})], stack="dev", today=DAY)
+    findings = findings_for_manifests([changed(securityContext={})], stack="dev", today=TODAY)
     assert {finding.rule for finding in findings} >= {"pod-restricted"}
 
 
@@ -95,7 +95,7 @@ UNUSUAL: tuple[dict[str, Any], ...] = (
 @pytest.mark.parametrize("document", UNUSUAL)
 def test_unusual_documents_do_not_crash_rules(tmp_path: Path, document: dict[str, Any]) -> None:
     (tmp_path / "unusual.yaml").write_text(yaml.safe_dump(document))
-    findings_for_manifests(read(tmp_path), stack="prod", today=DAY)
+    findings_for_manifests(read(tmp_path), stack="prod", today=TODAY)
 
 
 def test_a_folder_is_read_with_all_its_documents_and_lists(tmp_path: Path) -> None:

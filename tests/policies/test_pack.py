@@ -21,7 +21,8 @@ from policies.levels import Levels
 from policies.rules import RULES
 from policies.rules.gpu_pools import BOUNDED
 from tests.policies.fixtures import FIXTURES
-from tests.policies.support import DAY, analyze_request, analyzer
+from tests.policies.support import analyze_request, analyzer
+from tests.support.day import TODAY
 from tests.support.generated import POLICIES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +74,7 @@ def test_the_analyzer_describes_every_rule() -> None:
 
 def configured(config: dict[str, Any], bound: int) -> list[analyzer_pb2.AnalyzeDiagnostic]:
     """Violations of a GPU pool with a maximum, after the engine has configured the pack."""
-    servicer = analyzer(*pack.policies("prod", lambda: DAY))
+    servicer = analyzer(*pack.policies("prod", lambda: TODAY))
     properties = struct_pb2.Struct()
     json_format.ParseDict(config, properties)
     policy = analyzer_pb2.PolicyConfig(enforcementLevel=analyzer_pb2.ADVISORY, properties=properties)

@@ -14,7 +14,8 @@ from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
 from tests.policies.fixtures import FIXTURES
 from tests.policies.fixtures.build import Fixture
-from tests.policies.support import DAY, analyze_request, stack_resource
+from tests.policies.support import analyze_request, stack_resource
+from tests.support.day import TODAY
 
 SDK: Any = sdk._PolicyAnalyzerServicer
 
@@ -68,7 +69,7 @@ def evaluated(servicer: Any, rule: AnyRule, fixture: Fixture) -> list[str]:
 
 def test_parsing_once_gives_the_same_violations_as_the_sdk() -> None:
     both = [
-        servicer("slipway", "0.1.0", pack.policies("prod", lambda: DAY), EnforcementLevel.MANDATORY)
+        servicer("slipway", "0.1.0", pack.policies("prod", lambda: TODAY), EnforcementLevel.MANDATORY)
         for servicer in (server.StackServicer, SDK)
     ]
     for rule in RULES:
@@ -80,7 +81,7 @@ def test_parsing_once_gives_the_same_violations_as_the_sdk() -> None:
 
 
 def test_no_rule_has_a_remediation_and_the_servicer_returns_none() -> None:
-    policies = pack.policies("prod", lambda: DAY)
+    policies = pack.policies("prod", lambda: TODAY)
     assert not [one.name for one in policies if isinstance(one, ResourceValidationPolicy) and one.has_remediation()]
     servicer: Any = server.StackServicer("slipway", "0.1.0", policies, EnforcementLevel.MANDATORY)
     assert servicer.Remediate(analyzer_pb2.AnalyzeRequest(), None) == analyzer_pb2.RemediateResponse()

@@ -13,7 +13,8 @@ from policies.rules import RULES
 from policies.runner import Finding
 from policies.suppressions import load as load_suppressions
 from slipway.render.evaluation import check
-from tests.policies.support import BY_NAME, DAY
+from tests.policies.support import BY_NAME
+from tests.support.day import TODAY
 from tests.support.stacks import recorded
 
 IDLE = {
@@ -38,7 +39,7 @@ environments = pytest.mark.parametrize("stack", ENVIRONMENTS)
 @cache
 def findings_in(stack: str, *, preview: bool) -> list[Finding]:
     """All findings, including suppressed ones: half a second for each stack."""
-    return check(recorded(stack, preview=preview), DAY)
+    return check(recorded(stack, preview=preview), TODAY)
 
 
 @runs
@@ -47,7 +48,7 @@ def test_an_environment_passes_at_its_own_levels(stack: str, preview: bool) -> N
     mandatory = [
         f"{finding.id} {finding.urn}"
         for finding in findings_in(stack, preview=preview)
-        if finding.counts(DAY) and BY_NAME[finding.rule].levels.of(stack).value == "mandatory"
+        if finding.counts(TODAY) and BY_NAME[finding.rule].levels.of(stack).value == "mandatory"
     ]
     assert mandatory == []
 
@@ -78,5 +79,5 @@ def test_rules_are_evaluated_fast_for_production() -> None:
     """0.06 s on a laptop of 2026; the bound is for a busy machine, and far below the 2 s for a whole preview."""
     recording = recorded("prod", preview=True)
     start = time.process_time()
-    check(recording, DAY)
+    check(recording, TODAY)
     assert time.process_time() - start < 1

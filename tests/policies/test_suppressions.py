@@ -12,15 +12,17 @@ from policies import pack
 from policies.rules.helm import PINNED
 from policies.runner import Finding
 from policies.suppressions import SuppressionError, Suppressions, load, parse
+from spec import clock
 from tests.policies.fixtures import FIXTURES
-from tests.policies.support import DAY, analyze_request, analyzer, policy_of
+from tests.policies.support import analyze_request, analyzer, policy_of
+from tests.support.day import TODAY
 
 ENTRY: dict[str, Any] = {
     "rule": "helm-pinned/version",
     "urn": "urn:pulumi:*::it",
     "reason": "The chart is tested with every release that its range allows.",
     "owner": "ml-platform",
-    "until": DAY,
+    "until": TODAY,
 }
 BAD = FIXTURES[PINNED.name].bad["version"][0]
 
@@ -47,7 +49,7 @@ def test_another_check_and_another_resource_are_not_suppressed() -> None:
 
 
 def test_a_suppression_expires_the_day_after_and_the_message_says_so() -> None:
-    (message,) = messages(suppressions(until=DAY - timedelta(days=1)))
+    (message,) = messages(suppressions(until=TODAY - timedelta(days=1)))
     assert "expired on 2026-11-20" in message
     assert ENTRY["reason"] in message
 
@@ -57,15 +59,25 @@ def test_of_several_suppressions_the_one_that_expires_last_counts() -> None:
     assert messages(parse([old, ENTRY, old], pack.identities())) == []
 
 
+def test_a_day_can_be_given_to_the_process_of_the_pack(monkeypatch: pytest.MonkeyPatch) -> None:
+    policy: Any = pack.expiry(suppressions(until=TODAY))
+    complaints: list[str] = []
+    policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
+    assert complaints == []
+    monkeypatch.setenv(clock.VARIABLE, (TODAY + timedelta(days=1)).isoformat())
+    policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
+    assert len(complaints) == 1
+
+
 def test_an_expired_suppression_is_reported() -> None:
     def violations(until: date) -> list[str]:
         reported: list[str] = []
-        policy: Any = pack.expiry(suppressions(until=until), lambda: DAY)
+        policy: Any = pack.expiry(suppressions(until=until), lambda: TODAY)
         policy.validate(StackValidationArgs([]), lambda message, _urn=None: reported.append(message))
         return reported
 
-    assert violations(DAY) == []
-    (message,) = violations(DAY - timedelta(days=1))
+    assert violations(TODAY) == []
+    (message,) = violations(TODAY - timedelta(days=1))
     assert "ml-platform must review and renew it" in message
 
 
@@ -92,11 +104,11 @@ def test_the_file_must_be_a_list() -> None:
 
 
 def test_the_suppressions_of_the_pack_are_valid() -> None:
-    assert all(suppression.until > DAY for suppression in load(pack.identities()).all)
+    assert all(suppression.until > TODAY for suppression in load(pack.identities()).all)
 
 
 def test_a_finding_counts_unless_a_current_suppression_covers_it() -> None:
     finding = Finding(rule="a", check="b", urn="u", path="", text="t", suppression=suppressions().all[0])
     assert finding.id == "a/b"
-    assert not finding.counts(DAY)
-    assert finding.counts(DAY + timedelta(days=1))
+    assert not finding.counts(TODAY)
+    assert finding.counts(TODAY + timedelta(days=1))

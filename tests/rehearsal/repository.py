@@ -12,6 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from spec import clock
+from spec.catalog import document
+from tests.support import price_book
+
 SOURCE: Final = Path(__file__).parents[2]
 CONTENT: Final = (
     "Pulumi.yaml", "pyproject.toml", "requirements.lock", ".gitignore",
@@ -19,6 +23,8 @@ CONTENT: Final = (
 )  # fmt: skip
 """Files of a checkout that the workflows' scripts read."""
 NO_MORE: Final[Mapping[str, str]] = MappingProxyType({})
+KEPT: Final = frozenset({"SLIPWAY_CACHE", clock.VARIABLE})
+"""Of our own variables: where the binaries are, and the day."""
 STACK_FILE: Final = "stacks/Pulumi.dev.yaml"
 STACK: Final = """\
 config:
@@ -59,7 +65,7 @@ class Repository:
 
     @classmethod
     def make(cls, root: Path) -> Repository:
-        """Copy the present tree and commit it with the small stack."""
+        """Copy the present tree and commit it with the small stack, at fixed prices."""
         root.mkdir()
         for name in CONTENT:
             source = SOURCE / name
@@ -67,6 +73,7 @@ class Repository:
                 shutil.copytree(source, root / name, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy2(source, root / name)
+        price_book.write(root / document.FOLDER)
         (root / STACK_FILE).write_text(STACK, encoding="utf-8")
         (root / ".venv" / "bin").mkdir(parents=True)
         (root / ".venv" / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
@@ -111,7 +118,7 @@ class Repository:
         kept = {
             key: value
             for key, value in os.environ.items()
-            if key == "SLIPWAY_CACHE" or not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_", "GIT_"))
+            if key in KEPT or not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_", "GIT_"))
         }
         done = subprocess.run(
             command, cwd=self.root, env={**kept, **environment}, stdin=subprocess.DEVNULL,

@@ -22,8 +22,9 @@ from slipway.render.recording import Recording
 from slipway.render.terraform import document
 from slipway.render.terraform.references import local_name
 from slipway.render.values import Values
-from tests.policies.support import BY_NAME, DAY
+from tests.policies.support import BY_NAME
 from tests.scanners.checkov import Verdict, scan
+from tests.support.day import TODAY
 from tests.support.stacks import NAMES, recorded
 
 MISCONFIGURED = "misconfigured"
@@ -125,7 +126,7 @@ MISCONFIGURATIONS = (
 def violations(stack: str) -> frozenset[tuple[str, str]]:
     """Violated checks of the pack, each with the resource, suppressed or not."""
     recording = misconfigured() if stack == MISCONFIGURED else recorded(stack)
-    return frozenset((finding.id, finding.urn) for finding in check(recording, DAY, Suppressions()))
+    return frozenset((finding.id, finding.urn) for finding in check(recording, TODAY, Suppressions()))
 
 
 def changed(properties: Mapping[str, Any], misconfiguration: Misconfiguration) -> dict[str, Any]:
@@ -196,7 +197,7 @@ def test_checkov_reports_only_suppressed_or_out_of_scope_findings(
     stack: str, verdicts: Mapping[str, frozenset[Verdict]]
 ) -> None:
     assert verdicts[stack], "Checkov read nothing"
-    assert unexplained(stack, {one for one in verdicts[stack] if not one.passed}, DAY) == []
+    assert unexplained(stack, {one for one in verdicts[stack] if not one.passed}, TODAY) == []
 
 
 @pytest.mark.parametrize("misconfiguration", MISCONFIGURATIONS, ids=lambda one: one.theirs)

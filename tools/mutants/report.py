@@ -29,7 +29,7 @@ def summary(results: Sequence[Result]) -> str:
     if measured:
         low, high = interval(noticed, measured)
         parts.append(
-            f"{noticed} of {measured} mutants killed: {noticed / measured:.1%}, minimum {BOUND:.0%} "
+            f"{noticed} of {measured} mutants killed: {noticed / measured:.2%}, minimum {BOUND:.0%} "
             f"(95 % interval of all such mutants: {low:.0%} to {high:.0%})"
         )
     if errors or not measured:

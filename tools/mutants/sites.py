@@ -10,9 +10,7 @@ Left out is what no test can or should notice:
 - the arguments of an exception that is raised: a message; the `raise` itself stays in;
 - `__all__`, and blocks under `if __name__ == "__main__"`;
 - keywords whose values only people see, or that change nothing on a machine of UTF-8 (`IDLE_KEYWORDS`);
-- calls that wait or log (`IDLE_CALLS`): without them a program does the same, faster or in silence;
-- fixtures of policy rules: they are tests' data within the source (`good`, `bad`, `elsewhere`, and names at the top of
-  such a file that only those use).
+- calls that wait, log or flush (`IDLE_CALLS`): without them a program does the same at another time or in silence.
 """
 
 from __future__ import annotations
@@ -22,9 +20,7 @@ from collections.abc import Iterator
 from typing import Final
 
 IDLE_KEYWORDS: Final = frozenset({"description", "encoding", "help", "indent", "metavar", "stacklevel", "title"})
-IDLE_CALLS: Final = frozenset({"debug", "exception", "info", "sleep", "warning"})
-FIXTURE_KEYWORDS: Final = frozenset({"bad", "elsewhere", "good"})
-_FIXTURE_MODULE: Final = "policies.fixtures"
+IDLE_CALLS: Final = frozenset({"debug", "exception", "flush", "info", "sleep", "warning"})
 _TYPING_CALLS: Final = frozenset({"NewType", "ParamSpec", "TypeVar", "cast"})
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -35,7 +31,6 @@ class Places:
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
         self._parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
-        self._fixtures = _fixture_names(tree)
         self._nodes = dict.fromkeys(self._below(tree))
 
     def __iter__(self) -> Iterator[ast.AST]:
@@ -67,12 +62,10 @@ class Places:
 
     def _is_left_out(self, node: ast.AST, field: str) -> bool:
         is_message = field == "exc" and isinstance(node, ast.Call)
-        return is_message or _is_idle(node) or _is_for_types(node) or self._is_fixture(node)
+        return is_message or _is_idle(node) or _is_for_types(node) or self._is_public_names(node)
 
-    def _is_fixture(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.keyword):
-            return self._fixtures is not None and node.arg in FIXTURE_KEYWORDS
-        return self._parents[node] is self._tree and _assigned(node) in {"__all__", *(self._fixtures or ())}
+    def _is_public_names(self, node: ast.AST) -> bool:
+        return self._parents[node] is self._tree and _assigned(node) == "__all__"
 
 
 def _is_idle(node: ast.AST) -> bool:
@@ -116,18 +109,3 @@ def _assigned(node: ast.AST) -> str:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             return name
     return ""
-
-
-def _fixture_names(tree: ast.Module) -> frozenset[str] | None:
-    """Names at the top of a file of rules that hold no rule and that no function reads; None for any other file."""
-    if not any(isinstance(node, ast.ImportFrom) and node.module == _FIXTURE_MODULE for node in tree.body):
-        return None
-    functions = (node for node in tree.body if isinstance(node, _FUNCTIONS))
-    read = {node.id for function in functions for node in ast.walk(function) if isinstance(node, ast.Name)}
-    return frozenset(_assigned(node) for node in tree.body if not _holds_a_rule(node)) - read - {""}
-
-
-def _holds_a_rule(node: ast.stmt) -> bool:
-    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-    names = {inner.id for inner in ast.walk(value) if isinstance(inner, ast.Name)} if value else set()
-    return any(name.endswith("Rule") or name == "Check" for name in names)

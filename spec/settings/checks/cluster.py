@@ -22,7 +22,9 @@ def version_supported(context: Context, cluster: Cluster) -> Iterator[Problem]:
     if support in ("unknown", "ended"):
         offered = [v for v in kubernetes.VERSIONS if kubernetes.support(v, context.today) in ("standard", "extended")]
         rule = "EKS must support the version" if support == "ended" else "the catalog must know the EKS version"
-        yield Problem("cluster.version", rule, cluster.version, f"Use {', '.join(sorted(offered))}.")
+        catalog = "spec/catalog/data/kubernetes.yaml"
+        fix = f"Use {', '.join(sorted(offered))}." if offered else f"Add the versions that EKS supports to {catalog}."
+        yield Problem("cluster.version", rule, cluster.version, fix)
 
 
 def version_ageing(context: Context, cluster: Cluster) -> Iterator[Problem]:

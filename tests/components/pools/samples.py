@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
 from typing import Any, Final
 
 import pulumi
@@ -13,10 +12,10 @@ from spec.pools import PoolSpec, resolve_all
 from spec.settings import load
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
+from tests.support.day import TODAY
 from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
 from tests.support.outputs import cluster_outputs, network_outputs
 
-TODAY: Final = date(2026, 9, 1)
 ZONES: Final = (f"{REGION}a", f"{REGION}b", f"{REGION}c")
 ONE_ZONE: Final = [f"{REGION}b"]
 SYSTEM: Final[Mapping[str, Any]] = {"preset": "system"}

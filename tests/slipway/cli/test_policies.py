@@ -15,9 +15,9 @@ from policies.suppressions import Suppression
 from slipway.cli import main
 from slipway.cli.policies import report
 from tests.support import mocks
+from tests.support.day import TODAY
 
 assert mocks  # it silences warnings that the SDK prints when it is first imported
-DAY = date(2026, 11, 21)
 MANDATORY = Finding(rule="helm-pinned", check="version", urn="urn:pulumi:prod::a", path="version", text="Pin it.")
 ADVISORY = Finding(rule="pod-read-only-root", check="read-only", urn="urn:pulumi:prod::b", path="", text="Close it.")
 
@@ -31,7 +31,7 @@ def suppressed(until: date) -> Finding:
 
 def reported(*findings: Finding, as_json: bool = False, suppressed: bool = False) -> int:
     options = argparse.Namespace(stack="prod", json=as_json, suppressed=suppressed)
-    return report(options, findings, DAY, 10)
+    return report(options, findings, TODAY, 10)
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def reported(*findings: Finding, as_json: bool = False, suppressed: bool = False
         ([], 0),
         ([ADVISORY], 0),
         ([MANDATORY], 1),
-        ([suppressed(DAY)], 0),
-        ([suppressed(DAY - timedelta(days=1))], 1),
+        ([suppressed(TODAY)], 0),
+        ([suppressed(TODAY - timedelta(days=1))], 1),
     ],
 )
 def test_a_mandatory_finding_fails_unless_it_is_suppressed(findings: list[Finding], code: int) -> None:
@@ -51,7 +51,7 @@ def test_a_mandatory_finding_fails_unless_it_is_suppressed(findings: list[Findin
 def test_findings_go_to_stdout_with_their_level_and_the_total_to_stderr(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    reported(MANDATORY, ADVISORY, suppressed(DAY))
+    reported(MANDATORY, ADVISORY, suppressed(TODAY))
     out, err = capsys.readouterr()
     assert "mandatory helm-pinned/version urn:pulumi:prod::a\n  Pin it." in out
     assert "advisory pod-read-only-root/read-only" in out
@@ -60,15 +60,15 @@ def test_findings_go_to_stdout_with_their_level_and_the_total_to_stderr(
 
 
 def test_suppressed_findings_are_shown_on_request_with_their_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    reported(suppressed(DAY), suppressed=True)
+    reported(suppressed(TODAY), suppressed=True)
     assert "Suppressed: A good one." in capsys.readouterr().out
 
 
 def test_json_output_has_levels_and_suppressions(capsys: pytest.CaptureFixture[str]) -> None:
-    assert reported(MANDATORY, suppressed(DAY), as_json=True, suppressed=True) == 1
+    assert reported(MANDATORY, suppressed(TODAY), as_json=True, suppressed=True) == 1
     findings = json.loads(capsys.readouterr().out)
     assert [one["level"] for one in findings] == ["mandatory", "suppressed"]
-    assert findings[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": "2026-11-21"}
+    assert findings[1]["suppression"] == {"reason": "A good one.", "owner": "ml", "until": TODAY.isoformat()}
 
 
 def test_the_command_evaluates_the_program_and_manifests(

@@ -11,7 +11,8 @@ from slipway.cost import Difference, difference
 from slipway.cost.changes import changes, signed
 from slipway.cost.document import of_difference, of_estimate
 from spec.pricing import estimate
-from tests.spec.settings.stack import TODAY, loaded
+from tests.spec.settings.stack import loaded
+from tests.support.day import TODAY
 
 CENT = Decimal("0.01")
 BASE: dict[str, Any] = {

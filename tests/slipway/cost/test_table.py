@@ -8,7 +8,8 @@ from typing import Any
 
 from slipway.cost import table
 from spec.pricing import Estimate, estimate
-from tests.spec.settings.stack import TODAY, loaded
+from tests.spec.settings.stack import loaded
+from tests.support.day import TODAY
 
 OTHER_REGION: dict[str, Any] = {
     "account.region": "eu-west-2",

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from slipway.prices.queries import QUERIES, machine, query
+from spec.catalog import instances, prices
+
+PUBLISHED: Final = date(2026, 11, 1)
+"""Day of the price list."""
 
 
-def product(service: str, usage: str, *tiers: str, **attributes: str) -> tuple[str, dict[str, Any]]:
-    """A product of a service, with the prices of its tiers."""
+Product = tuple[str, dict[str, Any]]
+
+
+def product(service: str, usage: str, *tiers: str, **attributes: str) -> Product:
+    """A product of a service with the prices of its tiers."""
+    return _row(service, usage, tiers, attributes, PUBLISHED)
+
+
+def _row(service: str, usage: str, tiers: Iterable[str], attributes: Mapping[str, str], published: date) -> Product:
     dimensions = {
         f"tier{index}": {"beginRange": str(index * 1000), "pricePerUnit": {"USD": usd}, "unit": "x"}
         for index, usd in enumerate(tiers)
@@ -18,8 +32,8 @@ def product(service: str, usage: str, *tiers: str, **attributes: str) -> tuple[s
     row = {
         "product": {"sku": "S", "attributes": {"usagetype": usage, "regionCode": "eu-west-1", **attributes}},
         "terms": {"OnDemand": {"term": {"priceDimensions": dimensions}}},
-        "version": "20261101",
-        "publicationDate": "2026-11-01T10:00:00Z",
+        "version": f"{published:%Y%m%d}",
+        "publicationDate": f"{published}T10:00:00Z",
     }
     return service, row
 
@@ -28,7 +42,7 @@ def product(service: str, usage: str, *tiers: str, **attributes: str) -> tuple[s
 class FakePricing:
     """Implements GetProducts with its filters, one product per page."""
 
-    products: list[tuple[str, dict[str, Any]]]
+    products: list[Product]
     requests: list[Mapping[str, Any]] = field(default_factory=list)
 
     def get_products(self, **arguments: Any) -> Mapping[str, Any]:
@@ -58,3 +72,22 @@ class FakeEc2:
         ]
         at = int(arguments.get("NextToken", "0"))
         return {"SpotPriceHistory": rows[at : at + 1], "NextToken": str(at + 1) if at + 1 < len(rows) else ""}
+
+
+def complete(region: str, published: date, factor: Decimal = Decimal(1)) -> tuple[FakePricing, FakeEc2]:
+    """A price list of a day with all that the catalog asks for, at its own prices times a factor, and half for Spot."""
+    products = []
+    for name in sorted({*QUERIES, *prices.PRICES}):
+        if (wanted := query(name)) is not None:
+            known = prices.PRICES.get(name)
+            usd = (known.usd / known.per if known else Decimal("0.1")) * wanted.per * factor
+            attributes = {"regionCode": region, **wanted.where}
+            products.append(_row(wanted.service, wanted.usage, [f"{usd:f}"], attributes, published))
+    spot = []
+    for kind, known_type in instances.ALL.items():
+        # The catalog has no price of some types, which the list may have.
+        usd = (known_type.usd_per_hour or Decimal(50)) * factor
+        wanted, attributes = machine(kind), {"regionCode": region, **machine(kind).where}
+        products.append(_row(wanted.service, wanted.usage, [f"{usd:f}"], attributes, published))
+        spot.append((kind, f"{usd / 2:f}"))
+    return FakePricing(products), FakeEc2(spot)

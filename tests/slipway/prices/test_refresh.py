@@ -17,8 +17,11 @@ from slipway.cli import prices as command
 from slipway.engine.project import find
 from slipway.prices.queries import QUERIES, query
 from slipway.prices.refresh import Refreshed, refresh
+from spec.catalog import ageing, instances
 from spec.catalog import prices as catalog
-from tests.slipway.prices.fake import FakeEc2, FakePricing, product
+from tests.slipway.prices.fake import FakeEc2, FakePricing, complete, product
+from tests.spec.catalog import facts
+from tests.support.price_book import BOOK
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LINUX = {
@@ -58,13 +61,19 @@ def refreshed(region: str = "eu-west-1", products: list[Any] | None = None) -> R
     return refresh(FakePricing(PRODUCTS if products is None else products), FakeEc2(SPOT), region, NOW, kinds)
 
 
+def test_every_query_names_a_service_a_usage_type_and_a_unit() -> None:
+    # Codes of services are like these (AWS Price List, DescribeServices).
+    assert [name for name, one in QUERIES.items() if not one.service.startswith(("AWS", "Amazon", "aws"))] == []
+    assert [name for name, one in QUERIES.items() if not one.usage or not one.unit] == []
+
+
 def test_prices_are_taken_from_the_list_per_unit_of_the_catalog() -> None:
     prices = refreshed().document["prices"]
     usd = {name: Decimal(entry["usd"]) for name, entry in prices.items()}
     assert usd["nat-gateway"] == Decimal("0.048")
     assert usd["kms-key"] == 1
     assert usd["ebs-gp3-throughput"] == Decimal("0.044")
-    assert usd["sqs-request"] == Decimal("0.0000004")
+    assert (usd["sqs-request"], prices["sqs-request"]["per"]) == (Decimal("0.4"), 1_000_000)
     assert (usd["efs-read"], usd["efs-written"]) == (Decimal("0.033"), Decimal("0.066"))
     assert usd["rds-postgres-db.t4g.medium"] == Decimal("0.072")
     assert prices["nat-gateway"]["date"] == date(2026, 11, 1)
@@ -116,6 +125,26 @@ def test_a_written_file_is_a_valid_price_book(tmp_path: Path) -> None:
     assert book.instance("p5.48xlarge") is None
 
 
+@pytest.mark.parametrize("region", [catalog.REGION, "eu-west-1"])
+def test_a_file_of_a_later_day_and_of_other_prices_passes_the_checks_of_the_catalogs_own(
+    region: str, tmp_path: Path
+) -> None:
+    later = date(2028, 1, 1)
+    whole = refresh(*complete(region, later, Decimal("1.07")), region, datetime(2028, 1, 2, tzinfo=UTC))
+    path = whole.write(tmp_path)
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    book = catalog.read(document)
+    facts.check_sources(document)
+    facts.check_lines(path)
+    facts.check_book(book)
+    facts.check_magnitude(book, BOOK)
+    assert {book.prices[name].source.day for name in whole.taken} == {later}
+    assert set(book.on_demand) == set(instances.ALL)
+    aged = ageing.aged(path.name, document, date(2028, 12, 31))
+    # Only what the price list lacks stays as old as it was.
+    assert str(aged).partition(" of ")[0].endswith(f"{path.name}: {len(whole.kept)}") if whole.kept else aged is None
+
+
 def test_every_page_is_read() -> None:
     pricing = FakePricing(PRODUCTS)
     refresh(pricing, FakeEc2(SPOT), "eu-west-1", NOW, ())
@@ -142,6 +171,20 @@ def test_without_credentials_the_command_lists_the_permissions_it_needs(
     assert "pricing:GetProducts" in error
     assert "catalog's own dated prices are used" in error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_writes_to_the_catalog_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders: list[Path] = []
+
+    def write(self: Refreshed, folder: Path) -> Path:
+        folders.append(folder)
+        return folder / self.name
+
+    monkeypatch.setattr(command, "clients", lambda _: (FakePricing(PRODUCTS), FakeEc2(SPOT)))
+    monkeypatch.setattr(Refreshed, "write", write)
+    monkeypatch.chdir(Path(__file__).parent)
+    assert main(["prices", "refresh"]) == 0
+    assert folders == [Path(str(catalog.__file__)).parent / "data"]
 
 
 def test_the_command_writes_a_file_per_region_and_reports_missing_prices(

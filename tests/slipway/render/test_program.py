@@ -24,7 +24,8 @@ from spec.catalog import names
 from spec.naming import physical_length
 from spec.settings import Platform, load, read_stack, stacks_in
 from spec.settings.checks.names import LONGEST
-from tests.spec.settings.stack import TODAY, changed
+from tests.spec.settings.stack import changed
+from tests.support.day import TODAY
 from tests.support.mocks import UNKNOWN  # imports the parts of the SDK that emit warnings
 from tests.support.stacks import recorded
 

@@ -17,7 +17,9 @@ from slipway.report.views import teams as team_views
 from spec.pools.resolution import resolve_all
 from spec.pricing import estimate
 from tests.slipway.report.conftest import SampleReport
-from tests.spec.settings.stack import TODAY, loaded
+from tests.spec.settings.stack import loaded
+from tests.support import price_book
+from tests.support.day import TODAY
 
 pytestmark = pytest.mark.xdist_group("report")
 
@@ -40,7 +42,8 @@ def test_a_partitioned_gpu_has_its_instances_and_unused_slices() -> None:
 
 
 def test_node_prices_come_from_the_estimate() -> None:
-    pool = pool_views({"pools.cpu": {"preset": "cpu", "instanceTypes": ["m7i.large", "m7i.xlarge"]}})["cpu"]
+    with price_book.fixed():
+        pool = pool_views({"pools.cpu": {"preset": "cpu", "instanceTypes": ["m7i.large", "m7i.xlarge"]}})["cpu"]
     assert (pool.low, pool.high) == (Decimal("0.1008"), Decimal("0.2016"))
 
 

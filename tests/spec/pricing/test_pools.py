@@ -14,7 +14,8 @@ from spec.pricing.hours import average, share_on
 from spec.settings.cost import Schedule
 from spec.settings.usage import PoolUse
 from tests.spec.pricing.by_hand import line, usd
-from tests.spec.settings.stack import TODAY, loaded
+from tests.spec.settings.stack import loaded
+from tests.support.day import TODAY
 
 MONTH = Decimal(730)
 CENT = Decimal("0.01")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from datetime import date
 from typing import Any, Final
 
 from spec.settings import ConfigurationError, Loaded, Problem, load
+from tests.support.day import TODAY
 
-TODAY: Final = date(2026, 11, 21)
-"""Date for which the tests load settings: supported versions depend on it."""
 STACK: Final = "test"
 DELETE: Final = object()
 """As a value: remove the key."""

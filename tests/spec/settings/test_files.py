@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from spec.settings import ConfigurationError, load, read_stack, stacks_in
-from tests.spec.settings.stack import BASE, TODAY
+from tests.spec.settings.stack import BASE
+from tests.support.day import TODAY
 
 GOOD = yaml.safe_dump({"config": {"slipway:platform": BASE}})
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

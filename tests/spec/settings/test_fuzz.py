@@ -16,7 +16,8 @@ from spec.settings import ConfigurationError, Loaded, load, read_stack, schema
 from spec.settings.platform import Platform
 from spec.settings.presets import PRESETS
 from spec.settings.shape import plain_map
-from tests.spec.settings.stack import BASE, TODAY, changed
+from tests.spec.settings.stack import BASE, changed
+from tests.support.day import TODAY
 
 
 def paths(value: Any, above: str = "") -> list[str]:

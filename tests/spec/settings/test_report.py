@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pytest
 
 from spec.settings import ConfigurationError, load, read_stack
-from tests.spec.settings.stack import BASE, DELETE, TODAY, changed, loaded, problems
+from tests.spec.settings.stack import BASE, DELETE, changed, loaded, problems
+from tests.support.day import TODAY
 from tests.support.stacks import FOLDER, NAMES
 
 
@@ -107,10 +109,29 @@ def test_settings_that_would_have_no_effect_are_refused() -> None:
 
 
 def test_versions_near_the_end_of_support_are_a_warning() -> None:
-    warnings = loaded({"cluster.version": "1.34"}).warnings
+    data = changed({"cluster.version": "1.34"})
+    warnings = load(data, stack="test", today=date(2026, 11, 21)).warnings
     assert [problem.path for problem in warnings] == ["cluster.version"]
     assert "ends on 2026-12-02, in 11 days" in warnings[0].rule
     assert warnings[0].fix == "Plan the upgrade to 1.35."
+
+
+@pytest.mark.parametrize(
+    ("support", "said"),
+    [("extended", "EKS bills extended support"), ("standard", "EKS upgrades the cluster itself")],
+)
+def test_after_standard_support_the_warning_says_what_eks_does(support: str, said: str) -> None:
+    data = changed({"cluster.version": "1.33", "cluster.supportType": support})
+    (warning,) = load(data, stack="test", today=date(2026, 11, 21)).warnings
+    assert warning.rule == f"standard support ended on 2026-07-29, and {said}"
+
+
+def test_a_catalog_whose_versions_have_all_ended_says_where_newer_ones_go() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load(changed({}), stack="test", today=date(2100, 1, 1))
+    (problem,) = refused.value.problems
+    assert problem.path == "cluster.version"
+    assert problem.fix == "Add the versions that EKS supports to spec/catalog/data/kubernetes.yaml."
 
 
 def test_loading_does_not_change_its_input() -> None:

@@ -59,7 +59,7 @@ def test_a_mutant_that_a_test_notices_is_killed_and_another_survives(
     printed = capsys.readouterr().out
     assert verdicts(printed) == {"killed": {"comparison"}, "survived": {"arithmetic", "number"}}
     assert "-    return number // 4\n+    return number // 5\n" in printed
-    assert "1 of 4 mutants killed: 25.0%" in printed
+    assert "1 of 4 mutants killed: 25.00%" in printed
 
 
 def test_the_work_tree_stays_as_it_is_and_a_file_that_git_does_not_know_is_mutated_too(
@@ -75,7 +75,7 @@ def test_the_work_tree_stays_as_it_is_and_a_file_that_git_does_not_know_is_mutat
 def test_the_run_passes_where_all_mutants_are_killed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     more = f"{EDGE}\ndef test_half():\n    assert [half(n) for n in (0, 3, 4, 5, 8, 12)] == [0, 0, 1, 1, 2, 3]\n"
     assert run(project(tmp_path, {**TESTED, "tests/infra/test_limits.py": more})) == 0
-    assert "4 of 4 mutants killed: 100.0%" in capsys.readouterr().out
+    assert "4 of 4 mutants killed: 100.00%" in capsys.readouterr().out
 
 
 def test_tests_that_fail_without_a_mutant_measure_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

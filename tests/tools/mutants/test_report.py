@@ -34,7 +34,7 @@ def test_too_few_killed_and_any_not_measured_fail(counts: dict[str, int], code: 
 
 def test_the_summary_has_the_rate_and_each_survivor_with_its_diff() -> None:
     text = report.summary(results(killed=2, timeout=1, survived=1))
-    assert "3 of 4 mutants killed: 75.0%, minimum 97%" in text
+    assert "3 of 4 mutants killed: 75.00%, minimum 97%" in text
     assert text.count("survived: infra/a.py:1 (number)") == 1
     assert "-a = 5\n+a = 6\n" in text
     assert "not measured" not in text

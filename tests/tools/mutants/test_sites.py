@@ -54,25 +54,3 @@ def test_a_call_in_an_annotation_is_changed_as_it_runs() -> None:
 
 def test_what_is_below_a_guard_for_another_thing_is_changed() -> None:
     assert "1" in replaced("if TYPES:\n    f(1)")
-
-
-RULE = """
-from policies.fixtures import one
-_GOOD = {"a": 1}
-_LIMIT = 7
-def _find(resource, context):
-    if resource > _LIMIT:
-        yield 3
-RULE = ResourceRule(types=("t",), checks={"k": Check(find=_find, bad=(one({"a": 2}),))}, good=(one(_GOOD),))
-"""
-
-
-def test_fixtures_of_a_rule_stay_and_what_its_functions_read_is_changed() -> None:
-    found = replaced(RULE)
-    assert {"7", '"t"', "yield 3"} <= set(found)
-    assert not {"1", "2", '"a"'} & set(found)
-    assert not [piece for piece in found if piece.startswith(("bad=", "good="))]
-
-
-def test_elsewhere_the_same_words_are_no_fixtures() -> None:
-    assert {"1", "2"} <= set(replaced(RULE.replace("policies.fixtures", "policies.other")))
