@@ -52,7 +52,7 @@ atexit.register(gc.freeze)
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "etcd")
+SANDBOX_TOOLS = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -16,7 +16,7 @@ from slipway.toolchain.tools import TOOLS, Download, PulumiInstaller, Tool
 
 PYTHONS: Final = ((3, 11), (3, 13))
 """Oldest and newest supported version, as `requires-python` in pyproject.toml."""
-NEEDED: Final = ("pulumi", "kube-apiserver", "etcd")
+NEEDED: Final = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd")
 """Binaries the sandbox needs to start. helm is optional: without it, charts are recorded and not rendered."""
 BUILD_GIB: Final = 8
 """GiB for Go's module cache (2.6) and build cache (3.8) after building the engine, the API server and helm, and for the

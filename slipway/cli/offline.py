@@ -20,7 +20,7 @@ from slipway.sandbox.state import SandboxState, default_home
 from spec.errors import SlipwayError
 
 Say = Callable[[str], None]
-REQUIRED: Final = ("pulumi", "kube-apiserver", "etcd")
+REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
 """Binaries the sandbox needs. Without helm, charts are recorded and not rendered, and the summary reports that."""
 _FILE_SCHEME: Final = "file://"
 

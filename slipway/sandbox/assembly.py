@@ -22,17 +22,20 @@ from slipway.sandbox.aws.warm import warm
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig
 from slipway.sandbox.cluster.clusters import ClusterPool
+from slipway.sandbox.cluster.controllers import PROGRAMS, ControllersConfig
 from slipway.sandbox.cluster.etcd import Etcd, start_etcd
 from slipway.sandbox.cluster.identity import ProcessIdentity
 from slipway.sandbox.cluster.kubeconfig import write_kubeconfig
 from slipway.sandbox.cluster.pki import Pki, create_pki
 from slipway.sandbox.cluster.servers import EtcdBackedServers
 from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm.chart import Charts
 from slipway.sandbox.kubernetes.helm.release import Releases
 from slipway.sandbox.kubernetes.manifests import Manifests
 from slipway.sandbox.kubernetes.provider import KubernetesProvider
 from slipway.sandbox.kubernetes.targets import Targets
+from slipway.sandbox.life import Life
 from slipway.sandbox.nodes.facts import MotoFacts
 from slipway.sandbox.nodes.registry import NodeRegistry
 from slipway.sandbox.nodes.writer import NodeWriter
@@ -112,7 +115,11 @@ class Sandbox:
         home = self._settings.home
         config = ApiServerConfig(binaries.require("kube-apiserver"), etcd.url, self._pki, home / "logs")
         servers = EtcdBackedServers(config, etcd, self._supervisor, self._used)
-        self.pool = ClusterPool(servers, self._clusters_changed)
+        programs = {name: binaries.require(name) for name in PROGRAMS}
+        controllers = ControllersConfig(programs, self._pki, home / "clusters", home / "logs")
+        life = Life(controllers, self._supervisor, self._client)
+        self._stops.append(("the life of clusters", life.end_all))
+        self.pool = ClusterPool(servers, self._clusters_changed, life)
         self.targets = Targets(self.pool, self._pki)
         writer = NodeWriter(self.targets.of_cluster)
         self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove)
@@ -151,6 +158,9 @@ class Sandbox:
             in_moto=sorted(MAPPINGS),
         )
         self._clusters_changed()
+
+    def _client(self, server: ApiServer) -> KubeClient:
+        return self.targets.client(server)
 
     def _used(self, server: ApiServer) -> bool:
         return self.targets.used(server)

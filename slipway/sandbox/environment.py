@@ -10,7 +10,7 @@ from slipway.sandbox.state import SandboxState
 
 PASSPHRASE = "slipway-sandbox"  # noqa: S105 - guards nothing but throw-away state, and a prompt would stop every run
 ACCESS_KEY = "testing"
-TOOLS = ("pulumi", "kube-apiserver", "etcd", "helm")
+TOOLS = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd", "helm")
 
 
 def environment(state: SandboxState) -> dict[str, str]:

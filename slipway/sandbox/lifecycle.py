@@ -31,7 +31,7 @@ Progress = Callable[[str], None]
 
 FREE_BYTES = 512 << 20
 """Minimum of free disk space. etcd takes 128 MB at once for its log, an API server with a large chart 50 MB more."""
-REQUIRED = ("etcd", "kube-apiserver")
+REQUIRED = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
 
 @dataclass(frozen=True)

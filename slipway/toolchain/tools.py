@@ -108,30 +108,57 @@ _PULUMI = Tool(
     ),
 )
 
-_KUBE_APISERVER = Tool(
-    name="kube-apiserver",
-    version=KUBERNETES_VERSION,
+
+def _kubernetes(name: str, minutes: float, *, in_kubebuilder_assets: bool = False) -> Tool:
+    """A server of Kubernetes, all of one module, so that what they share is compiled once."""
+    return Tool(
+        name=name,
+        version=KUBERNETES_VERSION,
+        accepts=Accepts.SAME_MINOR,
+        version_arguments=("--version",),
+        documentation="https://kubernetes.io/releases/download/",
+        installer=Download(
+            # Kubernetes publishes server binaries for Linux only.
+            url=f"https://dl.k8s.io/release/v{{version}}/bin/{{os}}/{{arch}}/{name}",
+            checksum_suffix=".sha256",
+            systems=("linux",),
+        ),
+        go=GoBuild(
+            module="kube",
+            package=f"k8s.io/kubernetes/cmd/{name}",
+            # Without these the server reports v0.0.0 and refuses to start.
+            ldflags=(
+                "-X k8s.io/component-base/version.gitVersion=v{version}",
+                "-X k8s.io/component-base/version.gitMajor={major}",
+                "-X k8s.io/component-base/version.gitMinor={minor}",
+            ),
+            minutes=minutes,
+        ),
+        in_kubebuilder_assets=in_kubebuilder_assets,
+    )
+
+
+_KUBE_APISERVER = _kubernetes("kube-apiserver", 3.5, in_kubebuilder_assets=True)
+_KUBE_CONTROLLER_MANAGER = _kubernetes("kube-controller-manager", 1.0)
+_KUBE_SCHEDULER = _kubernetes("kube-scheduler", 0.5)
+
+_KWOK = Tool(
+    name="kwok",
+    version="0.8.0",
     accepts=Accepts.SAME_MINOR,
     version_arguments=("--version",),
-    documentation="https://kubernetes.io/releases/download/",
+    documentation="https://kwok.sigs.k8s.io/docs/user/installation/",
     installer=Download(
-        # Kubernetes publishes server binaries for Linux only.
-        url="https://dl.k8s.io/release/v{version}/bin/{os}/{arch}/kube-apiserver",
+        url="https://github.com/kubernetes-sigs/kwok/releases/download/v{version}/kwok-{os}-{arch}",
         checksum_suffix=".sha256",
-        systems=("linux",),
     ),
     go=GoBuild(
-        module="kube",
-        package="k8s.io/kubernetes/cmd/kube-apiserver",
-        # Without these the server reports v0.0.0 and refuses to start.
-        ldflags=(
-            "-X k8s.io/component-base/version.gitVersion=v{version}",
-            "-X k8s.io/component-base/version.gitMajor={major}",
-            "-X k8s.io/component-base/version.gitMinor={minor}",
-        ),
-        minutes=3.5,
+        # On the Kubernetes modules of the API server, so that what they share is compiled once.
+        module="kwok",
+        package="sigs.k8s.io/kwok/cmd/kwok",
+        ldflags=("-X sigs.k8s.io/kwok/pkg/consts.Version=v{version}",),
+        minutes=1.0,
     ),
-    in_kubebuilder_assets=True,
 )
 
 _ETCD = Tool(
@@ -185,7 +212,19 @@ _ACTIONLINT = Tool(
 )
 
 TOOLS: Mapping[str, Tool] = MappingProxyType(
-    {tool.name: tool for tool in (_PULUMI, _KUBE_APISERVER, _ETCD, _HELM, _ACTIONLINT)}
+    {
+        tool.name: tool
+        for tool in (
+            _PULUMI,
+            _KUBE_APISERVER,
+            _KUBE_CONTROLLER_MANAGER,
+            _KUBE_SCHEDULER,
+            _KWOK,
+            _ETCD,
+            _HELM,
+            _ACTIONLINT,
+        )
+    }
 )
 
 

@@ -33,9 +33,10 @@ ENABLED_ADMISSION = ("ExtendedResourceToleration",)
 """On in EKS (aws/containers-roadmap#739): adds a toleration to pods that request an extended resource, by its key."""
 
 DISABLED_ADMISSION = (
-    # It would refuse every pod: no controller manager creates the "default" service account.
+    # It would refuse every pod of a dry run in the spare, which has no controller manager to create the "default"
+    # service account.
     "ServiceAccount",
-    # No pod runs here, so a chart's webhooks can't answer, and those that fail closed would refuse everything.
+    # Nothing runs in pods here, so a chart's webhooks can't answer, and those that fail closed would refuse everything.
     "MutatingAdmissionWebhook",
     "ValidatingAdmissionWebhook",
 )

@@ -32,11 +32,34 @@ class Servers(Protocol):
         """Stop the server and delete its data."""
 
 
+class Beside(Protocol):
+    """What runs beside the API server of a cluster, and not beside a spare."""
+
+    def begin(self, slot: str, server: ApiServer) -> None:
+        """Start it and wait until it is healthy. Raises SandboxError, and then leaves nothing running."""
+
+    def end(self, slot: str) -> None:
+        """Stop it; nothing where nothing runs."""
+
+
+class Nothing:
+    """Implements `Beside` for API servers that nobody lives on."""
+
+    def begin(self, slot: str, server: ApiServer) -> None:
+        """Nothing to start."""
+
+    def end(self, slot: str) -> None:
+        """Nothing to stop."""
+
+
 class ClusterPool:
     """Implements `ports.Clusters`; thread-safe. Clusters of different names start in parallel."""
 
-    def __init__(self, servers: Servers, changed: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, servers: Servers, changed: Callable[[], None] = lambda: None, beside: Beside | None = None
+    ) -> None:
         self._servers = servers
+        self._beside = beside or Nothing()
         self._changed = changed
         self._lock = threading.Lock()
         self._clusters: dict[str, Future[ApiServer]] = {}
@@ -68,7 +91,9 @@ class ClusterPool:
         with self._lock:
             future = self._clusters.pop(name, None)
         if future is not None and future.exception() is None:
-            self._servers.stop(future.result())
+            server = future.result()
+            self._beside.end(server.slot)
+            self._servers.stop(server)
             self._changed()
 
     def get(self, name: str) -> ClusterEndpoint | None:
@@ -121,9 +146,16 @@ class ClusterPool:
 
     def _new_cluster(self) -> Future[ApiServer]:
         spare = self._spare
-        if spare is None:
-            return self._starts.submit(self._servers.start, self._next_slot())
-        return self._starts.submit(self._adopt, spare, self._next_slot())
+        return self._starts.submit(self._new_server, spare, self._next_slot())
+
+    def _new_server(self, spare: Future[ApiServer] | None, slot: str) -> ApiServer:
+        server = self._servers.start(slot) if spare is None else self._adopt(spare, slot)
+        try:
+            self._beside.begin(server.slot, server)
+        except BaseException:
+            self._servers.stop(server)
+            raise
+        return server
 
     def _adopt(self, spare: Future[ApiServer], slot: str) -> ApiServer:
         server = spare.result()

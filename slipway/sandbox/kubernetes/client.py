@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
@@ -49,10 +50,19 @@ class KubeClient:
 
     # -- objects -------------------------------------------------------------------------------------------------------
 
-    def apply(self, obj: Mapping[str, Any], manager: str, *, force: bool = False, dry_run: bool = False) -> Object:
+    def apply(
+        self,
+        obj: Mapping[str, Any],
+        manager: str,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        subresource: str = "",
+    ) -> Object:
         """Server-side apply; returns the resulting object. Raises ApiError, NoSuchKindError."""
         parameters = {"fieldManager": manager, "force": "true" if force else "false"}
-        return self._apply(self._path(Ref.of(obj)), obj, _dry(parameters, dry_run), APPLY)
+        path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
+        return self._apply(path, obj, _dry(parameters, dry_run), APPLY)
 
     def apply_unread(self, obj: Mapping[str, Any], manager: str, *, force: bool = False) -> None:
         """Server-side apply of a large object, without reading it back. Raises ApiError, NoSuchKindError."""
@@ -119,6 +129,25 @@ class KubeClient:
     def get_path(self, path: str, headers: Mapping[str, str] | None = None) -> Any:
         """GET a path."""
         return self.call("GET", path, headers=headers)
+
+    @contextmanager
+    def stream(
+        self, path: str, parameters: Mapping[str, str], read_seconds: float
+    ) -> Iterator[urllib3.BaseHTTPResponse]:
+        """A GET whose answer is read as it comes. Raises ApiError for a refusal, UnreachableError for no answer."""
+        url = f"{self.server}{path}?{urlencode(parameters)}"
+        timeout = urllib3.Timeout(connect=5.0, read=read_seconds)
+        try:
+            answer = self._http.request("GET", url, preload_content=False, timeout=timeout)
+        except urllib3.exceptions.HTTPError as error:
+            msg = f"the API server at {self.server} does not answer: {error}"
+            raise UnreachableError(msg) from error
+        try:
+            if answer.status >= HTTPStatus.BAD_REQUEST:
+                raise ApiError(answer.status, _body(answer))
+            yield answer
+        finally:
+            answer.close()
 
     def call(
         self,

@@ -64,7 +64,7 @@ def install(client: KubeClient, crd: Mapping[str, Any], manager: str, *, force: 
 
 
 def without_conversion_webhook(crd: Mapping[str, Any]) -> Object:
-    """The CRD without its conversion webhook, because no pod runs here that could convert between versions."""
+    """The CRD without its conversion webhook, because nothing runs here that could convert between versions."""
     spec = {key: value for key, value in crd["spec"].items() if key != "conversion"}
     return {**{key: value for key, value in crd.items() if key != "status"}, "spec": spec}
 

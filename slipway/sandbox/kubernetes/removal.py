@@ -1,6 +1,7 @@
 """Deleting objects completely.
 
-No controller manager and no kubelet run in the sandbox, so nothing handles finalizers, ends pods or empties namespaces.
+The controllers of add-ons do not run in the sandbox, so nothing handles their finalizers; the spare API server has no
+controller manager to empty namespaces either.
 The sandbox does it instead: once an object is marked for deletion, its finalizers are removed, as the controllers would
 do after their work, of which there is none here. Only CustomResourceDefinitions are finalized inside the API server.
 """

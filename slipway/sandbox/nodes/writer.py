@@ -29,7 +29,9 @@ class NodeWriter:
         if live["spec"].get("taints", []) != wanted["spec"]["taints"]:
             # Admission taints a new node as not ready; the node controller, which would clear that, does not run here.
             live = client.apply(wanted, MANAGER, force=True)
-        client.replace({**live, "status": wanted["status"]}, MANAGER, subresource="status")
+        # Applied and not replaced: the controller manager and KWOK write to nodes as well.
+        reference = Ref("v1", "Node", spec.name).as_object()
+        client.apply({**reference, "status": wanted["status"]}, MANAGER, force=True, subresource="status")
         return True
 
     def remove(self, cluster: str, name: str) -> None:

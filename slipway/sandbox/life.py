@@ -1,0 +1,70 @@
+"""What makes a cluster live: its controllers, and the parts of kubelets and CSI drivers that KWOK has not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slipway.sandbox.cluster.apiserver import ApiServer
+from slipway.sandbox.cluster.controllers import Controllers, ControllersConfig
+from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.nodes.references import References
+from slipway.sandbox.nodes.volumes import Provisioner
+
+
+@dataclass(frozen=True)
+class _Living:
+    controllers: Controllers
+    references: References
+    provisioner: Provisioner
+
+    def end(self) -> None:
+        self.references.stop()
+        self.provisioner.stop()
+        self.controllers.stop()
+
+
+class Life:
+    """Begins and ends the life of clusters, for any number of threads."""
+
+    def __init__(
+        self, config: ControllersConfig, supervisor: Supervisor, client_of: Callable[[ApiServer], KubeClient]
+    ) -> None:
+        self._config = config
+        self._supervisor = supervisor
+        self._client_of = client_of
+        self._living: dict[str, _Living] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, slot: str, server: ApiServer) -> None:
+        """Start everything beside an API server, and wait until its controllers are healthy. Raises ProcessError."""
+        controllers = Controllers(self._config, server, self._supervisor)
+        controllers.start()
+        client = self._client_of(server)
+        living = _Living(controllers, References(client), Provisioner(client))
+        living.references.start()
+        living.provisioner.start()
+        with self._lock:
+            self._living[slot] = living
+
+    def end(self, slot: str) -> None:
+        """Stop it again; nothing where nothing lives."""
+        with self._lock:
+            living = self._living.pop(slot, None)
+        if living is not None:
+            living.end()
+
+    def end_all(self) -> None:
+        """Stop all of it."""
+        with self._lock:
+            slots = list(self._living)
+        for slot in slots:
+            self.end(slot)
+
+    @property
+    def dead(self) -> tuple[str, ...]:
+        """Controllers that ended by themselves."""
+        with self._lock:
+            return tuple(name for living in self._living.values() for name in living.controllers.dead)
