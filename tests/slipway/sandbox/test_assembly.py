@@ -7,6 +7,7 @@ import pytest
 
 from slipway.sandbox import assembly
 from slipway.sandbox.assembly import Sandbox, Settings
+from slipway.sandbox.cluster.controllers import PROGRAMS
 from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.state import STATE_FILE, load, load_children
 
@@ -37,7 +38,8 @@ def test_the_files_list_clusters_as_they_are_added_and_removed(tmp_path: Path, m
         assert state is not None
         assert state.clusters == {"dev": endpoint.server}
         assert endpoint.server in state.kubeconfig.read_text()
-        assert [child.name for child in load_children(tmp_path)] == ["etcd", "kube-apiserver api-1"]
+        beside = [f"{program} api-1" for program in PROGRAMS]
+        assert [child.name for child in load_children(tmp_path)] == ["etcd", "kube-apiserver api-1", *beside]
 
         sandbox.registry.node_group_changed("dev", "system", {"instanceTypes": ["m7i.large"]}, None)
         client = sandbox.targets.of_cluster("dev")
@@ -47,6 +49,7 @@ def test_the_files_list_clusters_as_they_are_added_and_removed(tmp_path: Path, m
         sandbox.pool.delete("dev")
         assert (load(tmp_path) or state).clusters == {}
         assert endpoint.server not in state.kubeconfig.read_text()
+        assert [child.name for child in load_children(tmp_path)] == ["etcd"]
     finally:
         sandbox.stop()
     assert load_children(tmp_path) == ()
