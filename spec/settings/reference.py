@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from spec.settings import schema
+from spec.settings.generated import write_or_check
 
 FILE: Final = Path(__file__).parents[2] / "docs" / "settings.md"
 _MANY: Final = 16
@@ -165,16 +166,7 @@ def _cell(value: str) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the page, or with `--check` report whether the committed one is current."""
-    if not arguments:
-        FILE.write_text(text(), encoding="utf-8", newline="\n")
-        return 0
-    if list(arguments) != ["--check"]:
-        sys.stderr.write(f"unknown arguments: {' '.join(arguments)}; the only option is --check\n")
-        return 2
-    if FILE.is_file() and FILE.read_text(encoding="utf-8") == text():
-        return 0
-    sys.stderr.write(f"{FILE} is out of date: run `python -m spec.settings.reference`.\n")
-    return 1
+    return write_or_check(arguments, file=FILE, text=text(), module="spec.settings.reference")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from typing import Any, Final
 from pydantic.alias_generators import to_camel
 
 from spec.catalog import gpus, instances, kubernetes, mig, regions
+from spec.settings.generated import write_or_check
 from spec.settings.load import KEY
 from spec.settings.platform import Platform
 from spec.settings.source import PROJECT
@@ -113,16 +114,7 @@ def text() -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the schema, or with `--check` report whether the committed one is current."""
-    if not arguments:
-        FILE.write_text(text(), encoding="utf-8", newline="\n")
-        return 0
-    if list(arguments) != ["--check"]:
-        sys.stderr.write(f"unknown arguments: {' '.join(arguments)}; the only option is --check\n")
-        return 2
-    if FILE.is_file() and FILE.read_text(encoding="utf-8") == text():
-        return 0
-    sys.stderr.write(f"{FILE} is out of date: run `python -m spec.settings.schema`.\n")
-    return 1
+    return write_or_check(arguments, file=FILE, text=text(), module="spec.settings.schema")
 
 
 if __name__ == "__main__":
