@@ -12,7 +12,7 @@ from policies.pools import facts, label
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, everywhere, violation
 from policies.tokens import KARPENTER_POOL, MANAGED_POOL, NODE_POOL
-from spec.catalog import instances
+from spec.catalog import instances, quotas
 from spec.pools.keys import ROLE
 
 _TRAINING: Final = "training"
@@ -128,17 +128,16 @@ NO_TIMESLICING = StackRule(
     },
 )
 
-_CLASSES: Final = {"p": "p", "g": "g", "vt": "g"}
-"""Quotas of EC2 are by family: P, G and VT together, and the standard ones (EC2 User Guide, "EC2 service quotas")."""
-
 
 def _quota(pool: Any) -> tuple[str, float]:
     """The quota that applies to a pool, and the vCPUs that the pool uses at its maximum."""
     kinds = [instances.find(str(entry.raw)) for entry in pool["instanceTypes"].items()]
     known = [kind for kind in kinds if kind is not None]
-    family = _CLASSES.get(known[0].name[:1], "standard") if known else "standard"
-    spot = "-spot" if pool["market"].raw == "spot" else ""
-    return family + spot, (pool["max"].number() or 0) * max((kind.vcpus for kind in known), default=0)
+    spot = pool["market"].raw == "spot"
+    key = quotas.vcpu_key(known[0].name, spot=spot) if known else None
+    # A family without a listed quota is one of its own, which the rule's setting may name.
+    family = known[0].family + ("-spot" if spot else "") if known else "unknown"
+    return key or family, (pool["max"].number() or 0) * max((kind.vcpus for kind in known), default=0)
 
 
 def _beyond(stack: Stack, context: Context) -> Iterator[Violation]:

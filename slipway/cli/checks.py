@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
-from enum import Enum
 
 from slipway.cli.status import Condition, Status
 from slipway.engine.project import Project
+from slipway.findings import Finding, Level
 from spec import clock
 from spec.catalog.ageing import Aged
 from spec.settings import ConfigurationError, load, read_stack
-
-
-class Level(Enum):
-    """What a finding means for `slipway up STACK --sandbox`."""
-
-    OK = "ok"
-    NOTE = "note"
-    """Worth knowing; nothing fails because of it."""
-    FAILED = "FAILED"
-    """The sandbox can't be used until this is fixed."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line of the report."""
-
-    level: Level
-    what: str
-    state: str
-    fix: str = ""
 
 
 def stack_files(project: Project) -> list[Finding]:

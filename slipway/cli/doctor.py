@@ -1,33 +1,47 @@
-"""`slipway doctor`: show what is missing on this machine, and how to fix it."""
+"""`slipway doctor`: show what is missing on this machine, or in a stack's AWS account, and how to fix it."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.cli.output import table
 from slipway.engine.project import find
+from slipway.findings import Finding, Level
 from spec import clock
 
 if TYPE_CHECKING:
+    from slipway.account.context import Client
     from slipway.cli.commands import Commands
 
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("doctor", help="show what is missing on this machine, and how to fix it")
+    parser.add_argument(
+        "--aws",
+        metavar="STACK",
+        help="check the AWS account of a stack instead: identity, quotas, zones, versions, state. It only reads",
+    )
     parser.set_defaults(run=run)
 
 
-def run(_options: argparse.Namespace) -> int:
-    """Print every finding; 1 if one of them prevents `slipway up STACK --sandbox`."""
+def run(options: argparse.Namespace) -> int:
+    """Print every finding; 1 if one of them prevents `slipway up STACK`, in the sandbox or with `--aws` on AWS."""
+    findings = _machine() if options.aws is None else _account(options.aws)
+    print(report(findings))
+    return 1 if any(finding.level is Level.FAILED for finding in findings) else 0
+
+
+def _machine() -> list[Finding]:
     from slipway.cli import checks, machine, offline  # noqa: PLC0415 - `slipway --help` needs none of it
     from spec.catalog.ageing import ageing  # noqa: PLC0415 - as above
 
     today = clock.today()
-    findings = [
+    return [
         machine.python(),
         *machine.tools(),
         machine.engine_and_sdk(),
@@ -39,17 +53,31 @@ def run(_options: argparse.Namespace) -> int:
         *checks.stack_files(find(Path.cwd())),
         checks.aws_variables(os.environ),
     ]
-    print(report(findings))
-    return 1 if any(finding.level is checks.Level.FAILED for finding in findings) else 0
 
 
-def report(findings: list[checks.Finding]) -> str:
+def _account(stack: str) -> list[Finding]:
+    from slipway.account.context import Context  # noqa: PLC0415 - boto3 takes 0.3 s
+    from slipway.account.examination import examine  # noqa: PLC0415 - as above
+    from slipway.cli.settings import checked  # noqa: PLC0415 - as above
+    from slipway.engine import backend  # noqa: PLC0415 - as above
+
+    project = find(Path.cwd())
+    platform = checked(project, stack).platform
+    context = Context(platform, clients(platform.account.region), backend.current(project, stack, os.environ))
+    return examine(context)
+
+
+def clients(region: str) -> Client:
+    """boto3 clients by service, each created once, with the caller's credentials."""
+    import boto3  # noqa: PLC0415
+
+    session = boto3.Session(region_name=region)
+    return cache(session.client)
+
+
+def report(findings: list[Finding]) -> str:
     """The table of findings, followed by the fixes."""
     rows = [(finding.level.value, finding.what, finding.state) for finding in findings]
-    fixes = [f"{finding.what}: {finding.fix}" for finding in findings if finding.fix]
+    fixes = dict.fromkeys(f"{finding.what}: {finding.fix}" for finding in findings if finding.fix)
     text = table(rows)
     return text if not fixes else "\n".join([text, "", "To do:", *(f"  - {fix}" for fix in fixes)])
-
-
-if TYPE_CHECKING:
-    from slipway.cli import checks

@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from slipway.cli.checks import Finding, Level
+from slipway.findings import Finding, Level
 from slipway.toolchain import ToolError, build, locate
 from slipway.toolchain import cache as tool_cache
 from slipway.toolchain.tools import TOOLS, Download, PulumiInstaller, Tool

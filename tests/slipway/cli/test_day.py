@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from slipway.cli import checks, main
-from slipway.cli.checks import Level
+from slipway.findings import Level
 from spec import clock
 from spec.catalog import ageing, kubernetes
 from spec.settings import load, read_stack

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from slipway.cli import checks, doctor, machine, main, offline
-from slipway.cli.checks import Finding, Level
 from slipway.cli.status import Condition, Status
 from slipway.engine.project import Project
+from slipway.findings import Finding, Level
 from slipway.toolchain import ToolError, build, locate
 from slipway.toolchain.build import Go
 from slipway.toolchain.tools import TOOLS, Tool

@@ -1,0 +1,75 @@
+"""Runs every check, and turns a refused question into a finding of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
+
+from slipway.account import billing, identity, limits, principals, reservations, state, versions, zones
+from slipway.account.context import Context, failed, note
+from slipway.findings import Finding, Level
+
+Check = Callable[[Context], Iterator[Finding]]
+CHECKS: Final[tuple[tuple[str, Check], ...]] = (
+    ("region", identity.region),
+    ("access entry", identity.deployer),
+    ("state", state.bucket),
+    ("secrets", state.key),
+    ("principals", principals.exist),
+    ("Spot role", principals.spot_role),
+    ("quotas on vCPUs", limits.vcpus),
+    ("quotas of the network", limits.network),
+    ("zones", zones.usable),
+    ("instance types", zones.offerings),
+    ("reservations", reservations.check),
+    ("Kubernetes", versions.kubernetes),
+    ("add-ons", versions.managed_addons),
+    ("AMI releases", versions.ami_releases),
+    ("cost allocation tags", billing.tags),
+    ("anomaly monitor", billing.anomaly_monitor),
+)
+"""Every check after the identity, by what a finding is called if AWS does not answer."""
+_DENIED: Final = ("AccessDenied", "UnauthorizedOperation", "NotAuthorized")
+
+
+def examine(context: Context) -> list[Finding]:
+    """All findings; only the first if the credentials are missing or those of another account."""
+    try:
+        findings = list(identity.caller(context))
+    except (BotoCoreError, ClientError, ResponseParserError) as error:
+        return [
+            failed(
+                "identity", f"AWS does not answer: {_first_line(error)}", "log in: `aws sso login`, AWS_PROFILE, ..."
+            )
+        ]
+    if findings[0].level is Level.FAILED:
+        return findings
+    for what, check in CHECKS:
+        findings += _asked(what, check, context)
+    return findings
+
+
+def _asked(what: str, check: Check, context: Context) -> list[Finding]:
+    # One by one: the findings before an error are kept.
+    findings = []
+    try:
+        for finding in check(context):
+            findings.append(finding)
+    except ClientError as error:
+        code, operation = error.response["Error"]["Code"], error.operation_name
+        if any(word in code for word in _DENIED):
+            fix = f"allow {operation}: docs/guides/commands.md lists the permissions of this command"
+            findings.append(note(what, f"not checked: {operation} is not allowed", fix))
+        else:
+            findings.append(note(what, f"not checked: {_first_line(error)}"))
+    except (BotoCoreError, ResponseParserError) as error:
+        findings.append(note(what, f"not checked: {_first_line(error)}"))
+    return findings
+
+
+def _first_line(error: Exception) -> str:
+    """The message without what follows its first line: a proxy's whole page of HTML."""
+    return str(error).partition("\n")[0]

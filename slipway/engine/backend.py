@@ -1,0 +1,54 @@
+"""Where Pulumi keeps a stack's state when it works on AWS, and what encrypts its secrets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from slipway.engine.project import Project
+from slipway.engine.stackfiles import stack_file
+
+
+@dataclass(frozen=True)
+class Backend:
+    """The backend of a stack.
+
+    Attributes:
+        url: `s3://BUCKET`, `https://api.pulumi.com`, `file://...`; empty if nobody has logged in.
+        secrets_provider: `awskms://alias/NAME`; empty for a passphrase or the service's own key.
+    """
+
+    url: str = ""
+    secrets_provider: str = ""
+
+
+def current(project: Project, stack: str, environment: Mapping[str, str]) -> Backend:
+    """The backend that the Pulumi CLI would use (Pulumi, "Managing state and backends", order of precedence):
+    PULUMI_BACKEND_URL, the project's `backend.url`, the last `pulumi login`."""
+    url = environment.get("PULUMI_BACKEND_URL") or _project_url(project) or _login(environment)
+    document = _yaml(stack_file(project.stacks, stack))
+    return Backend(url, str(document.get("secretsprovider") or ""))
+
+
+def _project_url(project: Project) -> str:
+    backend = _yaml(project.root / "Pulumi.yaml").get("backend") or {}
+    return str(backend.get("url") or "")
+
+
+def _login(environment: Mapping[str, str]) -> str:
+    home = Path(environment.get("PULUMI_HOME") or Path(environment.get("HOME") or Path.home()) / ".pulumi")
+    try:
+        document = json.loads((home / "credentials.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return str(document.get("current") or "") if isinstance(document, dict) else ""
+
+
+def _yaml(path: Path) -> Mapping[str, Any]:
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return document if isinstance(document, dict) else {}

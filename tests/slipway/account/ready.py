@@ -1,0 +1,110 @@
+"""An account in which stack prod can be deployed, as answers of AWS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from spec.catalog import addons, quotas
+from spec.settings.platform import Platform
+from tests.slipway.account.fake import Answer, Error
+
+DEPLOYER: Final = "assumed-role/platform-admin/session"
+RESERVED: Final[Mapping[str, Any]] = {
+    "CapacityReservationId": "cr-0a1b2c3d4e5f67890",
+    "InstanceType": "p5.48xlarge",
+    "AvailabilityZone": "us-east-1b",
+    "TotalInstanceCount": 4,
+    "State": "active",
+    "EndDate": datetime(2027, 1, 31, 11, 30, tzinfo=UTC),
+}
+
+
+def answers(platform: Platform) -> dict[str, Answer]:
+    """Answers of an account that lacks nothing."""
+    account, region = platform.account.id, platform.account.region
+
+    def role(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        name = arguments["RoleName"]
+        return {"Role": role_of(f"arn:aws:iam::{account}:role/{name}", name)}
+
+    def offerings(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        types = arguments["Filters"][0]["Values"]
+        places = [{"InstanceType": kind, "Location": zone} for kind in types for zone in platform.network.zones]
+        return {"InstanceTypeOfferings": places}
+
+    def versions(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        pin = addons.get(arguments["addonName"]).version(arguments["kubernetesVersion"])
+        return {"addons": [{"addonName": arguments["addonName"], "addonVersions": [{"addonVersion": pin or "v1"}]}]}
+
+    return {
+        "sts.GetCallerIdentity": {"Account": account, "Arn": f"arn:aws:sts::{account}:{DEPLOYER}"},
+        "ec2.DescribeRegions": {"Regions": [{"RegionName": region, "OptInStatus": "opt-in-not-required"}]},
+        "iam.GetRole": role,
+        "service-quotas.GetServiceQuota": {"Quota": {"Value": 5000.0}},
+        "eks.DescribeCluster": no_such_cluster,
+        "ec2.DescribeAddresses": {"Addresses": []},
+        "ec2.DescribeVpcs": {"Vpcs": [{"VpcId": "vpc-1"}]},
+        "ec2.DescribeAvailabilityZones": {"AvailabilityZones": [zone(name) for name in platform.network.zones]},
+        "ec2.DescribeInstanceTypeOfferings": offerings,
+        "ec2.DescribeCapacityReservations": {"CapacityReservations": [RESERVED]},
+        "eks.DescribeClusterVersions": {
+            "clusterVersions": [
+                {
+                    "clusterVersion": platform.cluster.version,
+                    "versionStatus": "STANDARD_SUPPORT",
+                    "endOfStandardSupportDate": datetime(2027, 3, 27, tzinfo=UTC),
+                }
+            ]
+        },
+        "eks.DescribeAddonVersions": versions,
+        "ssm.GetParameter": lambda arguments: {"Parameter": {"Name": arguments["Name"], "Value": "1.35.2-20261110"}},
+        "ce.GetAnomalyMonitors": {"AnomalyMonitors": []},
+        "ce.ListCostAllocationTags": lambda arguments: {
+            "CostAllocationTags": [
+                {"TagKey": key, "Type": "UserDefined", "Status": "Active"} for key in arguments["TagKeys"]
+            ]
+        },
+        "s3.HeadBucket": {},
+        "s3.GetBucketVersioning": {"Status": "Enabled"},
+        "kms.DescribeKey": {"KeyMetadata": {"KeyId": "1", "KeyState": "Enabled"}},
+    }
+
+
+def role_of(arn: str, name: str) -> Mapping[str, Any]:
+    """A role, as IAM describes it."""
+    return {
+        "Arn": arn,
+        "RoleName": name,
+        "Path": "/",
+        "RoleId": "A" * 16,
+        "CreateDate": datetime(2026, 1, 1, tzinfo=UTC),
+    }
+
+
+def zone(name: str, state: str = "available") -> dict[str, str]:
+    """A zone, as EC2 describes it; `us-east-1b` has the ID `use1-az2`."""
+    number = "abcdef".index(name[-1]) + 1
+    return {"ZoneName": name, "ZoneId": f"use1-az{number}", "State": state, "ZoneType": "availability-zone"}
+
+
+def no_such_cluster(_: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The stack was never deployed."""
+    code = "ResourceNotFoundException"
+    raise Error(code)
+
+
+def granted(key: str, value: float) -> Answer:
+    """Every quota is ample, but one on vCPUs."""
+    code = quotas.VCPUS[key].code
+    return lambda arguments: {"Quota": {"Value": value if arguments["QuotaCode"] == code else 5000.0}}
+
+
+def refused(code: str) -> Answer:
+    """An operation that always ends with an error."""
+
+    def answer(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        raise Error(code)
+
+    return answer

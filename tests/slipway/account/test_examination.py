@@ -1,0 +1,273 @@
+"""`slipway doctor --aws`: what an account lacks for a stack is found, each thing by its own line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.account.context import Context
+from slipway.account.examination import CHECKS, examine
+from slipway.cli import doctor, main
+from slipway.engine.backend import Backend
+from slipway.engine.project import find
+from slipway.findings import Finding, Level
+from spec.settings import load, read_stack
+from spec.settings.platform import Platform
+from tests.slipway.account import ready
+from tests.slipway.account.fake import Answer, FakeAws
+
+BACKEND = Backend("s3://ml-pulumi-state", "awskms://alias/pulumi-prod?region=us-east-1")
+OPT_IN: Answer = {"Regions": [{"RegionName": "us-east-1", "OptInStatus": "not-opted-in"}]}
+
+
+def platform_of(stack: str = "prod") -> Platform:
+    project = find(Path(__file__))
+    return load(read_stack(stack, project.stacks), stack=stack).platform
+
+
+def ask(changes: Mapping[str, Answer] | None = None, backend: Backend = BACKEND, **more: Any) -> list[Finding]:
+    """The findings for prod in a ready account with some answers changed; `more` replaces settings."""
+    platform = platform_of().model_copy(update=more)
+    return examine(context(platform, changes, backend)[0])
+
+
+def context(
+    platform: Platform, changes: Mapping[str, Answer] | None = None, backend: Backend = BACKEND
+) -> tuple[Context, FakeAws]:
+    aws = FakeAws(platform.account.region, {**ready.answers(platform), **(changes or {})})
+    return Context(platform, aws, backend), aws
+
+
+def lacking(findings: list[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.level is not Level.OK]
+
+
+def test_a_ready_account_has_no_finding_and_every_check_says_what_it_saw() -> None:
+    examined, aws = context(platform_of())
+    findings = examine(examined)
+    assert lacking(findings) == []
+    assert len(findings) > len(CHECKS)
+    # Nothing that could change the account is asked.
+    operations = {name.partition(".")[2] for name in aws.asked}
+    assert [name for name in operations if not name.startswith(("Get", "Describe", "Head", "List"))] == []
+
+
+def offered_without(zone: str, kind: str) -> Answer:
+    def answer(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        places = [
+            {"InstanceType": each, "Location": place}
+            for each in arguments["Filters"][0]["Values"]
+            for place in ("us-east-1a", "us-east-1b", "us-east-1c")
+            if (each, place) != (kind, zone)
+        ]
+        return {"InstanceTypeOfferings": places}
+
+    return answer
+
+
+def served(status: str, version: str = "") -> Answer:
+    wanted = version or platform_of().cluster.version
+    return {"clusterVersions": [{"clusterVersion": wanted, "versionStatus": status}]}
+
+
+def reserved(changes: Mapping[str, Any]) -> Mapping[str, Answer]:
+    return {"ec2.DescribeCapacityReservations": {"CapacityReservations": [{**ready.RESERVED, **changes}]}}
+
+
+MONITOR = {
+    "MonitorName": "Default",
+    "MonitorArn": "arn:m",
+    "MonitorType": "DIMENSIONAL",
+    "MonitorDimension": "SERVICE",
+}
+
+CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
+    "another account": (
+        {"sts.GetCallerIdentity": {"Account": "1" * 12, "Arn": f"arn:aws:sts::{'1' * 12}:assumed-role/a/b"}},
+        Level.FAILED, "the stack is for account 444455556666", "log in to account 444455556666",
+    ),
+    "the root user": (
+        {"sts.GetCallerIdentity": {"Account": "444455556666", "Arn": "arn:aws:iam::444455556666:root"}},
+        Level.FAILED, "arn:aws:iam::444455556666:root", "use a role",
+    ),
+    "a caller without an access entry": (
+        {"sts.GetCallerIdentity": {"Account": "444455556666", "Arn": "arn:aws:sts::444455556666:assumed-role/dba/x"}},
+        Level.NOTE, "dba is not in cluster.access", "add their role to cluster.access",
+    ),
+    "a region that is not enabled": (
+        {"ec2.DescribeRegions": OPT_IN}, Level.FAILED, "us-east-1 is not enabled", "aws account enable-region",
+    ),
+    "a zone that the account does not have": (
+        {"ec2.DescribeAvailabilityZones": {"AvailabilityZones": [ready.zone("us-east-1a"), ready.zone("us-east-1b")]}},
+        Level.FAILED, "has no zone us-east-1c", "use some of us-east-1a, us-east-1b",
+    ),
+    "a type that a managed pool's zone lacks": (
+        {"ec2.DescribeInstanceTypeOfferings": offered_without("us-east-1a", "p4de.24xlarge")},
+        Level.FAILED, "p4de.24xlarge is not offered in us-east-1a", "set pools.a100.zones: [us-east-1b, us-east-1c]",
+    ),
+    "a quota of zero": (
+        {"service-quotas.GetServiceQuota": ready.granted("p", 0)},
+        Level.FAILED, "0 vCPUs, 384 needed (a100 384)", "--quota-code L-417A185B --desired-value 384",
+    ),
+    "no address left": (
+        {"ec2.DescribeAddresses": {"Addresses": [{}] * 4999}},
+        Level.FAILED, "5000, 4999 in use and 3 needed", "--quota-code L-0263D0A3 --desired-value 5002",
+    ),
+    "a reservation of another type": (
+        reserved({"InstanceType": "p4d.24xlarge"}),
+        Level.FAILED, "it is for p4d.24xlarge, and the pool is p5.48xlarge", "correct pools.h100",
+    ),
+    "a reservation smaller than its pool": (
+        reserved({"TotalInstanceCount": 2}),
+        Level.FAILED, "it has 2 instances, and the pool's max is 4", "correct pools.h100",
+    ),
+    "a reservation in another zone": (
+        reserved({"AvailabilityZone": "us-east-1c"}),
+        Level.FAILED, "it is in us-east-1c, and the pool is in us-east-1b", "correct pools.h100",
+    ),
+    "a reservation that has not begun": (
+        reserved({"State": "scheduled"}),
+        Level.NOTE, "cr-0a1b2c3d4e5f67890 is scheduled", "no nodes until it is active",
+    ),
+    "a reservation that has ended": (
+        reserved({"State": "expired"}),
+        Level.FAILED, "cr-0a1b2c3d4e5f67890 is expired", "buy another",
+    ),
+    "a reservation that does not exist": (
+        {"ec2.DescribeCapacityReservations": ready.refused("InvalidCapacityReservationId.NotFound")},
+        Level.FAILED, "does not exist in us-east-1", "capacity.reservation.id",
+    ),
+    "a Kubernetes version that is not served": (
+        {"eks.DescribeClusterVersions": served("STANDARD_SUPPORT", "1.99")},
+        Level.FAILED, "EKS does not serve", "use one of 1.99",
+    ),
+    "a Kubernetes version in extended support": (
+        {"eks.DescribeClusterVersions": served("EXTENDED_SUPPORT")}, Level.NOTE, "is in extended support", "upgrade",
+    ),
+    "an add-on version that is not served": (
+        {"eks.DescribeAddonVersions": {"addons": [{"addonVersions": [{"addonVersion": "v9.9.9-eksbuild.1"}]}]}},
+        Level.FAILED, "is not served for", "v9.9.9-eksbuild.1",
+    ),
+    "no AMI": (
+        {"ssm.GetParameter": ready.refused("ParameterNotFound")},
+        Level.FAILED, "has no /aws/service/eks/optimized-ami/", "use another os",
+    ),
+    "a second anomaly monitor": (
+        {"ce.GetAnomalyMonitors": {"AnomalyMonitors": [MONITOR]}},
+        Level.FAILED, "allows no second", "set cost.anomalyMonitorArn: arn:m",
+    ),
+    "no Spot role": (
+        {"iam.GetRole": ready.refused("NoSuchEntity")},
+        Level.FAILED, "AWSServiceRoleForEC2Spot does not exist", "aws iam create-service-linked-role",
+    ),
+    "a principal that does not exist": (
+        {"iam.GetRole": ready.refused("NoSuchEntity")},
+        Level.FAILED, "cluster.access.on-call.principalArn: arn:aws:iam::444455556666:role/ml-on-call does not exist",
+        "create it",
+    ),
+    "a state bucket that does not exist": (
+        {"s3.HeadBucket": ready.refused("404")}, Level.FAILED, "bucket ml-pulumi-state does not exist", "create it",
+    ),
+    "a state bucket without versions": (
+        {"s3.GetBucketVersioning": {}}, Level.NOTE, "keeps no versions", "aws s3api put-bucket-versioning",
+    ),
+    "a key that is to be deleted": (
+        {"kms.DescribeKey": {"KeyMetadata": {"KeyId": "1", "KeyState": "PendingDeletion"}}},
+        Level.FAILED, "key alias/pulumi-prod is PendingDeletion", "cancel its deletion",
+    ),
+    "a key that does not exist": (
+        {"kms.DescribeKey": ready.refused("NotFoundException")},
+        Level.FAILED, "key alias/pulumi-prod does not exist", "create it",
+    ),
+    "a question that is not allowed": (
+        {"ssm.GetParameter": ready.refused("AccessDeniedException")},
+        Level.NOTE, "not checked: GetParameter is not allowed", "allow GetParameter",
+    ),
+    "a service that fails": (
+        {"ce.GetAnomalyMonitors": ready.refused("InternalServerError")}, Level.NOTE, "not checked:", "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_an_account_lacks_is_reported_with_its_fix(case: str) -> None:
+    changes, level, state, fix = CASES[case]
+    matching = [finding for finding in lacking(ask(changes)) if state in finding.state]
+    assert {finding.level for finding in matching} == {level}
+    assert all(fix in finding.fix for finding in matching)
+
+
+def test_a_pinned_ami_release_is_shown_beside_the_newest() -> None:
+    pools = platform_of().pools
+    pinned = {**pools, "system": pools["system"].model_copy(update={"ami_release": "1.35.0-20260101"})}
+    (finding,) = lacking(ask(pools=pinned))
+    assert (finding.what, finding.state) == ("pool system", "AMI release 1.35.0-20260101 is pinned")
+
+
+def test_another_account_is_not_asked_anything_else() -> None:
+    assert len(ask(CASES["another account"][0])) == 1
+
+
+def test_a_principal_with_another_path_counts_as_missing() -> None:
+    def role(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        name = arguments["RoleName"]
+        return {"Role": ready.role_of(f"arn:aws:iam::444455556666:role/teams/{name}", name)}
+
+    missing = [finding for finding in lacking(ask({"iam.GetRole": role})) if finding.what == "principals"]
+    assert "role/ml-vision does not exist" in " ".join(finding.state for finding in missing)
+
+
+def test_a_quota_that_was_never_changed_has_the_default_of_aws() -> None:
+    changes = {
+        "service-quotas.GetServiceQuota": ready.refused("NoSuchResourceException"),
+        "service-quotas.GetAWSDefaultServiceQuota": {"Quota": {"Value": 5.0}},
+    }
+    states = [finding.state for finding in lacking(ask(changes)) if "Standard" in finding.what]
+    assert len(states) == 1
+    assert states[0].startswith("5 vCPUs, ")
+
+
+def test_quotas_of_the_network_do_not_matter_to_a_stack_that_exists() -> None:
+    exists: dict[str, Answer] = {"eks.DescribeCluster": {"cluster": {"name": "slipway-prod"}}}
+    assert lacking(ask({**CASES["no address left"][0], **exists})) == []
+
+
+@pytest.mark.parametrize(
+    ("backend", "state"),
+    [
+        (replace(BACKEND, url=""), "nobody is logged in"),
+        (replace(BACKEND, url="file:///home/me"), "file:///home/me"),
+        (replace(BACKEND, secrets_provider="passphrase"), "passphrase"),
+    ],
+)
+def test_a_backend_without_bucket_or_key_is_a_note(backend: Backend, state: str) -> None:
+    (finding,) = lacking(ask(backend=backend))
+    assert finding.level is Level.NOTE
+    assert state in finding.state
+
+
+def test_tags_that_are_not_active_matter_where_budgets_count_by_them() -> None:
+    inactive: dict[str, Answer] = {"ce.ListCostAllocationTags": {"CostAllocationTags": []}}
+    assert lacking(ask(inactive)) == []
+    cost = platform_of().cost.model_copy(update={"budget_covers": "environment", "team_budgets": True})
+    (finding,) = lacking(ask(inactive, cost=cost))
+    assert finding.state == "environment, team: not active, so budgets by it read 0"
+    assert "TagKey=environment,Status=Active TagKey=team,Status=Active" in finding.fix
+
+
+@pytest.mark.parametrize(("changes", "code"), [({}, 0), (CASES["a quota of zero"][0], 1)])
+def test_the_command_fails_where_the_up_would_fail(
+    changes: Mapping[str, Answer], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    platform = platform_of()
+    aws = FakeAws(platform.account.region, {**ready.answers(platform), **changes})
+    monkeypatch.setattr(doctor, "clients", lambda region: aws)
+    monkeypatch.setenv("PULUMI_BACKEND_URL", BACKEND.url)
+    assert main(["doctor", "--aws", "prod"]) == code
+    output = capsys.readouterr().out
+    assert output.count("FAILED") == code
+    assert ("request-service-quota-increase" in output) == bool(code)

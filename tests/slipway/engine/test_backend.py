@@ -1,0 +1,44 @@
+"""The backend on AWS: where the Pulumi CLI would keep a stack's state."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from slipway.engine.backend import Backend, current
+from slipway.engine.project import Project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    root = tmp_path / "checkout"
+    (root / "stacks").mkdir(parents=True)
+    (root / "Pulumi.yaml").write_text("name: slipway\n")
+    (root / "stacks/Pulumi.dev.yaml").write_text("secretsprovider: awskms://alias/pulumi-dev\nconfig: {}\n")
+    return Project(root)
+
+
+def logged_in(home: Path, url: str) -> dict[str, str]:
+    (home / ".pulumi").mkdir()
+    (home / ".pulumi/credentials.json").write_text(json.dumps({"current": url}))
+    return {"HOME": str(home)}
+
+
+def test_without_a_login_there_is_no_backend(project: Project, tmp_path: Path) -> None:
+    assert current(project, "dev", {"HOME": str(tmp_path)}) == Backend("", "awskms://alias/pulumi-dev")
+
+
+def test_the_variable_precedes_the_project_which_precedes_the_login(project: Project, tmp_path: Path) -> None:
+    environment = logged_in(tmp_path, "s3://login")
+    assert current(project, "dev", environment).url == "s3://login"
+    (project.root / "Pulumi.yaml").write_text("name: slipway\nbackend: {url: s3://project}\n")
+    assert current(project, "dev", environment).url == "s3://project"
+    assert current(project, "dev", {**environment, "PULUMI_BACKEND_URL": "s3://variable"}).url == "s3://variable"
+
+
+def test_a_damaged_login_counts_as_none(project: Project, tmp_path: Path) -> None:
+    environment = logged_in(tmp_path, "s3://login")
+    (tmp_path / ".pulumi/credentials.json").write_text("{")
+    assert current(project, "dev", environment).url == ""
