@@ -2,16 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
+
+import boto3
+from botocore.exceptions import BotoCoreError, ClientError
 
 from slipway.engine.backend import Backend
 from slipway.findings import Finding, Level
+from spec.errors import SlipwayError
 from spec.settings.platform import Platform
 
 Client = Callable[[str], Any]
 """A boto3 client of a service, in the stack's region."""
+
+
+def session(region: str, credentials: Mapping[str, str] | None = None, endpoint: str | None = None) -> Client:
+    """boto3 clients by service, each created once.
+
+    Args:
+        region: Their region.
+        credentials: Variables of a session, as an SDK reads them; by default the caller's own credentials.
+        endpoint: Address of an emulator.
+    """
+    keys = credentials or {}
+    made = boto3.Session(
+        aws_access_key_id=keys.get("AWS_ACCESS_KEY_ID"),
+        aws_secret_access_key=keys.get("AWS_SECRET_ACCESS_KEY"),
+        aws_session_token=keys.get("AWS_SESSION_TOKEN"),
+        region_name=region,
+    )
+    return cache(lambda service: made.client(service, endpoint_url=endpoint))
+
+
+@contextmanager
+def reachable() -> Iterator[None]:
+    """Turn an error of AWS into one for the user.
+
+    Raises:
+        SlipwayError: AWS does not answer, or refuses.
+    """
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        msg = f"AWS does not answer ({error}): log in first (`aws sso login`, AWS_PROFILE, ...)"
+        raise SlipwayError(msg) from error
 
 
 @dataclass(frozen=True)

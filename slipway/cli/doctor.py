@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ from slipway.findings import Finding, Level
 from spec import clock
 
 if TYPE_CHECKING:
-    from slipway.account.context import Client
     from slipway.cli.commands import Commands
 
 
@@ -56,23 +54,15 @@ def _machine() -> list[Finding]:
 
 
 def _account(stack: str) -> list[Finding]:
-    from slipway.account.context import Context  # noqa: PLC0415 - boto3 takes 0.3 s
+    from slipway.account.context import Context, session  # noqa: PLC0415 - boto3 takes 0.3 s
     from slipway.account.examination import examine  # noqa: PLC0415 - as above
     from slipway.cli.settings import checked  # noqa: PLC0415 - as above
     from slipway.engine import backend  # noqa: PLC0415 - as above
 
     project = find(Path.cwd())
     platform = checked(project, stack).platform
-    context = Context(platform, clients(platform.account.region), backend.current(project, stack, os.environ))
+    context = Context(platform, session(platform.account.region), backend.current(project, stack, os.environ))
     return examine(context)
-
-
-def clients(region: str) -> Client:
-    """boto3 clients by service, each created once, with the caller's credentials."""
-    import boto3  # noqa: PLC0415
-
-    session = boto3.Session(region_name=region)
-    return cache(session.client)
 
 
 def report(findings: list[Finding]) -> str:

@@ -14,7 +14,7 @@ from slipway.cli.output import Progress, ask, can_ask
 from slipway.engine import gate, process
 from slipway.engine.invocation import Invocation, Operation, Request, operation
 from slipway.engine.project import Project, find
-from slipway.engine.protection import refuse_protected
+from slipway.engine.protection import refuse_interrupted, refuse_protected
 from slipway.engine.state import StackState, parse
 from slipway.sandbox import IN_SANDBOX_SHELL
 from spec.errors import EXIT_REFUSED, SlipwayError
@@ -109,12 +109,14 @@ def _on_aws(project: Project, request: Request, allowed: Sequence[str]) -> int:
         return operation(Path(pulumi), request, directory=project.root, environment=os.environ)
 
     refuse_protected(request, state)
+    refuse_interrupted(request, state)
     return Gate(call=call, state=state, allowed=allowed, ask=ask).run(request)
 
 
 def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Sequence[str]) -> int:
     # Imports process control, certificates and botocore, which a run on AWS doesn't need.
     from slipway.cli import offline, summary  # noqa: PLC0415
+    from slipway.cli.recover import of_sandbox  # noqa: PLC0415
 
     say = Progress()
     sandbox = offline.find_running() or offline.start(say)
@@ -123,6 +125,11 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Seq
         # A preview takes no lock and ignores existing ones (pulumi v3.258.0, pkg/backend/diy/backend.go).
         engine.free(request.stack, say)
     settings = engine.prepare(project.stacks, request.stack)
+    if request.operation.changes and engine.interrupted(request.stack):
+        # Nothing of value can be lost here, so nobody has to confirm it.
+        code = of_sandbox(project, request.stack, loaded.platform, sandbox, engine).run({}, confirmed=True)
+        if code:
+            return code
 
     def state() -> StackState:
         return engine.state(request.stack)

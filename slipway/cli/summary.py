@@ -29,7 +29,7 @@ def after(request: Request, platform: Platform, state: Callable[[], StackState],
         parts = [cost(estimate(platform)), "This was a preview: nothing was changed."]
     else:
         after_run = state()
-        parts = [existing(after_run), open_operations(after_run, request.stack)]
+        parts = [existing(after_run)]
         if after_run.existing and request.operation is not Operation.DESTROY:
             parts += _in_detail(request, platform, after_run, sandbox)
     return "\n" + "\n\n".join(part for part in parts if part)
@@ -54,19 +54,6 @@ def existing(state: StackState) -> str:
         return "No resources exist."
     rows = [(str(kinds.total()), service, _kinds(kinds)) for service, kinds in services.items()]
     return f"{total} resources exist:\n{table(rows, right=frozenset({0}), indent='  ')}"
-
-
-def open_operations(state: StackState, stack: str) -> str:
-    """A warning about pending operations of a killed run; empty if there are none."""
-    if not state.pending:
-        return ""
-    rows = "".join(f"  - {one}\n" for one in state.pending)
-    return (
-        f"A killed run left {len(state.pending)} pending operation(s):\n{rows}"
-        "Resources that it began to create may exist in the sandbox but not in the state. To clear these entries:\n"
-        f"  slipway refresh {stack} --sandbox -- --clear-pending-creates\n"
-        f"To remove such resources as well, run `slipway sandbox stop`, then `slipway up {stack} --sandbox`."
-    )
 
 
 def nodes(pools: Sequence[PoolNodes]) -> str:

@@ -1,4 +1,4 @@
-"""Refusing to destroy a stack with protected resources, all of them named, before the engine starts."""
+"""Refusing, before the engine starts, to destroy protected resources, or to change a stack after a killed run."""
 
 from __future__ import annotations
 
@@ -26,6 +26,26 @@ def refuse_protected(request: Request, state: Callable[[], StackState]) -> None:
     protected = state().protected
     if protected:
         raise SlipwayError(_refusal(request.stack, protected), EXIT_PROTECTED)
+
+
+def refuse_interrupted(request: Request, state: Callable[[], StackState]) -> None:
+    """Refuse to create or destroy anything while operations of a killed run are open.
+
+    The engine would drop them, and then create once more what the killed run had made.
+
+    Raises:
+        SlipwayError: With the open operations and the command that settles them.
+    """
+    if request.operation not in (Operation.UP, Operation.DESTROY):
+        return
+    pending = state().pending
+    if pending:
+        lines = "".join(f"  - {one}\n" for one in pending)
+        msg = (
+            f"stack {request.stack}: a killed run left {len(pending)} operations open; nothing was changed:\n{lines}"
+            f"What they created is not in the state. Settle them first: slipway recover {request.stack}"
+        )
+        raise SlipwayError(msg)
 
 
 def _refusal(stack: str, protected: Sequence[StackResource]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +25,7 @@ class SandboxEngine:
 
     def has(self, stack: str) -> bool:
         """Whether the backend has the stack (pulumi v3.258.0 keeps `.pulumi/stacks/<project>/<stack>.json`)."""
-        directory = self.backend / ".pulumi" / "stacks" / PROJECT
-        return any((directory / f"{stack}.json{suffix}").is_file() for suffix in ("", ".gz", ".zst"))
+        return any((self._directory / f"{stack}.json{suffix}").is_file() for suffix in ("", ".gz", ".zst"))
 
     def prepare(self, committed: Path, stack: str) -> Path:
         """The stack file for a run; the stack is created if the backend lacks it.
@@ -38,7 +37,7 @@ class SandboxEngine:
         self.overlay.make()
         copy = self.overlay.copy(stack_file(committed, stack))
         if not self.has(stack):
-            process.capture(self._call("stack", "select", "--create", "--stack", stack))
+            process.capture(self.command(("stack", "select", "--create", "--stack", stack)))
         return copy
 
     def state(self, stack: str) -> state.StackState:
@@ -47,9 +46,20 @@ class SandboxEngine:
         Raises:
             SlipwayError: The engine can't read it.
         """
-        if not self.has(stack):
-            return state.StackState()
-        return state.parse(process.capture(self._call("stack", "export", "--stack", stack)))
+        return state.parse(self.export(stack)) if self.has(stack) else state.StackState()
+
+    def export(self, stack: str) -> str:
+        """The output of `pulumi stack export`.
+
+        Raises:
+            SlipwayError: The engine can't read the state.
+        """
+        return process.capture(self.command(("stack", "export", "--stack", stack)))
+
+    def interrupted(self, stack: str) -> bool:
+        """Whether a killed run left operations open. It reads the backend's file: an export takes 0.4 s (2026-11)."""
+        path = self._directory / f"{stack}.json"
+        return path.is_file() and '"pending_operations"' in path.read_text(encoding="utf-8")
 
     def history(self, stack: str) -> str:
         """The output of `pulumi stack history` as JSON; an empty list for a stack that does not exist.
@@ -57,7 +67,7 @@ class SandboxEngine:
         Raises:
             SlipwayError: The engine can't read it.
         """
-        return process.capture(self._call(*history.ARGUMENTS, "--stack", stack)) if self.has(stack) else "[]"
+        return process.capture(self.command((*history.ARGUMENTS, "--stack", stack))) if self.has(stack) else "[]"
 
     def free(self, stack: str, say: Say) -> None:
         """Remove locks whose owner is dead, and report each with `say`.
@@ -75,8 +85,13 @@ class SandboxEngine:
         for lock in held:
             say(f"stack {stack} was locked by a run that is gone ({lock}); removing its lock (`pulumi cancel`)")
         self.overlay.make()
-        process.capture(self._call("cancel", "--yes", "--stack", stack))
+        process.capture(self.command(("cancel", "--yes", "--stack", stack)))
 
-    def _call(self, *arguments: str) -> Invocation:
+    @property
+    def _directory(self) -> Path:
+        return self.backend / ".pulumi" / "stacks" / PROJECT
+
+    def command(self, arguments: Sequence[str]) -> Invocation:
+        """The CLI with some arguments, in the sandbox."""
         argv = (str(self.pulumi), *arguments, "--non-interactive")
         return Invocation(argv, self.environment, self.overlay.root)

@@ -11,7 +11,7 @@ import pytest
 
 from slipway.account.context import Context
 from slipway.account.examination import CHECKS, examine
-from slipway.cli import doctor, main
+from slipway.cli import main
 from slipway.engine.backend import Backend
 from slipway.engine.project import find
 from slipway.findings import Finding, Level
@@ -265,7 +265,7 @@ def test_the_command_fails_where_the_up_would_fail(
 ) -> None:
     platform = platform_of()
     aws = FakeAws(platform.account.region, {**ready.answers(platform), **changes})
-    monkeypatch.setattr(doctor, "clients", lambda region: aws)
+    monkeypatch.setattr("slipway.account.context.session", lambda region: aws)
     monkeypatch.setenv("PULUMI_BACKEND_URL", BACKEND.url)
     assert main(["doctor", "--aws", "prod"]) == code
     output = capsys.readouterr().out

@@ -1,0 +1,266 @@
+"""Finds what a killed run has made in AWS, by the inputs that it had sent.
+
+Where AWS takes the name from the inputs, the id follows from them. Otherwise the service is asked for objects with the
+same properties and tags. Ids are those of Pulumi's AWS provider (pulumi_aws, section "Import" of each type; for routes
+terraform-provider-aws, internal/service/ec2/vpc_route.go, `routeCreateID`).
+"""
+
+from __future__ import annotations
+
+import binascii
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import jmespath
+
+from slipway.account.context import Client
+
+Inputs = Mapping[str, Any]
+
+REPEATABLE: Final = frozenset({
+    "aws:autoscaling/tag:Tag", "aws:cloudwatch/eventTarget:EventTarget",
+    "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
+    "aws:ecr/lifecyclePolicy:LifecyclePolicy", "aws:efs/backupPolicy:BackupPolicy",
+    "aws:efs/fileSystemPolicy:FileSystemPolicy", "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
+    "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+    "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration", "aws:s3/bucketLogging:BucketLogging",
+    "aws:s3/bucketObjectv2:BucketObjectv2", "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
+    "aws:s3/bucketPolicy:BucketPolicy", "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",
+    "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",
+    "aws:s3/bucketVersioning:BucketVersioning", "aws:sns/topicPolicy:TopicPolicy", "aws:sqs/queuePolicy:QueuePolicy",
+})  # fmt: skip
+"""Types whose creation only sets something on another object: to create one again has the same effect."""
+
+NAMED: Final[Mapping[str, str]] = {
+    "aws:budgets/budget:Budget": "{accountId}:{name}",
+    "aws:cloudwatch/eventRule:EventRule": "{name}",
+    "aws:cloudwatch/logGroup:LogGroup": "{name}",
+    "aws:ec2/placementGroup:PlacementGroup": "{name}",
+    "aws:ecr/pullThroughCacheRule:PullThroughCacheRule": "{ecrRepositoryPrefix}",
+    "aws:ecr/repository:Repository": "{name}",
+    "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate": "{prefix}",
+    "aws:eks/accessEntry:AccessEntry": "{clusterName}:{principalArn}",
+    "aws:eks/addon:Addon": "{clusterName}:{addonName}",
+    "aws:eks/cluster:Cluster": "{name}",
+    "aws:eks/nodeGroup:NodeGroup": "{clusterName}:{nodeGroupName}",
+    "aws:iam/instanceProfile:InstanceProfile": "{name}",
+    "aws:iam/role:Role": "{name}",
+    "aws:kms/alias:Alias": "{name}",
+    "aws:rds/instance:Instance": "{identifier}",
+    "aws:rds/parameterGroup:ParameterGroup": "{name}",
+    "aws:rds/subnetGroup:SubnetGroup": "{name}",
+    "aws:s3/bucket:Bucket": "{bucket}",
+}
+"""Ids that follow from the inputs. Whether such an object exists, the refresh finds out that follows."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """How objects of a type are listed and recognised.
+
+    Attributes:
+        service: boto3's name of the service.
+        operation: Operation that lists them.
+        items: JMESPath of the objects in the answer.
+        id: JMESPath of the id in an object.
+        same: JMESPath in an object by the input that must have the same value.
+        arguments: Arguments of the operation: the input by the argument's name.
+        constant: Values that an object has by JMESPath, whatever the inputs.
+        tags: JMESPath of the object's tags; empty if it has none.
+    """
+
+    service: str
+    operation: str
+    items: str
+    id: str
+    same: Mapping[str, str] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    constant: Mapping[str, Any] = field(default_factory=dict)
+    tags: str = "Tags"
+
+
+def _rule(*, egress: bool) -> Search:
+    same = {
+        "securityGroupId": "GroupId",
+        "ipProtocol": "IpProtocol",
+        "fromPort": "FromPort",
+        "toPort": "ToPort",
+        "cidrIpv4": "CidrIpv4",
+        "cidrIpv6": "CidrIpv6",
+        "referencedSecurityGroupId": "ReferencedGroupInfo.GroupId",
+    }
+    operation, items = "describe_security_group_rules", "SecurityGroupRules"
+    return Search("ec2", operation, items, "SecurityGroupRuleId", same, constant={"IsEgress": egress}, tags="")
+
+
+_SUBNET: Final = {"vpcId": "VpcId", "cidrBlock": "CidrBlock"}
+_GROUP: Final = {"name": "GroupName", "vpcId": "VpcId"}
+_ENDPOINT: Final = {"vpcId": "VpcId", "serviceName": "ServiceName"}
+_POINT: Final = {"fileSystemId": "FileSystemId", "rootDirectory.path": "RootDirectory.Path"}
+_LINK: Final = {"fileSystemId": "FileSystemId", "fileSystemPath": "FileSystemPath"}
+_IDENTITY: Final = {"clusterName": "clusterName", "namespace": "namespace", "serviceAccount": "serviceAccount"}
+_SUBSCRIPTION: Final = {"endpoint": "Endpoint", "protocol": "Protocol"}
+
+SEARCHED: Final[Mapping[str, Search]] = {
+    "aws:costexplorer/anomalyMonitor:AnomalyMonitor": Search(
+        "ce", "get_anomaly_monitors", "AnomalyMonitors", "MonitorArn", {"name": "MonitorName"}, tags=""
+    ),
+    "aws:costexplorer/anomalySubscription:AnomalySubscription": Search(
+        "ce", "get_anomaly_subscriptions", "AnomalySubscriptions", "SubscriptionArn", {"name": "SubscriptionName"},
+        tags="",
+    ),
+    "aws:ec2/eip:Eip": Search("ec2", "describe_addresses", "Addresses", "AllocationId"),
+    "aws:ec2/flowLog:FlowLog": Search(
+        "ec2", "describe_flow_logs", "FlowLogs", "FlowLogId", {"vpcId": "ResourceId", "trafficType": "TrafficType"}
+    ),
+    "aws:ec2/internetGateway:InternetGateway": Search(
+        "ec2", "describe_internet_gateways", "InternetGateways", "InternetGatewayId"
+    ),
+    "aws:ec2/launchTemplate:LaunchTemplate": Search(
+        "ec2", "describe_launch_templates", "LaunchTemplates", "LaunchTemplateId", {"name": "LaunchTemplateName"},
+        tags="",
+    ),
+    "aws:ec2/natGateway:NatGateway": Search(
+        "ec2", "describe_nat_gateways", "NatGateways[?State!='deleted']", "NatGatewayId", {"subnetId": "SubnetId"}
+    ),
+    "aws:ec2/routeTable:RouteTable": Search(
+        "ec2", "describe_route_tables", "RouteTables", "RouteTableId", {"vpcId": "VpcId"}
+    ),
+    "aws:ec2/routeTableAssociation:RouteTableAssociation": Search(
+        "ec2", "describe_route_tables", "RouteTables[].Associations[]", "RouteTableAssociationId",
+        {"subnetId": "SubnetId", "routeTableId": "RouteTableId"}, tags="",
+    ),
+    "aws:ec2/securityGroup:SecurityGroup": Search(
+        "ec2", "describe_security_groups", "SecurityGroups", "GroupId", _GROUP
+    ),
+    "aws:ec2/subnet:Subnet": Search("ec2", "describe_subnets", "Subnets", "SubnetId", _SUBNET),
+    "aws:ec2/vpc:Vpc": Search("ec2", "describe_vpcs", "Vpcs", "VpcId", {"cidrBlock": "CidrBlock"}),
+    "aws:ec2/vpcEndpoint:VpcEndpoint": Search(
+        "ec2", "describe_vpc_endpoints", "VpcEndpoints[?State!='deleted']", "VpcEndpointId", _ENDPOINT
+    ),
+    "aws:ec2/vpcIpv4CidrBlockAssociation:VpcIpv4CidrBlockAssociation": Search(
+        "ec2", "describe_vpcs", "Vpcs[].CidrBlockAssociationSet[]", "AssociationId", {"cidrBlock": "CidrBlock"}, tags=""
+    ),
+    "aws:efs/accessPoint:AccessPoint": Search(
+        "efs", "describe_access_points", "AccessPoints", "AccessPointId", _POINT, {"FileSystemId": "fileSystemId"}
+    ),
+    "aws:efs/fileSystem:FileSystem": Search("efs", "describe_file_systems", "FileSystems", "FileSystemId"),
+    "aws:efs/mountTarget:MountTarget": Search(
+        "efs", "describe_mount_targets", "MountTargets", "MountTargetId", {"subnetId": "SubnetId"},
+        {"FileSystemId": "fileSystemId"}, tags="",
+    ),
+    "aws:eks/podIdentityAssociation:PodIdentityAssociation": Search(
+        "eks", "list_pod_identity_associations", "associations", "associationId", _IDENTITY, _IDENTITY, tags=""
+    ),
+    "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation": Search(
+        "fsx", "describe_data_repository_associations", "Associations", "AssociationId", _LINK, tags=""
+    ),
+    "aws:fsx/lustreFileSystem:LustreFileSystem": Search(
+        "fsx", "describe_file_systems", "FileSystems", "FileSystemId", {"storageCapacity": "StorageCapacity"}
+    ),
+    "aws:sns/topicSubscription:TopicSubscription": Search(
+        "sns", "list_subscriptions_by_topic", "Subscriptions", "SubscriptionArn", _SUBSCRIPTION,
+        {"TopicArn": "topic"}, tags="",
+    ),
+    "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule": _rule(egress=True),
+    "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": _rule(egress=False),
+}  # fmt: skip
+"""Types whose ids AWS assigns."""
+
+
+def candidates(client: Client, type: str, inputs: Inputs) -> Iterator[str]:
+    """Ids of objects that such a creation may have made; those of other objects are not excluded yet.
+
+    Raises:
+        KeyError: The type is not known here.
+        ClientError, BotoCoreError: AWS does not answer.
+    """
+    special = _SPECIAL.get(type)
+    if special is not None:
+        yield from special(client, inputs)
+    elif type in NAMED:
+        yield NAMED[type].format(**inputs)
+    else:
+        search = SEARCHED[type]
+        arguments = {name: inputs[key] for name, key in search.arguments.items()}
+        answer = _all(client(search.service), search.operation, arguments)
+        for item in (item for page in answer for item in jmespath.search(search.items, page) or ()):
+            if _matches(search, item, inputs):
+                yield str(jmespath.search(search.id, item))
+
+
+def known(type: str) -> bool:
+    """Whether an object of this type can be looked for."""
+    return type in NAMED or type in SEARCHED or type in _SPECIAL
+
+
+def _matches(search: Search, item: Any, inputs: Inputs) -> bool:
+    same = all(
+        _text(jmespath.search(path, item)) == _text(jmespath.search(key, inputs)) for key, path in search.same.items()
+    )
+    constant = all(jmespath.search(path, item) == value for path, value in search.constant.items())
+    return same and constant and (not search.tags or _has_tags(jmespath.search(search.tags, item), inputs))
+
+
+def _has_tags(pairs: Any, inputs: Inputs) -> bool:
+    live = {tag["Key"]: tag["Value"] for tag in pairs or ()}
+    return all(live.get(key) == value for key, value in (inputs.get("tags") or {}).items())
+
+
+def _text(value: Any) -> str:
+    """Numbers of a state are floats, and ports of a rule for all protocols are -1 or absent."""
+    if value is None or value == -1:
+        return ""
+    return str(int(value)) if isinstance(value, float) else str(value)
+
+
+def _all(client: Any, operation: str, arguments: Mapping[str, Any]) -> Iterator[Any]:
+    if client.can_paginate(operation):
+        yield from client.get_paginator(operation).paginate(**arguments)
+    else:
+        yield getattr(client, operation)(**arguments)
+
+
+def _route(_client: Client, inputs: Inputs) -> Iterator[str]:
+    keys = ("destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId")
+    destination = next(str(inputs[key]) for key in keys if inputs.get(key))
+    yield f"r-{inputs['routeTableId']}{binascii.crc32(destination.encode())}"
+
+
+def _key(client: Client, inputs: Inputs) -> Iterator[str]:
+    kms = client("kms")
+    for page in _all(kms, "list_keys", {}):
+        for entry in page["Keys"]:
+            described = kms.describe_key(KeyId=entry["KeyId"])["KeyMetadata"]
+            if described["KeyState"] != "Enabled" or described.get("Description", "") != inputs.get("description", ""):
+                continue
+            pairs = kms.list_resource_tags(KeyId=entry["KeyId"])["Tags"]
+            if _has_tags([{"Key": tag["TagKey"], "Value": tag["TagValue"]} for tag in pairs], inputs):
+                yield entry["KeyId"]
+
+
+def _queue(client: Client, inputs: Inputs) -> Iterator[str]:
+    for page in _all(client("sqs"), "list_queues", {"QueueNamePrefix": inputs["name"]}):
+        yield from (url for url in page.get("QueueUrls", ()) if url.rpartition("/")[2] == inputs["name"])
+
+
+def _topic(client: Client, inputs: Inputs) -> Iterator[str]:
+    for page in _all(client("sns"), "list_topics", {}):
+        yield from (each["TopicArn"] for each in page["Topics"] if each["TopicArn"].endswith(f":{inputs['name']}"))
+
+
+def _issuer(client: Client, inputs: Inputs) -> Iterator[str]:
+    host = str(inputs["url"]).removeprefix("https://")
+    for entry in client("iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]:
+        if entry["Arn"].partition("oidc-provider/")[2] == host:
+            yield entry["Arn"]
+
+
+_SPECIAL: Final[Mapping[str, Callable[[Client, Inputs], Iterator[str]]]] = {
+    "aws:ec2/route:Route": _route,
+    "aws:iam/openIdConnectProvider:OpenIdConnectProvider": _issuer,
+    "aws:kms/key:Key": _key,
+    "aws:sns/topic:Topic": _topic,
+    "aws:sqs/queue:Queue": _queue,
+}

@@ -1,0 +1,109 @@
+"""What becomes of each operation that a killed run left open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from slipway.account import lookup
+from slipway.account.context import Client
+from slipway.engine.pending import CREATING, PendingOperation
+
+_KUBERNETES: Final = "kubernetes:"
+_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+IF_IT_EXISTS: Final = "if it exists"
+"""The id follows from the inputs; the refresh removes what is not there."""
+
+
+class Action(Enum):
+    """What is done about an operation."""
+
+    ADOPT = "adopt"
+    """The object goes into the state with its id; if it does not exist, the refresh removes it again."""
+    REPEAT = "repeat"
+    """Nothing was made that has to be known: the next `up` does the same once more."""
+    REFRESH = "refresh"
+    """An update or a deletion: a refresh reads how far it came."""
+    CHOOSE = "choose"
+    """Several objects could be it, or its type can't be looked for: a person has to say which."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation, and what is done about it."""
+
+    operation: PendingOperation
+    action: Action
+    id: str = ""
+    why: str = ""
+
+
+def plan(
+    operations: Iterable[PendingOperation],
+    in_state: Mapping[str, frozenset[str]],
+    client: Client,
+    chosen: Mapping[str, str],
+) -> list[Step]:
+    """A step for each operation.
+
+    Args:
+        operations: The open operations.
+        in_state: Ids of the state by type: such an object belongs to another resource.
+        client: boto3 clients of the account, in the stack's region.
+        chosen: Ids that the user gave by URN; an empty one means that nothing was made.
+
+    Raises:
+        ClientError, BotoCoreError: AWS does not answer.
+    """
+    steps: list[Step] = []
+    for operation in operations:
+        taken = {step.id for step in steps if step.operation.type == operation.type}
+        steps.append(_step(operation, in_state.get(operation.type, frozenset()) | taken, client, chosen))
+    return steps
+
+
+def _step(operation: PendingOperation, taken: frozenset[str], client: Client, chosen: Mapping[str, str]) -> Step:
+    if operation.kind != CREATING:
+        return Step(operation, Action.REFRESH, why=f"{operation.kind} had begun")
+    if operation.urn in chosen:
+        id = chosen[operation.urn]
+        return Step(operation, Action.ADOPT if id else Action.REPEAT, id, "as you said")
+    if operation.id:
+        return Step(operation, Action.ADOPT, operation.id, "created, and not yet recorded as such")
+    if operation.type.startswith(_KUBERNETES):
+        return Step(operation, Action.ADOPT, _object(operation), IF_IT_EXISTS)
+    return _in_aws(operation, taken, client)
+
+
+def _in_aws(operation: PendingOperation, taken: frozenset[str], client: Client) -> Step:
+    if operation.type in lookup.REPEATABLE:
+        return Step(operation, Action.REPEAT, why="a setting of another object")
+    if not lookup.known(operation.type):
+        return Step(operation, Action.CHOOSE, why="objects of this type can't be looked for")
+    found = [id for id in lookup.candidates(client, operation.type, operation.inputs) if id not in taken]
+    if len(found) > 1:
+        return Step(operation, Action.CHOOSE, why=f"it could be {', '.join(found)}")
+    if not found:
+        return Step(operation, Action.REPEAT, why="nothing was made")
+    return Step(operation, Action.ADOPT, found[0], IF_IT_EXISTS if operation.type in lookup.NAMED else "found in AWS")
+
+
+def _object(operation: PendingOperation) -> str:
+    """The id of a Kubernetes object or a Helm release: `NAMESPACE/NAME`, or the name alone of an object that names no
+    namespace (pulumi-kubernetes v4.34.2, provider/pkg/provider/provider.go, `FqObjName`)."""
+    of_release = operation.type == _RELEASE
+    metadata = operation.inputs if of_release else operation.inputs.get("metadata") or {}
+    namespace, name = metadata.get("namespace"), metadata["name"]
+    return f"{namespace}/{name}" if namespace else str(name)
+
+
+def adopted(steps: Iterable[Step]) -> dict[str, str]:
+    """Ids by URN of what goes into the state."""
+    return {step.operation.urn: step.id for step in steps if step.action is Action.ADOPT}
+
+
+def undecided(steps: Iterable[Step]) -> Iterator[Step]:
+    """Steps about which a person has to decide."""
+    return (step for step in steps if step.action is Action.CHOOSE)

@@ -1,0 +1,137 @@
+"""Operations that a killed run left open, and a state in which they are settled.
+
+The engine writes each operation into the state before it begins, and removes it when it has ended (pulumi v3.258.0,
+pkg/resource/deploy/snapshot.go, `PendingOperations`). What a killed run was creating may exist or not: the state has
+its inputs, and its id only if the provider had answered. `pulumi up` warns of such operations and drops them, so that
+the next run creates everything once more: what has a fixed name is refused, and anything else exists twice.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from spec.errors import SlipwayError
+
+CREATING: Final = "creating"
+
+
+@dataclass(frozen=True)
+class PendingOperation:
+    """One operation without an end.
+
+    Attributes:
+        kind: `creating`, `updating`, `deleting`, `reading`, `importing`.
+        urn: Of the resource.
+        type: Of the resource.
+        inputs: That were sent to the provider.
+        id: Of a resource that the provider had made before the run was killed; empty otherwise.
+        provider: Reference to its provider: `URN::ID`.
+    """
+
+    kind: str
+    urn: str
+    type: str
+    inputs: Mapping[str, Any]
+    id: str
+    provider: str
+
+    @property
+    def name(self) -> str:
+        """The logical name: the last part of the URN."""
+        return self.urn.rpartition("::")[2]
+
+
+def operations(document: str) -> tuple[PendingOperation, ...]:
+    """The open operations in the output of `pulumi stack export`.
+
+    Raises:
+        SlipwayError: The document can't be read.
+    """
+    try:
+        return tuple(_operation(each) for each in _deployment(json.loads(document)).get("pending_operations") or ())
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _unreadable(error) from error
+
+
+def identifiers(document: str) -> Mapping[str, frozenset[str]]:
+    """Ids that the state already has, by type: no open operation can have made one of these."""
+    found: dict[str, set[str]] = {}
+    for resource in _deployment(json.loads(document)).get("resources") or ():
+        if resource.get("id"):
+            found.setdefault(resource["type"], set()).add(resource["id"])
+    return {type: frozenset(ids) for type, ids in found.items()}
+
+
+def settled(document: str, adopted: Mapping[str, str]) -> str:
+    """The document without open operations; resources in `adopted` (URN to id) become part of the state.
+
+    An adopted resource has its inputs as outputs, until a refresh reads the live ones. An older resource with the same
+    URN, which it was about to replace, is marked for deletion, as the engine does when the new one exists. Updates and
+    deletions leave the state as it was; a refresh shows how far they came.
+    """
+    whole = json.loads(document)
+    deployment = _deployment(whole)
+    pending = deployment.pop("pending_operations", None) or []
+    resources = deployment.setdefault("resources", [])
+    made = [each["resource"] for each in pending if each["type"] == CREATING and each["resource"]["urn"] in adopted]
+    for resource in _in_order(made):
+        urn = resource["urn"]
+        for older in resources:
+            if older["urn"] == urn:
+                older["delete"] = True
+        new = copy.deepcopy(resource)
+        new["id"] = adopted[urn]
+        new["outputs"] = new.get("outputs") or {**(new.get("inputs") or {}), "id": adopted[urn]}
+        resources.append(new)
+    return json.dumps(whole, indent=2)
+
+
+def _in_order(resources: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Each after those among them that it needs: the engine refuses a state in another order."""
+    left = {resource["urn"]: resource for resource in resources}
+    done: list[Mapping[str, Any]] = []
+
+    def add(urn: str) -> None:
+        resource = left.pop(urn, None)
+        if resource is None:
+            return
+        for needed in _needs(resource):
+            add(needed)
+        done.append(resource)
+
+    for resource in resources:
+        add(resource["urn"])
+    return done
+
+
+def _needs(resource: Mapping[str, Any]) -> list[str]:
+    by_property = (urn for urns in (resource.get("propertyDependencies") or {}).values() for urn in urns or ())
+    provider = str(resource.get("provider") or "").rpartition("::")[0]
+    return [
+        urn for urn in (resource.get("parent"), provider, *(resource.get("dependencies") or ()), *by_property) if urn
+    ]
+
+
+def _operation(entry: Mapping[str, Any]) -> PendingOperation:
+    resource = entry["resource"]
+    return PendingOperation(
+        kind=entry["type"],
+        urn=resource["urn"],
+        type=resource["type"],
+        inputs=resource.get("inputs") or {},
+        id=resource.get("id") or "",
+        provider=resource.get("provider") or "",
+    )
+
+
+def _deployment(document: Any) -> dict[str, Any]:
+    deployment: dict[str, Any] = document["deployment"] or {}
+    return deployment
+
+
+def _unreadable(error: Exception) -> SlipwayError:
+    return SlipwayError(f"the output of `pulumi stack export` is not a stack's state ({type(error).__name__}: {error})")
