@@ -12,18 +12,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import jmespath
+import jmespath  # type: ignore[import-untyped]
 
 from slipway.account.context import Client
 
 Inputs = Mapping[str, Any]
 
 REPEATABLE: Final = frozenset({
-    "aws:autoscaling/tag:Tag", "aws:cloudwatch/eventTarget:EventTarget",
-    "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
+    "aws:autoscaling/tag:Tag", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
     "aws:ecr/lifecyclePolicy:LifecyclePolicy", "aws:efs/backupPolicy:BackupPolicy",
     "aws:efs/fileSystemPolicy:FileSystemPolicy", "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
-    "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+    "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
     "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration", "aws:s3/bucketLogging:BucketLogging",
     "aws:s3/bucketObjectv2:BucketObjectv2", "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
     "aws:s3/bucketPolicy:BucketPolicy", "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",
@@ -46,6 +45,7 @@ NAMED: Final[Mapping[str, str]] = {
     "aws:eks/nodeGroup:NodeGroup": "{clusterName}:{nodeGroupName}",
     "aws:iam/instanceProfile:InstanceProfile": "{name}",
     "aws:iam/role:Role": "{name}",
+    "aws:iam/rolePolicy:RolePolicy": "{role}:{name}",
     "aws:kms/alias:Alias": "{name}",
     "aws:rds/instance:Instance": "{identifier}",
     "aws:rds/parameterGroup:ParameterGroup": "{name}",
@@ -250,6 +250,14 @@ def _topic(client: Client, inputs: Inputs) -> Iterator[str]:
         yield from (each["TopicArn"] for each in page["Topics"] if each["TopicArn"].endswith(f":{inputs['name']}"))
 
 
+def _target(client: Client, inputs: Inputs) -> Iterator[str]:
+    """A target gets an id of its own if the program gives none, so that one more would be added to the rule."""
+    for page in _all(client("events"), "list_targets_by_rule", {"Rule": inputs["rule"]}):
+        for target in page["Targets"]:
+            if target["Arn"] == inputs["arn"] and inputs.get("targetId") in (None, target["Id"]):
+                yield f"{inputs['rule']}-{target['Id']}"
+
+
 def _issuer(client: Client, inputs: Inputs) -> Iterator[str]:
     host = str(inputs["url"]).removeprefix("https://")
     for entry in client("iam").list_open_id_connect_providers()["OpenIDConnectProviderList"]:
@@ -258,6 +266,7 @@ def _issuer(client: Client, inputs: Inputs) -> Iterator[str]:
 
 
 _SPECIAL: Final[Mapping[str, Callable[[Client, Inputs], Iterator[str]]]] = {
+    "aws:cloudwatch/eventTarget:EventTarget": _target,
     "aws:ec2/route:Route": _route,
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider": _issuer,
     "aws:kms/key:Key": _key,

@@ -6,6 +6,7 @@ import argparse
 import os
 import shutil
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -101,6 +102,7 @@ def _on_aws(project: Project, request: Request, allowed: Sequence[str]) -> int:
     if pulumi is None:
         raise SlipwayError(_GET_PULUMI)
 
+    @cache  # read before the run alone
     def state() -> StackState:
         argv = (pulumi, "stack", "export", "--stack", request.stack, "--non-interactive")
         return parse(process.capture(Invocation(argv, os.environ, project.root)))

@@ -76,17 +76,15 @@ def settled(document: str, adopted: Mapping[str, str]) -> str:
     whole = json.loads(document)
     deployment = _deployment(whole)
     pending = deployment.pop("pending_operations", None) or []
-    resources = deployment.setdefault("resources", [])
+    resources: list[dict[str, Any]] = deployment.setdefault("resources", [])
     made = [each["resource"] for each in pending if each["type"] == CREATING and each["resource"]["urn"] in adopted]
     for resource in _in_order(made):
         urn = resource["urn"]
         for older in resources:
             if older["urn"] == urn:
                 older["delete"] = True
-        new = copy.deepcopy(resource)
-        new["id"] = adopted[urn]
-        new["outputs"] = new.get("outputs") or {**(new.get("inputs") or {}), "id": adopted[urn]}
-        resources.append(new)
+        outputs = resource.get("outputs") or {**(resource.get("inputs") or {}), "id": adopted[urn]}
+        resources.append({**copy.deepcopy(dict(resource)), "id": adopted[urn], "outputs": outputs})
     return json.dumps(whole, indent=2)
 
 

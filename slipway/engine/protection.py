@@ -38,7 +38,10 @@ def refuse_interrupted(request: Request, state: Callable[[], StackState]) -> Non
     """
     if request.operation not in (Operation.UP, Operation.DESTROY):
         return
-    pending = state().pending
+    try:
+        pending = state().pending
+    except SlipwayError:
+        return  # there is no such stack yet, or the engine reports what is wrong with its state
     if pending:
         lines = "".join(f"  - {one}\n" for one in pending)
         msg = (

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -14,11 +17,14 @@ from typing import IO
 import pytest
 
 from slipway.engine.locks import locks
+from tests.e2e import cloud
 from tests.e2e.world import World
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
 
 SLIPWAY = (sys.executable, "-m", "slipway")
+KILLS = int(os.environ.get("SLIPWAY_KILLS", "2"))
+"""At how many points, each by its own seed, an `up` is killed; each takes half a minute."""
 SECONDS = 120.0
 """A run of stack brief takes 5 to 15 s, and many times that on a busy machine."""
 
@@ -94,3 +100,60 @@ def test_the_next_run_removes_the_lock_of_a_killed_engine(world: World, tmp_path
     assert after.returncode == 0, after.stderr
     assert f"locked by a run that is gone (process {lock.pid} " in after.stderr
     assert locks(world.home / "pulumi", "slipway", "brief") == ()
+
+
+def kill_after(world: World, created: int, log: Path) -> None:
+    """Begin an `up` of stack brief, and kill its engine once so many resources are created."""
+    with log.open("w") as output, begin(world, output, "up", "brief", "--sandbox") as run:
+        wait_for(lambda: log.read_text().count(" created") >= created)
+        (lock,) = locks(world.home / "pulumi", "slipway", "brief")
+        os.kill(lock.pid, signal.SIGKILL)
+        assert run.wait(SECONDS) == 128 + signal.SIGKILL
+
+
+def in_aws(world: World) -> dict[str, int]:
+    """How many objects of each kind are in the account of stack brief."""
+    variables = json.loads(slipway(world, "sandbox", "env", "brief", "--json").stdout)
+    return {kind: len(names) for kind, names in cloud.contents(variables).items()}
+
+
+@pytest.fixture(scope="module")
+def complete(world: World) -> tuple[int, dict[str, int]]:
+    """How many resources an undisturbed `up` of stack brief creates, and what is in AWS then; destroyed again."""
+    assert slipway(world, "destroy", "brief", "--sandbox", "--yes").returncode == 0
+    up = slipway(world, "up", "brief", "--sandbox")
+    assert up.returncode == 0, up.stdout + up.stderr
+    made = in_aws(world)
+    assert slipway(world, "destroy", "brief", "--sandbox", "--yes").returncode == 0
+    assert in_aws(world) == {}
+    return up.stdout.count(" created"), made
+
+
+@pytest.mark.parametrize("seed", range(KILLS))
+def test_a_killed_up_is_recovered_without_orphan_or_duplicate(
+    seed: int, complete: tuple[int, dict[str, int]], world: World, tmp_path: Path
+) -> None:
+    total, expected = complete
+    point = random.Random(seed).randint(1, total - total // 10)  # noqa: S311 - a point in a run, not a secret
+    kill_after(world, point, tmp_path / "log")
+    recovered = slipway(world, "recover", "brief", "--sandbox", "--yes")
+    assert recovered.returncode == 0, recovered.stderr
+    assert slipway(world, "recover", "brief", "--sandbox", "--yes").stderr.endswith("nothing to recover\n")
+    again = slipway(world, "up", "brief", "--sandbox")
+    assert again.returncode == 0, again.stdout + again.stderr
+    # What the killed run had completed is unchanged: nothing is updated, replaced or deleted.
+    assert not [
+        line for line in again.stdout.splitlines() if re.match(r"^ ([~-]|\+-|-\+) ", line) and "refresh" not in line
+    ]
+    assert in_aws(world) == expected
+    destroyed = slipway(world, "destroy", "brief", "--sandbox", "--yes")
+    assert destroyed.returncode == 0, destroyed.stdout
+    assert in_aws(world) == {}
+
+
+def test_the_next_run_in_the_sandbox_recovers_by_itself(world: World, tmp_path: Path) -> None:
+    kill_after(world, 20, tmp_path / "log")
+    after = slipway(world, "up", "brief", "--sandbox")
+    assert after.returncode == 0, after.stdout + after.stderr
+    assert "operations open" in after.stderr
+    assert "are in the state now" in after.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,25 +12,19 @@ from slipway.account.context import Context
 from slipway.account.examination import CHECKS, examine
 from slipway.cli import main
 from slipway.engine.backend import Backend
-from slipway.engine.project import find
 from slipway.findings import Finding, Level
-from spec.settings import load, read_stack
 from spec.settings.platform import Platform
 from tests.slipway.account import ready
 from tests.slipway.account.fake import Answer, FakeAws
+from tests.support.stacks import platform_of
 
 BACKEND = Backend("s3://ml-pulumi-state", "awskms://alias/pulumi-prod?region=us-east-1")
 OPT_IN: Answer = {"Regions": [{"RegionName": "us-east-1", "OptInStatus": "not-opted-in"}]}
 
 
-def platform_of(stack: str = "prod") -> Platform:
-    project = find(Path(__file__))
-    return load(read_stack(stack, project.stacks), stack=stack).platform
-
-
 def ask(changes: Mapping[str, Answer] | None = None, backend: Backend = BACKEND, **more: Any) -> list[Finding]:
     """The findings for prod in a ready account with some answers changed; `more` replaces settings."""
-    platform = platform_of().model_copy(update=more)
+    platform = platform_of("prod").model_copy(update=more)
     return examine(context(platform, changes, backend)[0])
 
 
@@ -47,7 +40,7 @@ def lacking(findings: list[Finding]) -> list[Finding]:
 
 
 def test_a_ready_account_has_no_finding_and_every_check_says_what_it_saw() -> None:
-    examined, aws = context(platform_of())
+    examined, aws = context(platform_of("prod"))
     findings = examine(examined)
     assert lacking(findings) == []
     assert len(findings) > len(CHECKS)
@@ -70,7 +63,7 @@ def offered_without(zone: str, kind: str) -> Answer:
 
 
 def served(status: str, version: str = "") -> Answer:
-    wanted = version or platform_of().cluster.version
+    wanted = version or platform_of("prod").cluster.version
     return {"clusterVersions": [{"clusterVersion": wanted, "versionStatus": status}]}
 
 
@@ -202,7 +195,7 @@ def test_what_an_account_lacks_is_reported_with_its_fix(case: str) -> None:
 
 
 def test_a_pinned_ami_release_is_shown_beside_the_newest() -> None:
-    pools = platform_of().pools
+    pools = platform_of("prod").pools
     pinned = {**pools, "system": pools["system"].model_copy(update={"ami_release": "1.35.0-20260101"})}
     (finding,) = lacking(ask(pools=pinned))
     assert (finding.what, finding.state) == ("pool system", "AMI release 1.35.0-20260101 is pinned")
@@ -253,7 +246,7 @@ def test_a_backend_without_bucket_or_key_is_a_note(backend: Backend, state: str)
 def test_tags_that_are_not_active_matter_where_budgets_count_by_them() -> None:
     inactive: dict[str, Answer] = {"ce.ListCostAllocationTags": {"CostAllocationTags": []}}
     assert lacking(ask(inactive)) == []
-    cost = platform_of().cost.model_copy(update={"budget_covers": "environment", "team_budgets": True})
+    cost = platform_of("prod").cost.model_copy(update={"budget_covers": "environment", "team_budgets": True})
     (finding,) = lacking(ask(inactive, cost=cost))
     assert finding.state == "environment, team: not active, so budgets by it read 0"
     assert "TagKey=environment,Status=Active TagKey=team,Status=Active" in finding.fix
@@ -263,7 +256,7 @@ def test_tags_that_are_not_active_matter_where_budgets_count_by_them() -> None:
 def test_the_command_fails_where_the_up_would_fail(
     changes: Mapping[str, Answer], code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    platform = platform_of()
+    platform = platform_of("prod")
     aws = FakeAws(platform.account.region, {**ready.answers(platform), **changes})
     monkeypatch.setattr("slipway.account.context.session", lambda region: aws)
     monkeypatch.setenv("PULUMI_BACKEND_URL", BACKEND.url)

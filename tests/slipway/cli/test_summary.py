@@ -40,14 +40,6 @@ def test_an_empty_stack_has_no_resources() -> None:
     assert summary.existing(StackState()) == "No resources exist."
 
 
-def test_pending_operations_of_a_killed_run_are_reported_with_a_fix() -> None:
-    pending = [{"type": "creating", "resource": resource(VPC, "network-vpc")}]
-    text = summary.open_operations(parse(exported(pending=pending)), "dev")
-    assert "creating urn:pulumi:dev::slipway::aws:ec2/vpc:Vpc::network-vpc" in text
-    assert "slipway refresh dev --sandbox -- --clear-pending-creates" in text
-    assert summary.open_operations(StackState(), "dev") == ""
-
-
 def test_a_pool_at_zero_shows_its_placeholder_node_and_counts_none() -> None:
     pools = by_pool(
         [node("system", "m7i.large"), node("system", "m7i.large"), node("h100", "p5.4xlarge", placeholder=True)]

@@ -1,4 +1,4 @@
-"""Refusing to destroy protected resources."""
+"""Refusing to destroy protected resources, and to change a stack after a killed run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from slipway.engine.invocation import Operation, Request
-from slipway.engine.protection import refuse_protected
+from slipway.engine.protection import refuse_interrupted, refuse_protected
 from slipway.engine.state import StackState, parse
 from spec.errors import EXIT_PROTECTED, SlipwayError
 from tests.slipway.engine.fake import exported, resource
@@ -49,3 +49,28 @@ def test_a_chosen_part_or_an_unprotected_stack_is_not_refused(
     request_: Request, state: Callable[[], StackState]
 ) -> None:
     refuse_protected(request_, state)
+
+
+INTERRUPTED = parse(
+    exported(pending=[{"type": "creating", "resource": resource("aws:ec2/vpc:Vpc", "network-vpc")}]),
+)
+
+
+@pytest.mark.parametrize("operation", [Operation.UP, Operation.DESTROY])
+def test_after_a_killed_run_a_change_is_refused_with_the_command_that_recovers(operation: Operation) -> None:
+    with pytest.raises(SlipwayError, match=r"(?s)left 1 operations open.*network-vpc.*slipway recover prod") as caught:
+        refuse_interrupted(Request(operation=operation, stack="prod"), lambda: INTERRUPTED)
+    assert caught.value.exit_code == 1
+
+
+@pytest.mark.parametrize("operation", [Operation.PREVIEW, Operation.REFRESH])
+def test_after_a_killed_run_looking_is_allowed(operation: Operation) -> None:
+    refuse_interrupted(Request(operation=operation, stack="prod"), unread)
+
+
+def test_a_stack_without_a_readable_state_is_left_to_the_engine() -> None:
+    def missing() -> StackState:
+        message = "no stack named 'prod' found"
+        raise SlipwayError(message)
+
+    refuse_interrupted(Request(operation=Operation.UP, stack="prod"), missing)

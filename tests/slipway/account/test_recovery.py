@@ -1,0 +1,163 @@
+"""What a killed run has made in AWS is found again, and nothing else is taken for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from moto import mock_aws
+
+from slipway.account import lookup, recovery
+from slipway.account.context import Client, session
+from slipway.account.recovery import Action, Step
+from slipway.engine.pending import PendingOperation
+from tests.support.stacks import NAMES, recorded
+
+REGION = "us-east-1"
+KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
+TAGS = {"Name": "slipway-dev", "environment": "dev"}
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with mock_aws():
+        yield session(REGION, KEYS)
+
+
+def operation(type: str, inputs: Mapping[str, Any], kind: str = "creating", id: str = "") -> PendingOperation:
+    return PendingOperation(kind, f"urn:pulumi:dev::slipway::{type}::it", type, inputs, id, "")
+
+
+def step(client: Client, type: str, inputs: Mapping[str, Any], *taken: str, **chosen: str) -> Step:
+    (found,) = recovery.plan([operation(type, inputs)], {type: frozenset(taken)}, client, chosen)
+    return found
+
+
+def specification(kind: str, tags: Mapping[str, str] = TAGS) -> list[dict[str, Any]]:
+    return [{"ResourceType": kind, "Tags": [{"Key": key, "Value": value} for key, value in tags.items()]}]
+
+
+def vpc(client: Client, **tags: str) -> str:
+    answer = client("ec2").create_vpc(CidrBlock="10.0.0.0/16", TagSpecifications=specification("vpc", {**TAGS, **tags}))
+    return str(answer["Vpc"]["VpcId"])
+
+
+def test_an_operation_whose_provider_had_answered_is_adopted_without_a_question() -> None:
+    def nobody(_service: str) -> Any:
+        raise AssertionError
+
+    (found,) = recovery.plan([operation("aws:ec2/vpc:Vpc", {}, id="vpc-1")], {}, nobody, {})
+    assert (found.action, found.id) == (Action.ADOPT, "vpc-1")
+
+
+@pytest.mark.parametrize("kind", ["updating", "deleting"])
+def test_updates_and_deletions_are_left_to_the_refresh(kind: str, client: Client) -> None:
+    (found,) = recovery.plan([operation("aws:ec2/vpc:Vpc", {}, kind)], {}, client, {})
+    assert found.action is Action.REFRESH
+
+
+def test_an_object_with_the_same_properties_and_tags_is_adopted(client: Client) -> None:
+    inputs = {"cidrBlock": "10.0.0.0/16", "tags": TAGS}
+    assert step(client, "aws:ec2/vpc:Vpc", inputs).action is Action.REPEAT
+    other = vpc(client, environment="prod")
+    assert step(client, "aws:ec2/vpc:Vpc", inputs).action is Action.REPEAT, other
+    made = vpc(client)
+    assert step(client, "aws:ec2/vpc:Vpc", inputs).id == made
+
+
+def test_an_object_of_another_resource_is_not_taken(client: Client) -> None:
+    made = vpc(client)
+    inputs = {"cidrBlock": "10.0.0.0/16", "tags": TAGS}
+    assert step(client, "aws:ec2/vpc:Vpc", inputs, made).action is Action.REPEAT
+
+
+def test_two_operations_never_adopt_the_same_object(client: Client) -> None:
+    made = vpc(client)
+    inputs = {"cidrBlock": "10.0.0.0/16", "tags": TAGS}
+    first, second = recovery.plan([operation("aws:ec2/vpc:Vpc", inputs)] * 2, {}, client, {})
+    assert (first.id, second.action) == (made, Action.REPEAT)
+
+
+def test_of_several_that_fit_the_user_chooses(client: Client) -> None:
+    made = vpc(client)
+    vpc(client)
+    inputs = {"cidrBlock": "10.0.0.0/16", "tags": TAGS}
+    found = step(client, "aws:ec2/vpc:Vpc", inputs)
+    assert found.action is Action.CHOOSE
+    assert made in found.why
+    urn = found.operation.urn
+    (chosen,) = recovery.plan([found.operation], {}, client, {urn: made})
+    assert (chosen.action, chosen.id) == (Action.ADOPT, made)
+    (nothing,) = recovery.plan([found.operation], {}, client, {urn: ""})
+    assert nothing.action is Action.REPEAT
+
+
+def test_a_type_that_cannot_be_looked_for_is_left_to_the_user(client: Client) -> None:
+    assert step(client, "aws:lambda/function:Function", {"name": "x"}).action is Action.CHOOSE
+
+
+def test_what_only_sets_something_is_repeated(client: Client) -> None:
+    assert step(client, "aws:s3/bucketPolicy:BucketPolicy", {"bucket": "b"}).action is Action.REPEAT
+
+
+@pytest.mark.parametrize(
+    ("type", "inputs", "id"),
+    [
+        ("aws:iam/role:Role", {"name": "slipway-dev-nodes-1a2b3c4"}, "slipway-dev-nodes-1a2b3c4"),
+        ("aws:iam/rolePolicy:RolePolicy", {"role": "nodes", "name": "reads"}, "nodes:reads"),
+        ("aws:eks/nodeGroup:NodeGroup", {"clusterName": "c", "nodeGroupName": "g"}, "c:g"),
+        ("aws:eks/accessEntry:AccessEntry", {"clusterName": "c", "principalArn": "arn:r"}, "c:arn:r"),
+        ("kubernetes:core/v1:Namespace", {"metadata": {"name": "team"}}, "team"),
+        ("kubernetes:core/v1:Secret", {"metadata": {"name": "s", "namespace": "team"}}, "team/s"),
+        ("kubernetes:helm.sh/v3:Release", {"name": "kueue", "namespace": "kueue-system"}, "kueue-system/kueue"),
+    ],
+)
+def test_ids_that_follow_from_the_inputs(type: str, inputs: Mapping[str, Any], id: str, client: Client) -> None:
+    found = step(client, type, inputs)
+    assert (found.action, found.id) == (Action.ADOPT, id)
+
+
+def test_a_rule_of_a_security_group_is_found_by_its_ports_and_direction(client: Client) -> None:
+    ec2 = client("ec2")
+    group = ec2.create_security_group(GroupName="g", Description="g", VpcId=vpc(client))["GroupId"]
+    permission = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}
+    rule = ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[permission])["SecurityGroupRules"][0]
+    # A state has floats.
+    inputs = {
+        "securityGroupId": group, "ipProtocol": "tcp", "fromPort": 443.0, "toPort": 443.0, "cidrIpv4": "10.0.0.0/8",
+    }  # fmt: skip
+    ingress, egress = (
+        "securityGroupIngressRule:SecurityGroupIngressRule",
+        "securityGroupEgressRule:SecurityGroupEgressRule",
+    )
+    assert step(client, f"aws:vpc/{ingress}", inputs).id == rule["SecurityGroupRuleId"]
+    assert step(client, f"aws:vpc/{ingress}", {**inputs, "toPort": 80.0}).action is Action.REPEAT
+    assert step(client, f"aws:vpc/{egress}", inputs).action is Action.REPEAT
+
+
+def test_a_key_is_found_by_its_description_and_tags(client: Client) -> None:
+    kms = client("kms")
+    tags = [{"TagKey": key, "TagValue": value} for key, value in TAGS.items()]
+    kms.create_key(Description="of another stack")
+    made = kms.create_key(Description="storage", Tags=tags)["KeyMetadata"]["KeyId"]
+    assert step(client, "aws:kms/key:Key", {"description": "storage", "tags": TAGS}).id == made
+    kms.schedule_key_deletion(KeyId=made, PendingWindowInDays=7)
+    assert step(client, "aws:kms/key:Key", {"description": "storage", "tags": TAGS}).action is Action.REPEAT
+
+
+def test_the_target_of_a_rule_is_found_although_its_id_is_random(client: Client) -> None:
+    events = client("events")
+    events.put_rule(Name="reclaim", EventPattern='{"source": ["aws.ec2"]}')
+    arn = "arn:aws:sqs:us-east-1:123456789012:interruptions"
+    inputs = {"rule": "reclaim", "arn": arn}
+    assert step(client, "aws:cloudwatch/eventTarget:EventTarget", inputs).action is Action.REPEAT
+    events.put_targets(Rule="reclaim", Targets=[{"Id": "terraform-1", "Arn": arn}])
+    assert step(client, "aws:cloudwatch/eventTarget:EventTarget", inputs).id == "reclaim-terraform-1"
+
+
+def test_every_type_of_the_stacks_can_be_recovered() -> None:
+    types = {
+        each.type for stack in NAMES for each in recorded(stack).resources.values() if each.type.startswith("aws:")
+    }
+    assert sorted(type for type in types if type not in lookup.REPEATABLE and not lookup.known(type)) == []
