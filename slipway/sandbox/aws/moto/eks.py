@@ -3,17 +3,17 @@
 Codes and messages are those of EKS, from its API Reference and from error reports that quote it (read 2026-11).
 """
 
+# Methods are AWS's operations, whose documentation is AWS's.
+
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 from moto.core.responses import ActionResult
 from moto.eks import urls
-from moto.eks.exceptions import InvalidRequestException, ResourceInUseException, ResourceNotFoundException
-from moto.eks.responses import EKSResponse
 
-from slipway.sandbox.aws.moto.eks_contents import arn, change, contents, digest, stamped
+from slipway.sandbox.aws.moto.eks_contents import contents
+from slipway.sandbox.aws.moto.eks_operations import ContentOperations, done
 
 _KINDS = ("addons", "access-entries", "pod-identity-associations")
 _ROUTES = (
@@ -24,7 +24,6 @@ _ROUTES = (
 )
 # Routes of moto's own whose operations do more here.
 _EXTENDED = ("{0}/clusters$", "{0}/clusters/(?P<name>[^/]+)/update-config$", "{0}/tags/(?P<resourceArn>.+)$")
-_NODE_ENTRIES = ("EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "HYBRID_LINUX", "HYPERPOD_LINUX", "EC2")
 
 
 def install() -> None:
@@ -34,7 +33,7 @@ def install() -> None:
         paths[route] = _Eks.dispatch
 
 
-class _Eks(EKSResponse):
+class _Eks(ContentOperations):
     """Methods have the names of the operations, as in moto."""
 
     # -- clusters and node groups ------------------------------------------------------------------------------------
@@ -42,212 +41,25 @@ class _Eks(EKSResponse):
     def create_cluster(self) -> ActionResult:
         answer = super().create_cluster()
         access = self._get_param("accessConfig") or {}
-        self._cluster().access_config = {"authenticationMode": access.get("authenticationMode") or "CONFIG_MAP"}
+        self.cluster().access_config = {"authenticationMode": access.get("authenticationMode") or "CONFIG_MAP"}
         return answer
 
     def update_cluster_config(self) -> ActionResult:
         answer = super().update_cluster_config()
         if self._get_param("accessConfig"):
-            self._cluster().access_config = self._get_param("accessConfig")
+            self.cluster().access_config = self._get_param("accessConfig")
         return answer
 
     def update_cluster_version(self) -> ActionResult:
-        self._cluster().version = self._get_param("version")
-        return _update("VersionUpdate")
+        self.cluster().version = self._get_param("version")
+        return done("VersionUpdate")
 
     def update_nodegroup_version(self) -> ActionResult:
         group = self.eks_backend.describe_nodegroup(self._get_param("name"), self._get_param("nodegroupName"))
         for parameter, attribute in (("version", "version"), ("launchTemplate", "launch_template")):
             if self._get_param(parameter):
                 setattr(group, attribute, self._get_param(parameter))
-        return _update("VersionUpdate")
-
-    # -- add-ons -------------------------------------------------------------------------------------------------------
-
-    def create_addon(self) -> ActionResult:
-        cluster, name = self._cluster(), self._get_param("addonName")
-        inside = contents(cluster)
-        if name in inside.addons:
-            raise ResourceInUseException(clusterName=cluster.name, addonName=name, message="Addon already exists.")
-        addon = stamped(
-            self._named("addonVersion", "configurationValues", "serviceAccountRoleArn", "namespaceConfig"),
-            addonName=name, clusterName=cluster.name, status="ACTIVE", tags=self._get_param("tags") or {},
-            addonArn=arn(cluster, "addon", name, str(uuid.UUID(digest(cluster.arn, name, length=32)))),
-            health={"issues": []},
-        )  # fmt: skip
-        self._give_roles(cluster, addon, self._get_param("podIdentityAssociations") or [])
-        inside.addons[name] = addon
-        return ActionResult({"addon": addon})
-
-    def describe_addon(self) -> ActionResult:
-        return ActionResult({"addon": self._addon()})
-
-    def list_addons(self) -> ActionResult:
-        return ActionResult({"addons": sorted(contents(self._cluster()).addons)})
-
-    def update_addon(self) -> ActionResult:
-        addon = self._addon()
-        change(addon, self._named("addonVersion", "configurationValues", "serviceAccountRoleArn"))
-        if self._get_param("podIdentityAssociations") is not None:
-            self._take_roles(addon)
-            self._give_roles(self._cluster(), addon, self._get_param("podIdentityAssociations"))
-        return _update("AddonUpdate")
-
-    def delete_addon(self) -> ActionResult:
-        addon = self._addon()
-        self._take_roles(addon)
-        del contents(self._cluster()).addons[addon["addonName"]]
-        return ActionResult({"addon": {**addon, "status": "DELETING"}})
-
-    def _addon(self) -> dict[str, Any]:
-        cluster, name = self._cluster(), self._get_param("addonName")
-        addon = contents(cluster).addons.get(name)
-        if addon is None:
-            msg = f"No addon: {name} found in cluster: {cluster.name}"
-            raise ResourceNotFoundException(clusterName=cluster.name, addonName=name, message=msg)
-        return addon
-
-    def _give_roles(self, cluster: Any, addon: dict[str, Any], wanted: list[dict[str, str]]) -> None:
-        """EKS creates the associations of an add-on itself, in the add-on's namespace; the add-on owns them."""
-        namespace = (addon.get("namespaceConfig") or {}).get("namespace", "kube-system")
-        for one in wanted:
-            _refuse_second(cluster, namespace, one["serviceAccount"])
-        made = [self._associate(cluster, {**one, "namespace": namespace, "ownerArn": addon["addonArn"]})
-                for one in wanted]  # fmt: skip
-        addon["podIdentityAssociations"] = [one["associationArn"] for one in made]
-
-    def _take_roles(self, addon: dict[str, Any]) -> None:
-        associations = contents(self._cluster()).associations
-        for id in [id for id, one in associations.items() if one.get("ownerArn") == addon["addonArn"]]:
-            del associations[id]
-
-    # -- access entries ------------------------------------------------------------------------------------------------
-
-    def create_access_entry(self) -> ActionResult:
-        cluster, principal = self._api_cluster(), self._get_param("principalArn")
-        inside = contents(cluster)
-        if principal in inside.entries:
-            msg = "The specified access entry resource is already in use on this cluster."
-            raise ResourceInUseException(clusterName=cluster.name, message=msg)
-        entry = stamped(
-            {},
-            clusterName=cluster.name, principalArn=principal, type=self._get_param("type") or "STANDARD",
-            username=self._get_param("username") or principal, tags=self._get_param("tags") or {},
-            kubernetesGroups=self._get_param("kubernetesGroups") or [],
-            accessEntryArn=arn(cluster, "access-entry", digest(cluster.arn, principal, length=36)),
-        )  # fmt: skip
-        inside.entries[principal] = entry
-        return ActionResult({"accessEntry": entry})
-
-    def describe_access_entry(self) -> ActionResult:
-        return ActionResult({"accessEntry": self._entry()})
-
-    def list_access_entries(self) -> ActionResult:
-        return ActionResult({"accessEntries": sorted(contents(self._api_cluster()).entries)})
-
-    def update_access_entry(self) -> ActionResult:
-        entry = self._entry()
-        change(entry, self._named("kubernetesGroups", "username"))
-        return ActionResult({"accessEntry": entry})
-
-    def delete_access_entry(self) -> ActionResult:
-        entry, inside = self._entry(), contents(self._cluster())
-        del inside.entries[entry["principalArn"]]
-        for key in [key for key in inside.policies if key[0] == entry["principalArn"]]:
-            del inside.policies[key]
-        return ActionResult({})
-
-    def associate_access_policy(self) -> ActionResult:
-        entry = self._entry()
-        if entry["type"] in _NODE_ENTRIES:
-            msg = f"The access entry's type {entry['type']} does not allow access policies"
-            raise InvalidRequestException(message=msg)
-        now = stamped({})
-        policy = {
-            **self._named("policyArn", "accessScope"),
-            "associatedAt": now["createdAt"],
-            "modifiedAt": now["modifiedAt"],
-        }
-        contents(self._cluster()).policies[entry["principalArn"], policy["policyArn"]] = policy
-        names = {key: entry[key] for key in ("clusterName", "principalArn")}
-        return ActionResult({**names, "associatedAccessPolicy": policy})
-
-    def list_associated_access_policies(self) -> ActionResult:
-        entry = self._entry()
-        policies = contents(self._cluster()).policies
-        found = [policy for (principal, _), policy in policies.items() if principal == entry["principalArn"]]
-        names = {key: entry[key] for key in ("clusterName", "principalArn")}
-        return ActionResult({**names, "associatedAccessPolicies": found})
-
-    def disassociate_access_policy(self) -> ActionResult:
-        entry, policy = self._entry(), self._get_param("policyArn")
-        policies = contents(self._cluster()).policies
-        if policies.pop((entry["principalArn"], policy), None) is None:
-            msg = f"The policy {policy} is not associated with the access entry"
-            raise ResourceNotFoundException(clusterName=entry["clusterName"], message=msg)
-        return ActionResult({})
-
-    def _entry(self) -> dict[str, Any]:
-        cluster, principal = self._api_cluster(), self._get_param("principalArn")
-        entry = contents(cluster).entries.get(principal)
-        if entry is None:
-            msg = "The specified principalArn could not be found. You can view your available access entries with "
-            msg += f"'list-access-entries': {principal}"
-            raise ResourceNotFoundException(clusterName=cluster.name, message=msg)
-        return entry
-
-    def _api_cluster(self) -> Any:
-        cluster = self._cluster()
-        mode = getattr(cluster, "access_config", {}).get("authenticationMode")
-        if mode not in ("API", "API_AND_CONFIG_MAP"):
-            msg = (
-                "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this "
-                "operation."
-            )
-            raise InvalidRequestException(message=msg)
-        return cluster
-
-    # -- Pod Identity --------------------------------------------------------------------------------------------------
-
-    def create_pod_identity_association(self) -> ActionResult:
-        wanted = self._named("namespace", "serviceAccount", "roleArn", "disableSessionTags", "targetRoleArn", "policy")
-        tags = self._get_param("tags") or {}
-        return ActionResult({"association": self._associate(self._cluster(), wanted, tags)})
-
-    def describe_pod_identity_association(self) -> ActionResult:
-        return ActionResult({"association": self._association()})
-
-    def list_pod_identity_associations(self) -> ActionResult:
-        return ActionResult({"associations": list(contents(self._cluster()).associations.values())})
-
-    def update_pod_identity_association(self) -> ActionResult:
-        association = self._association()
-        change(association, self._named("roleArn", "disableSessionTags", "targetRoleArn", "policy"))
-        return ActionResult({"association": association})
-
-    def delete_pod_identity_association(self) -> ActionResult:
-        association = self._association()
-        del contents(self._cluster()).associations[association["associationId"]]
-        return ActionResult({"association": association})
-
-    def _associate(self, cluster: Any, wanted: dict[str, Any], tags: dict[str, str] | None = None) -> dict[str, Any]:
-        inside, account = contents(cluster), (wanted["namespace"], wanted["serviceAccount"])
-        _refuse_second(cluster, *account)
-        id = f"a-{digest(cluster.arn, *account)}"
-        association = stamped(
-            wanted, clusterName=cluster.name, associationId=id, tags=tags or {},
-            associationArn=arn(cluster, "podidentityassociation", id),
-        )  # fmt: skip
-        inside.associations[id] = association
-        return association
-
-    def _association(self) -> dict[str, Any]:
-        cluster, id = self._cluster(), self._get_param("associationId")
-        association = contents(cluster).associations.get(id)
-        if association is None:
-            msg = f"No association found with the specified ID: {id}"
-            raise ResourceNotFoundException(clusterName=cluster.name, message=msg)
-        return association
+        return done("VersionUpdate")
 
     # -- tags ----------------------------------------------------------------------------------------------------------
 
@@ -279,23 +91,3 @@ class _Eks(EKSResponse):
             if found is not None:
                 return found
         return None
-
-    # -- parts ---------------------------------------------------------------------------------------------------------
-
-    def _cluster(self) -> Any:
-        return self.eks_backend.describe_cluster(self._get_param("clusterName") or self._get_param("name"))
-
-    def _named(self, *parameters: str) -> dict[str, Any]:
-        return {name: self._get_param(name) for name in parameters if self._get_param(name) is not None}
-
-
-def _refuse_second(cluster: Any, namespace: str, service_account: str) -> None:
-    """A service account has one association at most."""
-    already = contents(cluster).association_of(namespace, service_account)
-    if already is not None:
-        msg = f"Association already exists: {already['associationId']}"
-        raise ResourceInUseException(clusterName=cluster.name, message=msg)
-
-
-def _update(kind: str) -> ActionResult:
-    return ActionResult({"update": {"id": str(uuid.uuid4()), "status": "Successful", "type": kind, "params": []}})
