@@ -25,6 +25,7 @@ _USERS = (
 
 def _of(type_token: str, at: str, code: str) -> Rule:
     def usable_key(case: Case) -> str | None:
+        """The key exists and is enabled."""
         return _problem(case, _key(case, at))
 
     return rule(type_token, code, at, _SOURCE, Moment.CREATE)(usable_key)

@@ -20,6 +20,7 @@ _NAMED = (
 
 def _limit(type_token: str, code: str, at: str, kind: str) -> Rule:
     def name_limit(case: Case) -> str | None:
+        """Length and characters of the name."""
         name = case.new.get(at)
         # The names of FIFO queues and topics end in .fifo, which the limit does not know.
         return None if not name else names.problem(kind, str(name).removesuffix(".fifo"))

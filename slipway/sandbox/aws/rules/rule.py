@@ -69,9 +69,7 @@ class Rule:
         return self.found.__name__.removeprefix("_")
 
 
-def rule(
-    types: str, code: str, at: str, source: str, *moments: Moment
-) -> Callable[[Found], Rule]:  # fmt: skip
+def rule(types: str, code: str, at: str, source: str, *moments: Moment) -> Callable[[Found], Rule]:
     """Make a rule of a function; `types` and `at` are separated by spaces."""
     when = frozenset(moments) or frozenset({Moment.PREVIEW})
     return lambda found: Rule(tuple(types.split()), code, tuple(at.split()), source, when, found)

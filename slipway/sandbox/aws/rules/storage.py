@@ -110,6 +110,7 @@ _QUEUE = (
 
 def _attribute(at: str, attribute: str, low: int, high: int) -> Rule:
     def queue_attribute(case: Case) -> str | None:
+        """The attribute is in its range."""
         given = case.new.get(at)
         if given is None or low <= int(given) <= high:
             return None

@@ -36,6 +36,7 @@ def _tags(case: Case) -> dict[str, str]:
 
 
 def _form(case: Case) -> str | None:
+    """Length of keys and values, and no reserved key; with the provider's default tags."""
     for key, value in _tags(case).items():
         if key.lower().startswith(RESERVED):
             return f"Tag keys starting with 'aws:' are reserved for internal use: {key}"
@@ -47,6 +48,7 @@ def _form(case: Case) -> str | None:
 
 
 def _count(case: Case) -> str | None:
+    """50 tags at most, with the provider's default tags."""
     count = len(_tags(case))
     return f"The maximum number of tags is {MAXIMUM}, got {count}" if count > MAXIMUM else None
 
