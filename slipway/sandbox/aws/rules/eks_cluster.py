@@ -11,8 +11,8 @@ from spec.catalog import kubernetes
 _CLUSTER = "aws:eks/cluster:Cluster"
 _API = "EKS API Reference, read 2026-11: "
 _BAD = "InvalidParameterException"
-_PRIVATE = tuple(ipaddress.ip_network(one) for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
-_NOT_PUBLIC = (*_PRIVATE, *(ipaddress.ip_network(one) for one in ("100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")))
+_PRIVATE = tuple(ipaddress.IPv4Network(one) for one in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
+_NOT_PUBLIC = (*_PRIVATE, *(ipaddress.IPv4Network(one) for one in ("100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16")))
 _SERVICE_SIZES = range(12, 25)
 """Prefix lengths of a service range."""
 

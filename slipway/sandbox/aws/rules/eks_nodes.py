@@ -109,7 +109,8 @@ def _architectures(case: Case, name: str) -> Sequence[str]:
         return [known.arch]
     describe = Call("describe_instance_types", {"InstanceTypes": [name]}, item="InstanceTypes[0].ProcessorInfo")
     found = find(case.aws, "ec2", describe, {}) if _is_type(name) else None
-    return (found or {}).get("SupportedArchitectures", [])
+    supported: Sequence[str] = (found or {}).get("SupportedArchitectures", [])
+    return supported
 
 
 RULES = (sizes, taint_count, labels, taints, types_exist, architecture)

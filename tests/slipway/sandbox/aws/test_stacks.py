@@ -12,7 +12,7 @@ from slipway.render.recording import RecordedResource
 from slipway.sandbox.aws.client import Clients
 from slipway.sandbox.aws.configuration import World, session
 from slipway.sandbox.aws.provider import AwsProvider
-from slipway.sandbox.rpc.hooks import Resource
+from slipway.sandbox.rpc.hooks import Failure, Resource
 from slipway.sandbox.rpc.wire import UNKNOWN
 from tests.support.stacks import recorded
 
@@ -28,7 +28,8 @@ def test_nothing_of_a_stack_is_refused_at_preview(stack: str, preview: bool, cli
     recording = recorded(stack, preview=preview)
     world = World(clients)
     provider, aws = AwsProvider(world), session(world, plain(recording.named("aws")))
-    checked, refused = 0, []
+    checked = 0
+    refused: list[tuple[str, Failure]] = []
     for one in recording:
         if one.type.startswith("aws:"):
             inputs = plain(one)

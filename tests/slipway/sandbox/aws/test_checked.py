@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from slipway.sandbox.aws import rules
-from slipway.sandbox.aws.limits.listing import Limit, limits, summary
+from slipway.sandbox.aws.checked import Limit, limits, summary
 from slipway.sandbox.aws.limits.tables import OPERATIONS
 
 
