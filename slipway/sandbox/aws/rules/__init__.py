@@ -47,7 +47,9 @@ BY_TYPE = _by_type()
 def problems(aws: Aws, type_token: str, inputs: Inputs) -> list[Failure]:
     """What AWS would refuse of the inputs alone, as far as they are known."""
     case = Case(type_token, aws, inputs)
-    return [Failure(one.at[0], f"{one.code}: {text}") for one, text in _found(Moment.PREVIEW, case)]
+    return [
+        Failure(one.at[0], f"{one.code}: {text}" if one.code else text) for one, text in _found(Moment.PREVIEW, case)
+    ]
 
 
 def refuse(moment: Moment, case: Case) -> None:

@@ -45,7 +45,7 @@ def subnet_size(case: Case) -> str | None:
 
 
 @rule(
-    f"{_VPC} {_SUBNET} {_RANGE}", "InvalidParameterValue", "cidrBlock",
+    f"{_VPC} {_SUBNET} {_RANGE}", "", "cidrBlock",
     "hashicorp/terraform-provider-aws internal/verify/validate.go, ValidateIPv4CIDRBlock, read 2026-11: EC2 itself "
     "would round the block (API Reference, CreateVpc), but the AWS provider refuses it at plan",
 )  # fmt: skip

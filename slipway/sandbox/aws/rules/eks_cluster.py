@@ -45,7 +45,10 @@ def one_minor_version(case: Case) -> str | None:
     )
 
 
-@rule(_CLUSTER, _BAD, "vpcConfig", f"{_API}UpdateClusterConfig: at least one endpoint is needed")
+@rule(
+    _CLUSTER, _BAD, "vpcConfig.endpointPublicAccess vpcConfig.endpointPrivateAccess",
+    f"{_API}UpdateClusterConfig: at least one endpoint is needed",
+)  # fmt: skip
 def an_endpoint(case: Case) -> str | None:
     """The API server has an endpoint."""
     public = value(case.new, "vpcConfig.endpointPublicAccess")

@@ -49,7 +49,7 @@ class Rule:
 
     Attributes:
         types: Tokens of the types.
-        code: The service's error code.
+        code: The service's error code; empty if not AWS but its provider refuses the value, which it does at plan.
         at: The inputs that it reads, the one to report first. With an unknown in one of them it is not evaluated.
         source: Where AWS says so.
         moments: When it is evaluated.
