@@ -137,7 +137,7 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
     (SUBNET, {"availabilityZone": "eu-west-1a"}, "availabilityZone", "InvalidParameterValue"),
     (SUBNET, {"availabilityZone": "us-west-2z"}, "availabilityZone", "InvalidParameterValue"),
     (VPC, {"cidrBlock": "10.0.0.0/8"}, "cidrBlock", "InvalidVpc.Range"),
-    (VPC, {"cidrBlock": "10.0.0.5/16"}, "cidrBlock", '"10.0.0.5/16" is not a valid IPv4 CIDR block; did you mean "10.0'),
+    (VPC, {"cidrBlock": "10.0.0.5/16"}, "cidrBlock", '"10.0.0.5/16" is not a valid IPv4 CIDR block; did you mean "10'),
     # -- tags
     (VPC, {"tags": {"aws:team": "a"}}, "tags", "InvalidParameterValue"),
     (VPC, {"tags": {"k" * 129: "a"}}, "tags", "InvalidParameterValue"),
