@@ -28,7 +28,7 @@ def of_aws(state: StackState, in_moto: Collection[str]) -> str:
         return ""
     groups = {"in moto": _kinds(counts, moto=True), "recorded": _kinds(counts, moto=False)}
     lines = [_line(label, kinds) for label, kinds in groups.items() if kinds]
-    head = "AWS resources (in moto: references and drift are checked; recorded: only the SDK's schema is checked):"
+    head = "AWS resources (in moto: references and drift are checked; recorded: values only):"
     return "\n".join([head, *lines])
 
 

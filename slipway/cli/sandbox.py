@@ -33,6 +33,13 @@ def add(commands: Commands) -> None:
         "status", help="show processes, addresses and memory; exit code 1 unless all is running"
     )
     status.add_argument("--json", action="store_true", help="print JSON")
+    status.add_argument(
+        "--limits",
+        nargs="?",
+        const="",
+        metavar="TYPE",
+        help="show instead what is checked of each input of each AWS type; of the types whose token contains TYPE only",
+    )
     status.set_defaults(run=_status)
     stop = actions.add_parser("stop", help="stop the sandbox; everything in it is deleted")
     stop.set_defaults(run=_stop)
@@ -72,8 +79,10 @@ def _start(options: argparse.Namespace) -> int:
 
 
 def _status(options: argparse.Namespace) -> int:
-    from slipway.cli import offline  # noqa: PLC0415
+    from slipway.cli import limits, offline  # noqa: PLC0415
 
+    if options.limits is not None:
+        return limits.show(options.limits, as_json=options.json)
     status = offline.status()
     print(json.dumps(status.as_data(), indent=2) if options.json else status.text())
     return 0 if status.healthy else 1

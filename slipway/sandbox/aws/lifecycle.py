@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from slipway.sandbox.aws import drift, outputs, tags
+from slipway.sandbox.aws import drift, outputs, rules, tags
 from slipway.sandbox.aws.client import Aws, AwsError
 from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, fill, find, pick
+from slipway.sandbox.aws.rules.rule import Case, Moment
 from slipway.sandbox.aws.schema import Schema
 from slipway.sandbox.rpc.diff import DEFAULTS_KEY
 from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError
@@ -30,8 +31,7 @@ class Lifecycle:
     def create(self, inputs: Inputs) -> tuple[str, dict[str, Any]]:
         """Create the object. A failure after it exists is a PartialFailureError with its id."""
         sent = self.sent(inputs)
-        if self.mapping.before:
-            self.mapping.before(self.aws, "", sent)
+        rules.refuse(Moment.CREATE, Case(self.mapping.type, self.aws, sent))
         id = self._create(sent)
         with self._partial(id, inputs, {}):
             for setting in self.mapping.settings:
@@ -60,6 +60,7 @@ class Lifecycle:
         sent = {**self.mapping.defaults, **self.sent(inputs)}
         names = {**olds, **sent, "id": id}
         done: dict[str, Any] = {}
+        rules.refuse(Moment.UPDATE, Case(self.mapping.type, self.aws, sent, olds, id))
         with self._partial(id, inputs, olds):
             for setting in self.mapping.settings_for(changed):
                 self._apply(setting, id, sent)
@@ -130,6 +131,7 @@ class Lifecycle:
         return self.mapping.read(self.aws, id, names)
 
     def _delete(self, id: str, olds: Inputs) -> None:
+        rules.refuse(Moment.DELETE, Case(self.mapping.type, self.aws, olds, id=id))
         if isinstance(self.mapping.delete, Call):
             self.mapping.delete(self.aws, self.mapping.service, {}, self._names({**olds, "id": id}))
         elif self.mapping.delete is not None:

@@ -110,8 +110,7 @@ class ResourceMapping:
     old and new inputs. name, name_form, name_limit: the input that is generated if the program omits it. from_item,
     computed: outputs by JMESPath from AWS's description and from templates. drift: inputs that a refresh compares;
     `defaults` are AWS's defaults for omitted inputs. volatile: outputs that an update changes. exactly_one: groups of
-    inputs of which exactly one is required. before: checks that AWS makes at creation and moto does not. refuse: why
-    AWS would refuse an update, from old and new inputs.
+    inputs of which exactly one is required. What AWS refuses and moto does not is in `rules`.
     """
 
     type: str
@@ -133,8 +132,6 @@ class ResourceMapping:
     volatile: tuple[str, ...] = ()
     replace_if: Callable[[str, Inputs, Inputs], bool] | None = None
     exactly_one: tuple[tuple[str, ...], ...] = ()
-    before: Action | None = None
-    refuse: Callable[[Inputs, Inputs], str | None] | None = None
 
     def settings_for(self, changed: set[str] | None) -> list[Setting]:
         """The settings that an update of these inputs must send; None means all of them."""

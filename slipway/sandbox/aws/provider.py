@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.sandbox.aws import configuration, drift, invokes, naming, parameters, records, tags
+from slipway.sandbox.aws import configuration, drift, invokes, naming, parameters, records, rules, tags
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.configuration import World
 from slipway.sandbox.aws.kinds import ListOf, MapOf, ObjectOf
@@ -14,6 +14,7 @@ from slipway.sandbox.aws.lifecycle import Lifecycle
 from slipway.sandbox.aws.mapping import ResourceMapping
 from slipway.sandbox.aws.mappings import MAPPINGS
 from slipway.sandbox.aws.replacement import forces_new
+from slipway.sandbox.aws.rules.rule import Case, Moment
 from slipway.sandbox.aws.schema import Schema, schema
 from slipway.sandbox.rpc import diff, wire
 from slipway.sandbox.rpc.diff import Change, Diff
@@ -51,15 +52,15 @@ class AwsProvider(Provider[Aws]):
     def check(
         self, session: Aws, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
     ) -> tuple[dict[str, Any], list[Failure]]:
-        """Check against the SDK's schema, then against AWS's own model of the create call."""
+        """Check against the SDK's schema, then against AWS's own models and rules."""
         known = schema(resource.type)
         if known is None:
             return news, [Failure("", f"pulumi-aws {VERSION} has no type {resource.type}")]
         mapping = MAPPINGS.get(resource.type)
         inputs = naming.with_name(known, mapping, resource, news, olds, seed)
         failures = known.check(inputs)
-        if mapping is not None and not failures:
-            failures = parameters.check(_at(session, inputs), known, mapping, inputs)
+        if not failures:
+            failures = parameters.check(_at(session, inputs), resource.type, mapping, _public(inputs))
         return inputs, failures
 
     def diff(
@@ -118,7 +119,7 @@ class AwsProvider(Provider[Aws]):
     ) -> dict[str, Any]:
         """Old outputs overlaid with the new inputs; outputs that the update changes are unknown."""
         known, mapping = _schema(resource), MAPPINGS.get(resource.type)
-        self._refuse(mapping, olds, news)
+        rules.refuse(Moment.CHANGE, Case(resource.type, _at(session, news), news, olds, id))
         stays = {key: value for key, value in olds.items() if key not in known.inputs or key in news}
         changed = _changed(old_inputs, news) or set()
         volatile = mapping.volatile if mapping is not None and changed - {"tags"} else ()
@@ -138,7 +139,7 @@ class AwsProvider(Provider[Aws]):
         aws, known, mapping = _at(session, news), _schema(resource), MAPPINGS.get(resource.type)
         if mapping is None:
             return records.update(aws, known, olds, _public(news), _public(old_inputs))
-        self._refuse(mapping, olds, news)
+        rules.refuse(Moment.CHANGE, Case(resource.type, aws, news, olds, id))
         changed = _changed(old_inputs, news)
         if known.outputs.get("tagsAll") and olds.get("tagsAll", {}) != tags.merged(aws, news):
             changed = (changed or set()) | {"tagsAll"}
@@ -157,11 +158,6 @@ class AwsProvider(Provider[Aws]):
     def invoke(self, session: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
         """Answer a data source."""
         return invokes.invoke(_at(session, args), token, args)
-
-    def _refuse(self, mapping: ResourceMapping | None, olds: dict[str, Any], news: dict[str, Any]) -> None:
-        reason = mapping.refuse(olds, news) if mapping is not None and mapping.refuse is not None else None
-        if reason:
-            raise ProviderError(reason)
 
 
 def _schema(resource: Resource) -> Schema:

@@ -14,35 +14,27 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from slipway.sandbox.aws import outputs
+from slipway.sandbox.aws import outputs, rules
 from slipway.sandbox.aws.client import Aws
-from slipway.sandbox.aws.mapping import Call, Inputs, fill
+from slipway.sandbox.aws.mapping import Inputs, fill
+from slipway.sandbox.aws.rules.rule import Case, Moment
 from slipway.sandbox.aws.schema import Schema
 
 DIGITS = 17
 """Hex digits of ids such as `a-0123456789abcdef0`."""
-
-EPOCH = "2026-01-01T00:00:00Z"
-"""Creation time of every record: the real time would differ between runs."""
 
 
 @dataclass(frozen=True)
 class Record:
     """What is known about a type: its id and computed outputs as templates (`{digest}`, inputs, region, account).
 
-    `refers` has calls that must succeed at creation: an access entry of a cluster that does not exist is refused.
     `changed` is called with the inputs before and after each change, None if there are none.
     """
 
     id: str = "{digest}"
     computed: Mapping[str, Any] = field(default_factory=dict)
     force_new: frozenset[str] = frozenset()
-    refers: tuple[tuple[str, Call], ...] = ()
     changed: Callable[[Aws, Inputs | None, Inputs | None], None] | None = None
-
-
-_CLUSTER = (("eks", Call("describe_cluster", target={"name": "{clusterName}"})),)
-_EKS = "arn:{partition}:eks:{region}:{account}:"
 
 
 def _report_tag(aws: Aws, old: Inputs | None, new: Inputs | None) -> None:
@@ -57,40 +49,6 @@ def _report_tag(aws: Aws, old: Inputs | None, new: Inputs | None) -> None:
 
 RECORDS: Mapping[str, Record] = MappingProxyType(
     {
-        # Force-new of EKS: hashicorp/terraform-provider-aws internal/service/eks/{addon,access_policy_association,
-        # pod_identity_association}.go, read 2026-11.
-        "aws:eks/addon:Addon": Record(
-            "{clusterName}:{addonName}",
-            {
-                "arn": _EKS + "addon/{clusterName}/{addonName}/{digest}", "createdAt": EPOCH, "modifiedAt": EPOCH,
-            },
-            frozenset({"addonName", "clusterName", "namespaceConfig"}),
-            _CLUSTER,
-        ),
-        "aws:eks/accessEntry:AccessEntry": Record(
-            "{clusterName}:{principalArn}",
-            {
-                "accessEntryArn": _EKS + "access-entry/{clusterName}/{digest}", "type": "STANDARD",
-                "userName": "{principalArn}", "createdAt": EPOCH, "modifiedAt": EPOCH,
-            },
-            frozenset({"clusterName", "principalArn", "type"}),
-            _CLUSTER,
-        ),
-        "aws:eks/accessPolicyAssociation:AccessPolicyAssociation": Record(
-            "{clusterName}#{principalArn}#{policyArn}",
-            {"associatedAt": EPOCH, "modifiedAt": EPOCH},
-            frozenset({"accessScope", "clusterName", "policyArn", "principalArn"}),
-            _CLUSTER,
-        ),
-        "aws:eks/podIdentityAssociation:PodIdentityAssociation": Record(
-            "a-{digest}",
-            {
-                "associationId": "a-{digest}",
-                "associationArn": _EKS + "podidentityassociation/{clusterName}/a-{digest}",
-            },
-            frozenset({"clusterName", "namespace", "serviceAccount"}),
-            _CLUSTER,
-        ),
         "aws:autoscaling/tag:Tag": Record(
             "{autoscalingGroupName},{tag[key]}",
             force_new=frozenset({"autoscalingGroupName", "tag.key"}),
@@ -111,7 +69,6 @@ RECORDS: Mapping[str, Record] = MappingProxyType(
                 "arn": "arn:{partition}:fsx:{region}:{account}:association/{fileSystemId}/dra-{digest}",
             },
             frozenset({"batchImportMetaDataOnCreate", "dataRepositoryPath", "fileSystemId", "fileSystemPath"}),
-            (("fsx", Call("describe_file_systems", target={"FileSystemIds": ["{fileSystemId}"]})),),
         ),
     }
 )  # fmt: skip
@@ -129,8 +86,7 @@ def create(aws: Aws, schema: Schema, name: str, inputs: Inputs) -> tuple[str, di
     known = record(schema.type)
     digest = _digest(schema.type, name, inputs)
     names = {**inputs, **aws.names(), "digest": digest}
-    for service, call in known.refers:
-        call(aws, service, {}, names)
+    rules.refuse(Moment.CREATE, Case(schema.type, aws, inputs))
     id = str(fill(known.id, names))
     if known.changed:
         known.changed(aws, None, inputs)

@@ -55,14 +55,14 @@ def _to_structure(shape: StructureShape, value: Any) -> Any:
 
 def _to_list(shape: ListShape, value: Any) -> Any:
     if isinstance(value, Mapping) and isinstance(shape.member, StructureShape):
-        pair = _pair_names(shape.member.members)
+        pair = pair_names(shape.member.members)
         if pair:
             return [{pair[0]: key, pair[1]: str(item)} for key, item in value.items()]
     items = value if isinstance(value, list) else [value]
     return [to_api(shape.member, item) for item in items]
 
 
-def _pair_names(names: Any) -> tuple[str, str] | None:
+def pair_names(names: Any) -> tuple[str, str] | None:
     """The member names of a key-and-value structure, in the spelling of its API."""
     by_normal = {normal(name): name for name in names}
     key = by_normal.get("key") or by_normal.get("tagkey") or by_normal.get("name")
@@ -128,7 +128,7 @@ def _from_pairs(value: Any) -> dict[str, str] | None:
         return None
     if not value:
         return {}
-    pair = _pair_names(value[0])
+    pair = pair_names(value[0])
     return {item[pair[0]]: item[pair[1]] for item in value} if pair else None
 
 

@@ -10,6 +10,8 @@ from slipway.sandbox.aws.mappings import (
     capacity,
     ecr,
     efs,
+    eks_access,
+    eks_addons,
     eks_cluster,
     eks_node_group,
     endpoints,
@@ -32,7 +34,7 @@ from slipway.sandbox.aws.mappings import (
 
 _FAMILIES = (
     vpc, nat, routes, security_groups, endpoints, launch_templates, iam_roles, iam_policies, kms, logs, sqs, events,
-    eks_cluster, eks_node_group, s3, efs, fsx, sns, ecr, rds, capacity,
+    eks_cluster, eks_node_group, eks_addons, eks_access, s3, efs, fsx, sns, ecr, rds, capacity,
 )  # fmt: skip
 
 MAPPINGS: Mapping[str, ResourceMapping] = MappingProxyType(

@@ -1,8 +1,8 @@
 """EKS clusters: the object in moto, its security group, and the API server behind its endpoint.
 
 Source of the changes that force a new cluster: hashicorp/terraform-provider-aws internal/service/eks/cluster.go, read
-2026-11. Moto 5.2.5 has UpdateClusterConfig for the VPC configuration, logging and remote networks; other updates are
-only recorded.
+2026-11. Moto 5.2.5 has UpdateClusterConfig for the VPC configuration, logging and remote networks, and `moto/eks.py`
+adds the authentication mode and UpdateClusterVersion; other updates are only recorded.
 """
 
 # All functions of a mapping take the same arguments, used or not.
@@ -40,14 +40,6 @@ def _request(inputs: Inputs) -> Inputs:
     request = {"version": DEFAULT_VERSION, **inputs, "vpcConfig": {**_VPC_DEFAULTS, **inputs["vpcConfig"]}}
     request["logging"] = _logging(request.pop("enabledClusterLogTypes", []))
     return request
-
-
-def _check_subnets(aws: Aws, id: str, inputs: Inputs) -> None:
-    """EKS requires subnets in two zones (https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)."""
-    subnets = aws.call("ec2", "describe_subnets", SubnetIds=list(inputs["vpcConfig"]["subnetIds"]))["Subnets"]
-    if len({subnet["AvailabilityZone"] for subnet in subnets}) < 2:
-        operation, msg = "eks create_cluster", "Subnets specified must be in at least two different AZs"
-        raise AwsError(operation, "InvalidParameterException", msg)
 
 
 def _security_groups(aws: Aws, cluster: str) -> list[dict[str, Any]]:
@@ -121,6 +113,12 @@ def _update_logging(aws: Aws, id: str, inputs: Inputs) -> None:
     aws.call(SERVICE, "update_cluster_config", name=id, logging=_logging(enabled))
 
 
+def _update_access(aws: Aws, id: str, inputs: Inputs) -> None:
+    mode = (inputs.get("accessConfig") or {}).get("authenticationMode")
+    if mode:
+        aws.call(SERVICE, "update_cluster_config", name=id, accessConfig={"authenticationMode": mode})
+
+
 def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
     if outputs.get("deletionProtection") in (True, "true"):
         msg = f"cluster {id} has deletion protection: set deletionProtection to false and run `up` first"
@@ -130,23 +128,6 @@ def _delete(aws: Aws, id: str, outputs: Inputs) -> None:
         aws.clusters.delete(id)
     for group in _security_groups(aws, id):
         aws.call("ec2", "delete_security_group", GroupId=group["GroupId"])
-
-
-def _refuse(old: Inputs, new: Inputs) -> str | None:
-    """EKS updates a control plane by one minor version at a time
-    (https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html, read 2026-11). The roll-back by one version,
-    possible for seven days, is not supported here: it depends on cluster insights, which the sandbox does not have.
-    """
-    before, after = str(old.get("version", "")), str(new.get("version", ""))
-    if before == after or "." not in before or "." not in after:
-        return None
-    step = int(after.split(".")[1]) - int(before.split(".")[1])
-    if step == 1:
-        return None
-    return (
-        f"InvalidParameterException: Unsupported Kubernetes minor version update from {before} to {after}: "
-        "EKS updates one minor version at a time"
-    )
 
 
 CLUSTER = ResourceMapping(
@@ -161,8 +142,6 @@ CLUSTER = ResourceMapping(
     id="cluster.name",
     read=_read,
     delete=_delete,
-    before=_check_subnets,
-    refuse=_refuse,
     force_new=frozenset(
         {
             "accessConfig.bootstrapClusterCreatorAdminPermissions",
@@ -182,6 +161,8 @@ CLUSTER = ResourceMapping(
         Setting((ALWAYS,), _start),
         Setting(("vpcConfig",), _update_vpc, at_create=False),
         Setting(("enabledClusterLogTypes",), _update_logging, at_create=False),
+        Setting(("accessConfig",), _update_access, at_create=False),
+        Setting(("version",), Call("update_cluster_version", {"name": "{id}"}), at_create=False),
         Setting(("remoteNetworkConfig",), Call("update_cluster_config", {"name": "{id}"}), at_create=False),
     ),
     tags=Tags("tag_resource", "untag_resource", {"resourceArn": "{arn}"}),

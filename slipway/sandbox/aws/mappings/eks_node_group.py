@@ -1,8 +1,8 @@
 """EKS node groups; after each change the observer updates their Node objects.
 
 Source of the changes that force a new group: hashicorp/terraform-provider-aws internal/service/eks/node_group.go, read
-2026-11. Moto 5.2.5 has UpdateNodegroupConfig; a new version of Kubernetes, of the AMI or of the launch template, and
-new tags, are only recorded.
+2026-11. Moto 5.2.5 has UpdateNodegroupConfig, and `moto/eks.py` adds UpdateNodegroupVersion for versions of Kubernetes
+and of the launch template; a new version of the AMI and new tags are only recorded.
 """
 
 # All functions of a mapping take the same arguments, used or not.
@@ -13,40 +13,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slipway.sandbox.aws.client import Aws, AwsError
+from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.mapping import ALWAYS, Call, Inputs, Item, ResourceMapping, Setting, find
+from slipway.sandbox.aws.mappings import launch_templates
 from slipway.sandbox.aws.mappings.eks_cluster import SERVICE
 from slipway.sandbox.aws.shapes import to_api
 
-_CREATE = "eks create_nodegroup"
 _GROUP = {"clusterName": "{clusterName}", "nodegroupName": "{nodeGroupName}"}
 _DESCRIBE = Call("describe_nodegroup", target=_GROUP, item="nodegroup")
-
-
-def _launch_template(aws: Aws, inputs: Inputs) -> Mapping[str, Any] | None:
-    """The data of the template's version in use. AWS refuses a group whose template or version does not exist."""
-    wanted = inputs.get("launchTemplate")
-    if not wanted:
-        return None
-    key = {"LaunchTemplateId": wanted["id"]} if wanted.get("id") else {"LaunchTemplateName": wanted["name"]}
-    versions = [str(wanted.get("version", "$Default"))]
-    answer = aws.call("ec2", "describe_launch_template_versions", **key, Versions=versions)
-    if not answer["LaunchTemplateVersions"]:
-        msg = f"launch template {wanted} has no version {versions[0]}"
-        raise AwsError(_CREATE, "InvalidRequestException", msg)
-    data: Mapping[str, Any] = answer["LaunchTemplateVersions"][0]["LaunchTemplateData"]
-    return data
-
-
-def _check(aws: Aws, id: str, inputs: Inputs) -> None:
-    """The checks that EKS makes before it creates a group: subnets, launch template, sizes."""
-    aws.call("ec2", "describe_subnets", SubnetIds=list(inputs["subnetIds"]))
-    _launch_template(aws, inputs)
-    sizes = inputs["scalingConfig"]
-    low, wanted, high = (int(sizes[name]) for name in ("minSize", "desiredSize", "maxSize"))
-    if not low <= wanted <= high:
-        msg = f"desired capacity {wanted} must be between the minimum {low} and the maximum {high}"
-        raise AwsError(_CREATE, "InvalidParameterException", msg)
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
@@ -89,9 +63,17 @@ def _taint_changes(live: list[dict[str, str]], wanted: list[dict[str, str]]) -> 
     return {key: value for key, value in {"addOrUpdateTaints": wanted, "removeTaints": removed}.items() if value}
 
 
+def _roll(aws: Aws, id: str, inputs: Inputs) -> None:
+    """EKS replaces the nodes one by one with nodes of the new version."""
+    force = {"force": inputs["forceUpdateVersion"] in (True, "true")} if "forceUpdateVersion" in inputs else {}
+    part = {name: inputs[name] for name in ("launchTemplate", "version") if inputs.get(name)}
+    group = {"clusterName": inputs["clusterName"], "nodegroupName": inputs["nodeGroupName"]}
+    Call("update_nodegroup_version", group, force)(aws, SERVICE, part, {})
+
+
 def _observe(aws: Aws, id: str, inputs: Inputs) -> None:
     if aws.nodes is not None:
-        template = _launch_template(aws, inputs)
+        template = launch_templates.in_use(aws, inputs.get("launchTemplate"))
         aws.nodes.node_group_changed(inputs["clusterName"], inputs["nodeGroupName"], inputs, template)
 
 
@@ -119,7 +101,6 @@ NODE_GROUP = ResourceMapping(
     id="{clusterName}:{nodeGroupName}",
     read=_read,
     delete=_delete,
-    before=_check,
     force_new=frozenset(
         {
             "amiType",
@@ -141,6 +122,7 @@ NODE_GROUP = ResourceMapping(
     settings=(
         # At creation too: moto's CreateNodegroup ignores the update settings.
         Setting(("scalingConfig", "updateConfig", "nodeRepairConfig", "labels", "taints"), _configure),
+        Setting(("launchTemplate", "version"), _roll, at_create=False),
         Setting((ALWAYS,), _observe),
     ),
     name="nodeGroupName",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slipway.sandbox.aws.client import Aws
+from slipway.sandbox.aws.client import Aws, AwsError
 from slipway.sandbox.aws.mapping import ANY, Call, Inputs, Item, ResourceMapping, Setting, find
 from slipway.sandbox.aws.mappings import ec2
 
@@ -32,6 +32,24 @@ def _new_version(aws: Aws, id: str, inputs: Inputs) -> None:
     if inputs.get("updateDefaultVersion"):
         newest = str(answer["LaunchTemplateVersion"]["VersionNumber"])
         aws.call(ec2.SERVICE, "modify_launch_template", LaunchTemplateId=id, DefaultVersion=newest)
+
+
+def in_use(aws: Aws, wanted: Inputs | None) -> Item | None:
+    """The data of the version that a node group uses; None without a template.
+
+    Raises AwsError if the template or its version does not exist.
+    """
+    if not wanted:
+        return None
+    key = {"LaunchTemplateId": wanted["id"]} if wanted.get("id") else {"LaunchTemplateName": wanted["name"]}
+    versions = [str(wanted.get("version", "$Default"))]
+    operation = "describe_launch_template_versions"
+    answer = aws.call(ec2.SERVICE, operation, **key, Versions=versions)["LaunchTemplateVersions"]
+    if not answer:
+        code, msg = "InvalidLaunchTemplateId.VersionNotFound", f"launch template {wanted} has no version {versions[0]}"
+        raise AwsError(operation, code, msg)
+    data: Item = answer[0]["LaunchTemplateData"]
+    return data
 
 
 def _choose_default(aws: Aws, id: str, inputs: Inputs) -> None:

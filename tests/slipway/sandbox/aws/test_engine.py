@@ -53,8 +53,9 @@ def workload(
 ) -> None:
     """A cluster with one node group."""
     cluster = aws_sdk.eks.Cluster(
-        "cluster", opts, name="main", role_arn=role.arn, version="1.34", vpc_config={"subnet_ids": subnets}
-    )
+        "cluster", opts, name="main", role_arn=role.arn, version="1.34", vpc_config={"subnet_ids": subnets},
+        access_config={"authentication_mode": "API"},
+    )  # fmt: skip
     template = aws_sdk.ec2.LaunchTemplate(
         "template", opts, instance_type=instance,
         network_interfaces=[{"device_index": 0, "interface_type": "efa"}],

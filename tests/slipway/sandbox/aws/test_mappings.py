@@ -52,7 +52,7 @@ def test_an_object_is_created_read_updated_and_deleted(type_token: str, world: W
     sample, lifecycle = SAMPLES[type_token], world.lifecycle(type_token)
     inputs = sample.inputs(world)
     assert lifecycle.schema.check(inputs) == []
-    assert parameters.check(world.aws, lifecycle.schema, lifecycle.mapping, inputs) == []
+    assert parameters.check(world.aws, type_token, lifecycle.mapping, inputs) == []
     id, outputs = lifecycle.create(inputs)
     assert id
     if "arn" in lifecycle.schema.outputs:

@@ -15,7 +15,6 @@ from slipway.sandbox.aws.schema import Schema, schema, tokens
 from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.rpc.hooks import Resource
 from tests.slipway.sandbox.aws.fakes import FakeNodes
-from tests.slipway.sandbox.aws.samples import World
 
 
 def known(type_token: str) -> Schema:
@@ -36,33 +35,16 @@ def test_a_record_uses_only_inputs_and_outputs_of_its_type() -> None:
         assert type_token not in MAPPINGS
 
 
-def test_made_up_values_have_the_form_of_eks(world: World) -> None:
-    cluster, role = world.cluster(), world.role()["arn"]
-    aws, account = world.aws, world.aws.account
-    id, addon = make(aws, "aws:eks/addon:Addon", clusterName=cluster, addonName="vpc-cni")
-    assert id == f"{cluster}:vpc-cni"
-    assert addon["arn"].startswith(f"arn:aws:eks:us-west-2:{account}:addon/{cluster}/vpc-cni/")
-    _, entry = make(aws, "aws:eks/accessEntry:AccessEntry", clusterName=cluster, principalArn=role)
-    assert (entry["type"], entry["userName"]) == ("STANDARD", role)
-    _, linux = make(aws, "aws:eks/accessEntry:AccessEntry", clusterName=cluster, principalArn=role, type="EC2_LINUX")
-    assert linux["type"] == "EC2_LINUX"
-    pod = {"clusterName": cluster, "namespace": "n", "serviceAccount": "s", "roleArn": role}
-    id, association = make(aws, "aws:eks/podIdentityAssociation:PodIdentityAssociation", **pod)
-    assert association["associationId"] == id
-    assert association["associationArn"].endswith(f"podidentityassociation/{cluster}/{id}")
+def test_the_order_of_inputs_changes_neither_id_nor_outputs(aws: Aws) -> None:
+    inputs, token = {"alias": "a", "kmsKeyArn": "k"}, "aws:amp/workspace:Workspace"
+    assert make(aws, token, **inputs) == make(aws, token, **dict(reversed(inputs.items())))
+    assert make(aws, token, **inputs) != make(aws, token, **{**inputs, "alias": "b"})
 
 
-def test_the_order_of_inputs_changes_neither_id_nor_outputs(world: World) -> None:
-    role, cluster = world.role()["arn"], world.cluster()
-    inputs = {"clusterName": cluster, "namespace": "n", "serviceAccount": "s", "roleArn": role}
-    token = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
-    assert make(world.aws, token, **inputs) == make(world.aws, token, **dict(reversed(inputs.items())))
-    assert make(world.aws, token, **inputs) != make(world.aws, token, **{**inputs, "namespace": "other"})
-
-
-def test_a_record_of_a_missing_cluster_is_refused(world: World) -> None:
-    with pytest.raises(AwsError, match="No cluster found for name: nowhere"):
-        make(world.aws, "aws:eks/addon:Addon", clusterName="nowhere", addonName="vpc-cni")
+def test_a_record_of_a_missing_object_is_refused(aws: Aws) -> None:
+    inputs = {"fileSystemId": "fs-0123456789abcdef0", "fileSystemPath": "/a", "dataRepositoryPath": "s3://b"}
+    with pytest.raises(AwsError, match="fs-0123456789abcdef0"):
+        make(aws, "aws:fsx/dataRepositoryAssociation:DataRepositoryAssociation", **inputs)
 
 
 def test_a_tag_of_an_auto_scaling_group_is_reported_to_the_nodes(aws: Aws) -> None:
@@ -78,14 +60,13 @@ def test_a_tag_of_an_auto_scaling_group_is_reported_to_the_nodes(aws: Aws) -> No
     assert nodes.tags == {}
 
 
-def test_made_up_values_survive_an_update(world: World) -> None:
-    token, cluster = "aws:eks/addon:Addon", world.cluster()
-    inputs = {"clusterName": cluster, "addonName": "coredns"}
-    _, outputs = make(world.aws, token, **inputs)
-    changed = {**inputs, "addonVersion": "v1", "tags": {"a": "b"}}
-    updated = records.update(world.aws, known(token), outputs, changed, inputs)
-    assert updated["arn"] == outputs["arn"]
-    assert (updated["addonVersion"], updated["tagsAll"]) == ("v1", {"a": "b"})
+def test_made_up_values_survive_an_update(aws: Aws) -> None:
+    token = "aws:ec2/placementGroup:PlacementGroup"
+    _, outputs = make(aws, token, name="near", strategy="cluster")
+    changed = {"name": "near", "strategy": "cluster", "tags": {"a": "b"}}
+    updated = records.update(aws, known(token), outputs, changed, {"name": "near", "strategy": "cluster"})
+    assert updated["placementGroupId"] == outputs["placementGroupId"]
+    assert updated["tagsAll"] == {"a": "b"}
 
 
 def test_any_other_type_gets_an_id_and_an_arn(aws: Aws) -> None:
@@ -109,6 +90,8 @@ def test_coverage_lists_types_in_moto_and_records() -> None:
     assert found["moto"] == sorted(MAPPINGS)
     assert found["record"] == f"any other of {len(tokens())} types"
     updates = recorded_updates()
-    assert "version" in updates["aws:eks/cluster:Cluster"]
-    assert "launchTemplate" in updates["aws:eks/nodeGroup:NodeGroup"]
+    assert "upgradePolicy" in updates["aws:eks/cluster:Cluster"]
+    assert not {"version", "accessConfig"} & set(updates["aws:eks/cluster:Cluster"])
+    assert "releaseVersion" in updates["aws:eks/nodeGroup:NodeGroup"]
+    assert "launchTemplate" not in updates["aws:eks/nodeGroup:NodeGroup"]
     assert "scalingConfig" not in updates["aws:eks/nodeGroup:NodeGroup"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from tests.slipway.sandbox.aws.samples import compute, identity, messages, network, storage
+from tests.slipway.sandbox.aws.samples import access, compute, identity, messages, network, storage
 from tests.slipway.sandbox.aws.samples.sample import Sample
 from tests.slipway.sandbox.aws.samples.world import World
 
 SAMPLES: dict[str, Sample] = {
-    **network.SAMPLES, **identity.SAMPLES, **compute.SAMPLES, **storage.SAMPLES, **messages.SAMPLES
+    **network.SAMPLES, **identity.SAMPLES, **compute.SAMPLES, **storage.SAMPLES, **messages.SAMPLES,
+    **access.SAMPLES,
 }  # fmt: skip
 
 __all__ = ["SAMPLES", "Sample", "World"]

@@ -65,7 +65,10 @@ class World:
         return self.make("aws:iam/role:Role", name=self.unique("role"), assumeRolePolicy=TRUST)[1]
 
     def cluster(self) -> str:
-        inputs = {"roleArn": self.role()["arn"], "vpcConfig": {"subnetIds": self.subnets()}}
+        inputs = {
+            "roleArn": self.role()["arn"], "vpcConfig": {"subnetIds": self.subnets()},
+            "accessConfig": {"authenticationMode": "API"},
+        }  # fmt: skip
         return self.make("aws:eks/cluster:Cluster", name=self.unique("cluster"), **inputs)[0]
 
     def template(self) -> Made:

@@ -1,0 +1,233 @@
+"""Operations of EKS on what a cluster contains, which moto 5.2.5 lacks; `eks` adds them to its server.
+
+Codes and messages are those of EKS, from its API Reference and from error reports that quote it (read 2026-11).
+"""
+
+# Methods are AWS's operations, whose documentation is AWS's.
+# ruff: noqa: D102
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from moto.core.responses import ActionResult
+from moto.eks.exceptions import InvalidRequestException, ResourceInUseException, ResourceNotFoundException
+from moto.eks.responses import EKSResponse
+
+from slipway.sandbox.aws.moto.eks_contents import arn, change, contents, digest, stamped
+
+_NODE_ENTRIES = ("EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", "HYBRID_LINUX", "HYPERPOD_LINUX", "EC2")
+
+
+class ContentOperations(EKSResponse):
+    """Methods have the names of the operations, as in moto."""
+
+    # -- add-ons -------------------------------------------------------------------------------------------------------
+
+    def create_addon(self) -> ActionResult:
+        cluster, name = self.cluster(), self._get_param("addonName")
+        inside = contents(cluster)
+        if name in inside.addons:
+            raise ResourceInUseException(clusterName=cluster.name, addonName=name, message="Addon already exists.")
+        addon = stamped(
+            self._named("addonVersion", "configurationValues", "serviceAccountRoleArn", "namespaceConfig"),
+            addonName=name, clusterName=cluster.name, status="ACTIVE", tags=self._get_param("tags") or {},
+            addonArn=arn(cluster, "addon", name, str(uuid.UUID(digest(cluster.arn, name, length=32)))),
+            health={"issues": []},
+        )  # fmt: skip
+        self._give_roles(cluster, addon, self._get_param("podIdentityAssociations") or [])
+        inside.addons[name] = addon
+        return ActionResult({"addon": addon})
+
+    def describe_addon(self) -> ActionResult:
+        return ActionResult({"addon": self._addon()})
+
+    def list_addons(self) -> ActionResult:
+        return ActionResult({"addons": sorted(contents(self.cluster()).addons)})
+
+    def update_addon(self) -> ActionResult:
+        addon = self._addon()
+        change(addon, self._named("addonVersion", "configurationValues", "serviceAccountRoleArn"))
+        if self._get_param("podIdentityAssociations") is not None:
+            self._take_roles(addon)
+            self._give_roles(self.cluster(), addon, self._get_param("podIdentityAssociations"))
+        return done("AddonUpdate")
+
+    def delete_addon(self) -> ActionResult:
+        addon = self._addon()
+        self._take_roles(addon)
+        del contents(self.cluster()).addons[addon["addonName"]]
+        return ActionResult({"addon": {**addon, "status": "DELETING"}})
+
+    def _addon(self) -> dict[str, Any]:
+        cluster, name = self.cluster(), self._get_param("addonName")
+        addon = contents(cluster).addons.get(name)
+        if addon is None:
+            msg = f"No addon: {name} found in cluster: {cluster.name}"
+            raise ResourceNotFoundException(clusterName=cluster.name, addonName=name, message=msg)
+        return addon
+
+    def _give_roles(self, cluster: Any, addon: dict[str, Any], wanted: list[dict[str, str]]) -> None:
+        """EKS creates the associations of an add-on itself, in the add-on's namespace; the add-on owns them."""
+        namespace = (addon.get("namespaceConfig") or {}).get("namespace", "kube-system")
+        for one in wanted:
+            _refuse_second(cluster, namespace, one["serviceAccount"])
+        made = [self._associate(cluster, {**one, "namespace": namespace, "ownerArn": addon["addonArn"]})
+                for one in wanted]  # fmt: skip
+        addon["podIdentityAssociations"] = [one["associationArn"] for one in made]
+
+    def _take_roles(self, addon: dict[str, Any]) -> None:
+        associations = contents(self.cluster()).associations
+        for id in [id for id, one in associations.items() if one.get("ownerArn") == addon["addonArn"]]:
+            del associations[id]
+
+    # -- access entries ------------------------------------------------------------------------------------------------
+
+    def create_access_entry(self) -> ActionResult:
+        cluster, principal = self._api_cluster(), self._get_param("principalArn")
+        inside = contents(cluster)
+        if principal in inside.entries:
+            msg = "The specified access entry resource is already in use on this cluster."
+            raise ResourceInUseException(clusterName=cluster.name, message=msg)
+        entry = stamped(
+            {},
+            clusterName=cluster.name, principalArn=principal, type=self._get_param("type") or "STANDARD",
+            username=self._get_param("username") or principal, tags=self._get_param("tags") or {},
+            kubernetesGroups=self._get_param("kubernetesGroups") or [],
+            accessEntryArn=arn(cluster, "access-entry", digest(cluster.arn, principal, length=36)),
+        )  # fmt: skip
+        inside.entries[principal] = entry
+        return ActionResult({"accessEntry": entry})
+
+    def describe_access_entry(self) -> ActionResult:
+        return ActionResult({"accessEntry": self._entry()})
+
+    def list_access_entries(self) -> ActionResult:
+        return ActionResult({"accessEntries": sorted(contents(self._api_cluster()).entries)})
+
+    def update_access_entry(self) -> ActionResult:
+        entry = self._entry()
+        change(entry, self._named("kubernetesGroups", "username"))
+        return ActionResult({"accessEntry": entry})
+
+    def delete_access_entry(self) -> ActionResult:
+        entry, inside = self._entry(), contents(self.cluster())
+        del inside.entries[entry["principalArn"]]
+        for key in [key for key in inside.policies if key[0] == entry["principalArn"]]:
+            del inside.policies[key]
+        return ActionResult({})
+
+    def associate_access_policy(self) -> ActionResult:
+        entry = self._entry()
+        if entry["type"] in _NODE_ENTRIES:
+            msg = f"The access entry's type {entry['type']} does not allow access policies"
+            raise InvalidRequestException(message=msg)
+        now = stamped({})
+        policy = {
+            **self._named("policyArn", "accessScope"),
+            "associatedAt": now["createdAt"],
+            "modifiedAt": now["modifiedAt"],
+        }
+        contents(self.cluster()).policies[entry["principalArn"], policy["policyArn"]] = policy
+        names = {key: entry[key] for key in ("clusterName", "principalArn")}
+        return ActionResult({**names, "associatedAccessPolicy": policy})
+
+    def list_associated_access_policies(self) -> ActionResult:
+        entry = self._entry()
+        policies = contents(self.cluster()).policies
+        found = [policy for (principal, _), policy in policies.items() if principal == entry["principalArn"]]
+        names = {key: entry[key] for key in ("clusterName", "principalArn")}
+        return ActionResult({**names, "associatedAccessPolicies": found})
+
+    def disassociate_access_policy(self) -> ActionResult:
+        entry, policy = self._entry(), self._get_param("policyArn")
+        policies = contents(self.cluster()).policies
+        if policies.pop((entry["principalArn"], policy), None) is None:
+            msg = f"The policy {policy} is not associated with the access entry"
+            raise ResourceNotFoundException(clusterName=entry["clusterName"], message=msg)
+        return ActionResult({})
+
+    def _entry(self) -> dict[str, Any]:
+        cluster, principal = self._api_cluster(), self._get_param("principalArn")
+        entry = contents(cluster).entries.get(principal)
+        if entry is None:
+            msg = "The specified principalArn could not be found. You can view your available access entries with "
+            msg += f"'list-access-entries': {principal}"
+            raise ResourceNotFoundException(clusterName=cluster.name, message=msg)
+        return entry
+
+    def _api_cluster(self) -> Any:
+        cluster = self.cluster()
+        mode = getattr(cluster, "access_config", {}).get("authenticationMode")
+        if mode not in ("API", "API_AND_CONFIG_MAP"):
+            msg = (
+                "The cluster's authentication mode must be set to one of [API, API_AND_CONFIG_MAP] to perform this "
+                "operation."
+            )
+            raise InvalidRequestException(message=msg)
+        return cluster
+
+    # -- Pod Identity --------------------------------------------------------------------------------------------------
+
+    def create_pod_identity_association(self) -> ActionResult:
+        wanted = self._named("namespace", "serviceAccount", "roleArn", "disableSessionTags", "targetRoleArn", "policy")
+        tags = self._get_param("tags") or {}
+        return ActionResult({"association": self._associate(self.cluster(), wanted, tags)})
+
+    def describe_pod_identity_association(self) -> ActionResult:
+        return ActionResult({"association": self._association()})
+
+    def list_pod_identity_associations(self) -> ActionResult:
+        return ActionResult({"associations": list(contents(self.cluster()).associations.values())})
+
+    def update_pod_identity_association(self) -> ActionResult:
+        association = self._association()
+        change(association, self._named("roleArn", "disableSessionTags", "targetRoleArn", "policy"))
+        return ActionResult({"association": association})
+
+    def delete_pod_identity_association(self) -> ActionResult:
+        association = self._association()
+        del contents(self.cluster()).associations[association["associationId"]]
+        return ActionResult({"association": association})
+
+    def _associate(self, cluster: Any, wanted: dict[str, Any], tags: dict[str, str] | None = None) -> dict[str, Any]:
+        inside, account = contents(cluster), (wanted["namespace"], wanted["serviceAccount"])
+        _refuse_second(cluster, *account)
+        id = f"a-{digest(cluster.arn, *account)}"
+        association = stamped(
+            wanted, clusterName=cluster.name, associationId=id, tags=tags or {},
+            associationArn=arn(cluster, "podidentityassociation", id),
+        )  # fmt: skip
+        inside.associations[id] = association
+        return association
+
+    def _association(self) -> dict[str, Any]:
+        cluster, id = self.cluster(), self._get_param("associationId")
+        association = contents(cluster).associations.get(id)
+        if association is None:
+            msg = f"No association found with the specified ID: {id}"
+            raise ResourceNotFoundException(clusterName=cluster.name, message=msg)
+        return association
+
+    # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def cluster(self) -> Any:
+        """The cluster that the request names."""
+        return self.eks_backend.describe_cluster(self._get_param("clusterName") or self._get_param("name"))
+
+    def _named(self, *parameters: str) -> dict[str, Any]:
+        return {name: self._get_param(name) for name in parameters if self._get_param(name) is not None}
+
+
+def _refuse_second(cluster: Any, namespace: str, service_account: str) -> None:
+    """A service account has one association at most."""
+    already = contents(cluster).association_of(namespace, service_account)
+    if already is not None:
+        msg = f"Association already exists: {already['associationId']}"
+        raise ResourceInUseException(clusterName=cluster.name, message=msg)
+
+
+def done(kind: str) -> ActionResult:
+    """The answer of an update that is finished at once."""
+    return ActionResult({"update": {"id": str(uuid.uuid4()), "status": "Successful", "type": kind, "params": []}})
