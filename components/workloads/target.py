@@ -10,6 +10,7 @@ from typing import Final
 import pulumi
 
 from components.addons.kserve.runtimes import runtimes
+from components.addons.kueue.configuration import frameworks
 from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
 from spec.settings import Platform, load, read_stack
@@ -31,6 +32,7 @@ class Target:
         pools: Pools by name.
         namespace: Namespace of a team.
         queue: LocalQueue of the namespace; None if jobs aren't queued.
+        queued: Kinds that Kueue manages, as its frameworks; None if unknown: then it isn't checked.
         shares: What the team can use of each pool at the same time, in whole GPUs or, for CPU pools, vCPUs; None if
             unknown: then it isn't checked.
         priorities: Names of the priority classes that the team may use.
@@ -49,6 +51,7 @@ class Target:
     pools: Mapping[str, PoolSpec]
     namespace: str
     queue: str | None = "default"
+    queued: frozenset[str] | None = None
     shares: Mapping[str, int] | None = None
     priorities: tuple[str, ...] = PRIORITIES
     claims: Mapping[str, str] = field(
@@ -74,6 +77,8 @@ class Target:
         common = cls(
             pools=resolve_all(platform),
             namespace=namespace,
+            queue="default" if platform.addons.kueue else None,
+            queued=frozenset(frameworks(platform.addons)) if platform.addons.kueue else frozenset(),
             labels={labels.TEAM: namespace},
             cluster=platform.cluster_name,
             region=platform.account.region,

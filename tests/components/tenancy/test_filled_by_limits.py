@@ -13,7 +13,7 @@ from tests.support import stacks
 
 CLUSTER_WIDE = ("ClusterTrainingRuntime", "ClusterServingRuntime")
 """Templates whose pods run in namespaces of teams."""
-FILLED = tuple(("requests", name) for name in DEFAULTS["defaultRequest"]) + (("limits", "memory"),)
+FILLED = (*(("requests", name) for name in DEFAULTS["defaultRequest"]), ("limits", "memory"))
 """What the LimitRange of a team fills in with less than a workload needs; its default CPU limit is the largest node."""
 
 

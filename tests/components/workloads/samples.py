@@ -47,7 +47,9 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }
 PLATFORM: Final[Platform] = platform(POOLS)
-TARGET: Final = replace(Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None)
+TARGET: Final = replace(
+    Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None, queue="default", queued=None
+)
 
 CHECKPOINTS: Final = {"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}
 IMAGE: Final = "registry.example.com/research/train:1.2.3"
