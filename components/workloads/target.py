@@ -9,7 +9,7 @@ from typing import Final
 
 import pulumi
 
-from components.addons.kserve.runtimes import runtimes
+from components.addons.kserve.runtimes import NamedRuntime, named
 from components.addons.kueue.configuration import frameworks
 from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
@@ -44,7 +44,7 @@ class Target:
         cluster: Name of the cluster and of its kubeconfig context; empty if unknown.
         region: AWS Region.
         addons: Installed add-ons; None if unknown: then it isn't checked.
-        runtimes: Names of the platform's serving runtimes; None if unknown.
+        runtimes: The platform's serving runtimes by name; None if unknown.
         after: Dependencies, if the same program declares them: namespace, queue, volume claims.
     """
 
@@ -64,7 +64,7 @@ class Target:
     cluster: str = ""
     region: str = ""
     addons: frozenset[type[AddonSettings]] | None = None
-    runtimes: frozenset[str] | None = None
+    runtimes: Mapping[str, NamedRuntime] | None = None
     after: Sequence[pulumi.Resource] = ()
 
     @classmethod
@@ -110,6 +110,6 @@ class Target:
         return cls.of(load(read_stack(stack, directory), stack=stack).platform, namespace=namespace)
 
 
-def _runtimes(platform: Platform) -> frozenset[str]:
+def _runtimes(platform: Platform) -> Mapping[str, NamedRuntime]:
     kserve = platform.addons.kserve
-    return frozenset(runtimes(resolve_all(platform), kserve.runtimes)) if kserve else frozenset()
+    return named(resolve_all(platform), kserve.runtimes) if kserve else {}

@@ -65,7 +65,7 @@ class Addons(Model):
     argo_workflows: ArgoWorkflows | None = None
     """Workflows and pipelines."""
     volcano: Volcano | None = None
-    """Batch scheduler, instead of Kueue."""
+    """Batch scheduler, instead of Kueue; without queues of teams."""
     knative: Knative | None = None
     """Autoscaling by requests."""
     kserve: Kserve | None = None

@@ -15,7 +15,7 @@ MemoryGib = Annotated[int, Field(ge=1, le=64)]
 
 
 class Volcano(AddonSettings):
-    """Volcano: a batch scheduler with its own queues, instead of Kueue (chart volcano)."""
+    """Volcano: a batch scheduler for jobs and queues that users bring; the platform creates none (chart volcano)."""
 
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
 

@@ -9,6 +9,7 @@ from typing import Any
 import pulumi
 import pytest
 
+from components.addons.kserve.runtimes import named
 from components.workloads import (
     Canary,
     Claim,
@@ -31,6 +32,7 @@ from tests.components.workloads.samples import (
     DEPLOYMENT,
     DISTRIBUTED,
     GOOD,
+    NAMED,
     NODE,
     NOTEBOOK,
     PIPELINE,
@@ -213,14 +215,29 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "no KServe": (served(target=BARE), "kind", "needs the add-on kserve"),
     "no Knative": (served(target=BARE, mode="Knative"), "kind", "needs the add-on knative"),
     "an unknown runtime": (
-        served(target=replace(TARGET, runtimes=frozenset({"triton"})), runtime="vllm", canary=None),
+        served(target=replace(TARGET, runtimes=named({}, ("triton",))), runtime="vllm", canary=None),
         "runtime",
         "one of the platform's",
     ),
     "autoscaling by unknown metrics": (
         served(runtime="vllm", canary=None, autoscaling=DEPLOYMENT.autoscaling),
         "autoscaling",
-        "its metrics are known",
+        "known from the stack file",
+    ),
+    "autoscaling with Knative": (
+        served(mode="Knative", canary=None, autoscaling=DEPLOYMENT.autoscaling),
+        "autoscaling",
+        "Knative scales by requests",
+    ),
+    "the GPUs of a runtime for CPUs": (
+        served(target=NAMED.target, runtime="triton", canary=None, autoscaling=DEPLOYMENT.autoscaling),
+        "autoscaling.gpu_percent",
+        "has no GPU",
+    ),
+    "waiting requests of a server that does not count them": (
+        served(target=NAMED.target, runtime="tensorflow-spot", canary=None, autoscaling=DEPLOYMENT.autoscaling),
+        "autoscaling.waiting",
+        "no metric of this server",
     ),
     "a port that network policies block": (deployed(port=5000), "port", "network policies"),
     "a namespace that network policies block": (
