@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.workloads import Canary, Resources, model_deployment, model_server
+from components.workloads import Canary, Pod, Resources, model_deployment, model_server
 from tests.components.workloads.samples import DEPLOYMENT, GOOD, NAMED, SERVER, SLICE, SPOT, bodies, body
 
 BEHAVIOUR = {
@@ -143,6 +143,16 @@ def test_a_named_runtime_scales_by_the_metrics_of_its_server_and_its_gpus() -> N
     assert "nv_inference_pending_request_count" in waiting
     sliced = body(model_server("chat", NAMED), "service")["spec"]["predictor"]["autoScaling"]["metrics"]
     assert "DCGM_FI_PROF_GR_ENGINE_ACTIVE" in sliced[0]["external"]["metric"]["query"]
+
+
+@pytest.mark.parametrize(
+    ("runtime", "path"),
+    [(SLICE, "/health"), ("triton-spot", "/v2/health/ready"), ("tensorflow-spot", "/v1/models/chat")],
+)
+def test_a_load_balancer_asks_the_path_on_which_the_server_says_that_it_is_ready(runtime: Pod | str, path: str) -> None:
+    args = replace(NAMED, runtime=runtime, canary=None, autoscaling=None)
+    notes = body(model_server("chat", args), "service")["metadata"]["annotations"]
+    assert notes["alb.ingress.kubernetes.io/healthcheck-path"] == path
 
 
 def test_a_canary_scales_to_its_percentage_of_the_replicas() -> None:
