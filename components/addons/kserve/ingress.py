@@ -52,7 +52,8 @@ def ingress_class() -> dict[str, Any]:
 
 def class_params(settings: Settings) -> dict[str, Any]:
     """The load balancer of these Ingresses."""
-    secure = {"certificateArn": list(settings.certificate_arn), "sslPolicy": SSL_POLICY} if settings.https else {}
+    arns = list(settings.certificate_arn)
+    secure = {"certificateArn": arns, "sslPolicy": SSL_POLICY} if settings.https and arns else {}
     return {
         "apiVersion": f"{ELB}/v1beta1",
         "kind": "IngressClassParams",
@@ -87,7 +88,7 @@ def gateway(settings: Settings) -> dict[str, Any]:
 def load_balancer(settings: Settings) -> dict[str, Any]:
     """The load balancer of the Gateway. Its first certificate is the default one of the listener."""
     listeners: list[dict[str, Any]] = []
-    if settings.https:
+    if settings.https and settings.certificate_arn:
         first, *others = settings.certificate_arn
         more = {"certificates": others} if others else {}
         listeners = [

@@ -153,7 +153,7 @@ def test_no_pod_of_mpi_has_a_token_of_the_api_server() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_suspended_kind_that_the_stacks_kueue_does_not_manage_is_refused(kind: Kind) -> None:
-    enough = {"trainer": {}, "jobset": {}, "trainingOperator": {}, "mpiOperator": {}, "kueue": {}}
+    enough: dict[str, Any] = {"trainer": {}, "jobset": {}, "trainingOperator": {}, "mpiOperator": {}, "kueue": {}}
     target = replace(Target.of(platform(POOLS, addons=enough), namespace="research"), addons=None)
     args = replace(DISTRIBUTED, kind=kind, target=target)
     assert distributed_training("llm", args)

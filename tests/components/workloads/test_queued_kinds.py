@@ -9,7 +9,13 @@ from components.addons.kueue.configuration import ALWAYS, FRAMEWORKS, frameworks
 from spec.settings.addons import Addons
 from tests.components.workloads.samples import GOOD, bodies
 
-EVERYTHING = {"jobset": {}, "trainer": {}, "trainingOperator": {}, "mpiOperator": {}, "leaderWorkerSet": {}}
+EVERYTHING: dict[str, Any] = {
+    "jobset": {},
+    "trainer": {},
+    "trainingOperator": {},
+    "mpiOperator": {},
+    "leaderWorkerSet": {},
+}
 
 
 def suspended(manifest: Mapping[str, Any]) -> bool:

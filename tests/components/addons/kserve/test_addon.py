@@ -90,7 +90,7 @@ def test_the_load_balancer_of_the_gateway_has_the_certificates() -> None:
 
 
 @pytest.mark.parametrize("ingress", ["alb", "gateway"])
-def test_objects_of_the_ingress_satisfy_the_crds_of_its_controller(shared: Path, ingress: str) -> None:
+def test_objects_of_the_ingress_satisfy_the_crds_of_its_controller(shared: Path, ingress: Any) -> None:
     settings = Settings(ingress=ingress, https=True, certificateArn=(ARN, OTHER))
     folder = shared / "charts-full/aws-load-balancer-controller/crds"
     checked = 0

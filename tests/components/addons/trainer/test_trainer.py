@@ -59,7 +59,8 @@ def test_a_pools_runtime_asks_for_all_of_its_smallest_node_and_no_more(pool: str
     assert ("hugepages-2Mi" in resources["limits"]) == (spec.efa_count > 0)
     wanted = need(manifest)
     smallest = min(allocatable(spec), key=lambda node: node.memory_mib)
-    assert (wanted["cpu"], wanted["memory"]) == (Decimal(smallest.cpu_millis) / 1000, smallest.memory_mib * 2**20)
+    assert wanted["cpu"] == Decimal(smallest.cpu_millis) / 1000
+    assert wanted["memory"] == smallest.memory_mib * 2**20
 
 
 def test_the_general_runtime_may_be_assigned_to_any_pool_with_gpus() -> None:
