@@ -79,6 +79,11 @@ def deployed(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: model_deployment("chat", replace(DEPLOYMENT, **args))
 
 
+def named_runtime(name: str) -> Callable[[], WorkloadManifests]:
+    """A scaled model on a runtime of the platform."""
+    return served(target=NAMED.target, runtime=name, canary=None, autoscaling=NAMED.autoscaling)
+
+
 def scaled(**scaling: Any) -> Callable[[], WorkloadManifests]:
     return deployed(autoscaling=replace(DEPLOYMENT.autoscaling, **scaling))
 
@@ -229,16 +234,8 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
         "autoscaling",
         "Knative scales by requests",
     ),
-    "the GPUs of a runtime for CPUs": (
-        served(target=NAMED.target, runtime="triton", canary=None, autoscaling=DEPLOYMENT.autoscaling),
-        "autoscaling.gpu_percent",
-        "has no GPU",
-    ),
-    "waiting requests of a server that does not count them": (
-        served(target=NAMED.target, runtime="tensorflow-spot", canary=None, autoscaling=DEPLOYMENT.autoscaling),
-        "autoscaling.waiting",
-        "no metric of this server",
-    ),
+    "the GPUs of a runtime for CPUs": (named_runtime("triton"), "autoscaling.gpu_percent", "has no GPU"),
+    "waiting requests that are not counted": (named_runtime("tensorflow-spot"), "autoscaling.waiting", "no metric of"),
     "a port that network policies block": (deployed(port=5000), "port", "network policies"),
     "a namespace that network policies block": (
         deployed(target=replace(TARGET, open=False)),
