@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from components.addons.training_operator.crds import GROUP
+from components.base.placement import zone_spread
 from components.base.sizing import sized
 from spec.catalog.manifests import MPI_OPERATOR
 from spec.settings.addons.batch import MpiOperator as Settings
@@ -62,6 +63,7 @@ def deployment(settings: Settings, *, placement: dict[str, Any], gang_scheduler:
         "ports": [{"containerPort": HEALTH_PORT, "name": "health", "protocol": "TCP"}],
         # Healthy as long as it is the leader or waits for its turn (cmd/mpi-operator/app/server.go, v0.8.2).
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": HEALTH_PORT}, "initialDelaySeconds": 15},
+        "readinessProbe": {"httpGet": {"path": "/healthz", "port": HEALTH_PORT}, "periodSeconds": 15},
         "resources": sized("50m", "256Mi"),
         "securityContext": {
             "allowPrivilegeEscalation": False,
@@ -79,7 +81,7 @@ def deployment(settings: Settings, *, placement: dict[str, Any], gang_scheduler:
             "selector": {"matchLabels": LABELS},
             "template": {
                 "metadata": {"labels": LABELS},
-                "spec": {"serviceAccountName": NAME, "containers": [container], **placement},
+                "spec": {"serviceAccountName": NAME, "containers": [container], **zone_spread(LABELS), **placement},
             },
         },
     }

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from components.addons.training_operator.crds import GROUP
 from components.addons.training_operator.kinds import JobKind
+from components.base.placement import zone_spread
 from components.base.sizing import sized
 from spec.catalog.manifests import TRAINING_OPERATOR
 from spec.settings.addons.batch import TrainingOperator as Settings
@@ -101,6 +102,7 @@ def deployment(
         "serviceAccountName": NAME,
         "containers": [container],
         "volumes": [{"name": "cert", "secret": {"secretName": SECRET, "defaultMode": 420}}],
+        **zone_spread(LABELS),
         **placement,
     }
     return {
