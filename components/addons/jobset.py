@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
-from components.base.sizing import keeps_one, sized
+from components.base.sizing import keeps_one, uncapped
 from spec.catalog.charts import JOBSET
 from spec.settings.addons.batch import Jobset as Settings
 
@@ -37,7 +37,7 @@ def values(settings: Settings, *, placement: dict[str, Any]) -> dict[str, Any]:
     return {
         "controller": {
             "replicas": settings.replicas,
-            "resources": sized("50m", "256Mi"),
+            "resources": uncapped("50m", "256Mi"),
             **placement,
             **budget,
         },

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
-from components.base.sizing import keeps_one, scraped, sized
+from components.base.sizing import keeps_one, scraped, uncapped
 from spec.catalog.charts import KEDA
 from spec.settings.addons.serving import Keda as Settings
 
@@ -44,9 +44,9 @@ def values(settings: Settings, *, cluster: str, placement: dict[str, Any], monit
         "webhooks": {"replicaCount": settings.replicas},
         "podDisruptionBudget": {"operator": budget, "metricServer": budget, "webhooks": budget},
         "resources": {
-            "operator": sized("50m", "256Mi"),
-            "metricServer": sized("50m", "128Mi"),
-            "webhooks": sized("10m", "64Mi"),
+            "operator": uncapped("50m", "256Mi"),
+            "metricServer": uncapped("50m", "128Mi"),
+            "webhooks": uncapped("10m", "64Mi"),
         },
         **placement,
         "prometheus": {"operator": measured, "metricServer": measured, "webhooks": measured},

@@ -15,7 +15,7 @@ import pulumi
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.placement import system_placement
-from components.base.sizing import sized
+from components.base.sizing import sized, uncapped
 from components.storage.permissions import data_key_use_on
 from components.storage.prefixes import COSTS
 from spec.catalog import regions
@@ -135,9 +135,8 @@ def _parts(settings: Settings, placement: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "finopsagent": {
             **placement,
-            # The agent's resources are values of a subchart that this chart's archive doesn't contain; these are the
-            # usual keys.
-            "resources": sized("200m", "1Gi"),
+            # Values of its subchart, which has CPU limits.
+            "resources": uncapped("200m", "1Gi"),
             "serviceAccount": {"create": True, "name": ACCOUNTS[1]},
         },
         "aggregator": {
@@ -147,7 +146,7 @@ def _parts(settings: Settings, placement: Mapping[str, Any]) -> dict[str, Any]:
             "resources": sized("250m", f"{settings.memory_gib}Gi"),
         },
         "frontend": {**placement, "resources": sized("10m", "128Mi")},
-        "forecasting": {**placement, "resources": sized("200m", "1Gi")},
+        "forecasting": {**placement, "resources": uncapped("200m", "1Gi")},
     }
 
 

@@ -19,6 +19,7 @@ from components.addons.kueue import Kueue
 from components.addons.leader_worker_set import LeaderWorkerSet
 from components.addons.load_balancer_controller import LoadBalancerController
 from components.addons.mlflow import Mlflow
+from components.addons.mpi_operator import MpiOperator
 from components.addons.opencost import Opencost
 from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
@@ -41,6 +42,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     batch.LeaderWorkerSet: LeaderWorkerSet,
     batch.Trainer: Trainer,
     batch.TrainingOperator: TrainingOperator,
+    batch.MpiOperator: MpiOperator,
     batch.ArgoWorkflows: ArgoWorkflows,
     batch.Volcano: Volcano,
     serving.Knative: Knative,

@@ -1,4 +1,7 @@
-"""Volcano: a batch scheduler with its own queues (volcano.sh). An alternative to Kueue: a stack has one of them."""
+"""Volcano: a batch scheduler (volcano.sh) for jobs and queues that users bring.
+
+The queues of teams are Kueue's; a stack has one of the two.
+"""
 
 from __future__ import annotations
 

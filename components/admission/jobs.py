@@ -81,7 +81,7 @@ def spot_checkpoint(context: StackContext) -> Rule:
 
 QUEUE_NAME: Final = Rule(
     name="queue-name",
-    kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET, kinds.PYTORCH_JOB, kinds.TRAIN_JOB),
+    kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET, kinds.PYTORCH_JOB, kinds.MPI_JOB, kinds.TRAIN_JOB),
     what="a job names its queue",
     why="it would bypass the quotas, and some of its pods could hold GPUs while the others wait; Kueue's webhook adds "
     "the queue `default`, and this rule applies if the webhook is unavailable",

@@ -26,6 +26,21 @@ def system_tolerations(context: AddOnContext) -> list[dict[str, str]]:
     return [dict(CRITICAL), *(each for each in own if each["key"] != CRITICAL["key"])]
 
 
+def zone_spread(labels: Mapping[str, str]) -> dict[str, Any]:
+    """`topologySpreadConstraints` of a controller: its replicas are in different zones if possible.
+
+    Args:
+        labels: Labels of its pods.
+    """
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": dict(labels)},
+    }
+    return {"topologySpreadConstraints": [constraint]}
+
+
 def gpu_tolerations(pools: Mapping[str, PoolSpec]) -> list[dict[str, str]]:
     """Tolerations for the nodes of every GPU pool; empty if there is none."""
     return _tolerations(spec for spec in pools.values() if spec.gpu is not None)

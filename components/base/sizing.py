@@ -17,6 +17,13 @@ def sized(cpu: str, memory: str) -> dict[str, Any]:
     return {"requests": {"cpu": cpu, "memory": memory}, "limits": {"memory": memory}}
 
 
+def uncapped(cpu: str, memory: str) -> dict[str, Any]:
+    """`sized` for a chart whose default values have a CPU limit: Helm merges maps, so the limit stays unless it is null
+    (helm.sh, "Values Files", "Deleting a default key")."""
+    own = sized(cpu, memory)
+    return {**own, "limits": {"cpu": None, **own["limits"]}}
+
+
 def keeps_one(replicas: int) -> bool:
     """Whether a PodDisruptionBudget of `minAvailable: 1` makes sense: with a single replica it would block every
     drain."""

@@ -29,12 +29,11 @@ SERVERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "serving": {"matchLabels": {labels.SERVING: "true"}},
     "serving-kserve": {"matchExpressions": [{"key": "serving.kserve.io/inferenceservice", "operator": "Exists"}]},
     "serving-kserve-graph": {"matchExpressions": [{"key": "serving.kserve.io/inferencegraph", "operator": "Exists"}]},
-    "serving-kserve-llm": {"matchLabels": {"app.kubernetes.io/part-of": "llminferenceservice"}},
 }
 """Serving pods by the name of the policy that lets load balancers reach them. KServe labels those of an
-InferenceService, of an InferenceGraph, which a user may have applied, and of an LLMInferenceService (kserve v0.20,
-pkg/constants/constants.go, `InferenceServicePodLabelKey`, `InferenceGraphLabel` and `LLMInferenceServicePartOfValue`,
-read 2026-11). A selector has no "or", so each has its own policy."""
+InferenceService and of an InferenceGraph, which a user may have applied (kserve v0.20, pkg/constants/constants.go,
+`InferenceServicePodLabelKey` and `InferenceGraphLabel`, read 2026-11). A selector has no "or", so each has its own
+policy."""
 KNATIVE: Final = ("knative-serving", "kourier-system")
 """Namespaces of the activator, autoscaler and gateway, which send requests to a Knative Service."""
 QUEUE_PROXY_PORTS: Final = (8012, 8013, 9090)

@@ -46,7 +46,6 @@ _EDITED: Final[_Resources] = {
     "serving.kserve.io": (
         "inferencegraphs",
         "inferenceservices",
-        "llminferenceservices",
         "servingruntimes",
         "trainedmodels",
     ),

@@ -174,6 +174,6 @@ def _problems(args: NotebookArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     if args.pod.command or args.pod.args:
         rule = "a notebook sets the command itself, so that Jupyter shuts down when idle"
         yield Problem("pod.command", rule, [*args.pod.command, *args.pod.args], "Remove it.")
-    yield from suspended_problems(args.suspend, args.target)
+    yield from suspended_problems(args.suspend, args.target, "Job")
     yield from pod_problems("pod", spec, args.target)
     yield from spot_problems("pod", spec, args.target)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from spec.catalog import mig
 from spec.pools import keys
-from spec.pools.allocatable import HUGEPAGES
-
-EFA_HUGEPAGES: Final = "5120Mi"
-"""Huge pages of a pod with EFA: libfabric allocates its buffers in them (EKS User Guide, "Run machine learning training
-on Amazon EKS with Elastic Fabric Adapter", the example for p5.48xlarge; 2026-08)."""
+from spec.pools.allocatable import EFA_HUGEPAGES_MIB, HUGEPAGES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +41,7 @@ class Resources:
             both[keys.GPU] = str(self.gpus)
         both |= {mig.resource_name(profile): str(count) for profile, count in sorted(self.mig.items())}
         if self.efa:
-            both |= {keys.EFA: str(self.efa), HUGEPAGES: EFA_HUGEPAGES}
+            both |= {keys.EFA: str(self.efa), HUGEPAGES: f"{EFA_HUGEPAGES_MIB}Mi"}
         if self.scratch:
             both[keys.EPHEMERAL_STORAGE] = self.scratch
         return {"requests": {"cpu": self.cpu, **both}, "limits": {"cpu": self.cpu_limit or self.cpu, **both}}

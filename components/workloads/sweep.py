@@ -129,6 +129,6 @@ def _problems(args: SweepArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     yield from count_problems("at_once", args.at_once, 1, max(1, len(args.trials)))
     if args.failed_trials is not None:
         yield from count_problems("failed_trials", args.failed_trials, 0, len(args.trials))
-    yield from suspended_problems(args.suspend, args.target)
+    yield from suspended_problems(args.suspend, args.target, "Job")
     yield from pod_problems("pod", spec, args.target, at_once=args.at_once)
     yield from spot_problems("pod", spec, args.target)

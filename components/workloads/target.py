@@ -9,7 +9,8 @@ from typing import Final
 
 import pulumi
 
-from components.addons.kserve.runtimes import runtimes
+from components.addons.kserve.runtimes import NamedRuntime, named
+from components.addons.kueue.configuration import frameworks
 from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
 from spec.settings import Platform, load, read_stack
@@ -31,6 +32,7 @@ class Target:
         pools: Pools by name.
         namespace: Namespace of a team.
         queue: LocalQueue of the namespace; None if jobs aren't queued.
+        queued: Kinds that Kueue manages, as its frameworks; None if unknown: then it isn't checked.
         shares: What the team can use of each pool at the same time, in whole GPUs or, for CPU pools, vCPUs; None if
             unknown: then it isn't checked.
         priorities: Names of the priority classes that the team may use.
@@ -42,13 +44,14 @@ class Target:
         cluster: Name of the cluster and of its kubeconfig context; empty if unknown.
         region: AWS Region.
         addons: Installed add-ons; None if unknown: then it isn't checked.
-        runtimes: Names of the platform's serving runtimes; None if unknown.
+        runtimes: The platform's serving runtimes by name; None if unknown.
         after: Dependencies, if the same program declares them: namespace, queue, volume claims.
     """
 
     pools: Mapping[str, PoolSpec]
     namespace: str
     queue: str | None = "default"
+    queued: frozenset[str] | None = None
     shares: Mapping[str, int] | None = None
     priorities: tuple[str, ...] = PRIORITIES
     claims: Mapping[str, str] = field(
@@ -61,7 +64,7 @@ class Target:
     cluster: str = ""
     region: str = ""
     addons: frozenset[type[AddonSettings]] | None = None
-    runtimes: frozenset[str] | None = None
+    runtimes: Mapping[str, NamedRuntime] | None = None
     after: Sequence[pulumi.Resource] = ()
 
     @classmethod
@@ -74,6 +77,8 @@ class Target:
         common = cls(
             pools=resolve_all(platform),
             namespace=namespace,
+            queue="default" if platform.addons.kueue else None,
+            queued=frozenset(frameworks(platform.addons)) if platform.addons.kueue else frozenset(),
             labels={labels.TEAM: namespace},
             cluster=platform.cluster_name,
             region=platform.account.region,
@@ -105,6 +110,6 @@ class Target:
         return cls.of(load(read_stack(stack, directory), stack=stack).platform, namespace=namespace)
 
 
-def _runtimes(platform: Platform) -> frozenset[str]:
+def _runtimes(platform: Platform) -> Mapping[str, NamedRuntime]:
     kserve = platform.addons.kserve
-    return frozenset(runtimes(resolve_all(platform), kserve.runtimes)) if kserve else frozenset()
+    return named(resolve_all(platform), kserve.runtimes) if kserve else {}

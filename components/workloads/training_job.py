@@ -117,7 +117,7 @@ def _problems(args: TrainingJobArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     yield from count_problems("completions", args.completions, 1, 1000)
     yield from count_problems("parallelism", args.parallelism, 1, max(1, args.completions))
     yield from exit_code_problems(args.fatal_exit_codes)
-    yield from suspended_problems(args.suspend, args.target)
+    yield from suspended_problems(args.suspend, args.target, "Job")
     yield from pod_problems("pod", spec, args.target, at_once=args.parallelism)
     yield from spot_problems("pod", spec, args.target)
 

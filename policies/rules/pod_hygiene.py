@@ -133,6 +133,7 @@ POD_TRUSTED = ResourceRule(
                     "quay.io/*",
                     "ghcr.io/*",
                     "docker.io/kserve/*",
+                    "docker.io/mpioperator/*",
                     "docker.io/nvidia/*",
                     "docker.io/pytorch/*",
                     "docker.io/tensorflow/*",

@@ -71,14 +71,15 @@ def _check(name: str, uses: tuple[Use, ...], charts: Charts) -> Finding:
 
 
 def _problems(chart: Chart, use: Use) -> Iterator[str]:
-    known = _without_unknowns(use.values)
+    known = without_unknowns(use.values)
     for line in (*values.problems(chart, known), *schema.problems(chart, known)):
         yield f"{use.release}: {line}"
 
 
-def _without_unknowns(value: Any) -> Any:
+def without_unknowns(value: Any) -> Any:
+    """Values for a chart: a placeholder for each that only a cloud can tell."""
     if isinstance(value, Mapping):
-        return {key: _without_unknowns(each) for key, each in value.items()}
+        return {key: without_unknowns(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_unknowns(each) for each in value]
+        return [without_unknowns(each) for each in value]
     return PLACEHOLDER if value is UNKNOWN or not isinstance(value, _PLAIN) else value

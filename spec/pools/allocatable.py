@@ -22,6 +22,9 @@ CSI drivers, Pod Identity and monitoring agents, node exporter, and the GPU Oper
 HUGEPAGES: Final = "hugepages-2Mi"
 """Resource of 2 MiB pages. Nodes with EFA have some; how many the EFA software reserves for the machine's cores is
 only known on the node. They are part of its memory."""
+EFA_HUGEPAGES_MIB: Final = 5120
+"""Huge pages of a pod with EFA, in MiB: libfabric allocates its buffers in them (EKS User Guide, "Run machine learning
+training on Amazon EKS with Elastic Fabric Adapter", the example for p5.48xlarge; 2026-08)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -34,7 +34,8 @@ _Loader.add_constructor("tag:yaml.org,2002:value", lambda loader, node: loader.c
 def definition(file: Path, kind: str) -> dict[str, Any]:
     """The CRD of a kind in a file."""
     documents = yaml.load_all(file.read_text(encoding="utf-8"), Loader=_Loader)
-    (crd,) = (each for each in documents if each and each["spec"]["names"]["kind"] == kind)
+    crds = (each for each in documents if each and each["kind"] == "CustomResourceDefinition")
+    (crd,) = (each for each in crds if each["spec"]["names"]["kind"] == kind)
     return dict(crd)
 
 

@@ -10,7 +10,7 @@ from components.addons.gpu_operator.configs import config_map
 from components.addons.gpu_operator.rules import bottlerocket_rule
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import gpu_tolerations, system_placement
-from components.base.sizing import scraped, sized
+from components.base.sizing import scraped, sized, uncapped
 from spec.catalog.charts import GPU_OPERATOR
 from spec.catalog.mig import DISABLED
 from spec.pools import keys
@@ -51,7 +51,7 @@ def values(
     return {
         "driver": {"enabled": False},
         "toolkit": {"enabled": False},
-        "operator": dict(placement),
+        "operator": {**placement, "resources": uncapped("100m", "512Mi")},
         "daemonsets": {"tolerations": tolerations},
         # Each configuration of the device plugin sets its own strategy (`plugin.configurations`); an empty value here
         # makes the operator leave it to them (controllers/object_controls.go, applyMIGConfiguration).

@@ -28,6 +28,10 @@ class ServerImage:
         command: Command; the image's default if empty.
         args: Arguments. `{{.Name}}` is the name of the InferenceService, filled in by KServe.
         metrics: Port and path of its metrics.
+        health: Path that returns 200 once the model is loaded.
+        waiting: Metric that counts waiting requests; None if it has none.
+        parallel: Argument with which it uses that many GPUs for one model, with `{}` for the number; empty if it uses
+            all GPUs that it sees; None if it uses only one.
         user: Numeric user ID, if the image doesn't set one.
         environment: Environment variables.
         shared_memory: Whether its processes share memory.
@@ -41,12 +45,16 @@ class ServerImage:
     command: Sequence[str] = ()
     args: Sequence[str]
     metrics: tuple[int, str]
+    health: str
+    waiting: str | None = None
+    parallel: str | None = None
     user: int | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     shared_memory: bool = False
 
-    def container(self, image: str, resources: Mapping[str, Any]) -> dict[str, Any]:
+    def container(self, image: str, resources: Mapping[str, Any], *, gpus: int = 1) -> dict[str, Any]:
         """The container `kserve-container`, without root and without capabilities."""
+        several = [self.parallel.format(gpus)] if self.parallel and gpus > 1 else []
         security: dict[str, Any] = {
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},
@@ -59,9 +67,15 @@ class ServerImage:
             "name": "kserve-container",
             "image": image,
             **({"command": list(self.command)} if self.command else {}),
-            "args": list(self.args),
+            "args": [*self.args, *several],
             "ports": [{"containerPort": HTTP, "protocol": "TCP"}],
             **({"env": [{"name": k, "value": v} for k, v in self.environment.items()]} if self.environment else {}),
+            # Without one, KServe asks whether the port is open, which it may be while the model is still loading.
+            "readinessProbe": {
+                "httpGet": {"path": self.health, "port": HTTP},
+                "periodSeconds": 5,
+                "timeoutSeconds": 5,
+            },
             "resources": dict(resources),
             "securityContext": security,
             **({"volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}]} if self.shared_memory else {}),  # noqa: S108
@@ -88,6 +102,11 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
             "--allow-http=true",
         ),
         metrics=(8002, "/metrics"),
+        health="/v2/health/ready",
+        # NVIDIA, Triton User Guide, "Metrics": requests that wait for a model's execution.
+        waiting="nv_inference_pending_request_count",
+        # It places instances of a model on all GPUs (Triton User Guide, "Instance Groups").
+        parallel="",
         user=1000,
         shared_memory=True,
     ),
@@ -106,6 +125,8 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
         ),
         environment={"TS_SERVICE_ENVELOPE": "{{.Labels.serviceEnvelope}}"},
         metrics=(8082, "/metrics"),
+        # Of KServe's wrapper in this image, like every server of KServe's Python SDK.
+        health="/v2/health/ready",
         user=1000,
         shared_memory=True,
     ),
@@ -124,6 +145,8 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
             "--rest_api_timeout_in_ms=60000",
         ),
         metrics=(HTTP, "/metrics"),
+        # Status of the model (tensorflow.org, "TensorFlow Serving RESTful API").
+        health="/v1/models/{{.Name}}",
         user=1000,
     ),
     "huggingface": ServerImage(
@@ -134,6 +157,10 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
         protocols=("v1", "v2"),
         args=("--model_name={{.Name}}",),
         metrics=(HTTP, "/metrics"),
+        health="/v2/health/ready",
+        # Its backend is vLLM, whose arguments and metrics it has.
+        waiting="vllm:num_requests_waiting",
+        parallel="--tensor-parallel-size={}",
         shared_memory=True,
     ),
     "vllm": ServerImage(
@@ -148,6 +175,9 @@ SERVERS: Final[Mapping[str, ServerImage]] = {
         # The image's user is root; another user can't write to its cache.
         environment={"HOME": "/tmp", "XDG_CACHE_HOME": "/tmp"},  # noqa: S108
         metrics=(HTTP, "/metrics"),
+        health="/health",
+        waiting="vllm:num_requests_waiting",
+        parallel="--tensor-parallel-size={}",
         user=1000,
         shared_memory=True,
     ),

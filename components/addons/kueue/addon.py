@@ -9,7 +9,7 @@ import yaml
 from components.addons.kueue.configuration import configuration, frameworks
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import system_placement
-from components.base.sizing import keeps_one, scraped, sized
+from components.base.sizing import keeps_one, scraped, uncapped
 from spec.catalog.charts import KUEUE
 from spec.settings.addons.batch import Kueue as Settings
 
@@ -50,7 +50,7 @@ def values(
         "enablePrometheus": monitored,
         "controllerManager": {
             "replicas": settings.replicas,
-            "manager": {"resources": sized("250m", f"{settings.memory_gib}Gi")},
+            "manager": {"resources": uncapped("250m", f"{settings.memory_gib}Gi")},
             "podDisruptionBudget": {"enabled": keeps_one(settings.replicas)},
             **placement,
         },

@@ -13,7 +13,7 @@ from typing import Any, Final
 from spec.pools import keys
 from spec.settings.addons import Addons
 from spec.settings.addons.base import AddonSettings
-from spec.settings.addons.batch import Jobset, Kueue, LeaderWorkerSet, Trainer
+from spec.settings.addons.batch import Jobset, Kueue, LeaderWorkerSet, MpiOperator, Trainer
 
 TEAM_LABEL: Final = "platform.slipway/team"
 """Label of team namespaces, the only ones in which Kueue manages workloads."""
@@ -25,6 +25,7 @@ BY_ADDON: Final[Mapping[type[AddonSettings], str]] = MappingProxyType(
     {
         Jobset: "jobset.x-k8s.io/jobset",
         LeaderWorkerSet: "leaderworkerset.x-k8s.io/leaderworkerset",
+        MpiOperator: "kubeflow.org/mpijob",
         Trainer: "trainer.kubeflow.org/trainjob",
     }
 )
@@ -37,8 +38,18 @@ TRAINING_KINDS: Final[Mapping[str, str]] = MappingProxyType(
         "XGBoostJob": "kubeflow.org/xgboostjob",
     }
 )
-"""Kinds of the training operator that Kueue supports. Its MPIJob (v1) is not among them: Kueue's `kubeflow.org/mpijob`
-is that of the MPI Operator, v2beta1. The pods of an MPIJob v1 are queued one by one."""
+"""Kinds of the training operator that Kueue supports."""
+FRAMEWORKS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "Job": "batch/job",
+        "JobSet": BY_ADDON[Jobset],
+        "MPIJob": BY_ADDON[MpiOperator],
+        "TrainJob": BY_ADDON[Trainer],
+        **TRAINING_KINDS,
+    }
+)
+"""Framework by the kind of a workload that is created suspended: only if Kueue has it enabled does it start the
+workload."""
 
 NOT_COUNTED: Final = ("ephemeral-storage", "hugepages-", keys.EFA)
 """Resources that come with a node and have no quota. Without this list a job that requests one would stay pending
@@ -50,7 +61,7 @@ def frameworks(addons: Addons) -> tuple[str, ...]:
     names = {*ALWAYS, *(name for kind, name in BY_ADDON.items() if addons.has(kind))}
     operator = addons.training_operator
     if operator is not None:
-        names |= {TRAINING_KINDS[kind] for kind in operator.kinds if kind in TRAINING_KINDS}
+        names |= {TRAINING_KINDS[kind] for kind in operator.kinds}
     return tuple(sorted(names))
 
 

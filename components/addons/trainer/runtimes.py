@@ -1,7 +1,10 @@
 """ClusterTrainingRuntimes of Kubeflow Trainer: defaults for TrainJobs.
 
 `torch-distributed` runs on any node that the queue assigns. `torch-distributed-<pool>` uses whole nodes of one training
-pool, with all GPUs and Elastic Fabric Adapters, and the shared memory that NCCL needs.
+pool, with all GPUs and Elastic Fabric Adapters, or of one CPU pool.
+
+Each states CPU and memory: in a team namespace the LimitRange would fill in 0.25 vCPUs and 2 GiB
+(`components.tenancy.bounds.DEFAULTS`), with which a training is killed while it loads.
 """
 
 from __future__ import annotations
@@ -10,28 +13,42 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from spec.pools import keys
+from spec.pools.allocatable import EFA_HUGEPAGES_MIB, HUGEPAGES, allocatable
 from spec.pools.pool_spec import PoolSpec
+from spec.quantities import CPU, MEMORY, format_mebibytes, quantity
 from spec.settings.pools import Role
 
 NAME: Final = "torch-distributed"
 IMAGE: Final = "pytorch/pytorch:2.7.1-cuda12.6-cudnn9-runtime"
 """The image of Trainer's own torch runtime (kubeflow/trainer, manifests/base/runtimes/torch_distributed.yaml, read
 2026-11). CUDA 12.6 runs on the driver of the nodes, R580 (NVIDIA, "CUDA Compatibility")."""
+SMALL: Final = {CPU: "1", MEMORY: "4Gi"}
+"""Resources of `torch-distributed` for a TrainJob without `resourcesPerNode`. With one vCPU Trainer starts one process:
+without GPUs it starts one per vCPU (kubeflow/trainer v2.3.0, pkg/runtime/framework/plugins/torch/torch.go)."""
+ANY_GPU: Final = {"key": keys.GPU, "operator": "Exists", "effect": "NoSchedule"}
+"""Kueue assigns a GPU pool only to pods that tolerate this taint, and adds the tolerations of the pool's other taints
+(`components.queues.flavors`)."""
 STEP_LABEL: Final = "trainer.kubeflow.org/trainjob-ancestor-step"
 FRAMEWORK_LABEL: Final = "trainer.kubeflow.org/framework"
 
 
 def runtimes(pools: Mapping[str, PoolSpec], *, image: str) -> dict[str, dict[str, Any]]:
-    """Runtimes by name: the general one, and one for each training pool with whole GPUs."""
-    fitting = {
-        name: spec
-        for name, spec in pools.items()
-        if spec.role is Role.TRAINING and spec.resources.get(keys.GPU, 0) == spec.gpu_count > 0
-    }
+    """Runtimes by name: the general one, one for each training pool with whole GPUs, and one for each CPU pool."""
     return {
-        NAME: _runtime(NAME, _pod(image)),
-        **{f"{NAME}-{name}": _runtime(f"{NAME}-{name}", _pod_of(spec, image)) for name, spec in fitting.items()},
+        NAME: _runtime(NAME, _pod(image, SMALL, SMALL) | {"tolerations": [ANY_GPU]}),
+        **{
+            f"{NAME}-{name}": _runtime(f"{NAME}-{name}", _pod_of(spec, image))
+            for name, spec in pools.items()
+            if _trains(spec)
+        },
     }
+
+
+def _trains(spec: PoolSpec) -> bool:
+    """Whether jobs use whole nodes of a pool."""
+    if spec.gpu is None:
+        return spec.role is Role.GENERAL
+    return spec.role is Role.TRAINING and spec.resources.get(keys.GPU, 0) == spec.gpu_count
 
 
 def _runtime(name: str, pod: dict[str, Any]) -> dict[str, Any]:
@@ -62,12 +79,13 @@ _CONFINED: Final = {
 """Privileges that training never needs are dropped. The user is that of the image: PyTorch's is root."""
 
 
-def _pod(image: str) -> dict[str, Any]:
+def _pod(image: str, requests: Mapping[str, str], limits: Mapping[str, str]) -> dict[str, Any]:
     return {
         "containers": [
             {
                 "name": "node",
                 "image": image,
+                "resources": {"requests": dict(requests), "limits": dict(limits)},
                 "securityContext": _CONFINED,
                 "volumeMounts": [{"name": "shared-memory", "mountPath": "/dev/shm"}],  # noqa: S108
             }
@@ -79,16 +97,29 @@ def _pod(image: str) -> dict[str, Any]:
 
 
 def _pod_of(spec: PoolSpec, image: str) -> dict[str, Any]:
-    pod = _pod(image)
-    whole = {name: str(count) for name, count in spec.resources.items()}
-    container = {**pod["containers"][0], "resources": {"requests": whole, "limits": whole}}
+    whole = whole_node(spec)
+    pod = _pod(image, whole, whole)
     if spec.efa_count:
         # libfabric finds the adapters itself, but must not silently fall back to TCP (AWS, "Get started with EFA and
         # NCCL").
-        container["env"] = [{"name": "FI_PROVIDER", "value": "efa"}]
+        pod["containers"][0]["env"] = [{"name": "FI_PROVIDER", "value": "efa"}]
+    tolerations = [toleration.manifest for toleration in spec.tolerations]
     return {
         **pod,
-        "containers": [container],
         "nodeSelector": {keys.POOL: spec.name},
-        "tolerations": [toleration.manifest for toleration in spec.tolerations],
+        **({"tolerations": tolerations} if tolerations else {}),
+    }
+
+
+def whole_node(spec: PoolSpec) -> dict[str, str]:
+    """Everything that one pod can request on any node of a pool: the CPU and memory of its smallest type, and all
+    devices. Huge pages are part of a node's memory."""
+    nodes = allocatable(spec)
+    pages = {HUGEPAGES: EFA_HUGEPAGES_MIB} if spec.efa_count else {}
+    memory = min(node.memory_mib for node in nodes) - sum(pages.values())
+    return {
+        CPU: quantity(CPU, min(node.cpu_millis for node in nodes)),
+        MEMORY: format_mebibytes(memory),
+        **{name: format_mebibytes(amount) for name, amount in pages.items()},
+        **{name: str(count) for name, count in spec.resources.items()},
     }

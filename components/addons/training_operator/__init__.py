@@ -1,4 +1,4 @@
-"""Training operator v1: PyTorchJob, TFJob, MPIJob and similar kinds, for code that still needs them."""
+"""Training operator v1: PyTorchJob, TFJob and similar kinds, for code that still needs them."""
 
 from components.addons.training_operator.addon import TrainingOperator
 

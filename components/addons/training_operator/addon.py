@@ -10,10 +10,12 @@ from typing import Any, ClassVar
 
 from components.addons.training_operator.crds import definition
 from components.addons.training_operator.kinds import KINDS
-from components.addons.training_operator.manifests import NAMESPACE, deployment, permissions, service, webhooks
+from components.addons.training_operator.manifests import NAMESPACE, budget, deployment, permissions, service, webhooks
 from components.base.addon import AddOn, AddOnContext, Namespace, Parts
 from components.base.placement import system_placement
+from components.base.sizing import keeps_one
 from spec.settings.addons.batch import TrainingOperator as Settings
+from spec.settings.addons.batch import Volcano
 
 
 class TrainingOperator(AddOn[Settings]):
@@ -26,10 +28,17 @@ class TrainingOperator(AddOn[Settings]):
         """Only manifests, no release."""
         kinds = [KINDS[name] for name in self.settings.kinds]
         crds: dict[str, Any] = {f"crd-{kind.plural}": definition(kind) for kind in kinds}
+        operator = deployment(
+            self.settings,
+            kinds,
+            placement=system_placement(context),
+            gang_scheduler="volcano" if context.platform.addons.has(Volcano) else None,
+        )
         return Parts(
             before={**crds, **permissions(kinds), "service": service()},
             objects={
-                "operator": deployment(kinds, placement=system_placement(context)),
+                "operator": operator,
                 "webhook": webhooks(kinds),
+                **({"budget": budget()} if keeps_one(self.settings.replicas) else {}),
             },
         )

@@ -1,4 +1,8 @@
-"""Kinds of the training operator v1, from its CRDs of v1.9.4."""
+"""Kinds of the training operator v1, from its CRDs of v1.9.4.
+
+Its MPIJob (v1) is not among them: the CRD of the MPI Operator has the same name, and Kueue manages only that one (ADR
+0064).
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,12 @@ class JobKind:
         replicas: Field of its spec with the replica groups.
         fields: Other fields of its spec, with their schemas.
         scales: Whether its workers can be scaled (`kubectl scale`).
-        checked: Whether the operator's webhook validates it.
     """
 
     kind: str
     replicas: str
     fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     scales: bool = False
-    checked: bool = True
 
     @property
     def singular(self) -> str:
@@ -63,12 +65,6 @@ KINDS: Final[Mapping[str, JobKind]] = {
     kind.kind: kind
     for kind in (
         JobKind(kind="JAXJob", replicas="jaxReplicaSpecs", scales=True),
-        JobKind(
-            kind="MPIJob",
-            replicas="mpiReplicaSpecs",
-            fields={"cleanPodPolicy": TEXT, "mainContainer": TEXT, "slotsPerWorker": NUMBER},
-            checked=False,
-        ),
         JobKind(
             kind="PaddleJob",
             replicas="paddleReplicaSpecs",

@@ -7,28 +7,27 @@ from typing import Any, Final
 
 from components.addons.training_operator.crds import GROUP
 from components.addons.training_operator.kinds import JobKind
+from components.base.placement import zone_spread
 from components.base.sizing import sized
+from spec.catalog.manifests import TRAINING_OPERATOR
+from spec.settings.addons.batch import TrainingOperator as Settings
 
 NAMESPACE: Final = "kubeflow"
 NAME: Final = "training-operator"
 SECRET: Final = "training-operator-webhook-cert"  # noqa: S105 - a name; the operator writes the certificate itself
-IMAGE: Final = "ghcr.io/kubeflow/training-v1/training-operator:v1-3f15cb8"
-"""Image of v1.9 (tags are commits; this one is used in the integration tests of Kueue 0.12 and later)."""
 LABELS: Final = {"app.kubernetes.io/name": NAME, "control-plane": "kubeflow-training-operator"}
 _RBAC: Final = "rbac.authorization.k8s.io"
 _ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
-_CREATED: Final = ("create", "get", "list", "update", "watch")
 
 
 def permissions(kinds: Sequence[JobKind]) -> dict[str, dict[str, Any]]:
-    """Service account, ClusterRole and ClusterRoleBinding, and the empty Secret that the operator fills."""
+    """Service account, ClusterRole and ClusterRoleBinding, and the empty Secret that the operator fills.
+
+    Upstream's rules without those that only its MPIJob needs: ConfigMaps, service accounts, roles, `pods/exec`.
+    """
     own = [f"{kind.plural}{part}" for kind in kinds for part in ("", "/status", "/finalizers")]
     rules = [
-        _rule("", ["configmaps", "serviceaccounts"], _CREATED),
         _rule("", ["events", "pods", "services"], _ALL),
-        # The MPI launcher starts its workers with `kubectl exec`, and the operator grants it that permission.
-        _rule("", ["pods/exec"], ["create"]),
-        _rule(_RBAC, ["roles", "rolebindings"], ["create", "list", "update", "watch"]),
         # For its own certificate: a watch applies to the kind, so it can't be limited to one name.
         _rule("", ["secrets"], ["get", "list", "update", "watch"]),
         _rule(
@@ -64,19 +63,24 @@ def service() -> dict[str, Any]:
     return {**_object("v1", "Service"), "spec": {"ports": ports, "selector": LABELS, "type": "ClusterIP"}}
 
 
-def deployment(kinds: Sequence[JobKind], *, placement: dict[str, Any]) -> dict[str, Any]:
+def deployment(
+    settings: Settings, kinds: Sequence[JobKind], *, placement: dict[str, Any], gang_scheduler: str | None
+) -> dict[str, Any]:
     """The operator, only for these kinds: a missing CRD keeps it from starting.
 
     Args:
+        settings: Settings of the add-on.
         kinds: Kinds that it serves.
-        placement: `nodeSelector` and `tolerations` of its pod.
+        placement: `nodeSelector` and `tolerations` of its pods.
+        gang_scheduler: Scheduler of the jobs' pods, for which it creates PodGroups; None for the default scheduler.
     """
+    gang = [f"--gang-scheduler-name={gang_scheduler}"] if gang_scheduler else []
     field = {"fieldRef": {"fieldPath": "metadata.namespace"}}
     container = {
         "name": NAME,
-        "image": IMAGE,
+        "image": TRAINING_OPERATOR.image,
         "command": ["/manager"],
-        "args": [f"--enable-scheme={kind.singular}" for kind in kinds],
+        "args": ["--leader-elect", *(f"--enable-scheme={kind.singular}" for kind in kinds), *gang],
         "env": [
             {"name": "MY_POD_NAMESPACE", "valueFrom": field},
             {"name": "MY_POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
@@ -98,17 +102,23 @@ def deployment(kinds: Sequence[JobKind], *, placement: dict[str, Any]) -> dict[s
         "serviceAccountName": NAME,
         "containers": [container],
         "volumes": [{"name": "cert", "secret": {"secretName": SECRET, "defaultMode": 420}}],
+        **zone_spread(LABELS),
         **placement,
     }
     return {
         **_object("apps/v1", "Deployment"),
         "spec": {
-            # It has no leader election, so it runs as a single replica.
-            "replicas": 1,
+            "replicas": settings.replicas,
             "selector": {"matchLabels": LABELS},
             "template": {"metadata": {"labels": LABELS}, "spec": pod},
         },
     }
+
+
+def budget() -> dict[str, Any]:
+    """A PodDisruptionBudget that keeps one replica."""
+    spec = {"minAvailable": 1, "selector": {"matchLabels": LABELS}}
+    return {**_object("policy/v1", "PodDisruptionBudget"), "spec": spec}
 
 
 def webhooks(kinds: Sequence[JobKind]) -> dict[str, Any]:
@@ -136,7 +146,6 @@ def webhooks(kinds: Sequence[JobKind]) -> dict[str, Any]:
             ],
         }
         for kind in kinds
-        if kind.checked
     ]
     name = "validator.training-operator.kubeflow.org"
     base = _object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", name=name, namespaced=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from components.addons.kueue.configuration import FRAMEWORKS
 from components.workloads.target import Target
 from spec.settings.addons import AddonSettings
 from spec.settings.problems import Problem
@@ -41,11 +42,17 @@ def count_problems(path: str, count: int, minimum: int, maximum: int) -> Iterato
         )
 
 
-def suspended_problems(suspend: bool, target: Target) -> Iterator[Problem]:
+def suspended_problems(suspend: bool, target: Target, kind: str) -> Iterator[Problem]:
     """A suspended job that no queue would start."""
-    if suspend and target.queue is None:
+    if not suspend:
+        return
+    if target.queue is None:
         rule = "a suspended job starts when its queue admits it, but the target has no queue"
         yield Problem("suspend", rule, suspend, "Set suspend=False, or set a queue in the target.")
+    elif target.queued is not None and FRAMEWORKS.get(kind) not in target.queued:
+        rule = f"a suspended {kind} starts when Kueue admits it, but Kueue does not manage this kind"
+        fix = f"Set suspend=False. Kueue manages {', '.join(sorted(target.queued)) or 'nothing'}."
+        yield Problem("suspend", rule, suspend, fix)
 
 
 def served_problems(target: Target, kind: str, *addons: type[AddonSettings]) -> Iterator[Problem]:

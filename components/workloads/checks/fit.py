@@ -59,7 +59,7 @@ def _misfits(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal
         yield Problem(f"{path}.pools", rule, pool.name, "Use a pool for workloads; a `general` one for CPU workloads.")
     tolerations = spec.get("tolerations", ())
     for taint in pool.taints:
-        if taint.effect != "PreferNoSchedule" and not any(_tolerates(each, taint.manifest) for each in tolerations):
+        if taint.effect != "PreferNoSchedule" and not any(tolerates(each, taint.manifest) for each in tolerations):
             rule = f"a pod on pool {pool.name} must tolerate its taint {taint}"
             yield Problem(
                 f"{path}.tolerations", rule, [each.get("key") for each in tolerations], "Add that toleration."
@@ -74,7 +74,7 @@ def _misfits(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal
     yield from _space(path, spec, pool)
 
 
-def _tolerates(toleration: Mapping[str, str], taint: Mapping[str, str]) -> bool:
+def tolerates(toleration: Mapping[str, str], taint: Mapping[str, str]) -> bool:
     """kubernetes.io, "Taints and Tolerations": an empty key or effect matches all."""
     if toleration.get("effect", taint["effect"]) != taint["effect"]:
         return False

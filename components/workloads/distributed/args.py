@@ -35,7 +35,8 @@ class DistributedTrainingArgs:
         pod: The pod on each node. For MPIJob, the launcher starts its command on all of them.
         nodes: Number of pods; each has its own node if it requests all GPUs of one.
         processes: Processes per pod; by default one per GPU.
-        kind: Controller: Trainer (`TrainJob`), training operator (`PyTorchJob`, `MPIJob`) or only JobSet.
+        kind: Controller: Trainer (`TrainJob`), training operator (`PyTorchJob`), MPI Operator (`MPIJob`) or only
+            JobSet.
         deadline_seconds: Maximum total duration, including restarts.
         ttl_seconds: How long the finished job is kept; a day by default. Not for TrainJob, which has no TTL.
         retries: Failures before it fails; disruptions don't count for TrainJob and JobSet.

@@ -22,18 +22,19 @@ from components.workloads.component import Workload, WorkloadManifest, WorkloadM
 from components.workloads.distributed.args import DistributedTrainingArgs, Kind
 from components.workloads.distributed.fabric import with_environment
 from components.workloads.distributed.jobset import jobset, train_job, training_runtime
-from components.workloads.distributed.operator import mpi_job, pytorch_job
+from components.workloads.distributed.mpi import mpi_job
+from components.workloads.distributed.operator import pytorch_job
 from components.workloads.pods import container, pod_spec
 from components.workloads.refusal import refuse_if_any
 from spec.pools import keys
 from spec.settings.addons import AddonSettings
-from spec.settings.addons.batch import Jobset, Trainer, TrainingOperator
+from spec.settings.addons.batch import Jobset, MpiOperator, Trainer, TrainingOperator
 from spec.settings.problems import Problem
 
 SERVED_BY: Final[dict[Kind, type[AddonSettings]]] = {
     "TrainJob": Trainer,
     "PyTorchJob": TrainingOperator,
-    "MPIJob": TrainingOperator,
+    "MPIJob": MpiOperator,
     "JobSet": Jobset,
 }
 
@@ -77,7 +78,7 @@ def _problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
         ttl = DAY if args.ttl_seconds is None else args.ttl_seconds
         yield from bounds_problems(args.deadline_seconds, ttl, args.retries)
     yield from count_problems("nodes", args.nodes, 1, 1000)
-    yield from suspended_problems(args.suspend, args.target)
+    yield from suspended_problems(args.suspend, args.target, args.kind)
     yield from _process_problems(args)
     yield from pod_problems("pod", spec, args.target, at_once=args.nodes)
     yield from spot_problems("pod", spec, args.target)

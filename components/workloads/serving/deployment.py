@@ -19,7 +19,7 @@ from components.workloads.metadata import metadata, pod_metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
 from components.workloads.resources import Resources
-from components.workloads.serving.scaling import Autoscaling, autoscaler, scaled_object, scaling_problems
+from components.workloads.serving.scaling import Autoscaling, Scaled, scaled_object, scaling_problems
 from components.workloads.serving.server import probes, server_problems, uri_problems
 from components.workloads.target import Target
 from components.workloads.volumes import Scratch
@@ -193,13 +193,14 @@ def _pod_monitor(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
 
 
 def _autoscaler(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
-    scaling, resources, meta = args.autoscaling, args.pod.resources, metadata(name, args.target)
-    if scaling.by == "hpa":
-        spec = autoscaler(scaling, resources, name)
-        return {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": meta, "spec": spec}
-    selector = f'namespace="{args.target.namespace}",pod=~"{name}-.*"'
-    spec = scaled_object(scaling, resources, selector, name)
-    return {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": meta, "spec": spec}
+    scaled = Scaled(namespace=args.target.namespace, deployment=name, mig=bool(args.pod.resources.mig))
+    spec = scaled_object(args.autoscaling, scaled)
+    return {
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledObject",
+        "metadata": metadata(name, args.target),
+        "spec": spec,
+    }
 
 
 def _problems(args: ModelDeploymentArgs, spec: dict[str, Any]) -> Iterator[Problem]:

@@ -8,20 +8,22 @@ the program, so that the result doesn't depend on what was deployed before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from dataclasses import replace
+from typing import Any, Final
 
 import pulumi
 
+from components.addons.kserve.runtimes import METRICS_PATH, METRICS_PORT
 from components.workloads.checks.bounds import count_problems, served_problems
 from components.workloads.checks.pods import pod_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import SKIP_AWAIT, metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
+from components.workloads.serving.args import Canary, ModelServerArgs
+from components.workloads.serving.named import health_path, named_problems, scaled
 from components.workloads.serving.scaling import BEHAVIOUR, Autoscaling, queries, scaling_problems
 from components.workloads.serving.server import HOST_LABEL, probes, server_problems, uri_problems
-from components.workloads.target import Target
 from spec.settings.addons.serving import Knative, Kserve
 from spec.settings.problems import Problem
 
@@ -30,57 +32,6 @@ CONTAINER: Final = "kserve-container"
 """Name that KServe requires for the server's container (v0.20)."""
 _OF_RUNTIME: Final = ("containers", "volumes", "nodeSelector", "affinity", "tolerations")
 """Pod fields that a ServingRuntime has; the others are in the InferenceService."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Canary:
-    """A canary: a new version beside the current one.
-
-    Attributes:
-        storage_uri: URI of the new version.
-        percent: Percentage of the requests that it gets.
-        replicas: Its number of replicas.
-    """
-
-    storage_uri: str
-    percent: int
-    replicas: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelServerArgs:
-    """Inputs of `ModelServer`.
-
-    Attributes:
-        target: The target platform and namespace.
-        runtime: The server: a pod, or the name of one of the platform's runtimes (`vllm-a100-2g.20gb`). `{{.Name}}` in
-            its arguments is the name of the service; the model is in `/mnt/models`.
-        model_format: Model format: `vLLM`, `onnx`.
-        storage_uri: URI of the model: `s3://bucket/folder`.
-        replicas: Number of replicas without autoscaling.
-        autoscaling: Limits and metrics of autoscaling; only with a pod as `runtime`, whose metrics are known.
-        canary: A new version beside this one.
-        split: Keep the InferenceGraph even without a canary, so that the address of clients doesn't change.
-        mode: Deployment mode of KServe. Knative splits traffic itself, between this and the last revision.
-        port: Port of the server.
-        health_path: Path that returns 200 once the model is loaded.
-        load_seconds: Maximum time to load the model.
-        priority: Priority class.
-    """
-
-    target: Target
-    runtime: Pod | str
-    model_format: str
-    storage_uri: str
-    replicas: int = 1
-    autoscaling: Autoscaling | None = None
-    canary: Canary | None = None
-    split: bool = False
-    mode: Literal["Standard", "Knative"] = "Standard"
-    port: int = 8080
-    health_path: str = "/health"
-    load_seconds: int = 900
-    priority: str = "production-inference"
 
 
 def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
@@ -102,7 +53,8 @@ def model_server(name: str, args: ModelServerArgs) -> WorkloadManifests:
         return manifests
     served = [*needs, "service"]
     if args.canary:
-        canary = _service(f"{name}-canary", args, args.canary.storage_uri, args.canary.replicas, None, runtime=name)
+        scaling = _canary_scaling(args, args.canary)
+        canary = _service(f"{name}-canary", args, args.canary.storage_uri, args.canary.replicas, scaling, runtime=name)
         manifests["canary"] = WorkloadManifest(canary, needs)
         served.append("canary")
     if args.canary or args.split:
@@ -138,7 +90,7 @@ def _runtime(name: str, args: ModelServerArgs, pod: Pod) -> dict[str, Any]:
         "kind": "ServingRuntime",
         "metadata": metadata(name, args.target),
         "spec": {
-            "annotations": {"prometheus.kserve.io/port": str(args.port), "prometheus.kserve.io/path": "/metrics"},
+            "annotations": {METRICS_PORT: str(args.port), METRICS_PATH: "/metrics"},
             "supportedModelFormats": [{"name": args.model_format, "version": "1"}],
             **taken,
         },
@@ -170,7 +122,13 @@ def _service(
     }
     # `none`: with a fixed number of replicas there is no autoscaler; KServe's default would scale by CPU.
     scaler = {} if args.mode == "Knative" else {"serving.kserve.io/autoscalerClass": "keda" if scaling else "none"}
-    notes = {"serving.kserve.io/deploymentMode": args.mode, **scaler, SKIP_AWAIT: "true"}
+    notes = {
+        "serving.kserve.io/deploymentMode": args.mode,
+        **scaler,
+        # KServe copies it to the Ingress; without it the load balancer asks `/`, which most servers answer with 404.
+        "alb.ingress.kubernetes.io/healthcheck-path": health_path(name, args),
+        SKIP_AWAIT: "true",
+    }
     meta = metadata(name, args.target, queued_as=args.priority, annotations=notes)
     return {"apiVersion": API, "kind": "InferenceService", "metadata": meta, "spec": {"predictor": predictor}}
 
@@ -184,20 +142,28 @@ def _pod_fields(args: ModelServerArgs) -> dict[str, Any]:
 
 
 def _metrics(name: str, args: ModelServerArgs, scaling: Autoscaling) -> dict[str, Any]:
-    resources = args.runtime.resources if isinstance(args.runtime, Pod) else None
-    assert resources is not None, "refused by _problems"  # noqa: S101
-    selector = f'namespace="{args.target.namespace}",pod=~"{name}-predictor-.*"'
+    """`autoScaling` of a predictor. KServe reads `value` alone and KEDA divides by the number of pods, its default
+    (kserve v0.20.0, pkg/controller/v1beta1/inferenceservice/reconcilers/keda, `getKedaMetrics`); of the behavior it
+    uses the stabilization windows."""
     metrics = [
         {
             "type": "External",
             "external": {
                 "metric": {"backend": "prometheus", "serverAddress": scaling.prometheus, "query": query},
-                "target": {"type": "AverageValue", "averageValue": str(threshold)},
+                "target": {"type": "Value", "value": str(threshold)},
             },
         }
-        for query, threshold in queries(scaling, resources, selector).values()
+        for query, threshold in queries(scaling, scaled(name, args)).values()
     ]
     return {"metrics": metrics, "behavior": BEHAVIOUR}
+
+
+def _canary_scaling(args: ModelServerArgs, canary: Canary) -> Autoscaling | None:
+    """Autoscaling of a canary: the same metrics, up to its percentage of the replicas."""
+    if args.autoscaling is None:
+        return None
+    share = -(-args.autoscaling.max_replicas * canary.percent // 100)
+    return replace(args.autoscaling, min_replicas=canary.replicas, max_replicas=max(canary.replicas, share))
 
 
 def _split(name: str, args: ModelServerArgs) -> dict[str, Any]:
@@ -238,19 +204,13 @@ def _problems(name: str, args: ModelServerArgs) -> Iterator[Problem]:
         yield from count_problems("canary.replicas", canary.replicas, 1, 100)
     if scaling:
         yield from scaling_problems(scaling, target)
+        if args.mode == "Knative":
+            rule = "Knative scales by requests, and KServe applies these metrics only in Standard mode"
+            yield Problem("autoscaling", rule, args.mode, "Remove it, or set mode to Standard.")
     if isinstance(args.runtime, Pod):
-        maximum = (scaling.max_replicas if scaling else args.replicas) + (canary.replicas if canary else 0)
+        second = _canary_scaling(args, canary) if canary else None
+        of_canary = second.max_replicas if second else canary.replicas if canary else 0
+        maximum = (scaling.max_replicas if scaling else args.replicas) + of_canary
         yield from pod_problems("runtime", _pod(args, args.runtime), target, at_once=maximum)
     else:
-        yield from _named_problems(args.runtime, args)
-
-
-def _named_problems(runtime: str, args: ModelServerArgs) -> Iterator[Problem]:
-    """What is wrong with a runtime of the platform."""
-    if args.autoscaling:
-        fix = "Give a pod as runtime, or a number of replicas."
-        yield Problem("autoscaling", "only a runtime of one's own can scale: its metrics are known", runtime, fix)
-    known = args.target.runtimes
-    if known is not None and runtime not in known:
-        fix = f"There are: {', '.join(sorted(known)) or 'none'}."
-        yield Problem("runtime", "a runtime is a pod, or one of the platform's", runtime, fix)
+        yield from named_problems(args.runtime, args)

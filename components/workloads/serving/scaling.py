@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from components.workloads.checks.bounds import count_problems, served_problems
-from components.workloads.resources import Resources
 from components.workloads.target import Target
 from spec.settings.addons.observability import KubePrometheusStack
 from spec.settings.addons.serving import Keda
 from spec.settings.problems import Problem
 
 PROMETHEUS: Final = "http://kube-prometheus-stack-prometheus.monitoring:9090"
+VLLM_WAITING: Final = "vllm:num_requests_waiting"
 BEHAVIOUR: Final[dict[str, Any]] = {
     # Up fast, because users wait; down slowly, because a new replica takes minutes to load its model.
     "scaleUp": {
@@ -35,16 +35,15 @@ BEHAVIOUR: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Autoscaling:
-    """Limits and metrics of autoscaling.
+    """Limits and metrics of autoscaling by KEDA, which reads Prometheus and creates a HorizontalPodAutoscaler.
 
     Attributes:
         min_replicas: Minimum number of replicas; two, so that one can be evicted.
         max_replicas: Maximum number of replicas, which limits the cost.
-        gpu_percent: Target GPU utilization, averaged over the pods; None to ignore it.
+        gpu_percent: Target utilization of a GPU, averaged over the GPUs of all pods; None to ignore it.
         waiting: Target number of waiting requests per pod; None to ignore it.
-        waiting_metric: Metric of the server that counts waiting requests.
-        by: `keda`: KEDA reads Prometheus and creates the HorizontalPodAutoscaler. `hpa`: the program declares one, for
-            a cluster with an adapter that serves these metrics as custom metrics (prometheus-adapter).
+        waiting_metric: Metric of the server that counts waiting requests; by default vLLM's, or that of the named
+            runtime's server.
         prometheus: URL of Prometheus.
     """
 
@@ -52,35 +51,55 @@ class Autoscaling:
     max_replicas: int = 20
     gpu_percent: int | None = 70
     waiting: int | None = 5
-    waiting_metric: str = "vllm:num_requests_waiting"
-    by: Literal["keda", "hpa"] = "keda"
+    waiting_metric: str | None = None
     prometheus: str = PROMETHEUS
 
 
-def gpu_metric(resources: Resources) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Scaled:
+    """What is scaled.
+
+    Attributes:
+        namespace: Its namespace.
+        deployment: Its Deployment.
+        mig: Whether a pod requests MIG instances and not whole GPUs.
+        waiting_metric: Metric of its server for waiting requests, unless the settings name one.
+    """
+
+    namespace: str
+    deployment: str
+    mig: bool
+    waiting_metric: str | None = VLLM_WAITING
+
+    @property
+    def selector(self) -> str:
+        """Label matchers of its pods, which are named `<deployment>-<hash>-<5 characters>`. The pods of a Deployment
+        whose name begins with this one's have a part more."""
+        return f'namespace="{self.namespace}",pod=~"{self.deployment}-[a-z0-9]+-[a-z0-9]{{5}}"'
+
+
+def gpu_metric(*, mig: bool) -> str:
     """Metric of the DCGM exporter for GPU utilization. The usual one doesn't exist for MIG instances; they have the
     engine's active time (NVIDIA DCGM, "Profiling Metrics"; from 0 to 1)."""
-    return "DCGM_FI_PROF_GR_ENGINE_ACTIVE" if resources.mig else "DCGM_FI_DEV_GPU_UTIL"
+    return "DCGM_FI_PROF_GR_ENGINE_ACTIVE" if mig else "DCGM_FI_DEV_GPU_UTIL"
 
 
-def queries(scaling: Autoscaling, resources: Resources, selector: str) -> dict[str, tuple[str, int]]:
-    """PromQL and its target per pod, by name. The queries are sums, which autoscalers divide by the number of pods.
-
-    Args:
-        scaling: Limits and metrics.
-        resources: Resources of a pod.
-        selector: Label matchers of the pods: `namespace="team",pod=~"chat-.*"`.
-    """
+def queries(scaling: Autoscaling, scaled: Scaled) -> dict[str, tuple[str, int]]:
+    """PromQL and its target per pod, by name. The queries are sums over the pods, which autoscalers divide by the
+    number of pods. GPU utilization is averaged over the GPUs of a pod first: a sum over eight GPUs of 9 % would be
+    72 %."""
     targets: dict[str, tuple[str, int]] = {}
     if scaling.gpu_percent is not None:
-        factor = "100 * " if resources.mig else ""
-        targets["gpu"] = (f"{factor}sum({gpu_metric(resources)}{{{selector}}})", scaling.gpu_percent)
+        factor = "100 * " if scaled.mig else ""
+        used = f"avg by (pod) ({gpu_metric(mig=scaled.mig)}{{{scaled.selector}}})"
+        targets["gpu"] = (f"{factor}sum({used})", scaling.gpu_percent)
     if scaling.waiting is not None:
-        targets["waiting"] = (f"sum({scaling.waiting_metric}{{{selector}}})", scaling.waiting)
+        metric = scaling.waiting_metric or scaled.waiting_metric
+        targets["waiting"] = (f"sum({metric}{{{scaled.selector}}})", scaling.waiting)
     return targets
 
 
-def scaled_object(scaling: Autoscaling, resources: Resources, selector: str, deployment: str) -> dict[str, Any]:
+def scaled_object(scaling: Autoscaling, scaled: Scaled) -> dict[str, Any]:
     """Spec of a KEDA ScaledObject. If Prometheus doesn't answer, the number of replicas isn't changed."""
     triggers = [
         {
@@ -89,10 +108,10 @@ def scaled_object(scaling: Autoscaling, resources: Resources, selector: str, dep
             "metricType": "AverageValue",
             "metadata": {"serverAddress": scaling.prometheus, "query": query, "threshold": str(threshold)},
         }
-        for name, (query, threshold) in queries(scaling, resources, selector).items()
+        for name, (query, threshold) in queries(scaling, scaled).items()
     ]
     return {
-        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment},
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": scaled.deployment},
         "minReplicaCount": scaling.min_replicas,
         "maxReplicaCount": scaling.max_replicas,
         "pollingInterval": 15,
@@ -100,33 +119,6 @@ def scaled_object(scaling: Autoscaling, resources: Resources, selector: str, dep
         "advanced": {"horizontalPodAutoscalerConfig": {"behavior": BEHAVIOUR}},
         "triggers": triggers,
     }
-
-
-def autoscaler(scaling: Autoscaling, resources: Resources, deployment: str) -> dict[str, Any]:
-    """Spec of a HorizontalPodAutoscaler (autoscaling/v2) on custom metrics of the pods."""
-    named = {
-        gpu_metric(resources): None if scaling.gpu_percent is None else _gpu_target(scaling.gpu_percent, resources),
-        scaling.waiting_metric.replace(":", "_"): None if scaling.waiting is None else str(scaling.waiting),
-    }
-    metrics = [
-        {
-            "type": "Pods",
-            "pods": {"metric": {"name": name}, "target": {"type": "AverageValue", "averageValue": threshold}},
-        }
-        for name, threshold in named.items()
-        if threshold is not None
-    ]
-    return {
-        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment},
-        "minReplicas": scaling.min_replicas,
-        "maxReplicas": scaling.max_replicas,
-        "metrics": metrics,
-        "behavior": BEHAVIOUR,
-    }
-
-
-def _gpu_target(percent: int, resources: Resources) -> str:
-    return f"{percent * 10}m" if resources.mig else str(percent)
 
 
 def scaling_problems(scaling: Autoscaling, target: Target) -> Iterator[Problem]:
@@ -143,5 +135,4 @@ def scaling_problems(scaling: Autoscaling, target: Target) -> Iterator[Problem]:
         yield from count_problems("autoscaling.gpu_percent", scaling.gpu_percent, 1, 99)
     if scaling.waiting is not None:
         yield from count_problems("autoscaling.waiting", scaling.waiting, 1, 10_000)
-    if scaling.by == "keda":
-        yield from served_problems(target, "autoscaling by KEDA", Keda, KubePrometheusStack)
+    yield from served_problems(target, "autoscaling by KEDA", Keda, KubePrometheusStack)

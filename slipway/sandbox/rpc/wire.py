@@ -2,7 +2,8 @@
 
 The engine sends JSON-like structs in which special values are objects with a signature key. Here they become: an
 unknown -> the text UNKNOWN (only during previews), a secret -> its plain value (its path is kept separately, see
-secrets.py), a resource output -> its value. Nulls in maps mean "not set" and are dropped. Whole numbers become int.
+secrets.py), a resource output -> its value. Nulls in maps mean "not set" and are dropped, except in the values of a
+Helm release, where a null removes a chart's default. Whole numbers become int.
 Signatures: sdk/go/common/resource/properties.go and sdk/python/lib/pulumi/runtime/rpc.py, pulumi 3.258.0.
 """
 
@@ -23,6 +24,9 @@ _SIGNATURE: str = sdk._special_sig_key
 _SECRET: str = sdk._special_secret_sig
 _OUTPUT: str = sdk._special_output_value_sig
 _RESOURCE: str = sdk._special_resource_sig
+_VALUES = "values"
+"""Property of a Helm release; pulumi-kubernetes hands its nulls to Helm (provider/pkg/provider/helm_release.go: "null
+values in Helm chart values are preserved by default", 4.34)."""
 _REFUSED: Mapping[str, str] = {sdk._special_asset_sig: "an asset", sdk._special_archive_sig: "an archive"}
 
 
@@ -75,7 +79,12 @@ def _signature(struct: struct_pb2.Struct) -> str | None:
 
 def _decode_fields(struct: struct_pb2.Struct, path: str) -> dict[str, Any]:
     decoded = {key: _decode(value, f"{path}.{key}" if path else key) for key, value in struct.fields.items()}
-    return {key: value for key, value in decoded.items() if value is not None}
+    return {key: value for key, value in decoded.items() if value is not None or _keeps_nulls(path)}
+
+
+def _keeps_nulls(path: str) -> bool:
+    """Whether nulls in the map with this path have a meaning."""
+    return path.partition(".")[0].partition("[")[0] == _VALUES
 
 
 def _decode(value: struct_pb2.Value, path: str) -> Any:
@@ -140,7 +149,7 @@ def _encode(value: Any, mask: Mask, secrets: Secrets, path: str) -> struct_pb2.V
         below = mask if isinstance(mask, dict) else {}
         inner = struct_pb2.Struct()
         for key, item in value.items():
-            if item is not None:
+            if item is not None or _keeps_nulls(path):
                 inner.fields[str(key)].CopyFrom(_encode(item, below.get(key, False), secrets, f"{path}.{key}"))
         return struct_pb2.Value(struct_value=inner)
     if isinstance(value, (list, tuple)):

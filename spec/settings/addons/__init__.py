@@ -13,6 +13,7 @@ from spec.settings.addons.batch import (
     Jobset,
     Kueue,
     LeaderWorkerSet,
+    MpiOperator,
     Trainer,
     TrainingOperator,
     Volcano,
@@ -58,11 +59,13 @@ class Addons(Model):
     trainer: Trainer | None = None
     """TrainJobs on runtimes that the platform provides."""
     training_operator: TrainingOperator | None = None
-    """PyTorchJob, TFJob and MPIJob (training operator v1)."""
+    """PyTorchJob and TFJob (training operator v1)."""
+    mpi_operator: MpiOperator | None = None
+    """MPIJob (MPI Operator)."""
     argo_workflows: ArgoWorkflows | None = None
     """Workflows and pipelines."""
     volcano: Volcano | None = None
-    """Batch scheduler, instead of Kueue."""
+    """Batch scheduler, instead of Kueue; without queues of teams."""
     knative: Knative | None = None
     """Autoscaling by requests."""
     kserve: Kserve | None = None

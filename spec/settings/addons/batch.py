@@ -15,7 +15,7 @@ MemoryGib = Annotated[int, Field(ge=1, le=64)]
 
 
 class Volcano(AddonSettings):
-    """Volcano: a batch scheduler with its own queues, instead of Kueue (chart volcano)."""
+    """Volcano: a batch scheduler for jobs and queues that users bring; the platform creates none (chart volcano)."""
 
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
 
@@ -85,14 +85,26 @@ class Trainer(AddonSettings):
 
 
 class TrainingOperator(AddonSettings):
-    """Kubeflow training operator v1: PyTorchJob, TFJob, MPIJob and others, for code that still needs them."""
+    """Kubeflow training operator v1: PyTorchJob, TFJob and others, for code that still needs them."""
 
-    kinds: tuple[Literal["PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "JAXJob", "PaddleJob"], ...] = (
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (Volcano,)
+
+    replicas: Replicas = 2
+    """Replicas of the operator, one of them the leader; its webhook fails closed for its kinds."""
+    kinds: tuple[Literal["PyTorchJob", "TFJob", "XGBoostJob", "JAXJob", "PaddleJob"], ...] = (
         "PyTorchJob",
         "TFJob",
-        "MPIJob",
     )
-    """Kinds that it serves; at least one."""
+    """Kinds that it serves; at least one. For MPIJob use `mpiOperator`, whose CRD it would share."""
+
+
+class MpiOperator(AddonSettings):
+    """MPI Operator: MPIJob v2beta1, for Horovod, DeepSpeed and other programs that `mpirun` starts."""
+
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (Volcano,)
+
+    replicas: Replicas = 2
+    """Replicas of the operator, one of them the leader."""
 
 
 class ArgoWorkflows(AddonSettings):

@@ -20,6 +20,14 @@ Domain = Annotated[
     ),
 ]
 """A DNS name (RFC 1123) of at least two labels."""
+CertificateArn = Annotated[
+    str,
+    pattern(
+        r"^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]{36}$",
+        rule="a certificate is the ARN of one in ACM",
+        fix="Write it like arn:aws:acm:us-east-1:111122223333:certificate/12345678-1234-1234-1234-123456789012.",
+    ),
+]
 Server = Literal["triton", "torchserve", "tensorflow", "huggingface", "vllm"]
 
 
@@ -43,17 +51,25 @@ class Kserve(AddonSettings):
     """KServe: InferenceServices on runtimes that the platform provides (charts kserve-crd, kserve-resources)."""
 
     requires: ClassVar[tuple[type[AddonSettings], ...]] = (CertManager,)
-    follows: ClassVar[tuple[type[AddonSettings], ...]] = (GatewayApi, Knative)
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (LoadBalancerController, GatewayApi, Knative)
+
+    replicas: Replicas = 2
+    """Replicas of the controller, one of them the leader; its webhooks fail closed for models and their pods."""
 
     default_deployment_mode: Literal["Standard", "Knative"] = "Standard"
     """How a model is deployed by default: as a Deployment, or as a Knative Service, which needs `knative`."""
     ingress: Literal["alb", "gateway", "none"] = "alb"
-    """How requests reach models: an Ingress of class `alb`, the Gateway API (needs `gatewayApi`), or only from inside
-    the cluster."""
+    """How requests reach models: an Ingress for each (needs `loadBalancerController`), the Gateway API (needs
+    `gatewayApi`), or only from inside the cluster. All models share one load balancer."""
     ingress_domain: Domain = "models.internal"
     """Domain of the models' addresses: `<name>-<namespace>.<domain>`."""
     https: bool = False
-    """Serve models over HTTPS; a certificate of the domain must then exist in ACM."""
+    """Serve models over HTTPS, with `certificateArn`."""
+    certificate_arn: tuple[CertificateArn, ...] = ()
+    """Certificates of the load balancer, in ACM in the stack's Region, for `*.` and the domain; the first is the
+    default."""
+    scheme: Literal["internal", "internet-facing"] = "internal"
+    """Whether the load balancer has addresses in the VPC only, or public ones."""
     runtimes: tuple[Server, ...] = ("triton", "torchserve", "tensorflow", "huggingface", "vllm")
     """Serving runtimes that models may choose from; each is installed once for CPUs, if it supports them, and once for
     each GPU pool that is not for training."""

@@ -99,6 +99,7 @@ CHECKS: Final = (
     Check(queues.workers_managed, ("queues", "addons")),
     Check(queues.remote_pools_exist, ("queues", "pools")),
     Check(serving.models_reachable, ("addons",)),
+    Check(serving.https_served, ("addons", "account")),
     Check(batch.kinds_named, ("addons",)),
     Check(batch.multi_kueue_used, ("addons",)),
 )

@@ -1,4 +1,4 @@
-"""Checks of model serving: add-ons that an ingress and a deployment mode need."""
+"""Checks of model serving: add-ons that an ingress and a deployment mode need, and HTTPS."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from spec.settings.addons import Addons
 from spec.settings.addons.serving import NEEDED_BY_INGRESS, Knative
 from spec.settings.checks.addons import key_of
 from spec.settings.checks.base import Context
+from spec.settings.environment import Account
 from spec.settings.problems import Problem
 
 
@@ -32,3 +33,28 @@ def models_reachable(_context: Context, addons: Addons) -> Iterator[Problem]:
             settings.default_deployment_mode,
             "Add `knative: {}` to addons, or set `defaultDeploymentMode: Standard`.",
         )
+
+
+def https_served(_context: Context, addons: Addons, account: Account) -> Iterator[Problem]:
+    """Addresses that begin with https have a listener with a certificate, and a certificate has a listener."""
+    settings = addons.kserve
+    if settings is None:
+        return
+    path, arns = "addons.kserve.certificateArn", settings.certificate_arn
+    if settings.https and settings.ingress == "none":
+        rule = "without an ingress nothing serves HTTPS, but addresses of models would begin with https"
+        yield Problem("addons.kserve.https", rule, True, "Remove https, or set `ingress: alb`.")
+    elif settings.https and settings.default_deployment_mode == "Knative":
+        rule = "Kourier, the gateway of Knative, has no certificate, but addresses of models would begin with https"
+        yield Problem("addons.kserve.https", rule, True, "Remove https, or set `defaultDeploymentMode: Standard`.")
+    elif settings.https and not arns:
+        rule = "without a certificate the load balancer has no HTTPS listener"
+        fix = f"Request one for *.{settings.ingress_domain} in ACM, and set its ARN."
+        yield Problem(path, rule, [], fix)
+    elif arns and not settings.https:
+        yield Problem(path, "a certificate is used only with https", list(arns), "Add `https: true`, or remove it.")
+    for arn in arns:
+        region = arn.split(":")[3]
+        if region != account.region:
+            rule = "a load balancer uses certificates of its own Region"
+            yield Problem(path, rule, arn, f"Request one in {account.region}.")

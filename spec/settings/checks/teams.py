@@ -41,6 +41,7 @@ RESERVED: Final = frozenset(
         "lws-system",
         "mlflow",
         "monitoring",
+        "mpi-operator",
         "opencost",
         "platform",
         "volcano-system",

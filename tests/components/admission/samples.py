@@ -103,7 +103,7 @@ def pytorch_job(body: Object | None = None, *, queued: bool = True) -> Object:
 
 def mpi_job(body: Object | None = None) -> Object:
     return _object(
-        "kubeflow.org/v1", "MPIJob", {"mpiReplicaSpecs": {"Worker": {"template": {"spec": body or spec()}}}}, {}
+        "kubeflow.org/v2beta1", "MPIJob", {"mpiReplicaSpecs": {"Worker": {"template": {"spec": body or spec()}}}}, {}
     )
 
 
@@ -139,7 +139,7 @@ def owned(manifest: Object) -> Object:
 CUSTOM: Final = {
     "JobSet": ("jobset.x-k8s.io", "v1alpha2", "jobsets"),
     "PyTorchJob": ("kubeflow.org", "v1", "pytorchjobs"),
-    "MPIJob": ("kubeflow.org", "v1", "mpijobs"),
+    "MPIJob": ("kubeflow.org", "v2beta1", "mpijobs"),
     "TrainJob": ("trainer.kubeflow.org", "v1alpha1", "trainjobs"),
     "InferenceService": ("serving.kserve.io", "v1beta1", "inferenceservices"),
     "ScaledObject": ("keda.sh", "v1alpha1", "scaledobjects"),

@@ -100,7 +100,6 @@ def test_load_balancers_reach_model_servers_only_in_serving_namespaces(purpose: 
         ({"platform.slipway/serving": "true"}, True),
         ({"serving.kserve.io/inferenceservice": "chat"}, True),
         ({"serving.kserve.io/inferencegraph": "chat-split"}, True),
-        ({"app.kubernetes.io/part-of": "llminferenceservice"}, True),
         ({"app.kubernetes.io/part-of": "kserve"}, False),
         ({"platform.slipway/job": "train"}, False),
     ],

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from components.addons.kserve.runtimes import named
 from components.workloads import (
+    Autoscaling,
     Canary,
     Claim,
     DistributedTrainingArgs,
@@ -31,6 +33,7 @@ from components.workloads import (
     sweep,
     training_job,
 )
+from spec.pools import resolve_all
 from spec.settings.platform import Platform
 from tests.components.pools.samples import BLOCK, platform
 
@@ -47,7 +50,9 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }
 PLATFORM: Final[Platform] = platform(POOLS)
-TARGET: Final = replace(Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None)
+TARGET: Final = replace(
+    Target.of(PLATFORM, namespace="research"), addons=None, runtimes=None, queue="default", queued=None
+)
 
 CHECKPOINTS: Final = {"checkpoints": Claim(claim="checkpoints", path="/checkpoints")}
 IMAGE: Final = "registry.example.com/research/train:1.2.3"
@@ -90,6 +95,12 @@ SERVER: Final = ModelServerArgs(
     storage_uri="s3://models/research/v1",
     canary=Canary(storage_uri="s3://models/research/v2", percent=10),
 )
+NAMED: Final = replace(
+    SERVER,
+    target=replace(TARGET, runtimes=named(resolve_all(PLATFORM), ("vllm", "triton", "tensorflow"))),
+    runtime="vllm-slices-2g.10gb",
+    autoscaling=Autoscaling(max_replicas=8),
+)
 PIPELINE: Final = PipelineArgs(
     target=TARGET,
     steps={"prepare": Step(pod=CPU), "train": Step(pod=SPOT, after=("prepare",))},
@@ -110,21 +121,17 @@ GOOD: Final[Mapping[str, Callable[[], WorkloadManifests]]] = {
     "mpi-job": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="MPIJob")),
     "job-set": lambda: distributed_training("llm", replace(DISTRIBUTED, kind="JobSet")),
     "deployment": lambda: model_deployment("chat", DEPLOYMENT),
-    "deployment-hpa": lambda: model_deployment("chat", scaled_by("hpa")),
     "model-server": lambda: model_server("chat", SERVER),
     "model-server-scaled": lambda: model_server(
         "chat", replace(SERVER, canary=None, split=True, autoscaling=DEPLOYMENT.autoscaling)
     ),
     "model-server-knative": lambda: model_server("chat", replace(SERVER, mode="Knative")),
     "model-server-named": lambda: model_server("chat", replace(SERVER, runtime="vllm-slices-2g.10gb", canary=None)),
+    "model-server-named-scaled": lambda: model_server("chat", NAMED),
     "pipeline": lambda: pipeline("weekly", PIPELINE),
     "notebook": lambda: notebook("lab", NOTEBOOK),
 }
 """One workload of each kind and variant, by a name."""
-
-
-def scaled_by(how: Any) -> ModelDeploymentArgs:
-    return replace(DEPLOYMENT, autoscaling=replace(DEPLOYMENT.autoscaling, by=how))
 
 
 def bodies(manifests: WorkloadManifests) -> dict[str, dict[str, Any]]:

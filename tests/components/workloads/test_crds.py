@@ -16,7 +16,7 @@ FILES = {
     "InferenceGraph": "kserve-crd/crds/inferencegraphs.serving.kserve.io.yaml",
     "InferenceService": "kserve-crd/crds/inferenceservices.serving.kserve.io.yaml",
     "JobSet": "jobset/crds/jobset.x-k8s.io_jobsets.yaml",
-    "MPIJob": "training-operator-v1/crds/kubeflow.org_mpijobs.yaml",
+    "MPIJob": "../manifests-full/mpi-operator/mpi-operator.yaml",
     "PodMonitor": "kube-prometheus-stack/crds/crd-podmonitors.yaml",
     "PyTorchJob": "training-operator-v1/crds/kubeflow.org_pytorchjobs.yaml",
     "ScaledObject": "keda/crds/scaledobjects.keda.sh.yaml",

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from components.workloads import Topology, distributed_training
+from components.addons.kueue.configuration import FRAMEWORKS
+from components.workloads import Target, Topology, WorkloadRefused, distributed_training
 from components.workloads.distributed import Kind
-from tests.components.workloads.samples import DISTRIBUTED, GOOD, NODE, bodies, body
+from tests.components.pools.samples import platform
+from tests.components.workloads.samples import DISTRIBUTED, GOOD, NODE, POOLS, bodies, body
 
 KINDS: tuple[Kind, ...] = ("TrainJob", "PyTorchJob", "MPIJob", "JobSet")
 
@@ -131,10 +133,38 @@ def test_the_mpi_launcher_starts_a_process_per_gpu_and_requests_no_gpu() -> None
     launcher = spec["mpiReplicaSpecs"]["Launcher"]["template"]["spec"]
     assert launcher["containers"][0]["command"][:3] == ["mpirun", "-np", "16"]
     assert "nvidia.com/gpu" not in launcher["containers"][0]["resources"]["limits"]
-    assert "serviceAccountName" not in launcher
 
 
-def test_the_launcher_of_mpi_has_a_token_to_run_commands_in_the_workers_and_they_have_none() -> None:
+def test_the_launcher_of_mpi_waits_for_workers_that_answer_by_ssh_as_the_user_of_the_image() -> None:
+    job = body(GOOD["mpi-job"]())
+    spec = job["spec"]
+    assert (job["apiVersion"], spec["launcherCreationPolicy"]) == ("kubeflow.org/v2beta1", "WaitForWorkersReady")
+    worker = spec["mpiReplicaSpecs"]["Worker"]["template"]["spec"]["containers"][0]
+    assert worker["command"][:2] == ["/usr/sbin/sshd", "-De"]
+    assert worker["readinessProbe"]["tcpSocket"] == {"port": 2222}
+    assert worker["command"][3].rpartition("/")[0] == spec["sshAuthMountPath"].rpartition("/")[0]
+    assert worker["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["NET_BIND_SERVICE"]}
+
+
+def test_no_pod_of_mpi_has_a_token_of_the_api_server() -> None:
     replicas = body(GOOD["mpi-job"]())["spec"]["mpiReplicaSpecs"]
-    tokens = {role: each["template"]["spec"]["automountServiceAccountToken"] for role, each in replicas.items()}
-    assert tokens == {"Launcher": True, "Worker": False}
+    assert not any(each["template"]["spec"]["automountServiceAccountToken"] for each in replicas.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_suspended_kind_that_the_stacks_kueue_does_not_manage_is_refused(kind: Kind) -> None:
+    enough: dict[str, Any] = {"trainer": {}, "jobset": {}, "trainingOperator": {}, "mpiOperator": {}, "kueue": {}}
+    target = replace(Target.of(platform(POOLS, addons=enough), namespace="research"), addons=None)
+    args = replace(DISTRIBUTED, kind=kind, target=target)
+    assert distributed_training("llm", args)
+    assert target.queued is not None
+    less = replace(target, queued=target.queued - {FRAMEWORKS[kind]})
+    with pytest.raises(WorkloadRefused, match=f"a suspended {kind} starts when Kueue admits it"):
+        distributed_training("llm", replace(args, target=less))
+    assert distributed_training("llm", replace(args, target=less, suspend=False))
+
+
+def test_without_kueue_nothing_is_created_suspended() -> None:
+    target = Target.of(platform(POOLS, addons={"jobset": {}, "volcano": {}}), namespace="research")
+    with pytest.raises(WorkloadRefused, match="the target has no queue"):
+        distributed_training("llm", replace(DISTRIBUTED, kind="JobSet", target=target))

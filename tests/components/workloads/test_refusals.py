@@ -9,6 +9,7 @@ from typing import Any
 import pulumi
 import pytest
 
+from components.addons.kserve.runtimes import named
 from components.workloads import (
     Canary,
     Claim,
@@ -31,6 +32,7 @@ from tests.components.workloads.samples import (
     DEPLOYMENT,
     DISTRIBUTED,
     GOOD,
+    NAMED,
     NODE,
     NOTEBOOK,
     PIPELINE,
@@ -75,6 +77,11 @@ def node(**pod: Any) -> Callable[[], WorkloadManifests]:
 
 def deployed(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: model_deployment("chat", replace(DEPLOYMENT, **args))
+
+
+def named_runtime(name: str) -> Callable[[], WorkloadManifests]:
+    """A scaled model on a runtime of the platform."""
+    return served(target=NAMED.target, runtime=name, canary=None, autoscaling=NAMED.autoscaling)
 
 
 def scaled(**scaling: Any) -> Callable[[], WorkloadManifests]:
@@ -213,15 +220,22 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "no KServe": (served(target=BARE), "kind", "needs the add-on kserve"),
     "no Knative": (served(target=BARE, mode="Knative"), "kind", "needs the add-on knative"),
     "an unknown runtime": (
-        served(target=replace(TARGET, runtimes=frozenset({"triton"})), runtime="vllm", canary=None),
+        served(target=replace(TARGET, runtimes=named({}, ("triton",))), runtime="vllm", canary=None),
         "runtime",
         "one of the platform's",
     ),
     "autoscaling by unknown metrics": (
         served(runtime="vllm", canary=None, autoscaling=DEPLOYMENT.autoscaling),
         "autoscaling",
-        "its metrics are known",
+        "known from the stack file",
     ),
+    "autoscaling with Knative": (
+        served(mode="Knative", canary=None, autoscaling=DEPLOYMENT.autoscaling),
+        "autoscaling",
+        "Knative scales by requests",
+    ),
+    "the GPUs of a runtime for CPUs": (named_runtime("triton"), "autoscaling.gpu_percent", "has no GPU"),
+    "waiting requests that are not counted": (named_runtime("tensorflow-spot"), "autoscaling.waiting", "no metric of"),
     "a port that network policies block": (deployed(port=5000), "port", "network policies"),
     "a namespace that network policies block": (
         deployed(target=replace(TARGET, open=False)),

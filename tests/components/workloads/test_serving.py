@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.workloads import Resources, model_deployment, model_server
-from tests.components.workloads.samples import DEPLOYMENT, GOOD, SERVER, SLICE, SPOT, bodies, body, scaled_by
+from components.workloads import Canary, Pod, Resources, model_deployment, model_server
+from tests.components.workloads.samples import DEPLOYMENT, GOOD, NAMED, SERVER, SLICE, SPOT, bodies, body
 
 BEHAVIOUR = {
     "scaleUp": [{"type": "Pods", "value": 2, "periodSeconds": 30}],
@@ -15,19 +15,16 @@ BEHAVIOUR = {
 }
 
 
-@pytest.mark.parametrize("by", ["keda", "hpa"])
-def test_replicas_go_up_by_two_in_30_s_and_down_by_one_in_120_s_after_five_minutes(by: str) -> None:
-    spec = body(model_deployment("chat", scaled_by(by)), "autoscaler")["spec"]
-    behavior = spec["behavior"] if by == "hpa" else spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+def test_replicas_go_up_by_two_in_30_s_and_down_by_one_in_120_s_after_five_minutes() -> None:
+    spec = body(model_deployment("chat", DEPLOYMENT), "autoscaler")["spec"]
+    behavior = spec["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
     assert {way: rules["policies"] for way, rules in behavior.items()} == BEHAVIOUR
     assert behavior["scaleDown"]["stabilizationWindowSeconds"] == 300
-    minimum, maximum = ("minReplicas", "maxReplicas") if by == "hpa" else ("minReplicaCount", "maxReplicaCount")
-    assert (spec[minimum], spec[maximum]) == (2, 20)
+    assert (spec["minReplicaCount"], spec["maxReplicaCount"]) == (2, 20)
 
 
 def test_they_scale_by_gpu_utilization_and_waiting_requests() -> None:
     gpu, waiting = body(GOOD["deployment"](), "autoscaler")["spec"]["triggers"]
-    assert 'pod=~"chat-.*"' in gpu["metadata"]["query"]
     assert (gpu["metadata"]["threshold"], waiting["metadata"]["threshold"]) == ("70", "5")
     assert waiting["metadata"]["query"].startswith("sum(vllm:num_requests_waiting")
 
@@ -36,8 +33,8 @@ def test_the_metric_of_a_mig_instance_differs_from_that_of_a_gpu() -> None:
     sliced = body(model_deployment("chat", DEPLOYMENT), "autoscaler")["spec"]["triggers"][0]["metadata"]["query"]
     whole = replace(DEPLOYMENT, pod=SPOT, autoscaling=replace(DEPLOYMENT.autoscaling, max_replicas=4))
     query = body(model_deployment("chat", whole), "autoscaler")["spec"]["triggers"][0]["metadata"]["query"]
-    assert sliced.startswith("100 * sum(DCGM_FI_PROF_GR_ENGINE_ACTIVE{")
-    assert query.startswith("sum(DCGM_FI_DEV_GPU_UTIL{")
+    assert sliced.startswith("100 * sum(avg by (pod) (DCGM_FI_PROF_GR_ENGINE_ACTIVE{")
+    assert query.startswith("sum(avg by (pod) (DCGM_FI_DEV_GPU_UTIL{")
 
 
 def test_only_the_autoscaler_sets_the_number_of_replicas() -> None:
@@ -127,6 +124,44 @@ def test_nothing_scales_by_cpu() -> None:
     assert scaled["metadata"]["annotations"]["serving.kserve.io/autoscalerClass"] == "keda"
     metrics = scaled["spec"]["predictor"]["autoScaling"]["metrics"]
     assert {each["type"] for each in metrics} == {"External"}
+
+
+@pytest.mark.parametrize("name", ["model-server-scaled", "model-server-named-scaled"])
+def test_kserve_reads_the_target_of_a_metric_from_its_value(name: str) -> None:
+    """KServe 0.20 refuses an external metric without `value`, and hands only that to KEDA as threshold."""
+    metrics = body(GOOD[name](), "service")["spec"]["predictor"]["autoScaling"]["metrics"]
+    assert [each["external"]["target"] for each in metrics] == [
+        {"type": "Value", "value": "70"}, {"type": "Value", "value": "5"}
+    ]  # fmt: skip
+
+
+def test_a_named_runtime_scales_by_the_metrics_of_its_server_and_its_gpus() -> None:
+    triton = replace(NAMED, runtime="triton-spot", canary=None)
+    metrics = body(model_server("chat", triton), "service")["spec"]["predictor"]["autoScaling"]["metrics"]
+    gpu, waiting = (each["external"]["metric"]["query"] for each in metrics)
+    assert "DCGM_FI_DEV_GPU_UTIL" in gpu
+    assert "nv_inference_pending_request_count" in waiting
+    sliced = body(model_server("chat", NAMED), "service")["spec"]["predictor"]["autoScaling"]["metrics"]
+    assert "DCGM_FI_PROF_GR_ENGINE_ACTIVE" in sliced[0]["external"]["metric"]["query"]
+
+
+@pytest.mark.parametrize(
+    ("runtime", "path"),
+    [(SLICE, "/health"), ("triton-spot", "/v2/health/ready"), ("tensorflow-spot", "/v1/models/chat")],
+)
+def test_a_load_balancer_asks_the_path_on_which_the_server_says_that_it_is_ready(runtime: Pod | str, path: str) -> None:
+    args = replace(NAMED, runtime=runtime, canary=None, autoscaling=None)
+    notes = body(model_server("chat", args), "service")["metadata"]["annotations"]
+    assert notes["alb.ingress.kubernetes.io/healthcheck-path"] == path
+
+
+def test_a_canary_scales_to_its_percentage_of_the_replicas() -> None:
+    canary = Canary(storage_uri="s3://models/research/v2", percent=30, replicas=2)
+    predictor = body(model_server("chat", replace(NAMED, canary=canary)), "canary")["spec"]["predictor"]
+    assert (predictor["minReplicas"], predictor["maxReplicas"]) == (2, 3)
+    assert 'pod=~"chat-canary-predictor-' in str(predictor["autoScaling"])
+    fixed = body(model_server("chat", SERVER), "canary")["spec"]["predictor"]
+    assert (fixed["minReplicas"], fixed["maxReplicas"], "autoScaling" in fixed) == (1, 1, False)
 
 
 def test_a_mig_instance_is_requested_in_the_runtimes_container() -> None:

@@ -55,7 +55,7 @@ def test_it_has_the_installed_add_ons() -> None:
     target = Target.of(PLATFORM, namespace="vision-training")
     assert target.addons is not None
     assert Kueue in target.addons
-    assert target.runtimes == frozenset()
+    assert target.runtimes == {}
 
 
 def test_it_has_the_serving_runtimes_of_a_platform_with_kserve() -> None:

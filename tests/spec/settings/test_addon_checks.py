@@ -14,6 +14,8 @@ def addon_problems(**addons: Any) -> list[Problem]:
     return [each for each in problems(changed({"addons": addons})) if each.path.startswith("addons")]
 
 
+REACHABLE: dict[str, Any] = {"certManager": {}, "loadBalancerController": {}}
+CERTIFICATE = "arn:aws:acm:us-east-1:111122223333:certificate/12345678-1234-1234-1234-123456789012"
 CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     "a load balancer without its controller": (
         {"certManager": {}, "kserve": {}},
@@ -29,6 +31,40 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         {"certManager": {}, "kserve": {"ingress": "none", "defaultDeploymentMode": "Knative"}},
         "addons.kserve.defaultDeploymentMode",
         "knative: {}",
+    ),
+    "https without a certificate": (
+        {**REACHABLE, "kserve": {"https": True, "ingressDomain": "models.example.com"}},
+        "addons.kserve.certificateArn",
+        "Request one for *.models.example.com",
+    ),
+    "https without an ingress": (
+        {"certManager": {}, "kserve": {"https": True, "ingress": "none", "certificateArn": [CERTIFICATE]}},
+        "addons.kserve.https",
+        "ingress: alb",
+    ),
+    "https with Knative": (
+        {
+            **REACHABLE,
+            "knative": {},
+            "kserve": {"https": True, "defaultDeploymentMode": "Knative", "certificateArn": [CERTIFICATE]},
+        },
+        "addons.kserve.https",
+        "Standard",
+    ),
+    "a certificate without https": (
+        {**REACHABLE, "kserve": {"certificateArn": [CERTIFICATE]}},
+        "addons.kserve.certificateArn",
+        "https: true",
+    ),
+    "a certificate of another Region": (
+        {**REACHABLE, "kserve": {"https": True, "certificateArn": [CERTIFICATE.replace("us-east-1", "eu-west-1")]}},
+        "addons.kserve.certificateArn",
+        "Request one in us-east-1",
+    ),
+    "a name instead of a certificate": (
+        {**REACHABLE, "kserve": {"https": True, "certificateArn": ["models.example.com"]}},
+        "addons.kserve.certificateArn.0",
+        "arn:aws:acm",
     ),
     "KServe without certificates": ({"kserve": {"ingress": "none"}}, "addons.kserve", "certManager: {}"),
     "Trainer without JobSet": ({"trainer": {}}, "addons.trainer", "jobset: {}"),

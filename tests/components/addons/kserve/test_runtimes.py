@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,7 +13,9 @@ import pytest
 from components.addons.kserve.runtimes import places, runtimes
 from components.addons.kserve.servers import SERVERS
 from spec.pools import PoolSpec, resolve_all
+from spec.pools.allocatable import allocatable
 from spec.pools.taints import Toleration
+from spec.quantities import parse
 from spec.settings.addons.serving import Server
 from tests.components.pools.samples import platform
 from tests.support.context import POOLS
@@ -44,17 +47,67 @@ def test_a_server_has_a_runtime_for_cpus_and_for_each_serving_pool() -> None:
 
 
 def test_training_pools_have_no_runtime() -> None:
-    assert "h100" not in {spec.name for _, spec, _ in places(resolved())}
+    assert "h100" not in {place.spec.name for place in places(resolved())}
 
 
 def test_a_pool_with_several_mig_profiles_has_a_runtime_for_each() -> None:
     pools = {"a100": {"preset": "a100", "role": "inference", "mig": {"layout": "all-balanced"}}}
-    by_name = {name: resource for name, _, resource in places(resolved(pools))}
+    by_name = {place.suffix: place.resource for place in places(resolved(pools))}
     assert by_name == {
         "a100-1g.5gb": "nvidia.com/mig-1g.5gb",
         "a100-2g.10gb": "nvidia.com/mig-2g.10gb",
         "a100-3g.20gb": "nvidia.com/mig-3g.20gb",
     }
+
+
+WHOLE = {"big": {"preset": "a100", "role": "inference"}}
+SIZED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "one GPU": {"gpus": {"preset": "gpu-spot"}},
+    "eight GPUs": WHOLE,
+    "shared": {"gpus": {"preset": "gpu-spot", "sharing": {"mode": "time-slicing", "replicas": 4}}},
+    "equal instances": {"a100": {"preset": "a100", "role": "inference", "mig": {"layout": "all-2g.10gb"}}},
+    "different instances": {"a100": {"preset": "a100", "role": "inference", "mig": {"layout": "all-balanced"}}},
+}
+
+
+@pytest.mark.parametrize("pools", SIZED.values(), ids=SIZED)
+def test_as_many_pods_fit_on_the_smallest_node_as_it_has_gpus(pools: Mapping[str, Mapping[str, Any]]) -> None:
+    (spec,) = (each for each in resolved(pools).values() if each.gpu)
+    node = min(allocatable(spec), key=lambda each: each.memory_mib)
+    used = {"cpu": Decimal(0), "memory": Decimal(0)}
+    for place in places({spec.name: spec}):
+        if place.count == 1:
+            requests = place.resources()["requests"]
+            used = {name: used[name] + parse(requests[name]) * spec.resources[place.resource] for name in used}
+    offered = {"cpu": Decimal(node.cpu_millis) / 1000, "memory": Decimal(node.memory_mib * 2**20)}
+    # All of them together use most of the node: nothing that is paid for stays unused, and nothing stays pending.
+    assert all(offered[name] * Decimal("0.7") < used[name] <= offered[name] for name in used)
+
+
+def test_a_larger_instance_gets_more_of_the_node() -> None:
+    by_profile = {place.suffix: place.resources() for place in places(resolved(SIZED["different instances"]))}
+    memory = [parse(each["limits"]["memory"]) for each in by_profile.values()]
+    assert memory == sorted(memory)
+    assert memory[0] < memory[-1]
+
+
+def test_a_model_may_use_several_gpus_of_a_node_with_servers_that_can() -> None:
+    made = runtimes(resolved(WHOLE), ("vllm", "tensorflow"))
+    assert {"vllm-big", "vllm-big-x2", "vllm-big-x4", "vllm-big-x8"} <= set(made)
+    assert {name for name in made if name.startswith("tensorflow-")} == {"tensorflow-big"}
+    one, four = container(made["vllm-big"]), container(made["vllm-big-x4"])
+    assert four["resources"]["limits"]["nvidia.com/gpu"] == "4"
+    assert (one["args"], "--tensor-parallel-size=4") == (four["args"][:-1], four["args"][-1])
+    half, quarter = (parse(made[name]["spec"]["containers"][0]["resources"]["requests"]["memory"]) for name in (
+        "vllm-big-x4", "vllm-big-x2"
+    ))  # fmt: skip
+    assert half >= 2 * quarter
+
+
+def test_a_runtime_is_ready_when_its_model_is_loaded() -> None:
+    for name, runtime in runtimes_of().items():
+        probe = container(runtime)["readinessProbe"]["httpGet"]
+        assert probe == {"path": SERVERS[name.partition("-")[0]].health, "port": 8080}
 
 
 @pytest.mark.parametrize("name", [name for name in runtimes_of() if "-" in name])

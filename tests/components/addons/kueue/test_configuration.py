@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from components.addons.kueue import Kueue, configuration
-from components.addons.kueue.configuration import TEAM_LABEL, frameworks
+from components.addons.kueue.configuration import ALWAYS, BY_ADDON, FRAMEWORKS, TEAM_LABEL, frameworks
 from spec.settings.addons import Addons
 from spec.settings.addons.batch import Kueue as Settings
 from spec.teams import labels
@@ -51,12 +52,19 @@ def test_kinds_are_queued_if_their_add_on_is_enabled() -> None:
     }
 
 
-def test_kinds_of_the_training_operator_are_queued_except_mpi_jobs() -> None:
-    names = frameworks(addons(trainingOperator={"kinds": ("PyTorchJob", "TFJob", "MPIJob")}))
+def test_the_configured_kinds_of_the_training_operator_are_queued_and_those_of_the_mpi_operator() -> None:
+    names = frameworks(addons(trainingOperator={"kinds": ("PyTorchJob", "TFJob")}, mpiOperator={}))
     assert {name for name in names if name.startswith("kubeflow.org/")} == {
+        "kubeflow.org/mpijob",
         "kubeflow.org/pytorchjob",
         "kubeflow.org/tfjob",
     }
+
+
+def test_kueue_knows_every_framework(shared: Path) -> None:
+    """The chart lists them, most of them commented out."""
+    text = (shared / "charts-full/kueue/values.yaml").read_text()
+    assert {name for name in {*ALWAYS, *FRAMEWORKS.values(), *BY_ADDON.values()} if f'"{name}"' not in text} == set()
 
 
 def test_fair_sharing_is_enabled_by_its_presence() -> None:

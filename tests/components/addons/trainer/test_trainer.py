@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,13 @@ import pytest
 
 from components.addons.trainer import Trainer
 from components.addons.trainer.runtimes import IMAGE, runtimes
+from components.queues.flavors import resource_flavor
+from components.workloads.checks.fit import tolerates
+from components.workloads.checks.need import need
 from spec.pools import resolve_all
+from spec.pools.allocatable import allocatable
 from spec.settings.addons.batch import Trainer as Settings
+from spec.settings.queues import Queues
 from tests.components.pools.samples import platform
 from tests.support.context import POOLS, seen_parts
 from tests.support.structural import complaints, definition, schema
@@ -28,18 +34,40 @@ def pod(runtime: dict[str, Any]) -> dict[str, Any]:
     return spec
 
 
-def test_there_is_a_general_runtime_and_one_per_training_pool_with_whole_gpus() -> None:
-    assert set(all_runtimes()) == {"torch-distributed", "torch-distributed-big", "torch-distributed-h100"}
+def test_there_is_a_general_runtime_and_one_per_pool_whose_whole_nodes_train() -> None:
+    pools = {name.removeprefix("torch-distributed") for name in all_runtimes()}
+    assert pools == {"", "-big", "-h100", "-cpu"}
 
 
 def test_a_pools_runtime_requests_whole_nodes_with_efa() -> None:
     spec = resolve_all(platform(WHOLE))["h100"]
     manifest = pod(all_runtimes()["torch-distributed-h100"])
     (container,) = manifest["containers"]
-    assert container["resources"]["limits"] == {"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": str(spec.efa_count)}
+    devices = {name: amount for name, amount in container["resources"]["limits"].items() if "/" in name}
+    assert devices == {"nvidia.com/gpu": "8", "vpc.amazonaws.com/efa": str(spec.efa_count)}
     assert container["env"] == [{"name": "FI_PROVIDER", "value": "efa"}]
     assert manifest["nodeSelector"] == {"platform.slipway/pool": "h100"}
     assert {each["key"] for each in manifest["tolerations"]} == {taint.key for taint in spec.taints}
+
+
+@pytest.mark.parametrize("pool", ["big", "h100", "cpu"])
+def test_a_pools_runtime_asks_for_all_of_its_smallest_node_and_no_more(pool: str) -> None:
+    spec = resolve_all(platform(WHOLE))[pool]
+    manifest = pod(all_runtimes()[f"torch-distributed-{pool}"])
+    resources = manifest["containers"][0]["resources"]
+    assert resources["requests"] == resources["limits"]
+    assert ("hugepages-2Mi" in resources["limits"]) == (spec.efa_count > 0)
+    wanted = need(manifest)
+    smallest = min(allocatable(spec), key=lambda node: node.memory_mib)
+    assert wanted["cpu"] == Decimal(smallest.cpu_millis) / 1000
+    assert wanted["memory"] == smallest.memory_mib * 2**20
+
+
+def test_the_general_runtime_may_be_assigned_to_any_pool_with_gpus() -> None:
+    manifest = pod(all_runtimes()["torch-distributed"])
+    for spec in resolve_all(platform(WHOLE)).values():
+        for taint in resource_flavor(spec, Queues())["spec"].get("nodeTaints", ()):
+            assert any(tolerates(each, taint) for each in manifest["tolerations"]), spec.name
 
 
 def test_without_efa_no_libfabric_provider_is_set() -> None:

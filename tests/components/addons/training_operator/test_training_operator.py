@@ -8,10 +8,14 @@ from typing import Any, get_args
 
 import pytest
 
+from components.addons.mpi_operator import MpiOperator
 from components.addons.training_operator import TrainingOperator
 from components.addons.training_operator.crds import definition as crd_of
 from components.addons.training_operator.kinds import KINDS
 from components.addons.training_operator.manifests import LABELS
+from components.base.addon import AddOn
+from spec.catalog.manifests import TRAINING_OPERATOR
+from spec.settings.addons.batch import MpiOperator as MpiSettings
 from spec.settings.addons.batch import TrainingOperator as Settings
 from tests.support.context import Seen, seen_parts
 from tests.support.structural import definition, schema
@@ -28,7 +32,7 @@ def test_every_kind_of_the_settings_is_known() -> None:
 def test_the_operator_serves_only_kinds_with_crds() -> None:
     result = seen(kinds=("PyTorchJob", "JAXJob"))
     (container,) = result.objects["operator"]["spec"]["template"]["spec"]["containers"]
-    assert container["args"] == ["--enable-scheme=pytorchjob", "--enable-scheme=jaxjob"]
+    assert container["args"] == ["--leader-elect", "--enable-scheme=pytorchjob", "--enable-scheme=jaxjob"]
     assert {key for key in result.before if key.startswith("crd-")} == {"crd-pytorchjobs", "crd-jaxjobs"}
     (own,) = [rule for rule in result.before["role"]["rules"] if rule["apiGroups"] == ["kubeflow.org"]]
     assert {name.partition("/")[0] for name in own["resources"]} == {"pytorchjobs", "jaxjobs"}
@@ -45,9 +49,35 @@ def test_the_service_selects_the_operator_and_the_webhook_uses_the_service() -> 
     assert port["targetPort"] == 9443
 
 
-def test_only_kinds_validated_by_the_operator_have_a_webhook() -> None:
+def test_each_kind_has_a_webhook() -> None:
     paths = [hook["clientConfig"]["service"]["path"] for hook in seen().objects["webhook"]["webhooks"]]
     assert paths == ["/validate-kubeflow-org-v1-pytorchjob", "/validate-kubeflow-org-v1-tfjob"]
+
+
+def test_one_of_two_replicas_stays_while_its_webhook_fails_closed() -> None:
+    two, one = seen().objects, seen(replicas=1).objects
+    assert two["operator"]["spec"]["replicas"] == 2
+    assert two["budget"]["spec"] == {"minAvailable": 1, "selector": {"matchLabels": LABELS}}
+    assert "budget" not in one
+
+
+@pytest.mark.parametrize("addon", [TrainingOperator(Settings()), MpiOperator(MpiSettings())])
+def test_jobs_get_pod_groups_only_on_a_stack_with_volcano(addon: AddOn[Any]) -> None:
+    def arguments(**addons: Any) -> list[str]:
+        operator = seen_parts(lambda: addon, addons=addons).objects["operator"]
+        (container,) = operator["spec"]["template"]["spec"]["containers"]
+        return [each for each in container["args"] if "gang" in each]
+
+    assert arguments() == []
+    (flag,) = arguments(volcano={})
+    assert flag.partition("=")[::2] in (("--gang-scheduler-name", "volcano"), ("--gang-scheduling", "volcano"))
+
+
+def test_the_image_is_that_of_the_pinned_release() -> None:
+    (container,) = seen().objects["operator"]["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == TRAINING_OPERATOR.image
+    # The commit before the tag, which the release's kustomization names (kubeflow/trainer#3947).
+    assert (TRAINING_OPERATOR.version, TRAINING_OPERATOR.image.rpartition("-")[2]) == ("v1.9.4", "93c5489")
 
 
 def test_its_pod_satisfies_the_pod_security_level() -> None:
@@ -63,6 +93,11 @@ def test_the_operator_depends_on_crds_permissions_and_service() -> None:
     for name in ("training-operator-crd-pytorchjobs", "training-operator-binding", "training-operator-service"):
         (before,) = [each for each in recording if each.name == name]
         assert recording.waits(operator, before), name
+
+
+def test_its_crds_and_its_image_are_of_one_release(shared: Path) -> None:
+    source = (shared / "charts/training-operator-v1/SOURCE.txt").read_text()
+    assert f"ref: {TRAINING_OPERATOR.version}\n" in source
 
 
 def fields(properties: Mapping[str, Any], path: str = "") -> Iterator[str]:

@@ -99,3 +99,9 @@ def test_a_nested_provider_argument_is_json(value: Any, meant: Any) -> None:
 def test_an_unknown_is_found_at_any_depth() -> None:
     assert wire.has_unknown({"a": [{"b": UNKNOWN}]})
     assert not wire.has_unknown({"a": [{"b": "x"}]})
+
+
+def test_nulls_in_the_values_of_a_helm_release_remove_defaults_and_are_kept() -> None:
+    values = {"controller": {"resources": {"limits": {"cpu": None}}}, "list": [{"a": None}]}
+    struct = wire.encode({"values": values, "other": {"a": None}, "values_of": {"a": None}})
+    assert wire.decode(struct) == {"values": values, "other": {}, "values_of": {}}

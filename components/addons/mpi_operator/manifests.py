@@ -1,0 +1,104 @@
+"""The operator's own objects: RBAC, deployment, PodDisruptionBudget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from components.addons.training_operator.crds import GROUP
+from components.base.placement import zone_spread
+from components.base.sizing import sized
+from spec.catalog.manifests import MPI_OPERATOR
+from spec.settings.addons.batch import MpiOperator as Settings
+
+NAMESPACE: Final = "mpi-operator"
+NAME: Final = "mpi-operator"
+LABELS: Final = {"app.kubernetes.io/name": NAME, "app.kubernetes.io/component": "mpijob"}
+HEALTH_PORT: Final = 8080
+_RBAC: Final = "rbac.authorization.k8s.io"
+_ALL: Final = ("create", "delete", "get", "list", "patch", "update", "watch")
+
+
+def permissions() -> dict[str, dict[str, Any]]:
+    """Service account, ClusterRole and ClusterRoleBinding.
+
+    Upstream's rules without `pods/exec` and `endpoints`, which version 1 used, and without CRDs.
+    """
+    rules = [
+        # The SSH key of each job is a Secret, its host file a ConfigMap.
+        _rule("", ["configmaps", "secrets", "services"], ("create", "list", "update", "watch")),
+        _rule("", ["pods"], _ALL),
+        _rule("", ["events"], ("create", "patch")),
+        _rule("batch", ["jobs"], ("create", "list", "update", "watch")),
+        _rule(GROUP, ["mpijobs", "mpijobs/finalizers", "mpijobs/status"], _ALL),
+        _rule("coordination.k8s.io", ["leases"], _ALL),
+        _rule("scheduling.volcano.sh", ["podgroups", "queues"], _ALL),
+        _rule("scheduling.x-k8s.io", ["podgroups"], _ALL),
+        _rule("scheduling.k8s.io", ["priorityclasses"], ("get", "list", "watch")),
+    ]
+    return {
+        "account": _object("v1", "ServiceAccount"),
+        "role": {**_object(f"{_RBAC}/v1", "ClusterRole", namespaced=False), "rules": rules},
+        "binding": {
+            **_object(f"{_RBAC}/v1", "ClusterRoleBinding", namespaced=False),
+            "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": NAME},
+            "subjects": [{"kind": "ServiceAccount", "name": NAME, "namespace": NAMESPACE}],
+        },
+    }
+
+
+def deployment(settings: Settings, *, placement: dict[str, Any], gang_scheduler: str | None) -> dict[str, Any]:
+    """The operator.
+
+    Args:
+        settings: Settings of the add-on.
+        placement: `nodeSelector` and `tolerations` of its pods.
+        gang_scheduler: Scheduler of the jobs' pods, for which it creates PodGroups; None for the default scheduler.
+    """
+    gang = [f"--gang-scheduling={gang_scheduler}"] if gang_scheduler else []
+    container = {
+        "name": NAME,
+        "image": MPI_OPERATOR.image,
+        "args": [f"--lock-namespace={NAMESPACE}", *gang],
+        "ports": [{"containerPort": HEALTH_PORT, "name": "health", "protocol": "TCP"}],
+        # Healthy as long as it is the leader or waits for its turn (cmd/mpi-operator/app/server.go, v0.8.2).
+        "livenessProbe": {"httpGet": {"path": "/healthz", "port": HEALTH_PORT}, "initialDelaySeconds": 15},
+        "readinessProbe": {"httpGet": {"path": "/healthz", "port": HEALTH_PORT}, "periodSeconds": 15},
+        "resources": sized("50m", "256Mi"),
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+            "runAsNonRoot": True,
+            "runAsUser": 65532,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
+    return {
+        **_object("apps/v1", "Deployment"),
+        "spec": {
+            "replicas": settings.replicas,
+            "selector": {"matchLabels": LABELS},
+            "template": {
+                "metadata": {"labels": LABELS},
+                "spec": {"serviceAccountName": NAME, "containers": [container], **zone_spread(LABELS), **placement},
+            },
+        },
+    }
+
+
+def budget() -> dict[str, Any]:
+    """A PodDisruptionBudget that keeps one replica."""
+    spec = {"minAvailable": 1, "selector": {"matchLabels": LABELS}}
+    return {**_object("policy/v1", "PodDisruptionBudget"), "spec": spec}
+
+
+def _rule(group: str, resources: Sequence[str], verbs: Sequence[str]) -> dict[str, Any]:
+    return {"apiGroups": [group], "resources": list(resources), "verbs": list(verbs)}
+
+
+def _object(api_version: str, kind: str, *, namespaced: bool = True) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"name": NAME, "labels": dict(LABELS)}
+    if namespaced:
+        metadata["namespace"] = NAMESPACE
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata}

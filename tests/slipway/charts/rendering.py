@@ -1,0 +1,37 @@
+"""Releases of the stacks, rendered by helm from whole charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.charts import uses
+from slipway.charts.check import without_unknowns
+from slipway.charts.uses import Use
+from slipway.sandbox.kubernetes.helm.chart import Charts
+from slipway.sandbox.kubernetes.helm.render import ReleaseName, available, render
+from tests.support import stacks
+
+Objects = list[dict[str, Any]]
+
+
+@cache
+def releases(*names: str) -> dict[str, Use]:
+    """Releases of stacks by name; of one that several stacks have, that of the last."""
+    return {use.release: use for stack in names for use in uses.of_platform(stacks.platform_of(stack), stack)}
+
+
+def rendered(charts: Path, use: Use, values: Mapping[str, Any] | None = None) -> Objects | None:
+    """Objects of a release, with its own or other values; None if its chart is incomplete. Skips without helm."""
+    helm = available()
+    if helm is None:
+        pytest.skip("no helm here: run `python -m slipway.toolchain ensure helm`, or `make setup`")
+    chart = Charts(charts).find(use.chart, use.version)
+    if chart is None or not chart.has_templates or any(chart.subchart(name) is None for _, name in chart.dependencies):
+        return None
+    given = without_unknowns(use.values if values is None else values)
+    return render(helm, chart, ReleaseName(use.release, "system"), given, ["monitoring.coreos.com/v1"])
