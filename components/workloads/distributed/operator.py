@@ -72,7 +72,7 @@ def _job(kind: str, name: str, args: DistributedTrainingArgs, spec: dict[str, An
 
 
 def _template(name: str, args: DistributedTrainingArgs, pod: Pod, container_name: str) -> dict[str, Any]:
-    spec = pod_spec(pod, args.target, [container(container_name, pod)], priority=args.priority)
+    spec = pod_spec(pod, args.target, [container(container_name, pod, args.target)], priority=args.priority)
     return {"metadata": pod_metadata(name, pod, args.target, pod_annotations(args)), "spec": spec}
 
 
