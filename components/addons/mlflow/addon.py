@@ -37,7 +37,12 @@ class Mlflow(AddOn[Settings]):
             ],
             before={**before(namespace), **ingress(namespace, teams)},
             releases=[
-                ChartRelease(ref=MLFLOW, release_name=tracking.server(team), values=self._values(context, team))
+                ChartRelease(
+                    ref=MLFLOW,
+                    release_name=tracking.server(team),
+                    values=self._values(context, team),
+                    independent=True,
+                )
                 for team in teams
             ],
             objects=budgets,
