@@ -6,10 +6,8 @@ from typing import Final
 
 from tests.components.observability.situations import CLAIM, JOB, OWNED, TEAM, Case, claim, container, pod
 
-KILLED: Final = {
-    "labels": {**OWNED, "pod": "train-0", "container": "main"},
-    "summary": "Container main of nlp/train-0 was killed at its memory limit.",
-}
+KILLED: Final = {**OWNED, "pod": "train-0", "container": "main"}
+KILLED_SUMMARY: Final = "Container main of nlp/train-0 was killed at its memory limit."
 
 JOB_CASES: Final = (
     Case(
@@ -17,7 +15,8 @@ JOB_CASES: Final = (
         what="it does not restart",
         series={**TEAM, **container("terminated_reason", "_x60 1+0x20", reason="OOMKilled")},
         at="70m",
-        **KILLED,
+        labels=KILLED,
+        summary=KILLED_SUMMARY,
     ),
     Case(
         alert="ContainerOomKilled",
@@ -28,7 +27,8 @@ JOB_CASES: Final = (
             **container("restarts_total", "0+0x60 1+0x20"),
         },
         at="70m",
-        **KILLED,
+        labels=KILLED,
+        summary=KILLED_SUMMARY,
     ),
     Case(
         alert="ContainerOomKilled",

@@ -66,7 +66,7 @@ def test_a_server_reads_the_files_of_its_team_and_changes_none() -> None:
 
 
 def matches(selector: dict[str, Any], of: dict[str, str]) -> bool:
-    return selector["matchLabels"].items() <= of.items()
+    return bool(selector["matchLabels"].items() <= of.items())
 
 
 @pytest.mark.parametrize("team", TEAMS)
