@@ -113,7 +113,7 @@ def of_pod(question: Callable[[Pod], Node | None]) -> Callable[[Resource, Contex
 
 def node_software() -> dict[str, Setting]:
     """The setting that exempts the namespaces of node software."""
-    names = ["kube-system", "gpu-operator", "monitoring"]
+    names = ["kube-system", "gpu-operator", "logging", "monitoring"]
     return {
         EXEMPT: Setting(
             asks="globs of namespaces for node software, such as drivers, device plugins and node agents",

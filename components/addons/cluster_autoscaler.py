@@ -14,6 +14,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi_kubernetes.helm.v3 import Release
 
+from components.addons.images import chart_values, prefixes
 from components.base.iam import Inline, Statement, document, pod_identity_role
 from components.base.outputs import ClusterOutputs
 from components.base.release import release
@@ -46,10 +47,12 @@ class ClusterAutoscalerArgs:
     Attributes:
         cluster: The cluster.
         system_node_groups: Node groups that it runs on.
+        caches: Upstream registries with a pull-through cache.
     """
 
     cluster: ClusterOutputs
     system_node_groups: Sequence[pulumi.Resource]
+    caches: Sequence[str] = ()
 
 
 class ClusterAutoscaler(pulumi.ComponentResource):
@@ -83,7 +86,11 @@ class ClusterAutoscaler(pulumi.ComponentResource):
             CLUSTER_AUTOSCALER,
             release_name=SERVICE_ACCOUNT,
             namespace=NAMESPACE,
-            values=values(cluster=cluster.name, region=cluster.region, version=cluster.version),
+            values=chart_values(
+                CLUSTER_AUTOSCALER.name,
+                values(cluster=cluster.name, region=cluster.region, version=cluster.version),
+                prefixes(cluster, args.caches),
+            ),
             opts=pulumi.ResourceOptions(
                 parent=self,
                 depends_on=[*cluster.access, *role.ready, association, *args.system_node_groups],

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from components.addons import demand, order, registry
+from components.addons import demand, images, order, registry
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
 from components.base.iam import pod_identity_role
 from components.base.kubernetes import declare
@@ -96,7 +96,8 @@ class InstalledAddOn(pulumi.ComponentResource):
         for chart in parts.releases:
             if not chart.crds_only:
                 stores = args.context.storage.block if chart.volumes else ()
-                releases.append(self._release(name, args, chart, [*before, *stores, *releases[-1:]]))
+                earlier = () if chart.independent else releases[-1:]
+                releases.append(self._release(name, args, chart, [*before, *stores, *earlier]))
         return releases
 
     def _release(
@@ -108,7 +109,7 @@ class InstalledAddOn(pulumi.ComponentResource):
             chart.ref,
             release_name=chart.release_name,
             namespace=args.addon.namespace.name,
-            values=chart.values,
+            values=images.chart_values(chart.ref.name, chart.values, _through(args.context)),
             skip_crds=chart.skip_crds,
             opts=opts,
         )
@@ -122,7 +123,16 @@ class InstalledAddOn(pulumi.ComponentResource):
     ) -> list[pulumi.Resource]:
         cluster = args.context.cluster.resource
         opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=cluster)
-        return [declare(f"{name}-{key}", manifest, opts) for key, manifest in sorted(manifests.items())]
+        through = _through(args.context)
+        return [
+            declare(f"{name}-{key}", images.in_manifest(manifest, through), opts)
+            for key, manifest in sorted(manifests.items())
+        ]
+
+
+def _through(context: AddOnContext) -> dict[str, str]:
+    """Prefixes of the stack's caches of images, by registry."""
+    return images.prefixes(context.cluster, context.platform.storage.registry.caches)
 
 
 def logical_name(addon: str, release_name: str) -> str:

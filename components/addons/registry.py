@@ -7,6 +7,7 @@ from typing import Any, Final
 from components.addons.argo_workflows import ArgoWorkflows
 from components.addons.cert_manager import CertManager
 from components.addons.efa_device_plugin import EfaDevicePlugin
+from components.addons.fluent_bit import FluentBit
 from components.addons.gateway_api import GatewayApi
 from components.addons.gpu_operator import GpuOperator
 from components.addons.jobset import Jobset
@@ -31,6 +32,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     gpu.GpuOperator: GpuOperator,
     gpu.EfaDevicePlugin: EfaDevicePlugin,
     observability.KubePrometheusStack: KubePrometheusStack,
+    observability.FluentBit: FluentBit,
     cost.Opencost: Opencost,
     cost.Kubecost: Kubecost,
     ingress.CertManager: CertManager,

@@ -66,7 +66,7 @@ class Permissions:
 
 @dataclass(frozen=True, kw_only=True)
 class ChartRelease:
-    """One Helm release of an add-on; those of one add-on are installed one after another.
+    """One Helm release of an add-on; those of one add-on are installed one after another unless `independent`.
 
     Attributes:
         ref: The chart.
@@ -77,6 +77,7 @@ class ChartRelease:
             depend on this release alone.
         volumes: Its pods claim volumes of the default class: storage class and CSI driver are created before it and
             deleted after it.
+        independent: It doesn't wait for the add-on's releases before it.
     """
 
     ref: ChartRef
@@ -85,6 +86,7 @@ class ChartRelease:
     skip_crds: bool = False
     crds_only: bool = False
     volumes: bool = False
+    independent: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,21 +102,21 @@ def account_administration(partition: str, account_id: str) -> Statement:
     )
 
 
-def log_encryption(service: str, log_group_arn: str) -> Statement:
-    """The statement of a key policy that lets CloudWatch Logs encrypt one log group.
+def log_encryption(service: str, *log_group_arns: str) -> Statement:
+    """The statement of a key policy that lets CloudWatch Logs encrypt log groups.
 
-    The encryption context binds it to that group (CloudWatch Logs User Guide, "Encrypt log data using AWS KMS").
+    The encryption context binds it to these groups (CloudWatch Logs User Guide, "Encrypt log data using AWS KMS").
 
     Args:
         service: The regional principal, `logs.us-east-1.amazonaws.com`.
-        log_group_arn: ARN of the group, or a pattern of ARNs.
+        log_group_arns: ARNs of the groups, or patterns of ARNs.
     """
     return Statement(
         sid="LogEncryption",
         actions=["kms:Decrypt*", "kms:Describe*", "kms:Encrypt*", "kms:GenerateDataKey*", "kms:ReEncrypt*"],
         resources=["*"],
         principals={"Service": [service]},
-        conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": [log_group_arn]}},
+        conditions={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": list(log_group_arns)}},
     )
 
 

@@ -99,7 +99,7 @@ def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> ElasticPoo
     """Declare the autoscalers, each only where a pool uses it, and Karpenter's pools."""
     autoscaler = None
     if any(spec.managed and spec.scales for spec in context.specs.values()):
-        args = ClusterAutoscalerArgs(cluster=context.cluster, system_node_groups=managed.system)
+        args = ClusterAutoscalerArgs(cluster=context.cluster, system_node_groups=managed.system, caches=context.caches)
         autoscaler = ClusterAutoscaler("cluster-autoscaler", args, context.opts)
     elastic = {name: spec for name, spec in sorted(context.specs.items()) if not spec.managed}
     if not elastic:
@@ -122,6 +122,7 @@ def _karpenter(
             system_node_groups=managed.system,
             isolated=context.isolated,
             pods_apart=bool(context.network.pod_subnets),
+            caches=context.caches,
         ),
         context.opts,
     )

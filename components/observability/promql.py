@@ -47,3 +47,14 @@ def of_team(expression: str) -> str:
 def any_of(name: str, values: Iterable[str]) -> str:
     """A matcher for any of some values, sorted."""
     return f'{name}=~"{"|".join(sorted(values))}"'
+
+
+def by_leader(metric: str, *matchers: str) -> str:
+    """A gauge of Kueue as its leader exports it.
+
+    Followers export their own copies, without having tried to admit anything: what the leader counts as `inadmissible`
+    is `active` there, so that not even the maximum over replicas is right (kueue v0.19, pkg/util/roletracker and
+    pkg/cache/queue/metrics.go; with one replica the role is `standalone`; read 2026-11).
+    """
+    selected = ", ".join(('replica_role!="follower"', *matchers))
+    return f"{metric}{{{selected}}}"

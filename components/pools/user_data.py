@@ -44,8 +44,9 @@ def _as_node_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parallel_pull(spec: PoolSpec) -> dict[str, Any]:
-    """SOCI's parallel pull mode on Amazon Linux: a feature gate of nodeadm, which AWS calls experimental
-    (docs.convox.com, `fast_image_pull_enable`, read 2026-11)."""
+    """SOCI's parallel pull mode on Amazon Linux: a feature gate of nodeadm, which calls it experimental and ignores it
+    on small instances. With RAID0 the snapshotter's directory is on the array (awslabs/amazon-eks-ami, 2026-07:
+    nodeadm/doc/examples.md, templates/al2023/runtime/bin/setup-local-disks)."""
     return {"featureGates": {"FastImagePull": True}} if spec.settings.parallel_image_pull else {}
 
 

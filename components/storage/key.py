@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pulumi
 import pulumi_aws as aws
 
@@ -40,21 +42,23 @@ def make_key(
     return key
 
 
-def key_policy(region: Region, account_id: str, *, lustre: bool, logs: str | None = None) -> str:
+def key_policy(region: Region, account_id: str, *, lustre: bool, logs: Sequence[str] = ()) -> str:
     """The account's IAM policies control access to the key; services without IAM policies are listed in the key policy.
 
     Args:
         region: Region of the data.
         account_id: AWS account, 12 digits.
         lustre: Whether FSx for Lustre reads and writes the buckets.
-        logs: Name pattern of log groups that are encrypted with the key.
+        logs: Name patterns of log groups that are encrypted with the key.
     """
     statements = [account_administration(region.partition, account_id), _volumes(region, account_id)]
     if lustre:
         statements.append(_lustre_links(region, account_id))
-    if logs is not None:
-        groups = f"arn:{region.partition}:logs:{region.name}:{account_id}:log-group:{logs}"
-        statements.append(log_encryption(f"logs.{region.name}.{region.dns_suffix}", groups))
+    if logs:
+        prefix = f"arn:{region.partition}:logs:{region.name}:{account_id}:log-group:"
+        statements.append(
+            log_encryption(f"logs.{region.name}.{region.dns_suffix}", *(f"{prefix}{name}" for name in logs))
+        )
     return document(*statements)
 
 

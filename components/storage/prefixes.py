@@ -7,6 +7,9 @@ from typing import Final
 ARTIFACTS: Final = "argo"
 """Prefix in the bucket `state` of artifacts that workflow steps pass to one another."""
 
+CONTAINER_LOGS: Final = "containers"
+"""Prefix in the bucket `logs` of the logs of containers, if they are sent to S3."""
+
 COSTS: Final = "costs"
 """Prefix in the bucket `state` of Kubecost's data. It differs from "kubecost": Kubecost doesn't add the prefix to a
 path that already begins with it (opencost, core/pkg/storage/prefixedbucketstorage.go, `conditionalPrefix`; read

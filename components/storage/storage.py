@@ -19,6 +19,13 @@ from components.base.outputs import (
 )
 from components.storage import classes
 from components.storage.buckets import Buckets, BucketsArgs
+from components.storage.container_logs import (
+    ContainerLogs,
+    ContainerLogsArgs,
+    container_groups,
+    team_namespaces,
+    to_cloud_watch,
+)
 from components.storage.database import Database, DatabaseArgs, log_groups
 from components.storage.efs import SharedFiles, SharedFilesArgs
 from components.storage.key import key_policy, make_key
@@ -60,6 +67,7 @@ class Storage(pulumi.ComponentResource):
         buckets = self._make_buckets()
         efs, lustre = self._make_efs(), self._make_lustre(buckets)
         self._make_images()
+        self._make_container_logs()
         manifests = self._classes(efs, lustre)
         declared = {key: self._declare(key, manifest) for key, manifest in manifests.items()}
         systems = [part for system in (efs, lustre and lustre.outputs) if system for part in system.ready]
@@ -85,13 +93,30 @@ class Storage(pulumi.ComponentResource):
                 region,
                 cluster.account_id,
                 lustre=settings.lustre is not None,
-                logs=f"{log_groups(cluster.name)}-*" if self._args.platform.addons.mlflow else None,
+                logs=self._log_groups(),
             ),
             deletion_days=settings.key_deletion_days,
             protect=self._keep,
             parent=self,
         )
         return key.arn
+
+    def _log_groups(self) -> list[str]:
+        """Name patterns of log groups that are encrypted with the key."""
+        platform, cluster = self._args.platform, self._args.cluster.name
+        databases = [f"{log_groups(cluster)}-*"] if platform.addons.mlflow else []
+        return [*databases, *([f"{container_groups(cluster)}/*"] if to_cloud_watch(platform) else [])]
+
+    def _make_container_logs(self) -> None:
+        platform = self._args.platform
+        if platform.addons.fluent_bit and to_cloud_watch(platform):
+            args = ContainerLogsArgs(
+                settings=platform.addons.fluent_bit,
+                namespaces=team_namespaces(platform),
+                key_arn=self._key_arn,
+                cluster=self._args.cluster.name,
+            )
+            ContainerLogs(f"{self._name}-containers", args, self._child)
 
     def _make_buckets(self) -> Mapping[str, BucketOutputs]:
         args = BucketsArgs(

@@ -12,15 +12,13 @@ from typing import Any, Final
 
 from spec.settings.network import Network
 from spec.settings.teams import TeamNamespace
-from spec.teams import labels
+from spec.teams import labels, tracking
 
 LINK_LOCAL: Final = "169.254.0.0/16"
 POD_IDENTITY_AGENT: Final = "169.254.170.23/32"
 """Address of the EKS Pod Identity Agent on every node, port 80 (EKS User Guide, "Set up the Amazon EKS Pod Identity
 Agent", read 2026-11)."""
 MONITORING: Final = "monitoring"
-EXPERIMENTS: Final = "mlflow"
-"""Namespace of the tracking server that jobs write to."""
 SERVING_PORTS: Final = (8000, 8080, 8081, 8082, 9000, 9081)
 """Ports of model servers: vLLM 8000; KServe's runtimes 8080 and 8081 (HTTP and gRPC); Triton's metrics 8082; Triton's
 gRPC 9000 and the agent's 9081 in KServe's runtimes (kserve v0.20.0, config/runtimes)."""
@@ -51,7 +49,7 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
             "podSelector": {},
             "policyTypes": ["Ingress", "Egress"],
             "ingress": [_from_team(team), {"from": [_namespace(MONITORING)]}],
-            "egress": [_to_team(team), _dns(), _https(network), _credentials(), {"to": [_namespace(EXPERIMENTS)]}],
+            "egress": [_to_team(team), _dns(), _https(network), _credentials(), _tracking(team)],
         },
     }
     if space.purpose in SERVES:
@@ -83,6 +81,12 @@ def _https(network: Network) -> dict[str, Any]:
     pods = [str(network.pod_cidr)] if network.pod_cidr else []
     everywhere = {"cidr": "0.0.0.0/0", "except": sorted([LINK_LOCAL, *pods])}
     return {"to": [{"ipBlock": everywhere}], "ports": _tcp(443)}
+
+
+def _tracking(team: str) -> dict[str, Any]:
+    """The team's own tracking server; a policy sees the port of the pod, not that of the Service."""
+    server = {"matchLabels": {"app.kubernetes.io/instance": tracking.server(team)}}
+    return {"to": [{**_namespace(tracking.NAMESPACE), "podSelector": server}], "ports": _tcp(tracking.PORT)}
 
 
 def _credentials() -> dict[str, Any]:

@@ -119,6 +119,7 @@ def _session(name: str, args: NotebookArgs) -> dict[str, Any]:
     server = container(
         CONTAINER,
         pod,
+        args.target,
         ports=[{"name": "http", "containerPort": PORT, "protocol": "TCP"}],
         readinessProbe={"tcpSocket": {"port": PORT}, "periodSeconds": 5},
     )

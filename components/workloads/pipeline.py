@@ -158,7 +158,7 @@ def _step(name: str, step: str, settings: Step, args: PipelineArgs) -> dict[str,
 
 
 def _pod(pod: Pod, args: PipelineArgs) -> dict[str, Any]:
-    return pod_spec(pod, args.target, [container("main", pod)], priority=args.priority)
+    return pod_spec(pod, args.target, [container("main", pod, args.target)], priority=args.priority)
 
 
 def _problems(args: PipelineArgs) -> Iterator[Problem]:

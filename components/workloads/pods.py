@@ -102,8 +102,8 @@ def pod_security(pod: Pod) -> dict[str, Any]:
     }
 
 
-def container(name: str, pod: Pod, **more: Any) -> dict[str, Any]:
-    """The container; `more` are additional fields, such as probes."""
+def container(name: str, pod: Pod, target: Target, **more: Any) -> dict[str, Any]:
+    """The container; `more` are additional fields, such as probes. The pod's variables override those of the target."""
     _, mounts = volumes(all_volumes(pod))
     fields: dict[str, Any] = {"name": name, "image": pod.image}
     if pod.command:
@@ -112,7 +112,7 @@ def container(name: str, pod: Pod, **more: Any) -> dict[str, Any]:
         fields["args"] = list(pod.args)
     return {
         **fields,
-        "env": environment({"HOME": TMP.path, **pod.env}),
+        "env": environment({"HOME": TMP.path, **target.env, **pod.env}),
         "resources": pod.resources.manifest(),
         "securityContext": container_security(pod),
         "volumeMounts": mounts,

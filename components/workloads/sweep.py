@@ -93,7 +93,7 @@ class Sweep(Workload):
 def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
     target = args.target
     pod = replace(args.pod, volumes={**args.pod.volumes, "trials": Files(config_map=files, path=TRIALS_PATH)})
-    trial = container(CONTAINER, pod)
+    trial = container(CONTAINER, pod, args.target)
     # From the annotation, because $(JOB_COMPLETION_INDEX) wouldn't be expanded: a variable can refer only to earlier
     # ones, and the controller adds that one last.
     index = {"name": "TRIAL", "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX}']"}}}

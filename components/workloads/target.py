@@ -15,9 +15,10 @@ from components.tenancy.network_policies import SERVES
 from spec.pools import PoolSpec, resolve_all
 from spec.settings import Platform, load, read_stack
 from spec.settings.addons import AddonSettings
+from spec.settings.addons.tracking import Mlflow
 from spec.settings.problems import ConfigurationError, Problem
 from spec.settings.teams import PriorityName
-from spec.teams import labels
+from spec.teams import labels, tracking
 
 PRIORITIES: Final = tuple(str(name) for name in PriorityName)
 """Priority classes of the platform, highest first. Each exists as PriorityClass (for preemption of pods on nodes) and
@@ -45,6 +46,7 @@ class Target:
         region: AWS Region.
         addons: Installed add-ons; None if unknown: then it isn't checked.
         runtimes: The platform's serving runtimes by name; None if unknown.
+        env: Environment variables of every container, such as the address of the team's tracking server.
         after: Dependencies, if the same program declares them: namespace, queue, volume claims.
     """
 
@@ -65,6 +67,7 @@ class Target:
     region: str = ""
     addons: frozenset[type[AddonSettings]] | None = None
     runtimes: Mapping[str, NamedRuntime] | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
     after: Sequence[pulumi.Resource] = ()
 
     @classmethod
@@ -95,6 +98,7 @@ class Target:
                     shares={pool: share.maximum for pool, share in team.shares.items()},
                     priorities=tuple(str(priority) for priority in team.priorities),
                     open=space.purpose in SERVES,
+                    env={tracking.VARIABLE: tracking.address(name)} if platform.addons.has(Mlflow) else {},
                 )
         known = sorted(each for name, team in platform.teams.items() for each in team.namespaces_of(name))
         fix = f"Use one of {', '.join(known)}, or add a team to the stack file."

@@ -80,7 +80,7 @@ class TrainingJob(Workload):
 def _manifest(name: str, args: TrainingJobArgs) -> dict[str, Any]:
     target, pod = args.target, args.pod
     spec = {
-        **pod_spec(pod, target, [container(CONTAINER, pod)], priority=args.priority),
+        **pod_spec(pod, target, [container(CONTAINER, pod, target)], priority=args.priority),
         "restartPolicy": args.restart,
     }
     return {

@@ -104,7 +104,8 @@ LOG_GROUPS = ResourceRule(
     severity=Severity.MEDIUM,
     levels=Levels("A/A/M"),
     why="Investigations need a year of logs; by default CloudWatch keeps logs forever and bills for them.",
-    fix="Set cluster.logRetentionDays or network.flowLogs.retentionDays; the components set the key.",
+    fix="Set cluster.logRetentionDays, network.flowLogs.retentionDays or addons.fluentBit.retentionDays; the components"
+    " set the key.",
     settings={
         "minimumDays": Setting(
             asks="minimum retention of logs, in days",

@@ -26,6 +26,7 @@ _REPOSITORIES: Final = [
     "https://aws.github.io/*",
     "https://helm.ngc.nvidia.com/nvidia",
     "https://kedacore.github.io/charts",
+    "https://fluent.github.io/helm-charts",
     "https://prometheus-community.github.io/helm-charts",
     "https://charts.jetstack.io",
     "https://kubecost.github.io/*",

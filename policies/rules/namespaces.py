@@ -47,7 +47,7 @@ PSS_ENFORCED = ResourceRule(
         "privileged": Setting(
             asks="globs of namespaces for node software, such as drivers, device plugins and node agents",
             schema={"type": "array", "items": {"type": "string"}},
-            values=everywhere(["gpu-operator", "monitoring"]),
+            values=everywhere(["gpu-operator", "logging", "monitoring"]),
         )
     },
     checks={

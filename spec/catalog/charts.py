@@ -188,6 +188,13 @@ KUBE_PROMETHEUS_STACK: Final = ChartRef(
     released=date(2026, 8, 21),
     source="github.com/prometheus-community/helm-charts, tag kube-prometheus-stack-88.5.3",
 )
+FLUENT_BIT: Final = ChartRef(
+    chart="fluent-bit",
+    repository="https://fluent.github.io/helm-charts",
+    version="0.58.1",
+    released=date(2026, 8, 17),
+    source="github.com/fluent/helm-charts, tag fluent-bit-0.58.1",
+)
 OPENCOST: Final = ChartRef(
     chart="opencost",
     repository="https://opencost.github.io/opencost-helm-chart",

@@ -80,6 +80,10 @@ def _keys(platform: Platform, pricer: Pricer) -> Iterator[Item]:
 def _logs(platform: Platform, pricer: Pricer) -> Iterator[Item]:
     usage, logs = platform.cost.usage, services.CLOUDWATCH
     yield pricer.used(logs, "logs written", "logs-ingested", "GB", usage.logs_gib, "cost.usage.logsGib")
+    shipped = platform.addons.fluent_bit
+    if shipped is not None and shipped.destination == "cloudwatch":
+        setting = "cost.usage.containerLogsGib"
+        yield pricer.used(logs, "container logs written", "logs-ingested", "GB", usage.container_logs_gib, setting)
     if platform.network.flow_logs.enabled:
         setting = "cost.usage.flowLogsGib"
         yield pricer.used(logs, "flow logs written", "logs-vended", "GB", usage.flow_logs_gib, setting)

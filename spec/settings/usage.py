@@ -85,6 +85,8 @@ class Usage(Model):
     """GiB per month through interface endpoints."""
     logs_gib: Gib | None = None
     """GiB per month that the control plane and databases write to CloudWatch Logs."""
+    container_logs_gib: Gib | None = None
+    """GiB per month that containers write to CloudWatch Logs (`addons.fluentBit`)."""
     flow_logs_gib: Gib | None = None
     """GiB of flow logs per month."""
     logs_kept_gib: Gib | None = None

@@ -10,6 +10,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi_kubernetes.helm.v3 import Release
 
+from components.addons.images import chart_values, prefixes
 from components.addons.karpenter.interruption import interruption_queue
 from components.addons.karpenter.policy import Scope, controller_policy
 from components.addons.karpenter.values import NAMESPACE, SERVICE_ACCOUNT, Gates, values
@@ -32,6 +33,7 @@ class KarpenterArgs:
         system_node_groups: Node groups that its controller runs on.
         isolated: Whether the VPC has no route to the internet, only VPC endpoints.
         pods_apart: Whether pods have subnets of their own.
+        caches: Upstream registries with a pull-through cache.
     """
 
     cluster: ClusterOutputs
@@ -40,6 +42,7 @@ class KarpenterArgs:
     system_node_groups: Sequence[pulumi.Resource]
     isolated: bool
     pods_apart: bool
+    caches: Sequence[str] = ()
 
 
 class Karpenter(pulumi.ComponentResource):
@@ -113,7 +116,7 @@ class Karpenter(pulumi.ComponentResource):
             KARPENTER,
             release_name=SERVICE_ACCOUNT,
             namespace=NAMESPACE,
-            values=settings,
+            values=chart_values(KARPENTER.name, settings, prefixes(args.cluster, args.caches)),
             skip_crds=True,
             opts=pulumi.ResourceOptions(
                 parent=self, depends_on=[*before, *args.system_node_groups], deleted_with=args.cluster.resource

@@ -1,12 +1,14 @@
-"""MLflow as an add-on: its permissions and its Helm release."""
+"""MLflow as an add-on: for each team a Helm release, with permissions of its own."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import pulumi
 
-from components.addons.mlflow.values import ARTIFACTS, NAME, before, budget, values
+from components.addons.mlflow.network import ingress
+from components.addons.mlflow.values import NAME, TeamServer, before, budget, values
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts, Permissions
 from components.base.iam import Inline, Statement, document
 from components.base.outputs import ClusterOutputs
@@ -15,37 +17,61 @@ from components.base.sizing import keeps_one
 from components.storage.permissions import data_key_use_on, secret_key_use_on
 from spec.catalog.charts import MLFLOW
 from spec.settings.addons.tracking import Mlflow as Settings
+from spec.teams import tracking
 
 
 class Mlflow(AddOn[Settings]):
-    """The tracking server, with its database and bucket from `components.storage`."""
+    """A tracking server for each team, with databases on one instance and the buckets of `components.storage`."""
 
     name: ClassVar[str] = NAME
     namespace: ClassVar[Namespace] = Namespace(name=NAME, enforce="restricted")
 
     def parts(self, context: AddOnContext) -> Parts:
-        """One release, with permissions for one secret and one prefix."""
+        """A release for each team, with permissions for the secret and for reading the team's prefix."""
+        teams, namespace = sorted(context.platform.teams), self.namespace.name
+        budgets = {f"budget-{team}": budget(namespace, team) for team in teams} if keeps_one(self._replicas) else {}
+        return Parts(
+            permissions=[
+                Permissions(service_account=tracking.server(team), policy=Inline(document=self._policy(context, team)))
+                for team in teams
+            ],
+            before={**before(namespace), **ingress(namespace, teams)},
+            releases=[
+                ChartRelease(
+                    ref=MLFLOW,
+                    release_name=tracking.server(team),
+                    values=self._values(context, team),
+                    independent=True,
+                )
+                for team in teams
+            ],
+            objects=budgets,
+        )
+
+    @property
+    def _replicas(self) -> int:
+        return self.settings.replicas
+
+    def _policy(self, context: AddOnContext, team: str) -> pulumi.Output[str]:
         database, bucket = context.storage.databases[NAME], context.storage.buckets["models"]
         known = pulumi.Output.all(secret_arn=database.secret_arn, bucket_arn=bucket.arn)
-        permissions = Inline(document=known.apply(lambda arns: policy(context.cluster, **arns)))
-        chart_values = values(
-            replicas=self.settings.replicas,
+        return known.apply(lambda arns: policy(context.cluster, team, **arns))
+
+    def _values(self, context: AddOnContext, team: str) -> Mapping[str, Any]:
+        server = TeamServer(
+            team=team,
+            replicas=self._replicas,
             region=context.cluster.region,
-            database=database,
-            bucket=bucket.name,
-            placement=system_placement(context),
+            database=context.storage.databases[NAME],
+            bucket=context.storage.buckets["models"].name,
         )
-        namespace = self.namespace.name
-        return Parts(
-            permissions=[Permissions(service_account=NAME, policy=permissions)],
-            before=before(namespace),
-            releases=[ChartRelease(ref=MLFLOW, release_name=NAME, values=chart_values)],
-            objects={"budget": budget(namespace)} if keeps_one(self.settings.replicas) else {},
-        )
+        return values(server, system_placement(context))
 
 
-def policy(cluster: ClusterOutputs, *, secret_arn: str, bucket_arn: str) -> str:
-    """Permissions to read its secret, and to read and write its prefix."""
+def policy(cluster: ClusterOutputs, team: str, *, secret_arn: str, bucket_arn: str) -> str:
+    """Permissions of a team's server: to read the secret, and to show the team's files. Clients write them with the
+    team's own permissions."""
+    place = tracking.prefix(team)
     return document(
         Statement(sid="Password", actions=["secretsmanager:GetSecretValue"], resources=[secret_arn]),
         secret_key_use_on(cluster),
@@ -53,12 +79,8 @@ def policy(cluster: ClusterOutputs, *, secret_arn: str, bucket_arn: str) -> str:
             sid="FindFiles",
             actions=["s3:ListBucket"],
             resources=[bucket_arn],
-            conditions={"StringLike": {"s3:prefix": [ARTIFACTS, f"{ARTIFACTS}/*"]}},
+            conditions={"StringLike": {"s3:prefix": [place, f"{place}/*"]}},
         ),
-        Statement(
-            sid="Files",
-            actions=["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
-            resources=[f"{bucket_arn}/{ARTIFACTS}/*"],
-        ),
+        Statement(sid="Files", actions=["s3:GetObject"], resources=[f"{bucket_arn}/{place}/*"]),
         data_key_use_on(cluster),
     )

@@ -8,35 +8,27 @@ container here replaces it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pulumi
 
+from components.addons.mlflow.network import pods_of
 from components.base.outputs import DatabaseOutputs
 from components.base.sizing import sized
 from components.storage.database import USER
+from spec.teams import tracking
 
-NAME: Final = "mlflow"
+NAME: Final = tracking.NAMESPACE
 IMAGE: Final = "burakince/mlflow:3.15.1"
 """The chart's image (1.11.5, `appVersion`), for the containers that the chart doesn't define."""
-ARTIFACTS: Final = "mlflow"
-"""Prefix in the bucket `models`."""
 USER_SECRET: Final = "mlflow-database-user"  # noqa: S105 - a name
 SCRIPTS: Final = "mlflow-scripts"
 PASSWORD_FILE: Final = "/run/database/password"  # noqa: S105 - where it is, not what
 _SCRIPT_FOLDER: Final = "/opt/slipway"
 _PASSWORD_SCRIPT: Final = Path(__file__).with_name("password_file.py").read_text(encoding="utf-8")
-_TABLES_SCRIPT: Final = """\
-# Creates and migrates the tables; an advisory lock makes servers that start together take turns.
-from mlflow.store.db import utils
-from sqlalchemy import text
-
-engine = utils.create_sqlalchemy_engine_with_retry("postgresql+psycopg2://")
-with engine.connect() as connection:
-    connection.execute(text("SELECT pg_advisory_lock(7215)"))
-    utils._initialize_tables(engine)
-"""
+_TABLES_SCRIPT: Final = Path(__file__).with_name("tables.py").read_text(encoding="utf-8")
 _SECURITY: Final = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
@@ -48,41 +40,64 @@ _SECURITY: Final = {
 }
 
 
-def values(
-    *,
-    replicas: int,
-    region: str,
-    database: DatabaseOutputs,
-    bucket: pulumi.Input[str],
-    placement: dict[str, Any],
-) -> dict[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class TeamServer:
+    """The tracking server of one team.
+
+    Attributes:
+        team: Name of the team.
+        replicas: Number of servers.
+        region: AWS Region of the secret and the bucket.
+        database: The instance; each team has a database of its own on it.
+        bucket: Name of the bucket of tracked files.
+    """
+
+    team: str
+    replicas: int
+    region: str
+    database: DatabaseOutputs
+    bucket: pulumi.Input[str]
+
+
+def values(server: TeamServer, placement: dict[str, Any]) -> dict[str, Any]:
     """Values of the chart (1.11.5) that differ from its defaults.
 
     Args:
-        replicas: Number of servers.
-        region: AWS Region of the secret and the bucket.
-        database: Database of the tracking data.
-        bucket: Name of the artifact bucket.
+        server: The server.
         placement: `nodeSelector` and `tolerations` of its pods.
     """
+    database, region, name = server.database, server.region, tracking.server(server.team)
     postgres = {
         "enabled": True,
         "host": database.host,
         "port": database.port,
-        "database": database.name,
+        "database": tracking.database(server.team),
         "driver": "psycopg2",
     }
     return {
-        "replicaCount": replicas,
-        "serviceAccount": {"create": True, "name": NAME},
+        "replicaCount": server.replicas,
+        "serviceAccount": {"create": True, "name": name},
         "backendStore": {"postgres": postgres, "existingDatabaseSecret": {"name": USER_SECRET}},
-        # Clients send artifacts to the server; only the server has access to the bucket.
+        # Clients write files to S3 themselves, with their team's permissions: what the registry records is an address
+        # that the team's model servers can read, and no file passes through the server.
         "artifactRoot": {
-            "proxiedArtifactStorage": True,
-            "s3": {"enabled": True, "bucket": bucket, "path": ARTIFACTS},
+            "proxiedArtifactStorage": False,
+            "s3": {"enabled": True, "bucket": server.bucket, "path": tracking.prefix(server.team)},
         },
-        "extraEnvVars": {**_environment(region), "PGSSLMODE": "require", "PGPASSFILE": PASSWORD_FILE},
-        "initContainers": [_password_container(region, database), _tables_container(region)],
+        "extraFlags": ["noServeArtifacts"],
+        # One process of 0.25 GiB instead of four: replicas serve in parallel (MLflow 3.15.1, `mlflow server --help`).
+        "extraArgs": {"workers": "1"},
+        # MLflow answers requests for any other host with 403, except for local names and private addresses
+        # (mlflow/server/security_utils.py, `get_default_allowed_hosts`, 3.15.1).
+        "serverAllowedHosts": [*tracking.hosts(server.team), "localhost", "localhost:*", "127.0.0.1:*"],
+        "extraEnvVars": {
+            **_environment(region),
+            "PGSSLMODE": "require",
+            "PGPASSFILE": PASSWORD_FILE,
+            # Six more processes, which run evaluations of generative models on the server.
+            "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+        },
+        "initContainers": [_password_container(region, database), _tables_container(server)],
         "extraVolumes": [
             {"name": "database", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
             {"name": "scripts", "configMap": {"name": SCRIPTS}},
@@ -91,8 +106,8 @@ def values(
         "podSecurityContext": {"fsGroup": 1001, "seccompProfile": {"type": "RuntimeDefault"}},
         "securityContext": _SECURITY,
         "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}},
-        "resources": sized("250m", "2Gi"),
-        "affinity": _apart(),
+        "resources": sized("100m", "1Gi"),
+        "affinity": _apart(name),
         **placement,
     }
 
@@ -121,15 +136,15 @@ def _password_container(region: str, database: DatabaseOutputs) -> dict[str, Any
     }
 
 
-def _tables_container(region: str) -> dict[str, Any]:
-    connection = {"PGSSLMODE": "require", "PGPASSFILE": PASSWORD_FILE, "PGUSER": USER, **_environment(region)}
+def _tables_container(server: TeamServer) -> dict[str, Any]:
+    connection = {"PGSSLMODE": "require", "PGPASSFILE": PASSWORD_FILE, "PGUSER": USER, **_environment(server.region)}
     return {
         "name": "database-tables",
         "image": IMAGE,
-        "command": ["python", f"{_SCRIPT_FOLDER}/tables.py"],
+        "command": ["python", f"{_SCRIPT_FOLDER}/tables.py", server.database.name],
         "env": [{"name": key, "value": value} for key, value in connection.items()],
         # Host, port and database, from the chart's ConfigMap for the server.
-        "envFrom": [{"configMapRef": {"name": f"{NAME}-env-configmap"}}],
+        "envFrom": [{"configMapRef": {"name": f"{tracking.server(server.team)}-env-configmap"}}],
         "securityContext": _SECURITY,
         "resources": sized("100m", "512Mi"),
         "volumeMounts": [_mount(read_only=True), _scripts(), {"name": "tmp", "mountPath": "/tmp"}],  # noqa: S108
@@ -144,11 +159,11 @@ def _scripts() -> dict[str, Any]:
     return {"name": "scripts", "mountPath": _SCRIPT_FOLDER, "readOnly": True}
 
 
-def _apart() -> dict[str, Any]:
+def _apart(name: str) -> dict[str, Any]:
     """Anti-affinity that prefers different nodes for the servers."""
     term = {
         "topologyKey": "kubernetes.io/hostname",
-        "labelSelector": {"matchLabels": {"app.kubernetes.io/name": NAME}},
+        "labelSelector": {"matchLabels": {"app.kubernetes.io/instance": name}},
     }
     preferred = [{"weight": 100, "podAffinityTerm": term}]
     return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
@@ -173,11 +188,11 @@ def before(namespace: str) -> dict[str, dict[str, Any]]:
     }
 
 
-def budget(namespace: str) -> dict[str, Any]:
+def budget(namespace: str, team: str) -> dict[str, Any]:
     """A PodDisruptionBudget, which the chart doesn't have: a drain evicts one server at a time."""
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
-        "metadata": {"name": NAME, "namespace": namespace},
-        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app.kubernetes.io/name": NAME}}},
+        "metadata": {"name": tracking.server(team), "namespace": namespace},
+        "spec": {"maxUnavailable": 1, "selector": pods_of(team)},
     }

@@ -15,11 +15,13 @@ __all__ = ["Alert", "all_alerts"]
 def all_alerts(settings: Alerts) -> dict[str, tuple[Alert, ...]]:
     """Every alert, by rule group."""
     return {
-        "gpus": (gpus.idle(settings), gpus.errors(), gpus.network_bound()),
+        "gpus": (gpus.idle(settings), gpus.errors(), gpus.memory(), gpus.network_bound()),
         "jobs": (
             jobs.pending(settings),
             jobs.memory(),
+            jobs.oom_killed(),
             jobs.checkpoint(settings),
+            jobs.checkpoint_unknown(settings),
             jobs.runaway(settings),
             jobs.spot_reclaim(),
         ),

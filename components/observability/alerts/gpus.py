@@ -6,11 +6,14 @@ from typing import Final
 
 from components.observability.alerts.alert import Alert
 from components.observability.promql import of_team, with_team
-from components.observability.recording import EFA_RATIO, GPU_ACTIVE, GPU_LABELS, GPU_XID
+from components.observability.recording import EFA_RATIO, GPU_ACTIVE, GPU_LABELS, GPU_MEMORY, GPU_XID
 from spec.settings.addons.observability import Alerts
 
 IDLE: Final = 0.05
 """Utilization below which a GPU counts as idle."""
+FULL: Final = 0.97
+"""Share of a GPU's memory in use that leaves nothing for a larger batch. vLLM reserves 0.9 in advance
+(docs.vllm.ai, `gpu_memory_utilization`), which is no pressure."""
 HALF: Final = 0.5
 SATURATED: Final = 0.8
 """Share of the instance type's bandwidth that collectives reach at best (NCCL tests on p5 reach 0.8 to 0.9)."""
@@ -41,6 +44,18 @@ def errors() -> Alert:
         after="0s",
         severity="critical",
         summary="GPU {{ $labels.UUID }} on {{ $labels.node }} reports Xid {{ $value }}.",
+    )
+
+
+def memory() -> Alert:
+    """The memory of a GPU is almost used up: the next allocation fails in the program, and the job with it."""
+    return Alert(
+        name="GpuMemoryAlmostFull",
+        expression=with_team(f"{GPU_MEMORY} > {FULL}", GPU_LABELS),
+        after="10m",
+        severity="warning",
+        summary="Pod {{ $labels.namespace }}/{{ $labels.pod }} uses {{ $value | humanizePercentage }} of the memory of"
+        " a GPU on {{ $labels.node }}.",
     )
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 from typing import Final
 
 from components.observability.alerts.alert import Alert
-from components.observability.promql import renamed
+from components.observability.promql import by_leader, renamed
 from spec.settings.addons.observability import Alerts
 
-WAITING: Final = "sum by (cluster_queue) (kueue_pending_workloads)"
+WAITING: Final = f"sum by (cluster_queue) ({by_leader('kueue_pending_workloads')})"
+ADMITTED: Final = "kueue_admitted_workloads_total"
 
 
 def starving(settings: Alerts) -> Alert:
     """Workloads are pending and the queue admits none."""
-    admitted = "sum by (cluster_queue) (increase(kueue_admitted_workloads_total[30m])) > 0"
+    by, window = "sum by (cluster_queue)", "30m"
+    # A counter begins with the first admission by a new leader or of a priority, which `increase` does not see.
+    admitted = f"{by} (increase({ADMITTED}[{window}])) > 0 or {by} ({ADMITTED} unless {ADMITTED} offset {window}) > 0"
     return Alert(
         name="QueueStarving",
         expression=f"{renamed(WAITING, team='cluster_queue')} > 0 unless on (cluster_queue) ({admitted})",
@@ -29,7 +32,8 @@ def starving(settings: Alerts) -> Alert:
 def quota_full() -> Alert:
     """A queue uses all of its nominal quota of a resource, and workloads are pending."""
     by = "sum by (cluster_queue, resource)"
-    used, owned = f"{by} (kueue_cluster_queue_resource_usage)", f"{by} (kueue_cluster_queue_nominal_quota) > 0"
+    used = f"{by} ({by_leader('kueue_cluster_queue_resource_usage')})"
+    owned = f"{by} ({by_leader('kueue_cluster_queue_nominal_quota')}) > 0"
     full = f"{used} / on (cluster_queue, resource) ({owned}) >= 1"
     return Alert(
         name="QuotaFull",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from components.observability.dashboards.panels import Dashboard, Panel, Query, Variable
+from components.observability.promql import by_leader
 
 _CHOSEN = 'cluster_queue=~"$queue"'
 
@@ -15,6 +16,10 @@ def _wait(quantile: float) -> Query:
     )
 
 
+def _by_resource(gauge: str) -> str:
+    return f"sum by (cluster_queue, resource) ({by_leader(gauge, _CHOSEN)})"
+
+
 QUEUES = Dashboard(
     uid="slipway-queues",
     title="Queues",
@@ -25,7 +30,7 @@ QUEUES = Dashboard(
             title="Pending",
             queries=[
                 Query(
-                    expression=f"sum by (cluster_queue, status) (kueue_pending_workloads{{{_CHOSEN}}})",
+                    expression=f"sum by (cluster_queue, status) ({by_leader('kueue_pending_workloads', _CHOSEN)})",
                     legend="{{cluster_queue}} {{status}}",
                 )
             ],
@@ -36,7 +41,7 @@ QUEUES = Dashboard(
             title="Admitted and running",
             queries=[
                 Query(
-                    expression=f"sum by (cluster_queue) (kueue_admitted_active_workloads{{{_CHOSEN}}})",
+                    expression=f"sum by (cluster_queue) ({by_leader('kueue_admitted_active_workloads', _CHOSEN)})",
                     legend="{{cluster_queue}}",
                 )
             ],
@@ -57,9 +62,8 @@ QUEUES = Dashboard(
             title="Quota in use",
             queries=[
                 Query(
-                    expression=f"sum by (cluster_queue, resource) (kueue_cluster_queue_resource_usage{{{_CHOSEN}}})"
-                    " / on (cluster_queue, resource)"
-                    f" (sum by (cluster_queue, resource) (kueue_cluster_queue_nominal_quota{{{_CHOSEN}}}) > 0)",
+                    expression=f"{_by_resource('kueue_cluster_queue_resource_usage')} / on (cluster_queue, resource)"
+                    f" ({_by_resource('kueue_cluster_queue_nominal_quota')} > 0)",
                     legend="{{cluster_queue}} {{resource}}",
                 )
             ],

@@ -72,7 +72,7 @@ def train_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
 
 def _set(name: str, args: DistributedTrainingArgs, command: list[str]) -> dict[str, Any]:
     pod = with_environment(args)
-    node = container(NODE, pod)
+    node = container(NODE, pod, args.target)
     if command:
         node["command"] = command
     spec = {**pod_spec(pod, args.target, [node], priority=args.priority), "restartPolicy": "Never"}

@@ -46,5 +46,5 @@ def pod_template(
     name: str, args: DistributedTrainingArgs, pod: Pod, container_name: str, **more: Any
 ) -> dict[str, Any]:
     """A pod template; `more` are additional fields of the container."""
-    spec = pod_spec(pod, args.target, [container(container_name, pod, **more)], priority=args.priority)
+    spec = pod_spec(pod, args.target, [container(container_name, pod, args.target, **more)], priority=args.priority)
     return {"metadata": pod_metadata(name, pod, args.target, pod_annotations(args)), "spec": spec}

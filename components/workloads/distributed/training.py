@@ -66,7 +66,7 @@ class DistributedTraining(Workload):
 
 def _problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
     pod = with_environment(args)
-    spec = pod_spec(pod, args.target, [container("node", pod)], priority=args.priority)
+    spec = pod_spec(pod, args.target, [container("node", pod, args.target)], priority=args.priority)
     yield from served_problems(args.target, args.kind, SERVED_BY[args.kind])
     if args.kind == "TrainJob":
         yield from deadline_problems(args.deadline_seconds)

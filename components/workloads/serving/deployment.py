@@ -99,13 +99,14 @@ def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
     server = container(
         CONTAINER,
         pod,
+        target,
         ports=_ports(args),
         lifecycle={"preStop": {"sleep": {"seconds": DRAIN_SECONDS}}},
         **probes(args.health_path, args.port, args.load_seconds),
     )
     spec = {
         **pod_spec(pod, target, [server], priority=args.priority),
-        "initContainers": [_download(pod, args.model_uri)],
+        "initContainers": [_download(pod, args.model_uri, target)],
         "topologySpreadConstraints": [
             _spread(name, "topology.kubernetes.io/zone"),
             _spread(name, "kubernetes.io/hostname"),
@@ -126,7 +127,7 @@ def _deployment(name: str, args: ModelDeploymentArgs) -> dict[str, Any]:
     }
 
 
-def _download(pod: Pod, uri: str) -> dict[str, Any]:
+def _download(pod: Pod, uri: str, target: Target) -> dict[str, Any]:
     """The container that downloads the model, with the permissions of the pod's service account."""
     fetch = replace(
         pod,
@@ -137,7 +138,7 @@ def _download(pod: Pod, uri: str) -> dict[str, Any]:
         env={},
         writable_root=False,
     )
-    return container("model", fetch)
+    return container("model", fetch, target)
 
 
 def _ports(args: ModelDeploymentArgs) -> list[dict[str, Any]]:

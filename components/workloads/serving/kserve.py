@@ -18,7 +18,7 @@ from components.workloads.checks.bounds import count_problems, served_problems
 from components.workloads.checks.pods import pod_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import SKIP_AWAIT, metadata
-from components.workloads.pods import Pod, container, pod_spec
+from components.workloads.pods import Pod, container, environment, pod_spec
 from components.workloads.refusal import refuse_if_any
 from components.workloads.serving.args import Canary, ModelServerArgs
 from components.workloads.serving.named import health_path, named_problems, scaled
@@ -75,6 +75,7 @@ def _pod(args: ModelServerArgs, pod: Pod) -> dict[str, Any]:
     server = container(
         CONTAINER,
         pod,
+        args.target,
         ports=[{"containerPort": args.port, "protocol": "TCP"}],
         **probes(args.health_path, args.port, args.load_seconds),
     )
@@ -111,6 +112,8 @@ def _service(
         "modelFormat": {"name": args.model_format},
         "runtime": (runtime or name) if own else args.runtime,
         "storageUri": knative.storage_uri if knative else uri,
+        # The container of a runtime of its own has them already.
+        **({} if own or not args.target.env else {"env": environment(args.target.env)}),
     }
     predictor: dict[str, Any] = {
         **_pod_fields(args),

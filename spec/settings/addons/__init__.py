@@ -21,7 +21,7 @@ from spec.settings.addons.batch import (
 from spec.settings.addons.cost import Kubecost, Opencost
 from spec.settings.addons.gpu import EfaDevicePlugin, GpuOperator
 from spec.settings.addons.ingress import CertManager, GatewayApi, LoadBalancerController
-from spec.settings.addons.observability import KubePrometheusStack
+from spec.settings.addons.observability import FluentBit, KubePrometheusStack
 from spec.settings.addons.serving import Keda, Knative, Kserve
 from spec.settings.addons.tracking import Mlflow
 from spec.settings.base import Model
@@ -38,6 +38,8 @@ class Addons(Model):
     """Elastic Fabric Adapters as an extended resource."""
     kube_prometheus_stack: KubePrometheusStack | None = None
     """Metrics, alerts and dashboards."""
+    fluent_bit: FluentBit | None = None
+    """Logs of containers in CloudWatch Logs or S3."""
     opencost: Opencost | None = None
     """Cost by pod, from Prometheus."""
     kubecost: Kubecost | None = None

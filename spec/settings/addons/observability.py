@@ -1,13 +1,13 @@
-"""Settings of observability: metrics, alerts and dashboards."""
+"""Settings of observability: metrics, alerts, dashboards and logs."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, StringConstraints
 
 from spec.settings.addons.base import AddonSettings
-from spec.settings.base import HTTPS, Model, SecretName, WindowDuration
+from spec.settings.base import HTTPS, LogDays, Model, SecretName, WindowDuration
 
 HttpsUrl = Annotated[str, HTTPS, StringConstraints(max_length=512)]
 
@@ -50,3 +50,16 @@ class KubePrometheusStack(AddonSettings):
     """Replicas of Prometheus and Alertmanager; two collect everything twice and survive the loss of a node."""
     grafana: Grafana = Field(default_factory=Grafana)
     alerts: Alerts = Field(default_factory=Alerts)
+
+
+class FluentBit(AddonSettings):
+    """Fluent Bit on every node, which sends the logs of containers to AWS (chart fluent-bit)."""
+
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
+
+    destination: Literal["cloudwatch", "s3"] = "cloudwatch"
+    """`cloudwatch`: a log group for each namespace of a team and one for the rest, with queries and alarms, billed by
+    the GB written. `s3`: compressed files in the bucket `logs`, for a fraction of the cost, to be queried with
+    Athena."""
+    retention_days: LogDays = 30
+    """Days that CloudWatch Logs keeps the logs; in S3 `storage.buckets.logDays` counts."""

@@ -84,7 +84,7 @@ CHECKS: Final = (
     Check(limits.limits_of_pools, ("cost", "pools")),
     Check(limits.floor_below_ceiling, ("cost",)),
     Check(usage.use_of_pools, ("cost", "pools")),
-    Check(usage.use_of_what_is_there, ("cost", "network", "storage")),
+    Check(usage.use_of_what_is_there, ("cost", "network", "storage", "addons")),
     Check(addons.relations, ("addons",)),
     Check(teams.members_admitted, ("teams", "account", "cluster")),
     Check(teams.namespaces_own, ("teams",)),

@@ -169,7 +169,8 @@ def disks(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
 
 FAST_DISK: Final = 600
 """MiB/s of the root volume below which unpacking image layers in parallel is slower than one after another
-(docs.convox.com, `fast_image_pull_enable`, which cites AWS; read 2026-11)."""
+(awslabs/amazon-eks-ami, nodeadm/doc/examples.md, "Enabling fast image pull
+(experimental)", 2026-07)."""
 
 
 def parallel_pull(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:

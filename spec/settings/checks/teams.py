@@ -38,6 +38,7 @@ RESERVED: Final = frozenset(
         "kubeflow",
         "kubeflow-system",
         "kueue-system",
+        "logging",
         "lws-system",
         "mlflow",
         "monitoring",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spec.settings.addons import Addons
 from spec.settings.checks.base import Context
 from spec.settings.cost import Cost
 from spec.settings.network import Nat, Network
@@ -24,13 +25,17 @@ def use_of_pools(context: Context, cost: Cost, pools: dict[str, Pool]) -> Iterat
             yield from _fits(path, use, pools[name])
 
 
-def use_of_what_is_there(_context: Context, cost: Cost, network: Network, storage: Storage) -> Iterator[Problem]:
+def use_of_what_is_there(
+    _context: Context, cost: Cost, network: Network, storage: Storage, addons: Addons
+) -> Iterator[Problem]:
     """Use of a part that the stack does not have is an error: it would be priced."""
     usage = cost.usage
+    shipped = addons.fluent_bit is not None and addons.fluent_bit.destination == "cloudwatch"
     absent = {
         "natGib": (usage.nat_gib, network.nat is Nat.NONE, "network.nat is `none`"),
         "endpointsGib": (usage.endpoints_gib, not network.endpoints, "network.endpoints is empty"),
         "flowLogsGib": (usage.flow_logs_gib, not network.flow_logs.enabled, "network.flowLogs is off"),
+        "containerLogsGib": (usage.container_logs_gib, not shipped, "addons.fluentBit does not write to CloudWatch"),
         "efs": (usage.efs, storage.efs is None, "storage.efs is not set"),
     }
     for key, (given, missing, why) in absent.items():

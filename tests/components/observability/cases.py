@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from tests.components.observability.job_cases import JOB_CASES
 from tests.components.observability.situations import (
     ADMITTED,
+    ADMITTED_BY_NEXT,
     CERTIFICATE,
-    CLAIM,
     HELD,
     IDLE,
     JOB,
@@ -20,6 +21,7 @@ from tests.components.observability.situations import (
     SIZE,
     SPOT,
     TEAM,
+    TWO_REPLICAS,
     Case,
     claim,
     efa,
@@ -71,6 +73,20 @@ CASES: Final = (
         summary="GPU GPU-1 on n1 reports Xid 48.",
     ),
     Case(alert="GpuErrors", what="a program's own fault", series=gpu("31", "DCGM_FI_DEV_XID_ERRORS"), at="10m"),
+    Case(
+        alert="GpuMemoryAlmostFull",
+        what="at 98 %",
+        series={**TEAM, **gpu("98", "DCGM_FI_DEV_FB_USED"), **gpu("2", "DCGM_FI_DEV_FB_FREE")},
+        at="20m",
+        labels=IDLE,
+        summary="Pod nlp/train-0 uses 98% of the memory of a GPU on n1.",
+    ),
+    Case(
+        alert="GpuMemoryAlmostFull",
+        what="a server that reserved 92 % in advance",
+        series={**TEAM, **gpu("92", "DCGM_FI_DEV_FB_USED"), **gpu("8", "DCGM_FI_DEV_FB_FREE")},
+        at="20m",
+    ),
     Case(
         alert="PodPending",
         what="no node for 30 minutes",
@@ -158,48 +174,7 @@ CASES: Final = (
     ),
     Case(alert="MemoryAlmostFull", what="at 90 %", series={**TEAM, **MEMORY, **used("90")}, at="30m"),
     Case(alert="MemoryAlmostFull", what="without a limit", series={**TEAM, **used("95")}, at="30m"),
-    Case(
-        alert="CheckpointNotWritten",
-        what="the volume never grows",
-        series={**CLAIM, **claim("kubelet_volume_stats_used_bytes", "10")},
-        at="5h",
-        labels={**OWNED, "workload": "train"},
-        summary="Job train of nlp has written no checkpoint for 2h.",
-    ),
-    Case(
-        alert="CheckpointNotWritten",
-        what="the volume grows",
-        series={**CLAIM, **claim("kubelet_volume_stats_used_bytes", "10+1x400")},
-        at="5h",
-    ),
-    Case(
-        alert="CheckpointNotWritten",
-        what="the volume doesn't change, but the process reports a checkpoint",
-        series={
-            **CLAIM,
-            **claim("kubelet_volume_stats_used_bytes", "10"),
-            **pod("slipway_checkpoint_timestamp_seconds", "0+60x400"),
-        },
-        at="5h",
-    ),
-    Case(
-        alert="CheckpointNotWritten",
-        what="the process reports that its last checkpoint is old",
-        series={
-            **CLAIM,
-            **claim("kubelet_volume_stats_used_bytes", "10"),
-            **pod("slipway_checkpoint_timestamp_seconds", "0"),
-        },
-        at="5h",
-        labels={**OWNED, "workload": "train"},
-        summary="Job train of nlp has written no checkpoint for 2h.",
-    ),
-    Case(
-        alert="CheckpointNotWritten",
-        what="a job without checkpoints",
-        series={**JOB, **claim("kubelet_volume_stats_used_bytes", "1")},
-        at="5h",
-    ),
+    *JOB_CASES,
     Case(
         alert="JobRunaway",
         what="for 73 hours",
@@ -250,6 +225,20 @@ CASES: Final = (
         at="7h",
         labels={"cluster_queue": "nlp", "team": "nlp"},
         summary="3 workloads wait in queue nlp and none is admitted.",
+    ),
+    Case(
+        alert="QueueStarving",
+        what="with two replicas of Kueue, of which one leads",
+        series={**TWO_REPLICAS, ADMITTED: "5"},
+        at="7h",
+        labels={"cluster_queue": "nlp", "team": "nlp"},
+        summary="3 workloads wait in queue nlp and none is admitted.",
+    ),
+    Case(
+        alert="QueueStarving",
+        what="a new leader admits its first workload after two hours",
+        series={**QUEUE, ADMITTED: "5+0x60", ADMITTED_BY_NEXT: "_x120 1+0x300"},
+        at="7h",
     ),
     Case(alert="QueueStarving", what="some are admitted", series={**QUEUE, ADMITTED: "0+1x600"}, at="7h"),
     Case(alert="QueueStarving", what="for an hour", series={**QUEUE, ADMITTED: "5"}, at="1h"),

@@ -45,6 +45,10 @@ def pod(metric: str, values: str = "1", **labels: str) -> dict[str, str]:
     return series(metric, values, namespace="nlp", pod="train-0", **labels)
 
 
+def container(status: str, values: str = "1", **labels: str) -> dict[str, str]:
+    return pod(f"kube_pod_container_status_{status}", values, container="main", **labels)
+
+
 def gpu(values: str, metric: str = "DCGM_FI_PROF_GR_ENGINE_ACTIVE") -> dict[str, str]:
     return pod(metric, values, Hostname="n1", UUID="GPU-1")
 
@@ -82,12 +86,25 @@ CLAIM: Final = {
 }
 IDLE: Final = {**OWNED, "pod": "train-0", "node": "n1", "UUID": "GPU-1"}
 SPOT: Final = 'karpenter_interruption_received_messages_total{message_type="spot_interrupted"}'
-QUEUE: Final = {'kueue_pending_workloads{cluster_queue="nlp",status="active"}': "3"}
-ADMITTED: Final = 'kueue_admitted_workloads_total{cluster_queue="nlp"}'
-QUOTA: Final = {
-    'kueue_cluster_queue_nominal_quota{cluster_queue="nlp",flavor="h100",resource="nvidia.com/gpu"}': "8",
+QUEUE: Final = {'kueue_pending_workloads{cluster_queue="nlp",status="active",replica_role="leader",pod="k-1"}': "3"}
+TWO_REPLICAS: Final = {
+    'kueue_pending_workloads{cluster_queue="nlp",status="active",replica_role="leader",pod="k-1"}': "0",
+    'kueue_pending_workloads{cluster_queue="nlp",status="inadmissible",replica_role="leader",pod="k-1"}': "3",
+    # A follower has the workloads, but never tries to admit one: none is inadmissible there.
+    'kueue_pending_workloads{cluster_queue="nlp",status="active",replica_role="follower",pod="k-2"}': "3",
+    'kueue_pending_workloads{cluster_queue="nlp",status="inadmissible",replica_role="follower",pod="k-2"}': "0",
 }
-HELD: Final = 'kueue_cluster_queue_resource_usage{cluster_queue="nlp",flavor="h100",resource="nvidia.com/gpu"}'
+ADMITTED: Final = 'kueue_admitted_workloads_total{cluster_queue="nlp",replica_role="leader",pod="k-1"}'
+ADMITTED_BY_NEXT: Final = 'kueue_admitted_workloads_total{cluster_queue="nlp",replica_role="leader",pod="k-2"}'
+"""The same counter of the replica that leads next."""
+QUOTA: Final = {
+    'kueue_cluster_queue_nominal_quota{cluster_queue="nlp",flavor="h100",resource="nvidia.com/gpu",'
+    'replica_role="leader"}': "8",
+}
+HELD: Final = (
+    'kueue_cluster_queue_resource_usage{cluster_queue="nlp",flavor="h100",resource="nvidia.com/gpu",'
+    'replica_role="leader"}'
+)
 CERTIFICATE: Final = 'certmanager_certificate_expiration_timestamp_seconds{namespace="kserve",name="webhook"}'
 SIZE: Final = claim("kubelet_volume_stats_capacity_bytes", "100")
 MEMORY: Final = pod("kube_pod_container_resource_limits", "100", container="main", resource="memory")

@@ -102,4 +102,4 @@ def test_settings_reach_the_alerts() -> None:
     assert found["PodPending"].after == "1h30m"
     assert "> 5400" in found["JobRunaway"].expression
     assert "[90m]" in found["CheckpointNotWritten"].expression
-    assert "< 5400" in found["CheckpointNotWritten"].expression
+    assert ">= 5400" in found["CheckpointNotWritten"].expression

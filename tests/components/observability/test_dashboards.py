@@ -20,7 +20,9 @@ ALERTING: Final = [rule["expr"] for group in groups() for rule in group["rules"]
 FOREIGN: Final = {
     # kube-state-metrics v2, docs/metrics/
     "kube_namespace_labels", "kube_node_labels", "kube_node_spec_unschedulable", "kube_node_status_allocatable",
-    "kube_pod_container_resource_limits", "kube_pod_container_resource_requests", "kube_pod_labels",
+    "kube_pod_container_resource_limits", "kube_pod_container_resource_requests",
+    "kube_pod_container_status_last_terminated_reason", "kube_pod_container_status_restarts_total",
+    "kube_pod_container_status_terminated_reason", "kube_pod_labels",
     "kube_pod_spec_volumes_persistentvolumeclaims_info", "kube_pod_start_time", "kube_pod_status_phase",
     "kube_pod_status_scheduled", "kube_pod_status_unschedulable",
     # kubelet: cAdvisor and volumes
@@ -46,13 +48,14 @@ FOREIGN: Final = {
 """Metrics of other projects, by documentation; a name that isn't here is misspelled or unverified."""
 
 
-def _queries(dashboard: Dashboard) -> Iterator[tuple[str, str]]:
+def queries(dashboard: Dashboard) -> Iterator[tuple[str, str]]:
+    """Title and expression of every query."""
     for panel in dashboard.panels:
         for query in panel.queries:
             yield panel.title, query.expression
 
 
-def _plain(expression: str) -> str:
+def plain(expression: str) -> str:
     """The expression with variables replaced, as Grafana sends it."""
     filled = expression.replace("$__range", "7d").replace("$__rate_interval", "5m")
     return re.sub(r"\$\w+", ".*", filled)
@@ -79,8 +82,8 @@ def _metrics(expression: str) -> set[str]:
 
 @pytest.mark.parametrize("dashboard", DASHBOARDS, ids=lambda dashboard: dashboard.uid)
 def test_every_query_parses_and_uses_known_series(dashboard: Dashboard) -> None:
-    for title, expression in _queries(dashboard):
-        names = _metrics(_plain(expression))
+    for title, expression in queries(dashboard):
+        names = _metrics(plain(expression))
         assert names, (title, expression)
         assert names <= RECORDED | FOREIGN, (title, names - RECORDED - FOREIGN)
 

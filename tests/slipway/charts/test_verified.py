@@ -81,7 +81,11 @@ def test_every_recorded_chart_is_used(every_use: list[Use]) -> None:
 
 
 def test_the_charts_support_the_recorded_keys(shared: Path, every_use: list[Use]) -> None:
-    findings = check.check(uses.by_chart(every_use), shared / "charts")
+    # Some charts are only in the folder of whole charts, which has newer versions of others.
+    grouped = uses.by_chart(every_use)
+    newer = {name: grouped[name] for name in grouped if not (shared / "charts" / name).is_dir()}
+    rest = {name: each for name, each in grouped.items() if name not in newer}
+    findings = [*check.check(rest, shared / "charts"), *check.check(newer, shared / "charts-full")]
     assert [line for finding in findings for line in finding.problems] == []
     recorded = check.record(findings)
     assert set(recorded) == set(RECORD), RECORDED

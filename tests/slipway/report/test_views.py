@@ -103,7 +103,7 @@ def test_a_bucket_shows_its_expiry_rules(sample: SampleReport) -> None:
 
 
 def test_software_has_releases_and_add_ons_of_the_program(sample: SampleReport) -> None:
-    assert {"kueue", "karpenter", "mlflow"} <= {one.name for one in sample.report.software}
+    assert {"kueue", "karpenter", "mlflow-vision"} <= {one.name for one in sample.report.software}
     assert {"vpc-cni", "coredns"} <= {one.name for one in sample.report.addons}
 
 

@@ -149,6 +149,19 @@ def test_data_between_zones_is_billed_at_both_ends() -> None:
     assert line(result, services.TRANSFER, "between zones").amounts.month.expected.quantize(Decimal("0.01")) == 20
 
 
+def test_logs_of_containers_are_billed_by_the_gb_in_cloudwatch_and_not_in_s3() -> None:
+    item = "container logs written"
+    result = of({"addons.fluentBit": {}, "cost.usage.containerLogsGib": 100})
+    billed = line(result, services.CLOUDWATCH, item)
+    assert billed.minimum == 0
+    assert billed.typical == 100
+    assert any(item in one.what for one in of({"addons.fluentBit": {}}).unpriced)
+    elsewhere = of({"addons.fluentBit": {"destination": "s3"}})
+    assert not any(
+        item in text for text in (*(one.key for one in elsewhere.lines), *(one.what for one in elsewhere.unpriced))
+    )
+
+
 def test_billing_by_use_is_listed_only_where_it_can_occur() -> None:
     quiet = of(
         {

@@ -84,6 +84,14 @@ LIMITS: Final = (
     ),
     Bad(
         62,
+        "logs of containers that go to S3",
+        {"addons.fluentBit": {"destination": "s3"}, "cost.usage.containerLogsGib": 10},
+        "cost.usage.containerLogsGib",
+        "does not write to CloudWatch",
+        "Remove it",
+    ),
+    Bad(
+        62,
         "traffic of endpoints that do not exist",
         {"cost.usage.endpointsGib": 10},
         "cost.usage.endpointsGib",

@@ -1,0 +1,144 @@
+"""Images of add-ons through the stack's pull-through caches. Pure.
+
+Each chart names its images' registries in other values: the table here says where, once. An image whose registry has a
+cache is pulled through it: nodes may pull from ECR without limits, and have a copy if the registry is down. What ECR
+can't cache (`nvcr.io`, `icr.io`, `cr.fluentbit.io`) is pulled directly.
+
+The alternative, mirrors in containerd's configuration, doesn't work with ECR: kubelet's credential provider chooses
+credentials by the image's own name, so containerd would ask ECR for an image of `quay.io` without any (kubernetes.io,
+"Configure a kubelet image credential provider", `matchImages`; read 2026-11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from components.base.outputs import ClusterOutputs
+from components.storage.registry import UPSTREAMS
+from spec.catalog import regions
+from spec.settings.registry import Upstream
+
+DOCKER_HUB: Final = "docker.io"
+"""Registry of images that name none; its API is at `registry-1.docker.io`."""
+
+CHART_IMAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "argo-workflows": {
+            "controller.image.registry": "quay.io",
+            "crds.upgradeJob.image.repository": "registry.k8s.io/kubectl",
+            "executor.image.registry": "quay.io",
+            "server.image.registry": "quay.io",
+        },
+        "aws-load-balancer-controller": {"image.repository": "public.ecr.aws/eks/aws-load-balancer-controller"},
+        "cert-manager": {"imageRegistry": "quay.io"},
+        "cluster-autoscaler": {"image.repository": "registry.k8s.io/autoscaling/cluster-autoscaler"},
+        "gpu-operator": {"node-feature-discovery.image.repository": "registry.k8s.io/nfd/node-feature-discovery"},
+        "jobset": {"image.repository": "registry.k8s.io/jobset/jobset"},
+        "karpenter": {"controller.image.repository": "public.ecr.aws/karpenter/controller"},
+        "keda": {
+            "image.keda.registry": "ghcr.io",
+            "image.metricsApiServer.registry": "ghcr.io",
+            "image.webhooks.registry": "ghcr.io",
+        },
+        "kserve-resources": {
+            "kserve.agent.image": "kserve/agent",
+            "kserve.controller.image": "kserve/kserve-controller",
+            "kserve.controller.rbacProxyImage": "quay.io/brancz/kube-rbac-proxy:v0.18.0",
+            "kserve.router.image": "kserve/router",
+            "kserve.storage.image": "kserve/storage-initializer",
+        },
+        "kube-prometheus-stack": {
+            "alertmanager.alertmanagerSpec.image.registry": "quay.io",
+            "grafana.image.registry": "docker.io",
+            "grafana.sidecar.image.registry": "quay.io",
+            "kube-state-metrics.image.registry": "registry.k8s.io",
+            "prometheus-node-exporter.image.registry": "quay.io",
+            "prometheus.prometheusSpec.image.registry": "quay.io",
+            "prometheusOperator.admissionWebhooks.patch.image.registry": "ghcr.io",
+            "prometheusOperator.image.registry": "quay.io",
+            "prometheusOperator.prometheusConfigReloader.image.registry": "quay.io",
+            "prometheusOperator.thanosImage.registry": "quay.io",
+        },
+        "kubeflow-trainer": {"image.registry": "ghcr.io"},
+        "kueue": {"controllerManager.manager.image.repository": "registry.k8s.io/kueue/kueue"},
+        "lws": {"image.manager.repository": "registry.k8s.io/lws/lws"},
+        "mlflow": {"image.repository": "burakince/mlflow"},
+        "opencost": {"opencost.exporter.image.registry": "ghcr.io", "opencost.ui.image.registry": "ghcr.io"},
+        "volcano": {"basic.image_registry": "docker.io"},
+    }
+)
+"""By chart: path of a value, and its default as a registry, a repository or an image. Read in the charts as pinned;
+defaults of JobSet's and Kueue's are those of their published charts, which differ from the source tree's."""
+
+
+def prefixes(cluster: ClusterOutputs, caches: Iterable[str]) -> dict[str, str]:
+    """Prefix of cached images by registry.
+
+    Args:
+        cluster: The cluster, whose name is the prefix of the caches.
+        caches: Registries with a cache, as in `storage.registry.caches`.
+    """
+    region = regions.get(cluster.region)
+    host = f"{cluster.account_id}.dkr.ecr.{region.name}.{region.dns_suffix}"
+    hosts = {each: DOCKER_HUB if each is Upstream.DOCKER_HUB else UPSTREAMS[each] for each in map(Upstream, caches)}
+    return {hosts[each]: f"{host}/{cluster.name}/{each}" for each in sorted(hosts)}
+
+
+def cached(name: str, through: Mapping[str, str]) -> str:
+    """A registry, repository or image as it is pulled.
+
+    Args:
+        name: `quay.io`, `quay.io/a/b`, `a/b:1`.
+        through: Prefixes of cached images by registry.
+    """
+    first, _, rest = name.partition("/")
+    if not rest and ("." not in name or ":" in name):
+        # Docker Hub's own images are in the namespace `library`.
+        first, rest = DOCKER_HUB, f"library/{name}"
+    elif rest and "." not in first and ":" not in first and first != "localhost":
+        first, rest = DOCKER_HUB, name
+    prefix = through.get(first)
+    if prefix is None:
+        return name
+    return f"{prefix}/{rest}" if rest else prefix
+
+
+def chart_values(chart: str, values: Mapping[str, Any], through: Mapping[str, str]) -> dict[str, Any]:
+    """Values of a release whose images come through the caches; a value that is set already stays as it is.
+
+    Args:
+        chart: Name of the chart.
+        values: The release's values; those with the key `image` in lists of containers are images too.
+        through: Prefixes of cached images by registry.
+    """
+    result = in_manifest(values, through)
+    for path, default in CHART_IMAGES.get(chart, {}).items():
+        if cached(default, through) != default:
+            _set(result, path.split("."), cached(default, through))
+    return result
+
+
+def in_manifest(manifest: Mapping[str, Any], through: Mapping[str, str]) -> dict[str, Any]:
+    """A copy of a manifest, with the images of its containers through the caches."""
+    return {key: _copied(value, through, listed=False) for key, value in manifest.items()}
+
+
+def _copied(value: Any, through: Mapping[str, str], *, listed: bool) -> Any:
+    """A copy; containers are items of lists with a name and an image."""
+    if isinstance(value, Mapping):
+        copy = {key: _copied(each, through, listed=False) for key, each in value.items()}
+        if listed and "name" in copy and isinstance(copy.get("image"), str):
+            copy["image"] = cached(copy["image"], through)
+        return copy
+    if isinstance(value, list | tuple):
+        return [_copied(each, through, listed=True) for each in value]
+    return value
+
+
+def _set(values: dict[str, Any], path: list[str], value: str) -> None:
+    *parents, last = path
+    for key in parents:
+        values = values.setdefault(key, {})
+    values.setdefault(last, value)
