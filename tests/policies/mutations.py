@@ -240,7 +240,7 @@ MUTATIONS: Final = (
     ),
     edit("pool-a100", "pool.max", 1, "kueue-quota-fits-pool/sum"),
     edit("pool-a100", "pool.sharing", {"mode": "mps", "replicas": 48}, "no-timeslicing-training/replicas"),
-    edit("pool-a100", "pool.max", 90, "service-quota-headroom/vcpus"),
+    edit("pool-a100", "pool.max", 90, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
     edit("pool-cpu", "pool.max", 4000, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
     edit("pool-a100", "pool.mig", {"7g.80gb": 2}, "mig-profile-fits/profiles"),
     edit("kueue-release", "values.managerConfig.controllerManagerConfigYaml", "{}", "kueue-gang-safe/wait"),
