@@ -257,6 +257,7 @@ MUTATIONS: Final = (
     removal("network-default-group", "vpc-baseline/default-group"),
     removal("network-endpoint-s3", "vpc-shape/endpoints"),
     removal("pool-h100-fabric-from-itself", "efa-pool-complete/group"),
+    removal("cluster-api-from-corporate", "eks-private-reachable/admitted"),
     removal("karpenter-spot", "spot-interruption-handling/events"),
     removal("addons-early-node-monitoring-agent", "gpu-node-repair/agent"),
     edit("pool-h100-launch-template", "instanceMarketOptions", MISSING, "capacity-block-wired/market"),
