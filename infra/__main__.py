@@ -1,9 +1,12 @@
 """Entry point of the Pulumi program: load the settings, build the platform, export what others need."""
 
+import os
+
 import pulumi
 
-from infra.program import build
+from infra.program import build, build_network
 from spec.errors import SlipwayError
+from spec.naming import NETWORK_ONLY
 from spec.settings import KEY, PROJECT, Loaded, load
 
 
@@ -18,5 +21,6 @@ def _settings() -> Loaded:
 settings = _settings()
 for warning in settings.warnings:
     pulumi.log.warn(str(warning))
-for key, value in build(settings.platform).items():
+declared = (build_network if os.environ.get(NETWORK_ONLY) else build)(settings.platform)
+for key, value in declared.items():
     pulumi.export(key, value)

@@ -79,6 +79,12 @@ def build(platform: Platform) -> Mapping[str, Any]:
     }
 
 
+def build_network(platform: Platform) -> Mapping[str, Any]:
+    """Declare the network alone: the first step of a cluster whose API server has only a private endpoint."""
+    network = _network(platform, pulumi.ResourceOptions(providers=[aws_provider(platform)]))
+    return {"vpcId": network.vpc_id}
+
+
 def _network(platform: Platform, opts: pulumi.ResourceOptions) -> NetworkOutputs:
     args = NetworkArgs(
         settings=platform.network,
@@ -96,10 +102,18 @@ def _control_plane(platform: Platform, network: NetworkOutputs, opts: pulumi.Res
         cluster_name=platform.cluster_name,
         account=platform.account,
         network=network,
+        clients=_clients(platform),
         tags=tags_of(platform),
         protect=platform.environment.protect,
     )
     return ControlPlane("cluster", args, opts).outputs
+
+
+def _clients(platform: Platform) -> dict[str, str]:
+    """Networks that reach the private endpoint: peers by their names, others by their addresses."""
+    others = platform.cluster.endpoint.private_access_cidrs
+    named = {str(cidr.network_address).replace(".", "-") + f"-{cidr.prefixlen}": str(cidr) for cidr in others}
+    return named | {name: str(cidr) for name, cidr in platform.network.peers.items()}
 
 
 def _storage(

@@ -58,8 +58,8 @@ class ClusterOutputs:
         region: AWS Region.
         partition: AWS partition: `aws`, `aws-cn`, `aws-us-gov`.
         tags: Tags of the platform, for resources that the provider's default tags don't reach.
-        access: Access entries and their policies. In-cluster resources depend on them, because the identity that runs
-            the program has permissions in the cluster only through them.
+        access: Access entries with their policies, and the rules that let networks reach the private endpoint.
+            In-cluster resources depend on them, because the program reaches the cluster only through them.
         cni_ready: EKS add-ons without which no node becomes ready; nodes depend on them.
     """
 

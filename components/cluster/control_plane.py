@@ -7,7 +7,7 @@ place, the settings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,6 +24,7 @@ from spec.settings.environment import Account
 
 LOG_TYPES: Final = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """All log types of EKS (EKS User Guide, "Send control plane logs to CloudWatch Logs")."""
+API_PORT: Final = 443
 POLICY: Final = "AmazonEKSClusterPolicy"
 """The only policy that the control plane needs: AmazonEKSVPCResourceController is for security groups for pods, and the
 identity that creates the cluster creates the grant on the key of the secrets (EKS User Guide, "Amazon EKS cluster IAM
@@ -39,6 +40,7 @@ class ControlPlaneArgs:
         cluster_name: Name of the EKS cluster, fixed because kubeconfigs, log groups and tags name it.
         account: Account and region.
         network: Network of the control plane's interfaces.
+        clients: CIDRs of networks that reach the private endpoint, by key.
         tags: Tags of the platform, for resources that the provider's default tags don't reach.
         protect: Protect the cluster, its key and its logs from deletion.
     """
@@ -47,6 +49,7 @@ class ControlPlaneArgs:
     cluster_name: str
     account: Account
     network: NetworkOutputs
+    clients: Mapping[str, str]
     tags: Mapping[str, str]
     protect: bool = False
 
@@ -72,7 +75,7 @@ class ControlPlane(pulumi.ComponentResource):
             AccessEntriesArgs(cluster=cluster, entries=args.settings.access, partition=self._region.partition),
             self._child,
         )
-        self.outputs = self._outputs(cluster, access)
+        self.outputs = self._outputs(cluster, [*access.administrators, *self._admit(cluster)])
         self.register_outputs({"name": cluster.name, "endpoint": cluster.endpoint})
 
     @property
@@ -165,7 +168,25 @@ class ControlPlane(pulumi.ComponentResource):
             else None,
         )
 
-    def _outputs(self, cluster: aws.eks.Cluster, access: AccessEntries) -> ClusterOutputs:
+    def _admit(self, cluster: aws.eks.Cluster) -> list[pulumi.Resource]:
+        """Ingress from networks outside the VPC: the security group that EKS creates admits only its own members (EKS
+        User Guide, "Cluster API server endpoint", connected network, read 2026-11)."""
+        return [
+            aws.vpc.SecurityGroupIngressRule(
+                f"{self._name}-api-from-{key}",
+                security_group_id=_security_group(cluster),
+                cidr_ipv4=cidr,
+                ip_protocol="tcp",
+                from_port=API_PORT,
+                to_port=API_PORT,
+                description=f"API server from {key}",
+                # EKS deletes the group with the cluster.
+                opts=pulumi.ResourceOptions(parent=self, deleted_with=cluster),
+            )
+            for key, cidr in sorted(self._args.clients.items())
+        ]
+
+    def _outputs(self, cluster: aws.eks.Cluster, access: Sequence[pulumi.Resource]) -> ClusterOutputs:
         issuer = cluster.identities[0].oidcs[0].issuer
         # IAM reads the thumbprint of the issuer's certificate by itself (pulumi-aws 7.51.1, `thumbprintLists`).
         oidc = aws.iam.OpenIdConnectProvider(
@@ -188,7 +209,7 @@ class ControlPlane(pulumi.ComponentResource):
             region=self._region.name,
             partition=self._region.partition,
             tags=self._args.tags,
-            access=tuple(access.administrators),
+            access=tuple(access),
         )
 
 

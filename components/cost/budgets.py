@@ -86,7 +86,7 @@ class Budgets(pulumi.ComponentResource):
         monitor: pulumi.Input[str]
         if settings.anomaly_monitor_arn is not None:
             monitor = settings.anomaly_monitor_arn
-        else:
+        else:  # the settings say that there is none yet
             monitor = aws.costexplorer.AnomalyMonitor(
                 f"{name}-anomaly-monitor",
                 monitor_type="DIMENSIONAL",

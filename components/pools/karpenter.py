@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Final
 
 import pulumi
@@ -16,12 +17,13 @@ from components.pools import nodeclass, nodepool, overlay
 from components.pools.fabric import Fabric, FabricArgs
 from components.pools.roles import NodeRoleOutputs
 from components.pools.tags import machine_tags
+from spec.durations import seconds
 from spec.pools import keys
 from spec.pools.facts import facts
 from spec.pools.pool_spec import PoolSpec
 
-DELETE_TIMEOUT: Final = "2h"
-"""Deleting a NodePool drains and terminates every node of it."""
+DELETE_MARGIN: Final = 1
+"""Hours for the last node to be terminated after its drain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +74,7 @@ class KarpenterPool(pulumi.ComponentResource):
         last = pulumi.ResourceOptions(
             parent=self,
             depends_on=[*ready, *before],
-            custom_timeouts=pulumi.CustomTimeouts(delete=DELETE_TIMEOUT),
+            custom_timeouts=pulumi.CustomTimeouts(delete=_longest_deletion(spec)),
         )
         self.node_pool = self._make(spec.name, f"{name}-node-pool", nodepool.KIND, nodepool.node_pool(spec), last)
         self.register_outputs({"nodePool": spec.name, "pool": facts(spec)})
@@ -101,6 +103,12 @@ class KarpenterPool(pulumi.ComponentResource):
             ),
             pulumi.ResourceOptions(parent=self),
         )
+
+
+def _longest_deletion(spec: PoolSpec) -> str:
+    """Deleting a NodePool drains and terminates every node of it, and a drain lasts up to `terminationGracePeriod`."""
+    grace = seconds(spec.settings.disruption.termination_grace_period)
+    return f"{ceil(grace / 3600) + DELETE_MARGIN}h"
 
 
 def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any]:

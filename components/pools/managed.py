@@ -85,6 +85,7 @@ class ManagedPool(pulumi.ComponentResource):
 
     def _make_node_group(self, name: str, args: ManagedPoolArgs, template: aws.ec2.LaunchTemplate) -> aws.eks.NodeGroup:
         spec, settings = args.spec, args.spec.settings
+        minimum = 0 if spec.waiting else settings.min
         return aws.eks.NodeGroup(
             f"{name}-node-group",
             cluster_name=args.cluster.resource.name,
@@ -99,7 +100,7 @@ class ManagedPool(pulumi.ComponentResource):
                 id=template.id, version=template.latest_version.apply(str)
             ),
             scaling_config=aws.eks.NodeGroupScalingConfigArgs(
-                min_size=settings.min, max_size=settings.max, desired_size=settings.min
+                min_size=minimum, max_size=settings.max, desired_size=minimum
             ),
             update_config=_update_config(spec),
             force_update_version=settings.update.force,

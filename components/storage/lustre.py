@@ -76,7 +76,7 @@ class ParallelFiles(pulumi.ComponentResource):
         group, rules = self._make_group()
         self.security_group_id = group.id
         system = self._make_system(group, rules)
-        links = [self._link(system, fileset, self._make_directories(fileset)) for fileset in DIRECTORIES]
+        links = self._make_links(system)
         self.outputs = LustreOutputs(
             id=system.id,
             dns_name=system.dns_name,
@@ -153,6 +153,15 @@ class ParallelFiles(pulumi.ComponentResource):
                 retain_on_delete=args.protect,
             ),
         )
+
+    def _make_links(self, system: aws.fsx.LustreFileSystem) -> list[aws.fsx.DataRepositoryAssociation]:
+        """One link after the other, in the order of their paths: FSx queues the requests of a file system and works on
+        one at a time (FSx for Lustre User Guide, "Linking your file system to an Amazon S3 bucket", read 2026-11), so a
+        second request would spend its time limit waiting for the first."""
+        links: list[aws.fsx.DataRepositoryAssociation] = []
+        for fileset in sorted(DIRECTORIES):
+            links.append(self._link(system, fileset, [*self._make_directories(fileset), *links[-1:]]))
+        return links
 
     def _link(
         self,

@@ -147,7 +147,7 @@ class Storage(pulumi.ComponentResource):
             return None
         args = ParallelFilesArgs(
             settings=settings,
-            zone=zone_of(settings, platform.network, platform.pools),
+            zone=zone_of(settings, platform.network, platform.pools, platform.account),
             key_arn=self._key_arn,
             buckets=buckets,
             teams=sorted(platform.teams),

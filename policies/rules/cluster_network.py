@@ -1,8 +1,9 @@
-"""Subnets and zones of the control plane and the nodes."""
+"""Subnets and zones of the control plane and the nodes, and the way to a private API endpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pulumi_policy import Severity
 
@@ -10,8 +11,8 @@ from policies.access import unknowns
 from policies.levels import Levels
 from policies.network import public_subnets, zones
 from policies.resource import Resource, Stack
-from policies.rule import Check, Context, Setting, StackRule, Violation
-from policies.tokens import CLUSTER, NODE_GROUP, ROUTE, ROUTE_ASSOCIATION, SUBNET
+from policies.rule import Check, Context, Setting, StackRule, Violation, violation
+from policies.tokens import CLUSTER, INGRESS_RULE, NODE_GROUP, ROUTE, ROUTE_ASSOCIATION, SUBNET
 
 
 def _subnets(resource: Resource) -> list[Resource]:
@@ -64,4 +65,41 @@ PRIVATE_MULTI_AZ = StackRule(
     },
 )
 
-RULES = (PRIVATE_MULTI_AZ,)
+_API: Final = 443
+
+
+def _unreachable(stack: Stack, _: Context) -> Iterator[Violation]:
+    for cluster in stack.of(CLUSTER):
+        config = cluster["vpcConfig"]
+        # Groups of the stack's own may admit anyone.
+        if config["endpointPublicAccess"].truth() is not False or not config["securityGroupIds"].missing:
+            continue
+        rules = [rule for rule in stack.of(INGRESS_RULE) if cluster in rule.source("securityGroupId", CLUSTER)]
+        if not any(_admits(rule) for rule in rules):
+            yield violation(config["endpointPublicAccess"], at=cluster)
+
+
+def _admits(rule: Resource) -> bool:
+    first, last = rule["fromPort"].number(), rule["toPort"].number()
+    covered = (first is None or first <= _API) and (last is None or last >= _API)
+    return covered and not rule["cidrIpv4"].missing
+
+
+PRIVATE_REACHABLE = StackRule(
+    name="eks-private-reachable",
+    title="A network outside the cluster reaches a private API endpoint",
+    types=(CLUSTER, INGRESS_RULE),
+    severity=Severity.MEDIUM,
+    levels=Levels("M/M/M"),
+    why="The security group that EKS creates admits its own members only, so `up` stops at the first resource in the "
+    "cluster (EKS User Guide, 'Cluster API server endpoint').",
+    fix="Name the network that you deploy from in network.peers or cluster.endpoint.privateAccessCidrs.",
+    checks={
+        "admitted": Check(
+            asks="must be true, or a rule must admit a network on port 443",
+            find=_unreachable,
+        )
+    },
+)
+
+RULES = (PRIVATE_MULTI_AZ, PRIVATE_REACHABLE)

@@ -145,8 +145,11 @@ def _unreserved(stack: Stack, _: Context) -> Iterator[Violation]:
 
 def _elastic(stack: Stack, _: Context) -> Iterator[Violation]:
     for group in _blocks(stack):
-        low, high = group["scalingConfig"]["minSize"].number(), group["scalingConfig"]["maxSize"].number()
-        if low is not None and high is not None and low != high:
+        scaling = group["scalingConfig"]
+        low, high, desired = scaling["minSize"].number(), scaling["maxSize"].number(), scaling["desiredSize"]
+        # Until the block is active, and for an upgrade.
+        waiting = low == 0 and (desired.unknown or desired.number() == 0)
+        if low is not None and high is not None and low != high and not waiting:
             yield violation(group["scalingConfig"], f"{low:g} to {high:g} nodes", group)
 
 
@@ -176,7 +179,7 @@ CAPACITY_BLOCK = StackRule(
             find=_unreserved,
         ),
         "size": Check(
-            asks="must have equal minSize and maxSize",
+            asks="must have equal minSize and maxSize, or no nodes while the block is not active",
             find=_elastic,
         ),
         "zone": Check(

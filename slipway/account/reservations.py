@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from slipway.account.context import Context, failed, note, ok
 from slipway.findings import Finding
-from spec.settings.pools import Pool
+from spec.settings.pools import Pool, Provisioner
 
 _UNKNOWN = "InvalidCapacityReservationId"
 
@@ -33,13 +33,27 @@ def check(context: Context) -> Iterator[Finding]:
         elif found["State"] in ("scheduled", "pending", "assessing", "delayed"):
             start = found.get("StartDate")
             when = f", from {start:%Y-%m-%d %H:%M} UTC" if start else ""
+            if reservation.active:
+                fix = f"set pools.{name}.capacity.reservation.active: false until then"
+                yield failed(what, f"{reservation.id} is {found['State']}{when}, and EC2 launches nothing before", fix)
+                continue
             yield note(what, f"{reservation.id} is {found['State']}{when}", "the pool has no nodes until it is active")
         elif found["State"] != "active":
             yield failed(what, f"{reservation.id} is {found['State']}", "buy another, or remove the pool")
         else:
             end = found.get("EndDate")
             until = f" until {end:%Y-%m-%d %H:%M} UTC" if end else ""
+            if _waiting(pool):
+                fix = f"set pools.{name}.capacity.reservation.active: true, then `up`"
+                yield note(what, f"{reservation.id} is active{until}, and the pool has no nodes", fix)
+                continue
             yield ok(what, f"{reservation.id} is active{until}")
+
+
+def _waiting(pool: Pool) -> bool:
+    reservation = pool.capacity.reservation
+    block = reservation is not None and reservation.kind == "capacity-block" and not reservation.active
+    return block and pool.provisioner is Provisioner.MANAGED
 
 
 def _mismatches(pool: Pool, found: Mapping[str, Any]) -> Iterator[str]:
@@ -49,6 +63,10 @@ def _mismatches(pool: Pool, found: Mapping[str, Any]) -> Iterator[str]:
         yield f"it is in {found['AvailabilityZone']}, and the pool is in {', '.join(pool.zones)}"
     if found["TotalInstanceCount"] < pool.max:
         yield f"it has {found['TotalInstanceCount']} instances, and the pool's max is {pool.max}"
+    reservation = pool.capacity.reservation
+    for key, day in (("StartDate", reservation.start_date), ("EndDate", reservation.end_date)) if reservation else ():
+        if day is not None and key in found and found[key].date() != day:
+            yield f"its {key} is {found[key]:%Y-%m-%d}, and that of the pool is {day}"
 
 
 def _reservation(context: Context, id: str) -> Mapping[str, Any] | None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from slipway.account.context import Context, failed, note, ok
 from slipway.findings import Finding
 from spec.settings.pools import Pool, Provisioner
+from spec.settings.zones import zones_of
 
 
 def usable(context: Context) -> Iterator[Finding]:
@@ -18,8 +19,13 @@ def usable(context: Context) -> Iterator[Finding]:
     answer = context.client("ec2").describe_availability_zones(AllAvailabilityZones=True)
     states = {zone["ZoneName"]: zone for zone in answer["AvailabilityZones"]}
     wrong = False
+    declared = context.platform.account.zone_ids
     for name in context.platform.network.zones:
         zone = states.get(name)
+        if zone is not None and declared.get(name, zone["ZoneId"]) != zone["ZoneId"]:
+            fix = f"set account.zoneIds.{name}: {zone['ZoneId']}"
+            yield failed("zones", f"{name} is {zone['ZoneId']} in this account, not {declared[name]}", fix)
+            wrong = True
         if zone is None:
             known = sorted(key for key, each in states.items() if each.get("ZoneType") == "availability-zone")
             yield failed("zones", f"{context.region} has no zone {name} here", f"use some of {', '.join(known)}")
@@ -52,7 +58,7 @@ def offerings(context: Context) -> Iterator[Finding]:
     findings = [
         finding
         for name, pool in context.platform.pools.items()
-        for finding in _pool(name, pool, pool.zones or context.platform.network.zones, offered)
+        for finding in _pool(name, pool, zones_of(pool, context.platform.network, context.platform.account), offered)
     ]
     yield from findings or [ok("instance types", f"{len(types)} types are offered in the zones of their pools")]
 

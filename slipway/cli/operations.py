@@ -10,10 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from slipway.cli import teardown
 from slipway.cli.gate import Gate
 from slipway.cli.output import Progress, ask, can_ask
 from slipway.engine import gate, process
 from slipway.engine.invocation import Invocation, Operation, Request, operation
+from slipway.engine.network_only import refuse_network_only
 from slipway.engine.project import Project, find
 from slipway.engine.protection import refuse_interrupted, refuse_protected
 from slipway.engine.state import StackState, parse
@@ -54,14 +56,27 @@ def add(commands: Commands) -> None:
                 "--allow-replace", action="append", default=[], metavar="URN",
                 help="allow this stateful resource to be replaced or deleted; repeatable",
             )  # fmt: skip
+            parser.add_argument(
+                "--network-only", action="store_true",
+                help="only the network: the first step of a cluster with a private endpoint",
+            )  # fmt: skip
         if name is Operation.UP:
             parser.add_argument("--preview", action="store_true", help="show a preview first in the sandbox, too")
         if name is Operation.DESTROY:
             parser.add_argument(
                 "--except-protected", action="store_true", help="keep the protected resources and those they depend on"
             )
+            parser.add_argument(
+                "--unreachable", action="store_true",
+                help="the cluster will never answer again: forget its objects, remove its AWS resources by tag",
+            )  # fmt: skip
+            parser.add_argument(
+                "--delete-volumes", action="store_true",
+                help="on AWS, delete every volume that claims of the cluster created",
+            )  # fmt: skip
         parser.set_defaults(run=run, takes_extra=True, operation=name)
-        parser.set_defaults(yes=False, except_protected=False, preview=False, allow_replace=[])
+        parser.set_defaults(yes=False, except_protected=False, preview=False, network_only=False, allow_replace=[])
+        parser.set_defaults(unreachable=False, delete_volumes=False)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,13 +93,15 @@ def run(options: argparse.Namespace) -> int:
         # A run in the sandbox can be repeated; only a destroy asks for confirmation.
         yes=options.yes or (sandbox and options.operation is not Operation.DESTROY),
         except_protected=options.except_protected,
+        network_only=options.network_only,
+        unreachable=options.unreachable,
         skip_preview=sandbox and not options.preview,
         extra=options.extra,
     )
     _require_confirmation(request)
     if sandbox:
         return _in_sandbox(project, request, loaded, options.allow_replace)
-    return _on_aws(project, request, options.allow_replace)
+    return _on_aws(project, request, loaded, options)
 
 
 def _require_confirmation(request: Request) -> None:
@@ -97,7 +114,7 @@ def _require_confirmation(request: Request) -> None:
         raise SlipwayError(msg, EXIT_REFUSED)
 
 
-def _on_aws(project: Project, request: Request, allowed: Sequence[str]) -> int:
+def _on_aws(project: Project, request: Request, loaded: Loaded, options: argparse.Namespace) -> int:
     pulumi = shutil.which("pulumi")
     if pulumi is None:
         raise SlipwayError(_GET_PULUMI)
@@ -112,7 +129,11 @@ def _on_aws(project: Project, request: Request, allowed: Sequence[str]) -> int:
 
     refuse_protected(request, state)
     refuse_interrupted(request, state)
-    return Gate(call=call, state=state, allowed=allowed, ask=ask).run(request)
+    refuse_network_only(request, state)
+    gated = Gate(call=call, state=state, allowed=options.allow_replace, ask=ask)
+    if teardown.wanted(request):
+        return teardown.destroy(request, loaded.platform, gated.run, ask, delete_volumes=options.delete_volumes)
+    return gated.run(request)
 
 
 def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Sequence[str]) -> int:
@@ -137,6 +158,7 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Seq
         return engine.state(request.stack)
 
     refuse_protected(request, state)
+    refuse_network_only(request, state)
 
     def call(request: Request) -> Invocation:
         return operation(

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.naming import NETWORK_ONLY
+from spec.settings import PROJECT
 
 CREDENTIAL_PREFIXES: Final = ("AWS_", "PULUMI_")
 """Variables that could direct a run, or a tool beside it, to a real account or another backend."""
@@ -16,6 +18,10 @@ HARMLESS: Final = frozenset({"PULUMI_DEBUG_GRPC", "PULUMI_PARALLEL", "PULUMI_SKI
 """Variables for the engine's speed and log that a user may want in the sandbox; they select no account or backend."""
 PROXY_EXCEPTIONS: Final = ("127.0.0.1", "localhost")
 """gRPC obeys `http_proxy` even for loopback."""
+NETWORK: Final = "slipway:network:Network"
+"""Type of the component that owns the VPC (`components.network`)."""
+DELETE_UNREACHABLE: Final = "PULUMI_K8S_DELETE_UNREACHABLE"
+"""Default of the provider's option (pulumi-kubernetes 4.34.2, schema, `deleteUnreachable`)."""
 _OURS: Final = ("-s", "--stack", "-C", "--cwd", "--config-file")
 
 
@@ -41,6 +47,10 @@ class Request:
     stack: str
     yes: bool = False
     except_protected: bool = False
+    network_only: bool = False
+    """Only the VPC and what belongs to it: the first step of a cluster whose API has no public endpoint."""
+    unreachable: bool = False
+    """Forget the objects of a cluster that does not answer: the Kubernetes provider's `deleteUnreachable`."""
     skip_preview: bool = False
     """Update without a preview: for a rehearsal, where no user reads it and nothing can be lost."""
     config_file: Path | None = None
@@ -82,7 +92,20 @@ def operation(pulumi: Path, request: Request, *, directory: Path, environment: M
         argv.append("--skip-preview")
     if request.except_protected:
         argv.append("--exclude-protected")
+    if request.unreachable:
+        environment = {**environment, DELETE_UNREACHABLE: "true"}
+    if request.network_only:
+        # The targets keep resources that an earlier run created outside the network.
+        environment = {**environment, NETWORK_ONLY: "1"}
+        for urn in network_urns(request.stack):
+            argv += ["--target", urn]
     return Invocation((*argv, *request.extra), environment, directory)
+
+
+def network_urns(stack: str) -> tuple[str, str]:
+    """URNs of the component `Network` and, as a pattern of the engine's, of everything below it."""
+    component = f"urn:pulumi:{stack}::{PROJECT}::{NETWORK}"
+    return f"{component}::network", f"{component}$**"
 
 
 def sandbox_environment(user: Mapping[str, str], sandbox: Mapping[str, str]) -> dict[str, str]:

@@ -19,9 +19,7 @@ def refuse_protected(request: Request, state: Callable[[], StackState]) -> None:
     Raises:
         SlipwayError: With code 3 and the list of protected resources.
     """
-    if request.operation is not Operation.DESTROY or request.except_protected:
-        return
-    if any(argument.partition("=")[0] in _PARTIAL for argument in request.extra):
+    if request.operation is not Operation.DESTROY or not removes_all(request):
         return
     protected = state().protected
     if protected:
@@ -49,6 +47,13 @@ def refuse_interrupted(request: Request, state: Callable[[], StackState]) -> Non
             f"What they created is not in the state. Settle them first: slipway recover {request.stack}"
         )
         raise SlipwayError(msg)
+
+
+def removes_all(request: Request) -> bool:
+    """Whether a `destroy` removes the whole stack, and not only shows it or removes a part."""
+    return not request.except_protected and not any(
+        argument.partition("=")[0] in _PARTIAL for argument in request.extra
+    )
 
 
 def _refusal(stack: str, protected: Sequence[StackResource]) -> str:

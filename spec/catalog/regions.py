@@ -32,6 +32,10 @@ _IDS: Final = load("zone-ids.yaml")
 SOURCES: Final[tuple[Source, ...]] = (source(_SEEN), source(_IDS))
 
 
+WITHOUT_EKS: Final = frozenset(_IDS["without_eks"])
+"""IDs of zones in which EKS refuses subnets of a cluster."""
+
+
 def _region(name: str, partition: str, suffix: str, seen: list[str]) -> Region:
     ids = tuple(_IDS["zone_ids"].get(name, ()))
     named = {f"{name}{letter}" for letter in ascii_lowercase[: len(ids)]}

@@ -65,7 +65,7 @@ class PoolSpec:
         mig: How they are partitioned; None without MIG settings.
         sharing: How pods share them; None if each pod has its own.
         efa_count: Elastic Fabric Adapters of every machine.
-        zones: Names of its zones, sorted.
+        zones: Names of its zones, sorted: those that offer its types, where the stack declares zone IDs.
         kubernetes: Minor version of its nodes.
         labels: Labels of its nodes, sorted by key.
         taints: Taints of its nodes, sorted by key.
@@ -112,6 +112,13 @@ class PoolSpec:
         """Whether its machines are in a Capacity Block."""
         reservation = self.settings.capacity.reservation
         return reservation is not None and reservation.kind == "capacity-block"
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it is a managed pool on a Capacity Block that is not active: it has 0 nodes until it is, and for
+        an upgrade (EKS User Guide, "Create a managed node group with Capacity Blocks for ML", read 2026-11)."""
+        reservation = self.settings.capacity.reservation
+        return self.managed and self.capacity_block and reservation is not None and not reservation.active
 
     @property
     def placement_group(self) -> bool:

@@ -15,6 +15,7 @@ from spec.pools.taints import Taint
 from spec.settings.capacity import Mig, Sharing
 from spec.settings.platform import Platform
 from spec.settings.pools import Pool, Provisioner
+from spec.settings.zones import zones_of
 
 NO_SCHEDULE: Final = "NoSchedule"
 _T = TypeVar("_T")
@@ -37,7 +38,7 @@ def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
         mig=geometry,
         sharing=sharing,
         efa_count=efa_count,
-        zones=tuple(sorted(pool.zones or platform.network.zones)),
+        zones=tuple(sorted(zones_of(pool, platform.network, platform.account))),
         kubernetes=pool.version or platform.cluster.version,
         labels=_sorted(_labels(name, pool, gpu, gpu_count, geometry, sharing)),
         taints=tuple(sorted(_taints(name, pool, gpu))),

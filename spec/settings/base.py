@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from datetime import date
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from spec.settings.patterns import pattern
@@ -94,6 +95,17 @@ HTTPS: Final = pattern(
     r"^https://\S+$", rule="the URL must begin with https://", fix="Write the whole URL, without spaces."
 )
 """An address that is never reached in clear text."""
+
+
+def _day(value: Any) -> Any:
+    try:
+        return date.fromisoformat(value.removesuffix("T00:00:00Z")) if isinstance(value, str) else value
+    except ValueError:
+        return value  # pydantic refuses it
+
+
+Day = Annotated[date, BeforeValidator(_day)]
+"""A day, `2026-12-01`. Without quotes YAML reads a time, which the Pulumi CLI passes on as `2026-12-01T00:00:00Z`."""
 
 
 class Model(BaseModel):

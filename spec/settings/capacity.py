@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spec.settings.base import Duration, Model, Name, WindowDuration
+from spec.settings.base import Day, Duration, Model, Name, WindowDuration
 from spec.settings.patterns import pattern
 
 
@@ -35,6 +35,13 @@ class Reservation(Model):
         ),
     ]
     """ID of the reservation in EC2."""
+    start_date: Day | None = None
+    """Day on which a Capacity Block starts, in UTC: "2026-12-01"; required for a managed pool."""
+    end_date: Day | None = None
+    """Day on which a Capacity Block ends, in UTC; required for a managed pool."""
+    active: bool = False
+    """Run the nodes of a managed pool on this Capacity Block. Set it when EC2 reports the state `active`, and unset it
+    before an upgrade and before the block ends: the node group then has 0 nodes."""
 
 
 class Capacity(Model):

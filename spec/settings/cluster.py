@@ -57,6 +57,8 @@ class ApiEndpoint(Model):
     """Reachable from outside the VPC, only from `public_access_cidrs`."""
     public_access_cidrs: tuple[IPv4Network, ...] = ()
     """Networks that may reach the public endpoint: offices, VPN exits, CI runners."""
+    private_access_cidrs: tuple[IPv4Network, ...] = ()
+    """Networks that may reach the private endpoint besides `network.peers`, such as a subnet of runners in the VPC."""
 
 
 class Addon(Model):

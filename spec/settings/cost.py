@@ -59,8 +59,11 @@ class Cost(Model):
     anomaly_usd: Usd | None = None
     """Notify of an unusual rise of a service's cost by at least this amount, in USD; no anomaly detection if unset."""
     anomaly_monitor_arn: MonitorArn | None = None
-    """Existing anomaly monitor of AWS services, of which an account may have only one (aws.amazon.com, AWS Cost Anomaly
-    Detection FAQs, read 2026-11); one is created if unset."""
+    """Existing anomaly monitor of AWS services, as `aws ce get-anomaly-monitors` lists it; required with `anomalyUsd`
+    unless the stack creates the monitor."""
+    create_anomaly_monitor: bool = False
+    """Create the account's anomaly monitor of AWS services. An account has only one (aws.amazon.com, AWS Cost Anomaly
+    Detection FAQs, read 2026-11), and AWS refuses a second one: set it in one stack of an account without a monitor."""
     team_budgets: bool = False
     """Create an AWS budget for each team with `budgetUsd`, over resources with its tag `team`. The payer must have
     activated the tag. Nodes that teams share don't carry it: the cost tool on the cluster counts them."""

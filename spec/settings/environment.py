@@ -7,7 +7,17 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from spec.settings.base import Model, Name, Text
+from spec.settings.network import Zone
 from spec.settings.patterns import pattern
+
+ZoneId = Annotated[
+    str,
+    pattern(
+        r"^[a-z]{3,5}[0-9]-az[0-9]$",
+        rule="a zone's ID is written like use1-az6",
+        fix="Use the ID, not the name, of the zone.",
+    ),
+]
 
 
 class Environment(Model):
@@ -43,3 +53,8 @@ class Account(Model):
         ),
     ]
     """AWS Region of everything in the stack."""
+    zone_ids: dict[Zone, ZoneId] = Field(default_factory=dict)
+    """IDs of the network's zones in this account, as `aws ec2 describe-availability-zones --query
+    'AvailabilityZones[].[ZoneName,ZoneId]'` prints them: `{us-east-1a: use1-az6}`. EC2 offers instance types by zone
+    ID, and the ID of a name differs between accounts. If set, pools use only zones that offer their types; if unset,
+    types that some zones lack are a warning."""

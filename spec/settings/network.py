@@ -79,4 +79,5 @@ class Network(Model):
     """Interface endpoints. The gateway endpoint of S3 always exists, because it is free."""
     flow_logs: FlowLogs = Field(default_factory=FlowLogs)
     peers: dict[Name, IPv4Network] = Field(default_factory=dict)
-    """Ranges of networks that will be routed to this one; no range of the stack may overlap them."""
+    """Ranges of networks that are routed to this one, and that may reach the private endpoint of the API server. No
+    range of the stack may overlap them."""

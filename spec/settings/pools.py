@@ -72,7 +72,7 @@ class Pool(Model):
     max_pods: Annotated[int, Field(ge=10, le=250)] = 110
     """Maximum number of pods per node; EKS recommends 250 or less (user guide, "Assign IP addresses with prefixes")."""
     zones: tuple[str, ...] = ()
-    """Zones of the pool, out of the network's; all of them if empty."""
+    """Zones of the pool, out of the network's; if empty, all that offer its types (`account.zoneIds`)."""
     labels: dict[LabelKey, LabelValue] = Field(default_factory=dict)
     """Node labels of your own, in a domain of yours."""
     taints: dict[LabelKey, Taint] = Field(default_factory=dict)

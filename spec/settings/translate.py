@@ -98,6 +98,10 @@ def _number(given: Any, _: Mapping[str, Any]) -> Words:
     return "this must be a whole number", "Remove the quotes." if quoted else "Write only digits."
 
 
+def _a_day(*_: Any) -> Words:
+    return "this must be a day", 'Write it like "2026-12-01".'
+
+
 def _pattern(_: Any, context: Mapping[str, Any]) -> Words:
     return EXPLANATIONS[context["pattern"]]
 
@@ -119,6 +123,7 @@ def _value(given: Any, context: Mapping[str, Any]) -> Words:
 
 
 _WORDS: Final[Mapping[str, Callable[[Any, Mapping[str, Any]], Words]]] = {
+    "date_type": _a_day,
     "string_type": _text,
     "string_pattern_mismatch": _pattern,
     "string_too_long": lambda given, c: (

@@ -28,7 +28,7 @@ config:
   slipway:platform:
     environment: {name: brief, owner: ml-platform, costCenter: ml-research}
     account: {id: "777788889999", region: us-east-1}
-    network: {cidr: 10.16.0.0/16, zones: [us-east-1a, us-east-1b]}
+    network: {cidr: 10.16.0.0/16, zones: [us-east-1a, us-east-1b], peers: {office: 192.168.0.0/16}}
     cluster:
       access:
         admins: {principalArn: "arn:aws:iam::777788889999:role/admin", policy: AmazonEKSClusterAdminPolicy}

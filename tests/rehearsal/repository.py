@@ -53,6 +53,7 @@ config:
       monthlyBudgetUsd: 20000
       budgetCovers: environment
       anomalyUsd: 200
+      createAnomalyMonitor: true
       limits: {ceilingUsdPerHour: 60, floorUsdPerHour: 3}
 """
 

@@ -60,7 +60,7 @@ def mpi_job(name: str, args: DistributedTrainingArgs) -> dict[str, Any]:
 
 def _mpirun(args: DistributedTrainingArgs) -> tuple[str, ...]:
     """mpirun over all slots, with the operator's host file. Variables are passed by name (mpirun(1), -x)."""
-    names = sorted({*_PATHS, *environment(args), *args.pod.env})
+    names = sorted({*_PATHS, *environment(args), *args.target.env, *args.pod.env})
     passed = [part for key in names for part in ("-x", key)]
     processes = args.nodes * args.processes_per_node
     return ("mpirun", "-np", str(processes), "--bind-to", "none", *passed, *args.pod.command)

@@ -9,6 +9,7 @@ from typing import Final
 from spec.catalog import kubernetes
 from spec.settings.checks.base import Context
 from spec.settings.cluster import AccessPolicy, AddonName, Cluster
+from spec.settings.network import Network
 from spec.settings.problems import Problem
 
 WIDEST_PUBLIC_PREFIX: Final = 8
@@ -65,6 +66,20 @@ def endpoint_closed(context: Context, cluster: Cluster) -> Iterator[Problem]:
         if cidr.prefixlen < WIDEST_PUBLIC_PREFIX or cidr == IPv4Network("0.0.0.0/0"):
             rule = f"the API must not be open to the internet: use /{WIDEST_PUBLIC_PREFIX} or narrower"
             yield Problem(f"{path}.{position}", rule, str(cidr), "List the networks of your offices and CI runners.")
+
+
+def way_in(context: Context, cluster: Cluster, network: Network) -> Iterator[Problem]:
+    """Someone outside the cluster reaches the API server; otherwise `up` stops at the first resource in the cluster."""
+    endpoint = cluster.endpoint
+    if not (endpoint.public_access or endpoint.private_access_cidrs or network.peers):
+        rule = "a private endpoint needs a network that reaches it, the one from which Pulumi runs"
+        fix = "Add it to `network.peers` if it is routed to this one, or to `privateAccessCidrs` if it is in the VPC."
+        yield Problem("cluster.endpoint.privateAccessCidrs", rule, [], fix)
+    for position, cidr in enumerate(endpoint.private_access_cidrs):
+        if cidr.prefixlen < WIDEST_PUBLIC_PREFIX:
+            rule = f"the API must not be open to every network: use /{WIDEST_PUBLIC_PREFIX} or narrower"
+            path = f"cluster.endpoint.privateAccessCidrs.{position}"
+            yield Problem(path, rule, str(cidr), "List the networks of your runners and administrators.")
 
 
 def access_entries(context: Context, cluster: Cluster) -> Iterator[Problem]:

@@ -44,6 +44,22 @@ def has_recipient(_context: Context, cost: Cost, notifications: Notifications) -
             yield Problem(path, "its notifications need a recipient", value, _SUBSCRIBE)
 
 
+def one_monitor(_context: Context, cost: Cost) -> Iterator[Problem]:
+    """Anomaly detection uses the account's one monitor of services, or creates it: AWS refuses a second one ("Limit
+    exceeded on dimensional spend monitor creation", aws-cloudformation/cloudformation-coverage-roadmap#2515)."""
+    named, created = cost.anomaly_monitor_arn is not None, cost.create_anomaly_monitor
+    if named and created:
+        rule = "an account has one anomaly monitor of services, and the stack names it"
+        yield Problem("cost.createAnomalyMonitor", rule, True, "Remove this line, or `anomalyMonitorArn`.")
+    elif cost.anomaly_usd is not None and not named and not created:
+        rule = "anomaly detection needs the account's monitor of services, or must create it"
+        fix = (
+            "If `aws ce get-anomaly-monitors` lists one of type DIMENSIONAL, set `anomalyMonitorArn` to its ARN; "
+            "otherwise set `createAnomalyMonitor: true`."
+        )
+        yield Problem("cost.anomalyMonitorArn", rule, None, fix)
+
+
 def teams_have_recipient(_context: Context, notifications: Notifications, teams: dict[str, Team]) -> Iterator[Problem]:
     """The budget of a team is only shown on a dashboard (a warning)."""
     for name, team in teams.items():

@@ -18,6 +18,7 @@ from spec.settings.environment import Account
 from spec.settings.network import Nat, Network
 from spec.settings.pools import Pool
 from spec.settings.problems import Problem
+from spec.settings.zones import zones_of
 from spec.subnets import PUBLIC_SLOT, layout
 
 RFC1918: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
@@ -26,6 +27,7 @@ UPGRADE_ADDRESSES: Final = 5
 """Free addresses that a control plane upgrade may need in each subnet (EKS User Guide, "Update existing cluster")."""
 LETTERS: Final = ascii_lowercase[:PUBLIC_SLOT]
 """Letters of zones that have a range in the VPC; the slot after them is divided into public subnets."""
+_ASK: Final = "Take it from what `aws ec2 describe-availability-zones` prints."
 NEEDED_WITHOUT_NAT: Final = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "logs", "sts")
 """Endpoints that nodes and add-ons need without NAT (EKS User Guide, "private clusters")."""
 
@@ -86,7 +88,37 @@ def way_out(context: Context, network: Network) -> Iterator[Problem]:
         yield Problem("network.endpoints", rule, list(network.endpoints), f"Add {', '.join(missing)}.")
 
 
-def addresses_for_pods(context: Context, network: Network, pools: dict[str, Pool]) -> Iterator[Problem]:
+def zone_ids(context: Context, network: Network, account: Account) -> Iterator[Problem]:
+    """Zone IDs belong to the region and to one zone each, every zone of the network has one, and EKS supports it."""
+    if not account.zone_ids or not regions.is_region(account.region):
+        return
+    known = regions.get(account.region).zone_ids
+    foreign = [zone for zone in account.zone_ids if not zone.startswith(account.region)]
+    if foreign:
+        rule = f"the zone must be in {account.region}"
+        yield Problem(f"account.zoneIds.{foreign[0]}", rule, foreign[0], "Name the zones of the network.")
+        return
+    seen: dict[str, str] = {}
+    for zone, given in account.zone_ids.items():
+        path = f"account.zoneIds.{zone}"
+        if known and given not in known:
+            yield Problem(path, f"the zone ID must be in {account.region}", given, f"Use {', '.join(known)}.")
+        if given in seen:
+            yield Problem(path, f"two zones can't have the same ID, and {seen[given]} has it", given, _ASK)
+        seen.setdefault(given, zone)
+    for position, zone in enumerate(network.zones):
+        given_id = account.zone_ids.get(zone)
+        if given_id is None and zone in (regions.zones(account.region) or network.zones):
+            rule = "every zone of the network needs its ID, if some have one"
+            yield Problem(f"account.zoneIds.{zone}", rule, None, _ASK)
+        elif given_id in regions.WITHOUT_EKS:
+            rule = f"EKS does not support zone {given_id}, which is {zone} in this account"
+            yield Problem(f"network.zones.{position}", rule, zone, "Use another zone.")
+
+
+def addresses_for_pods(
+    context: Context, network: Network, pools: dict[str, Pool], account: Account
+) -> Iterator[Problem]:
     """Every zone has addresses for all pools at their maximum, each pool spread over its zones."""
     if not 16 <= network.cidr.prefixlen <= 20 or (network.pod_cidr and not 16 <= network.pod_cidr.prefixlen <= 20):
         return
@@ -96,7 +128,7 @@ def addresses_for_pods(context: Context, network: Network, pools: dict[str, Pool
     for letter, ranges in layout(network.cidr, network.zones, network.pod_cidr).items():
         needed = UPGRADE_ADDRESSES
         for pool in pools.values():
-            zones = [zone_letter(zone) for zone in pool.zones or network.zones]
+            zones = [zone_letter(zone) for zone in zones_of(pool, network, account)]
             if letter in zones:
                 needed += ceil(pool.max / len(zones)) * addresses_per_node(pool)
         if needed > ranges.pod_addresses:

@@ -63,12 +63,15 @@ def lustre_zone(_context: Context, storage: Storage, network: Network) -> Iterat
         yield Problem("storage.lustre.zone", rule, storage.lustre.zone, f"Use {', '.join(network.zones)}.")
 
 
-def lustre_far(_context: Context, storage: Storage, network: Network, pools: Mapping[str, Pool]) -> Iterator[Problem]:
+def lustre_far(
+    _context: Context, storage: Storage, network: Network, pools: Mapping[str, Pool], account: Account
+) -> Iterator[Problem]:
     """Training pools in other zones than the file system: reads between zones are billed and slower (a warning)."""
     if storage.lustre is None:
         return
-    zone = zone_of(storage.lustre, network, pools)
-    far = sorted(name for name, zones in training_zones(network, pools).items() if zones != (zone,))
+    zone = zone_of(storage.lustre, network, pools, account)
+    training = training_zones(network, pools, account)
+    far = sorted(name for name, zones in training.items() if zones != (zone,))
     if far:
         rule = f"training pools should be only in the zone of the Lustre file system, {zone}"
         fix = f"Set `zones: [{zone}]` on {', '.join(far)}, or set storage.lustre.zone to theirs."

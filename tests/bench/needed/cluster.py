@@ -14,6 +14,7 @@ from tests.bench.needed.need import Index, Need, every, inputs, of, policies_beh
 CLUSTER: Final = "aws:eks/cluster:Cluster"
 ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
 GRANT: Final = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
+INGRESS: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 LOG_GROUP: Final = "aws:cloudwatch/logGroup:LogGroup"
 KUBERNETES: Final = "kubernetes:"
 ADMINISTRATION: Final = ":cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -53,6 +54,16 @@ def administrators(index: Index, _: RecordedResource) -> list[RecordedResource]:
 def _label(group: RecordedResource, key: str) -> Any:
     labels = inputs(group).get("labels")
     return labels.get(key) if isinstance(labels, Mapping) else None
+
+
+def _admitted(index: Index, _: RecordedResource) -> list[RecordedResource]:
+    """Rules of the cluster's own security group that admit networks by their range."""
+    clusters = {each.urn for each in index.of_type(CLUSTER)}
+    return [
+        each
+        for each in index.of_type(INGRESS)
+        if "cidrIpv4" in inputs(each) and clusters & {one.urn for one in index.behind(each, "securityGroupId")}
+    ]
 
 
 def _own_log_group(index: Index, cluster: RecordedResource) -> list[RecordedResource]:
@@ -128,5 +139,11 @@ NEEDS: Final[Mapping[str, Need]] = {
         required=True,
         why="with authentication mode API nobody else may create them, not even the creator of the cluster (EKS User "
         "Guide, 'Grant IAM users access to Kubernetes with EKS access entries')",
+    ),
+    "objects in the cluster after the rules that admit networks to its API": Need(
+        later=inside,
+        earlier=_admitted,
+        why="the program runs in such a network if the endpoint is private (EKS User Guide, 'Cluster API server "
+        "endpoint')",
     ),
 }

@@ -104,6 +104,17 @@ def _directories(index: Index, link: RecordedResource) -> list[RecordedResource]
     ]
 
 
+def _links_before(index: Index, link: RecordedResource) -> list[RecordedResource]:
+    """Links of the same file system whose path sorts before: any one order would do, and this is the project's."""
+    systems = {each.urn for each in index.behind(link, "fileSystemId")}
+    return [
+        each
+        for each in index.of_type(LINK)
+        if systems & {one.urn for one in index.behind(each, "fileSystemId")}
+        and inputs(each)["fileSystemPath"] < inputs(link)["fileSystemPath"]
+    ]
+
+
 def _rules(index: Index, resource: RecordedResource, *properties: str) -> list[RecordedResource]:
     """Rules of its security groups, and those of other groups that name one of them."""
     groups = {each.urn for each in index.behind(resource, *properties)}
@@ -153,6 +164,12 @@ NEEDS: Final[Mapping[str, Need]] = {
         earlier=_directories,
         why="it imports what is in the bucket when it is created (FSx API Reference, CreateDataRepositoryAssociation, "
         "BatchImportMetaDataOnCreate)",
+    ),
+    "a link after the links of its file system before it": Need(
+        later=of(LINK),
+        earlier=_links_before,
+        why="FSx works on one request of a file system at a time, and the second would wait within its own time limit "
+        "(FSx for Lustre User Guide, 'Linking your file system to an Amazon S3 bucket')",
     ),
     "a claim after its volume": Need(
         later=of(CLAIM), earlier=_volume_of_claim, why="it stays Pending, and the provider waits until it is Bound"

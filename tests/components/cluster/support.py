@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -17,13 +18,19 @@ CONTROL_PLANE = "cluster-control-plane"
 
 
 def control_plane(
-    opts: pulumi.ResourceOptions, *, protect: bool = False, letters: str = "ab", **more: Any
+    opts: pulumi.ResourceOptions,
+    *,
+    protect: bool = False,
+    letters: str = "ab",
+    clients: Mapping[str, str] | None = None,
+    **more: Any,
 ) -> ControlPlane:
     args = ControlPlaneArgs(
         settings=cluster(**more),
         cluster_name=CLUSTER_NAME,
         account=account(),
         network=network_outputs(letters),
+        clients=clients or {},
         tags=TAGS,
         protect=protect,
     )

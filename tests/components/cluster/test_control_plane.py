@@ -34,6 +34,17 @@ def test_a_public_endpoint_allows_only_the_listed_cidrs() -> None:
     assert config["publicAccessCidrs"] == ["198.51.100.0/24", "203.0.113.0/24"]
 
 
+def test_networks_outside_the_vpc_reach_the_private_endpoint_before_anything_is_applied_in_the_cluster() -> None:
+    recording = record_control_plane(clients={"corporate": "10.64.0.0/12", "runners": "10.0.200.0/24"})
+    rules = recording.of(aws.vpc.SecurityGroupIngressRule)
+    assert {(rule.inputs["cidrIpv4"], rule.inputs["fromPort"], rule.inputs["toPort"]) for rule in rules.values()} == {
+        ("10.64.0.0/12", 443, 443),
+        ("10.0.200.0/24", 443, 443),
+    }
+    assert {rule.inputs["securityGroupId"] for rule in rules.values()} == {recording.returned["group"]}
+    assert {rule.urn for rule in rules.values()} <= set(recording.returned["access"])
+
+
 def test_the_creator_of_the_cluster_gets_no_access() -> None:
     assert _inputs()["accessConfig"] == {
         "authenticationMode": "API",

@@ -117,7 +117,8 @@ def test_notifications_are_sent_at_thresholds_and_for_the_forecast() -> None:
 
 def test_budgets_and_anomaly_detection_depend_on_the_topic_policy() -> None:
     recording = record_guards(
-        notifications=NOTIFICATIONS, cost={"monthlyBudgetUsd": 5000, "anomalyUsd": 100, "allocationTags": ["team"]}
+        notifications=NOTIFICATIONS,
+        cost={"monthlyBudgetUsd": 5000, "anomalyUsd": 100, "createAnomalyMonitor": True, "allocationTags": ["team"]},
     )
     budget = recording.one(aws.budgets.Budget)
     assert all(len(each["subscriberSnsTopicArns"]) == 1 for each in budget.inputs["notifications"])

@@ -107,6 +107,7 @@ def test_in_an_isolated_network_karpenter_does_not_query_prices() -> None:
         "cidr": "10.0.0.0/16",
         "podCidr": "100.64.0.0/16",
         "zones": ["us-east-1a", "us-east-1b", "us-east-1c"],
+        "peers": {"office": "192.168.0.0/16"},
         "nat": "none",
         "endpoints": endpoints,
     }

@@ -17,6 +17,7 @@ from tests.support.mocks import ACCOUNT, REGION, Recording, providers, run
 from tests.support.outputs import cluster_outputs, network_outputs
 
 ZONES: Final = (f"{REGION}a", f"{REGION}b", f"{REGION}c")
+PEERS: Final = {"office": "192.168.0.0/16"}
 ONE_ZONE: Final = [f"{REGION}b"]
 SYSTEM: Final[Mapping[str, Any]] = {"preset": "system"}
 MANAGED_A100: Final[Mapping[str, Any]] = {"preset": "a100", "provisioner": "managed"}
@@ -24,7 +25,16 @@ MANAGED_A100: Final[Mapping[str, Any]] = {"preset": "a100", "provisioner": "mana
 BLOCK: Final[Mapping[str, Any]] = {
     "preset": "h100",
     "provisioner": "managed",
-    "capacity": {"market": "reserved", "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"}},
+    "capacity": {
+        "market": "reserved",
+        "reservation": {
+            "kind": "capacity-block",
+            "id": "cr-0a1b2c3d4e5f67890",
+            "startDate": "2026-11-16",
+            "endDate": "2026-11-30",
+            "active": True,
+        },
+    },
     "min": 4,
     "max": 4,
     "zones": ONE_ZONE,
@@ -38,7 +48,7 @@ def platform(pools: Mapping[str, Mapping[str, Any]], **parts: Any) -> Platform:
     data = {
         "environment": {"name": "test", "owner": "ml-platform", "costCenter": "ml-research"},
         "account": {"id": ACCOUNT, "region": REGION},
-        "network": {"cidr": "10.0.0.0/16", "podCidr": "100.64.0.0/16", "zones": list(ZONES)},
+        "network": {"cidr": "10.0.0.0/16", "podCidr": "100.64.0.0/16", "zones": list(ZONES), "peers": PEERS},
         "pools": {"system": SYSTEM, **pools},
         **parts,
         "addons": {"gpuOperator": {}, "efaDevicePlugin": {}, **parts.get("addons", {})},

@@ -26,10 +26,14 @@ def alike(kind: InstanceType) -> list[str]:
 def pools(draw: st.DrawFn, kinds: tuple[InstanceType, ...] = tuple(OFFERED)) -> dict[str, Any]:
     """A pool of one of these instance types."""
     kind = draw(st.sampled_from(kinds))
-    managed = draw(st.booleans())
     maximum = draw(st.integers(1, 4))
     efa = kind.efa_interfaces > 0 and draw(st.booleans())
     chosen = [kind.name] if efa else draw(st.lists(st.sampled_from(alike(kind)), min_size=1, max_size=4, unique=True))
+    common = frozenset.intersection(*(frozenset(instances.get(name).zone_ids[REGION]) for name in chosen))
+    managed = bool(common) and draw(st.booleans())
+    # EKS refuses a group in more zones than offer its types.
+    most = len(common) if managed else len(ZONES)
+    some = draw(st.lists(st.sampled_from(ZONES), min_size=int(most < len(ZONES)), max_size=most, unique=True))
     pool: dict[str, Any] = {
         "role": draw(st.sampled_from(["general", "training", "inference", "interactive"])),
         "provisioner": "managed" if managed else "karpenter",
@@ -37,7 +41,7 @@ def pools(draw: st.DrawFn, kinds: tuple[InstanceType, ...] = tuple(OFFERED)) -> 
         "min": draw(st.integers(0, maximum)) if managed else 0,
         "max": maximum,
         "maxPods": 16,
-        "zones": [draw(st.sampled_from(ZONES))] if efa else draw(st.lists(st.sampled_from(ZONES), unique=True)),
+        "zones": [draw(st.sampled_from(ZONES))] if efa else some,
         "efa": efa,
         "dedicated": draw(st.booleans()),
         "os": draw(st.sampled_from(["al2023", "bottlerocket"])),

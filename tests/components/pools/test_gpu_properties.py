@@ -34,7 +34,7 @@ from slipway.sandbox.nodes.spec import node
 from spec.catalog import gpus, instances, mig
 from spec.pools import PoolSpec, resolve_all
 from spec.settings.addons.gpu import GpuOperator
-from tests.components.pools.samples import platform
+from tests.components.pools.samples import ONE_ZONE, platform
 from tests.components.pools.strategies import WITH_GPUS, pools
 
 GPU: Final = "nvidia.com/gpu"
@@ -230,6 +230,7 @@ def combinations(gpu: str) -> dict[str, dict[str, Any]]:
             "role": "inference",
             "provisioner": "karpenter" if scaler == "karpenter" else "managed",
             "instanceTypes": [kind],
+            "zones": ONE_ZONE,
             "min": 1 if scaler == "fixed" else 0,
             "max": 1,
             "maxPods": 16,
@@ -250,7 +251,7 @@ def test_every_partitioning_and_sharing_of_a_catalog_gpu_is_consistent(gpu: str)
 def test_one_layout_name_may_differ_by_gpu_model(layout: str) -> None:
     types = {kind.gpu_name: kind.name for kind in WITH_GPUS if mig.named_layout(layout, kind.gpu_name or "")}
     assert len(types) > 1
-    kinds = {"role": "inference", "provisioner": "managed", "min": 1, "max": 1, "maxPods": 16}
+    kinds = {"role": "inference", "provisioner": "managed", "min": 1, "max": 1, "maxPods": 16, "zones": ONE_ZONE}
     pools = {f"p{n}": {**kinds, "instanceTypes": [kind]} for n, kind in enumerate(types.values())}
     Stack({name: {**pool, "mig": {"layout": layout}} for name, pool in pools.items()}).check()
 

@@ -70,7 +70,10 @@ def test_pools_are_deleted_explicitly_and_everything_else_with_the_cluster(recor
 
 
 def test_deleting_a_node_pool_may_take_as_long_as_its_drains(recording: Recording) -> None:
-    assert recording.of(NODE_POOL)["pool-cpu-node-pool"].timeouts["delete"]
+    """A drain lasts up to `terminationGracePeriod`, which is 24h unless set."""
+    assert recording.of(NODE_POOL)["pool-cpu-node-pool"].timeouts["delete"] == "25h"
+    short = record_fleet({"cpu": {"preset": "cpu", "disruption": {"terminationGracePeriod": "1h30m"}}})
+    assert short.of(NODE_POOL)["pool-cpu-node-pool"].timeouts["delete"] == "3h"
 
 
 def test_everything_except_names_chosen_by_aws_is_known_in_a_first_preview() -> None:

@@ -76,6 +76,16 @@ def test_a_capacity_block_has_its_type_in_the_template_and_its_market_in_templat
     assert resource_group.inputs["subnetIds"] == ["subnet-private-b"]
 
 
+def test_a_capacity_block_has_no_nodes_until_it_is_active() -> None:
+    reservation = {**BLOCK["capacity"]["reservation"], "active": False}
+    waiting = group(record_fleet({"work": {**BLOCK, "capacity": {"market": "reserved", "reservation": reservation}}}))
+    assert waiting.inputs["scalingConfig"] == {"minSize": 0, "maxSize": 4, "desiredSize": 0}
+    # The program sets the size: once the block is active, and to 0 for an upgrade.
+    assert waiting.ignore_changes == ()
+    active = group(record_fleet({"work": BLOCK}))
+    assert active.inputs["scalingConfig"] == {"minSize": 4, "maxSize": 4, "desiredSize": 4}
+
+
 def test_an_on_demand_reservation_is_on_demand_and_targeted() -> None:
     recording = record_fleet({"work": {**BLOCK, "capacity": ODCR}})
     template = recording.of(aws.ec2.LaunchTemplate)["pool-work-launch-template"].inputs

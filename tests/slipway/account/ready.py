@@ -10,6 +10,7 @@ from spec.catalog import addons, quotas
 from spec.settings.platform import Platform
 from tests.slipway.account.fake import Answer, Error
 
+ZONE_IDS: Final = {"us-east-1a": "use1-az6", "us-east-1b": "use1-az1", "us-east-1c": "use1-az4"}
 DEPLOYER: Final = "assumed-role/platform-admin/session"
 RESERVED: Final[Mapping[str, Any]] = {
     "CapacityReservationId": "cr-0a1b2c3d4e5f67890",
@@ -17,7 +18,7 @@ RESERVED: Final[Mapping[str, Any]] = {
     "AvailabilityZone": "us-east-1b",
     "TotalInstanceCount": 4,
     "State": "active",
-    "EndDate": datetime(2027, 1, 31, 11, 30, tzinfo=UTC),
+    "EndDate": datetime(2027, 4, 5, 11, 30, tzinfo=UTC),
 }
 
 
@@ -84,9 +85,8 @@ def role_of(arn: str, name: str) -> Mapping[str, Any]:
 
 
 def zone(name: str, state: str = "available") -> dict[str, str]:
-    """A zone, as EC2 describes it; `us-east-1b` has the ID `use1-az2`."""
-    number = "abcdef".index(name[-1]) + 1
-    return {"ZoneName": name, "ZoneId": f"use1-az{number}", "State": state, "ZoneType": "availability-zone"}
+    """A zone, as EC2 describes it, with the ID that stack prod declares."""
+    return {"ZoneName": name, "ZoneId": ZONE_IDS[name], "State": state, "ZoneType": "availability-zone"}
 
 
 def no_such_cluster(_: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -98,9 +99,20 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
         {"ec2.DescribeAvailabilityZones": {"AvailabilityZones": [ready.zone("us-east-1a"), ready.zone("us-east-1b")]}},
         Level.FAILED, "has no zone us-east-1c", "use some of us-east-1a, us-east-1b",
     ),
+    "a zone with another ID than declared": (
+        {
+            "ec2.DescribeAvailabilityZones": {
+                "AvailabilityZones": [
+                    {**ready.zone(name), "ZoneId": "use1-az5"} if name == "us-east-1a" else ready.zone(name)
+                    for name in ready.ZONE_IDS
+                ]
+            }
+        },
+        Level.FAILED, "us-east-1a is use1-az5 in this account, not use1-az6", "account.zoneIds.us-east-1a: use1-az5",
+    ),
     "a type that a managed pool's zone lacks": (
         {"ec2.DescribeInstanceTypeOfferings": offered_without("us-east-1a", "p4de.24xlarge")},
-        Level.FAILED, "p4de.24xlarge is not offered in us-east-1a", "set pools.a100.zones: [us-east-1b, us-east-1c]",
+        Level.FAILED, "p4de.24xlarge is not offered in us-east-1a", "set pools.a100.zones: [us-east-1c]",
     ),
     "a quota of zero": (
         {"service-quotas.GetServiceQuota": ready.granted("p", 0)},
@@ -124,7 +136,11 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
     ),
     "a reservation that has not begun": (
         reserved({"State": "scheduled"}),
-        Level.NOTE, "cr-0a1b2c3d4e5f67890 is scheduled", "no nodes until it is active",
+        Level.FAILED, "cr-0a1b2c3d4e5f67890 is scheduled", "reservation.active: false until then",
+    ),
+    "a reservation of other days": (
+        reserved({"StartDate": datetime(2026, 10, 12, 11, 30, tzinfo=UTC)}),
+        Level.FAILED, "its StartDate is 2026-10-12, and that of the pool is 2026-10-05", "correct pools.h100",
     ),
     "a reservation that has ended": (
         reserved({"State": "expired"}),
@@ -199,6 +215,19 @@ def test_a_pinned_ami_release_is_shown_beside_the_newest() -> None:
     pinned = {**pools, "system": pools["system"].model_copy(update={"ami_release": "1.35.0-20260101"})}
     (finding,) = lacking(ask(pools=pinned))
     assert (finding.what, finding.state) == ("pool system", "AMI release 1.35.0-20260101 is pinned")
+
+
+def test_a_block_whose_pool_has_no_nodes_is_shown_until_the_stack_says_that_it_is_active() -> None:
+    pools = platform_of("prod").pools
+    capacity = pools["h100"].capacity
+    assert capacity.reservation is not None
+    idle = capacity.model_copy(update={"reservation": capacity.reservation.model_copy(update={"active": False})})
+    waiting = {**pools, "h100": pools["h100"].model_copy(update={"capacity": idle})}
+    (finding,) = lacking(ask(pools=waiting))
+    assert finding.level is Level.NOTE
+    assert "is active until 2027-04-05 11:30 UTC, and the pool has no nodes" in finding.state
+    (scheduled,) = lacking(ask(reserved({"State": "scheduled"}), pools=waiting))
+    assert (scheduled.level, scheduled.fix) == (Level.NOTE, "the pool has no nodes until it is active")
 
 
 def test_another_account_is_not_asked_anything_else() -> None:

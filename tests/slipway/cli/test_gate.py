@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli import main, offline, operations
+from slipway.cli import main, offline, operations, teardown
 from slipway.cli.gate import without_up
 from spec.errors import EXIT_REFUSED, EXIT_STATEFUL
 from tests.slipway.engine.fake import FakePulumi, exported, resource
@@ -109,7 +109,8 @@ def test_an_update_in_the_sandbox_with_a_preview_is_gated_as_on_aws(fake: FakePu
     assert main(["up", "dev", "--sandbox", "--preview"]) == EXIT_STATEFUL
 
 
-def test_refresh_and_destroy_are_not_gated(fake: FakePulumi) -> None:
+def test_refresh_and_destroy_are_not_gated(fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(teardown, "destroy", lambda request, platform, run, ask, **_: run(request))
     fake.tell("events", REPLACED)
     assert main(["refresh", "dev", "--yes"]) == 0
     assert main(["destroy", "dev", "--yes"]) == 0

@@ -13,6 +13,7 @@ from tests.support.day import TODAY
 
 OTHER_REGION: dict[str, Any] = {
     "account.region": "eu-west-2",
+    "account.zoneIds": {"eu-west-2a": "euw2-az2", "eu-west-2b": "euw2-az3"},
     "network.zones": ["eu-west-2a", "eu-west-2b"],
     "pools.h100.zones": ["eu-west-2a"],
 }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from slipway.engine.invocation import Operation, Request, operation, sandbox_environment
+from slipway.engine.network_only import refuse_network_only
+from slipway.engine.state import StackResource, StackState
 from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.naming import NETWORK_ONLY
 
 PULUMI = Path("/opt/pulumi")
 SANDBOX = {"PULUMI_BACKEND_URL": "file:///home/state", "AWS_ENDPOINT_URL": "http://127.0.0.1:5000", "PATH": "/sandbox"}
@@ -39,12 +43,43 @@ def argv(**settings: object) -> list[str]:
             {"operation": Operation.DESTROY, "except_protected": True},
             ["destroy", "--stack", "dev", "--exclude-protected"],
         ),
+        (
+            {"network_only": True},
+            [
+                "up",
+                "--stack",
+                "dev",
+                "--refresh",
+                "--target",
+                "urn:pulumi:dev::slipway::slipway:network:Network::network",
+                "--target",
+                "urn:pulumi:dev::slipway::slipway:network:Network$**",
+            ],
+        ),
         ({"config_file": Path("/h/c.yaml")}, ["up", "--stack", "dev", "--config-file", "/h/c.yaml", "--refresh"]),
         ({"extra": ("--diff", "--parallel", "4")}, ["up", "--stack", "dev", "--refresh", "--diff", "--parallel", "4"]),
     ],
 )
 def test_arguments_follow_the_request(settings: dict[str, object], expected: list[str]) -> None:
     assert argv(**settings) == expected
+
+
+def test_the_program_is_asked_for_the_network_only() -> None:
+    for asked in (True, False):
+        request = Request(operation=Operation.UP, stack="dev", network_only=asked)
+        call = operation(PULUMI, request, directory=Path("/checkout"), environment={"HOME": "/h"})
+        assert (NETWORK_ONLY in call.environment) is asked
+        assert call.environment["HOME"] == "/h"
+
+
+def test_the_network_alone_is_refused_once_there_is_a_cluster() -> None:
+    request = Request(operation=Operation.UP, stack="dev", network_only=True)
+    without = StackState((StackResource("urn:pulumi:dev::slipway::aws:ec2/vpc:Vpc::v", "aws:ec2/vpc:Vpc"),))
+    refuse_network_only(request, lambda: without)
+    with_cluster = StackState((StackResource("urn:pulumi:dev::slipway::c::c", "aws:eks/cluster:Cluster"),))
+    with pytest.raises(SlipwayError, match="run `slipway up dev`"):
+        refuse_network_only(request, lambda: with_cluster)
+    refuse_network_only(replace(request, network_only=False), lambda: with_cluster)
 
 
 @pytest.mark.parametrize("extra", ["-s", "--stack", "--stack=prod", "-C", "--cwd=/x", "--config-file=/x"])

@@ -89,7 +89,15 @@ def test_a_place_without_a_price_comes_last() -> None:
     block = {**H100, "instanceTypes": ["p5.48xlarge"], "provisioner": "managed", "min": 2, "max": 2, "efa": True}
     block |= {"zones": ["us-east-1b"]}
     block |= {
-        "capacity": {"market": "reserved", "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"}}
+        "capacity": {
+            "market": "reserved",
+            "reservation": {
+                "kind": "capacity-block",
+                "id": "cr-0a1b2c3d4e5f67890",
+                "startDate": "2026-11-16",
+                "endDate": "2026-11-30",
+            },
+        }
     }
     answer = serve(places(block=block, a100=A100))
     assert [choice.place.pool for choice in answer.choices] == ["a100", "block"]

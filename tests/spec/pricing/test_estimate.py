@@ -95,7 +95,8 @@ def test_backups_of_shared_files_are_billed_if_enabled() -> None:
 
 
 def test_a_capacity_block_is_unpriced_until_its_price_is_declared() -> None:
-    reserved = {"market": "reserved", "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"}}
+    days = {"startDate": "2026-11-16", "endDate": "2026-11-30"}
+    reserved = {"market": "reserved", "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890", **days}}
     result = of({"pools.h100.capacity": reserved})
     assert "pool h100: 2 nodes of a Capacity Block: paid in advance" in unpriced(result)
     declared = {"nodes": 1, "usdPerNodeHour": 31.46}

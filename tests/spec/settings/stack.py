@@ -14,7 +14,11 @@ DELETE: Final = object()
 
 BASE: Final[dict[str, Any]] = {
     "environment": {"name": STACK, "owner": "ml-platform", "costCenter": "research"},
-    "account": {"id": "111122223333", "region": "us-east-1"},
+    "account": {
+        "id": "111122223333",
+        "region": "us-east-1",
+        "zoneIds": {"us-east-1a": "use1-az6", "us-east-1b": "use1-az1"},
+    },
     "network": {
         "cidr": "10.16.0.0/16",
         "podCidr": "100.64.0.0/16",

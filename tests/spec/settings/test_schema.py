@@ -86,6 +86,7 @@ def test_the_schema_refuses_mistakes(wrong: object) -> None:
         {"environment.tags": {"a": "b"}, "cluster.addons": {"coredns": {"version": "v1.12.4-eksbuild.1"}}},
         {
             "account.region": "eu-west-2",
+            "account.zoneIds": {"eu-west-2a": "euw2-az2", "eu-west-2b": "euw2-az3"},
             "network.zones": ["eu-west-2a", "eu-west-2b"],
             "pools.h100.zones": ["eu-west-2a"],
         },

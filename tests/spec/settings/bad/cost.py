@@ -28,7 +28,7 @@ COST: Final = (
     Bad(
         62,
         "monitor without recipient",
-        {"cost.anomalyUsd": 100},
+        {"cost.anomalyUsd": 100, "cost.createAnomalyMonitor": True},
         "cost.anomalyUsd",
         "need a recipient",
         "notifications",
@@ -108,6 +108,25 @@ COST: Final = (
         "not its content",
     ),
     Bad(62, "tag with a space", {"cost.allocationTags": ["cost center"]}, "cost.allocationTags.0", "tag key", "spaces"),
+    Bad(
+        62,
+        "anomaly detection that would create a second monitor",
+        {"cost.anomalyUsd": 100, "notifications": {"emails": ["a@example.com"]}},
+        "cost.anomalyMonitorArn",
+        "needs the account's monitor",
+        "createAnomalyMonitor: true",
+    ),
+    Bad(
+        62,
+        "an existing monitor and a new one",
+        {
+            "cost.anomalyMonitorArn": "arn:aws:ce::111122223333:anomalymonitor/01234567-89ab-cdef-0123-456789abcdef",
+            "cost.createAnomalyMonitor": True,
+        },
+        "cost.createAnomalyMonitor",
+        "the stack names it",
+        "Remove this line",
+    ),
     Bad(62, "monitor by name", {"cost.anomalyMonitorArn": "mine"}, "cost.anomalyMonitorArn", "monitor", "aws ce"),
     Bad(
         62,

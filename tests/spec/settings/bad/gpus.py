@@ -181,13 +181,31 @@ GPUS: Final = (
     ),
     Bad(
         49,
+        "no day",
+        {
+            "pools.h100.capacity": {
+                "market": "reserved",
+                "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890", "startDate": "2026-13-45"},
+            }
+        },
+        "pools.h100.capacity.reservation.startDate",
+        "a day",
+        "2026-12-01",
+    ),
+    Bad(
+        49,
         "more machines than a block has",
         {
             "pools.h100.max": 65,
             "pools.h100.maxPods": 50,
             "pools.h100.capacity": {
                 "market": "reserved",
-                "reservation": {"kind": "capacity-block", "id": "cr-0a1b2c3d4e5f67890"},
+                "reservation": {
+                    "kind": "capacity-block",
+                    "id": "cr-0a1b2c3d4e5f67890",
+                    "startDate": "2026-12-01",
+                    "endDate": "2026-12-15",
+                },
             },
         },
         "pools.h100.max",

@@ -1,0 +1,1 @@
+"""Removes what a cluster's controllers made and no stack knows: instances, load balancers, volumes, interfaces."""

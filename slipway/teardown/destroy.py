@@ -1,0 +1,146 @@
+"""`destroy` on AWS: empty the cluster, remove what is in the way, run the engine, remove and list what remains."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import Final
+
+from slipway.engine.invocation import Request
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import UnreachableError
+from slipway.teardown.inside import Emptied, empty
+from slipway.teardown.leftovers import IN_THE_WAY, INSTANCE, INTERFACE, ORDER, VOLUME, Client, Leftover, Search
+from slipway.teardown.sweep import sweep
+from spec.durations import seconds
+from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.settings.platform import Platform
+
+MARGIN: Final = 3600
+"""Seconds for a drained node to be terminated, and for load balancers, beyond the pools' `terminationGracePeriod`."""
+EXIT_LEFT: Final = 1
+Empty = Callable[[Callable[[], KubeClient], Callable[[str], None], float], Emptied]
+Sweep = Callable[[Search, Callable[[Leftover], bool], Callable[[str], None]], list[Leftover]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Teardown:
+    """How a stack is removed.
+
+    Attributes:
+        platform: Its settings.
+        client: Clients of AWS, in the stack's region.
+        connect: Connects to the cluster; None if EKS has no such cluster.
+        run: Runs the engine.
+        say: Reports progress.
+        delete_volumes: Delete all volumes of the cluster's claims, also those that nothing is known about.
+        empty: Empties a cluster.
+        sweep: Removes leftovers.
+    """
+
+    platform: Platform
+    client: Client
+    connect: Callable[[], KubeClient | None]
+    run: Callable[[Request], int]
+    say: Callable[[str], None]
+    delete_volumes: bool = False
+    empty: Empty = empty
+    sweep: Sweep = sweep
+
+    def destroy(self, request: Request) -> int:
+        """Remove the stack; the exit code of the engine, or `EXIT_LEFT` if it succeeds and something is left.
+
+        Raises:
+            SlipwayError: The credentials are of another account, or the cluster can't be emptied; nothing was
+                destroyed then.
+        """
+        self._refuse_other_account()
+        emptied = self._empty(request)
+        if emptied is None:
+            request = replace(request, unreachable=True)
+        first = IN_THE_WAY - {INTERFACE} if emptied else IN_THE_WAY | {INSTANCE}
+        self._sweep(first)
+        code = self.run(request)
+        if code and self._retry(request):
+            code = self.run(request)
+        if code:
+            return code
+        # Instances and volumes of a cluster that exists are in use, whatever the engine says.
+        everything = ORDER if self.connect() is None else ()
+        left = self._sweep(everything, emptied.volumes if emptied else frozenset())
+        if left:
+            self.say(_report(left))
+        return EXIT_LEFT if left else 0
+
+    def longest_drain(self) -> int:
+        """Seconds that the pools of Karpenter may take to drain, with a margin."""
+        periods = [pool.disruption.termination_grace_period for pool in self.platform.karpenter_pools.values()]
+        return max(map(seconds, periods), default=0) + MARGIN
+
+    def _refuse_other_account(self) -> None:
+        account = self.client("sts").get_caller_identity()["Account"]
+        if account != self.platform.account.id:
+            msg = (
+                f"the credentials are of account {account}, and the stack is in {self.platform.account.id}: "
+                "nothing was destroyed"
+            )
+            raise SlipwayError(msg, EXIT_REFUSED)
+
+    def _empty(self, request: Request) -> Emptied | None:
+        """None if there is no cluster that answers, or if there need not be one."""
+        name = self.platform.cluster_name
+        if request.unreachable:
+            return None
+        if self.connect() is None:
+            self.say(f"EKS has no cluster {name}: its objects are removed from the state only")
+            return None
+        hours = self.longest_drain() // 3600
+        self.say(f"emptying cluster {name}; its nodes drain for at most {hours} h, and sooner if their jobs end")
+        try:
+            emptied = self.empty(self._connected, self.say, self.longest_drain())
+        except UnreachableError as error:
+            msg = (
+                f"{error}: the stack was not destroyed. Run from a network that reaches it (network.peers, "
+                "publicAccessCidrs); if it will never answer again, add --unreachable"
+            )
+            raise SlipwayError(msg) from error
+        if emptied.left:
+            msg = "\n".join(
+                [
+                    f"cluster {name} still keeps AWS resources; the stack was not destroyed:",
+                    *(f"  - {one}" for one in emptied.left),
+                    "See their events and finalizers, then run the command again.",
+                ]
+            )
+            raise SlipwayError(msg)
+        return emptied
+
+    def _connected(self) -> KubeClient:
+        client = self.connect()
+        if client is None:
+            msg = f"cluster {self.platform.cluster_name} disappeared while it was emptied: run the command again"
+            raise SlipwayError(msg)
+        return client
+
+    def _retry(self, request: Request) -> bool:
+        """After a failure: whether something was in the way and is removed, now that nodes may be gone."""
+        if "--yes" not in request.extra and not request.yes:
+            return False
+        left = self._sweep(())
+        if not any(one.kind in IN_THE_WAY for one in left):
+            return False
+        self._sweep(IN_THE_WAY)
+        return True
+
+    def _sweep(self, kinds: Collection[str], volumes: frozenset[str] = frozenset()) -> list[Leftover]:
+        def wanted(one: Leftover) -> bool:
+            return one.kind in kinds and (one.kind != VOLUME or self.delete_volumes or one.id in volumes)
+
+        return self.sweep(Search(self.client, self.platform.cluster_name, volumes), wanted, self.say)
+
+
+def _report(left: list[Leftover]) -> str:
+    lines = [f"these remain, with tags of the cluster ({len(left)}):", *(f"  - {one}" for one in left)]
+    if any(one.kind == VOLUME for one in left):
+        lines.append("Volumes hold data: delete those that nobody needs, or run the command with --delete-volumes.")
+    return "\n".join(lines)

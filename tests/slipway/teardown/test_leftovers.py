@@ -1,0 +1,197 @@
+"""What controllers of a cluster leave, in moto: found by their tags, removed in an order that AWS accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from slipway.teardown import leftovers
+from slipway.teardown.leftovers import Client, Leftover, Search, find
+from slipway.teardown.sweep import sweep
+
+CLUSTER: Final = "slipway-dev"
+OWNED: Final = {f"kubernetes.io/cluster/{CLUSTER}": "owned"}
+OTHER: Final = {"kubernetes.io/cluster/slipway-other": "owned"}
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with mock_aws():
+        session = boto3.Session("AKIATEST", "secret", region_name="us-east-1")
+        yield cache(session.client)
+
+
+def tags(values: dict[str, str]) -> list[dict[str, str]]:
+    return [{"Key": key, "Value": value} for key, value in values.items()]
+
+
+def spec(kind: str, values: dict[str, str]) -> list[dict[str, Any]]:
+    return [{"ResourceType": kind, "Tags": tags(values)}]
+
+
+class World:
+    """A VPC with resources of controllers, of this cluster and of others."""
+
+    def __init__(self, client: Client) -> None:
+        self.ec2, self.elb, self.classic = client("ec2"), client("elbv2"), client("elb")
+        self.vpc = self.ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+        self.subnets = [
+            self.ec2.create_subnet(VpcId=self.vpc, CidrBlock=f"10.0.{n}.0/24", AvailabilityZone=f"us-east-1{letter}")[
+                "Subnet"
+            ]["SubnetId"]
+            for n, letter in enumerate("ab")
+        ]
+
+    def volume(self, values: dict[str, str], claim: str = "home-ada") -> str:
+        named = {"kubernetes.io/created-for/pvc/name": claim, "kubernetes.io/created-for/pvc/namespace": "vision"}
+        made = self.ec2.create_volume(
+            AvailabilityZone="us-east-1a", Size=1, TagSpecifications=spec("volume", {**values, **named})
+        )
+        return str(made["VolumeId"])
+
+    def interface(self, cluster: str) -> str:
+        values = {"cluster.k8s.amazonaws.com/name": cluster}
+        made = self.ec2.create_network_interface(
+            SubnetId=self.subnets[0], TagSpecifications=spec("network-interface", values)
+        )
+        return str(made["NetworkInterface"]["NetworkInterfaceId"])
+
+    def group(self, name: str, values: dict[str, str]) -> str:
+        made = self.ec2.create_security_group(
+            GroupName=name, Description=name, VpcId=self.vpc, TagSpecifications=spec("security-group", values)
+        )
+        return str(made["GroupId"])
+
+    def balancer(self, name: str, cluster: str, group: str) -> str:
+        made = self.elb.create_load_balancer(
+            Name=name, Subnets=self.subnets, SecurityGroups=[group], Tags=tags({"elbv2.k8s.aws/cluster": cluster})
+        )
+        return str(made["LoadBalancers"][0]["LoadBalancerArn"])
+
+    def targets(self, name: str, cluster: str) -> str:
+        made = self.elb.create_target_group(
+            Name=name, Protocol="HTTP", Port=80, VpcId=self.vpc, Tags=tags({"elbv2.k8s.aws/cluster": cluster})
+        )
+        return str(made["TargetGroups"][0]["TargetGroupArn"])
+
+    def classic_balancer(self, name: str, values: dict[str, str]) -> str:
+        listener = {"Protocol": "TCP", "LoadBalancerPort": 80, "InstancePort": 30080}
+        self.classic.create_load_balancer(
+            LoadBalancerName=name, Listeners=[listener], Subnets=self.subnets, Tags=tags(values)
+        )
+        return name
+
+    def instance(self, values: dict[str, str]) -> str:
+        made = self.ec2.run_instances(
+            ImageId="ami-12c6146b", MinCount=1, MaxCount=1, TagSpecifications=spec("instance", values)
+        )
+        return str(made["Instances"][0]["InstanceId"])
+
+    def template(self, name: str, cluster: str) -> str:
+        made = self.ec2.create_launch_template(
+            LaunchTemplateName=name,
+            LaunchTemplateData={"InstanceType": "m7i.large"},
+            TagSpecifications=spec("launch-template", {"karpenter.k8s.aws/cluster": cluster}),
+        )
+        return str(made["LaunchTemplate"]["LaunchTemplateId"])
+
+
+def everything(world: World) -> set[tuple[str, str]]:
+    """One of each kind for this cluster, and the like for another one, and what EKS and the stack own."""
+    group = world.group("k8s-models", {"elbv2.k8s.aws/cluster": CLUSTER})
+    world.group("eks-cluster-sg", {**OWNED, "aws-eks": "x"})
+    other = world.group("k8s-other", {"elbv2.k8s.aws/cluster": "slipway-other"})
+    world.balancer("other", "slipway-other", other)
+    world.targets("other", "slipway-other")
+    world.classic_balancer("other", OTHER)
+    world.volume(OTHER)
+    world.interface("slipway-other")
+    world.instance({**OTHER, "karpenter.sh/nodepool": "cpu"})
+    world.instance(OWNED)  # of a managed node group: EKS terminates it
+    world.template("other", "slipway-other")
+    return {
+        (leftovers.INSTANCE, world.instance({**OWNED, "karpenter.sh/nodepool": "cpu"})),
+        (leftovers.BALANCER, world.balancer("models", CLUSTER, group)),
+        (leftovers.CLASSIC, world.classic_balancer("legacy", {**OWNED, "kubernetes.io/service-name": "vision/ui"})),
+        (leftovers.TARGETS, world.targets("models", CLUSTER)),
+        (leftovers.INTERFACE, world.interface(CLUSTER)),
+        (leftovers.GROUP, group),
+        (leftovers.VOLUME, world.volume(OWNED)),
+        (leftovers.VOLUME, world.volume({"ebs.csi.aws.com/cluster-name": CLUSTER}, "home-bob")),
+        (leftovers.TEMPLATE, world.template("Karpenter-1", CLUSTER)),
+    }
+
+
+def without_cluster_group(found: list[Leftover]) -> list[Leftover]:
+    """moto refuses tags that begin with `aws:`, so the group that EKS tags so can't be told apart there."""
+    return [one for one in found if one.name != "eks-cluster-sg"]
+
+
+def test_each_kind_is_found_by_its_tags_and_nothing_of_others(client: Client) -> None:
+    expected = everything(World(client))
+    found = without_cluster_group(find(Search(client, CLUSTER)))
+    assert {(one.kind, one.id) for one in found} == expected
+    assert [one.kind for one in found] == sorted((one.kind for one in found), key=leftovers.ORDER.index)
+    assert {one.name for one in found if one.kind == leftovers.VOLUME} == {"vision/home-ada", "vision/home-bob"}
+
+
+def test_the_group_that_eks_owns_is_not_a_leftover() -> None:
+    class Ec2:
+        def get_paginator(self, operation: str) -> Any:
+            key = "SecurityGroups" if operation == "describe_security_groups" else ""
+            owned = {"GroupId": "sg-1", "GroupName": "eks", "Tags": tags({**OWNED, "aws:eks:cluster-name": CLUSTER})}
+            return type("Pages", (), {"paginate": lambda _, **__: [Page({key: [owned]})]})()
+
+    class Page(dict[str, Any]):
+        def __missing__(self, _: str) -> list[Any]:
+            return []
+
+    assert list(leftovers._of_ec2(Ec2(), CLUSTER)) == []
+
+
+def test_volumes_that_the_cluster_named_are_found_without_tags(client: Client) -> None:
+    world = World(client)
+    untagged = world.ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
+    tagged = world.volume(OWNED)
+    assert {one.id for one in find(Search(client, CLUSTER))} == {tagged}
+    assert {one.id for one in find(Search(client, CLUSTER, frozenset({untagged, tagged})))} == {untagged, tagged}
+
+
+def test_many_load_balancers_are_described_in_batches(client: Client) -> None:
+    world = World(client)
+    names = {world.classic_balancer(f"lb-{number}", OWNED) for number in range(25)}
+    assert {one.id for one in find(Search(client, CLUSTER))} == names
+
+
+def test_a_sweep_removes_what_is_wanted_and_lists_the_rest(client: Client) -> None:
+    expected = everything(World(client))
+    said: list[str] = []
+    left = sweep(Search(client, CLUSTER), lambda one: one.kind != leftovers.VOLUME, said.append, sleep=lambda _: None)
+    volumes = {each for each in expected if each[0] == leftovers.VOLUME}
+    assert {(one.kind, one.id) for one in without_cluster_group(left)} == volumes
+    for kind, key in expected - volumes:
+        assert any(text.startswith(f"removing {kind} {key}") for text in said), kind
+
+
+def test_what_aws_refuses_to_remove_is_tried_again_and_then_reported(client: Client) -> None:
+    world = World(client)
+    instance, volume = world.instance({"Name": "user"}), world.volume(OWNED)
+    world.ec2.attach_volume(InstanceId=instance, VolumeId=volume, Device="/dev/sdf")
+    said: list[str] = []
+    left = sweep(Search(client, CLUSTER), lambda _: True, said.append, seconds=0, sleep=lambda _: None)
+    assert [one.id for one in left] == [volume]
+    assert "VolumeInUse" in said[-1]
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 2:
+            world.ec2.detach_volume(VolumeId=volume, InstanceId=instance)
+
+    assert sweep(Search(client, CLUSTER), lambda _: True, lambda _: None, sleep=sleep) == []
+    assert len(waited) == 3
