@@ -1,8 +1,12 @@
 """Elastic IPs and NAT gateways."""
 
+# All functions of a mapping take the same arguments, used or not.
+# ruff: noqa: ARG001
+
 from __future__ import annotations
 
-from slipway.sandbox.aws.mapping import Call, ResourceMapping
+from slipway.sandbox.aws.client import Aws
+from slipway.sandbox.aws.mapping import Call, Inputs, ResourceMapping, find
 from slipway.sandbox.aws.mappings import ec2
 
 EIP = ResourceMapping(
@@ -19,6 +23,17 @@ EIP = ResourceMapping(
     computed={**ec2.arn("elastic-ip"), "allocationId": "{id}"},
 )
 
+
+def _delete_gateway(aws: Aws, id: str, outputs: Inputs) -> None:
+    """The gateway with its interfaces, which moto 5.2.5 leaves behind."""
+    aws.call(ec2.SERVICE, "delete_nat_gateway", NatGatewayId=id)
+    for gateway in aws.call(ec2.SERVICE, "describe_nat_gateways", NatGatewayIds=[id])["NatGateways"]:
+        for address in gateway["NatGatewayAddresses"]:
+            interface = address["NetworkInterfaceId"]
+            if find(aws, ec2.SERVICE, Call("describe_network_interfaces", {"NetworkInterfaceIds": [interface]}), {}):
+                aws.call(ec2.SERVICE, "delete_network_interface", NetworkInterfaceId=interface)
+
+
 NAT_GATEWAY = ResourceMapping(
     "aws:ec2/natGateway:NatGateway",
     ec2.SERVICE,
@@ -30,7 +45,7 @@ NAT_GATEWAY = ResourceMapping(
         target={"NatGatewayIds": ["{id}"]},
         item="NatGateways[?State!='deleted' && State!='deleting'] | [0]",
     ),
-    delete=ec2.by_id("delete_nat_gateway", "NatGatewayId"),
+    delete=_delete_gateway,
     force_new=frozenset(
         {
             "allocationId",

@@ -94,6 +94,22 @@ def test_a_subnet_of_a_cluster_or_a_file_system_stays(provider: AwsProvider, wor
         _delete(provider, world, SUBNET, lustre["subnetIds"])
 
 
+NAT, ENDPOINT = "aws:ec2/natGateway:NatGateway", "aws:ec2/vpcEndpoint:VpcEndpoint"
+
+
+@pytest.mark.parametrize("type_token", [NAT, ENDPOINT])
+def test_a_subnet_is_free_once_what_had_an_interface_in_it_is_deleted(
+    provider: AwsProvider, world: World, type_token: str
+) -> None:
+    inputs = sample(world, type_token)
+    subnet = inputs["subnetId"] if type_token == NAT else inputs["subnetIds"][0]
+    id, outputs = create(provider, world, type_token, **inputs)
+    with pytest.raises(AwsError, match="DependencyViolation"):
+        _delete(provider, world, SUBNET, subnet)
+    provider.delete(world.aws, of(type_token), id, outputs, inputs)
+    _delete(provider, world, SUBNET, subnet)
+
+
 def test_a_group_that_is_the_source_of_another_groups_rule_stays(provider: AwsProvider, world: World) -> None:
     _, source = _place(world)
     vpc = world.aws.call("ec2", "describe_security_groups", GroupIds=[source])["SecurityGroups"][0]["VpcId"]
