@@ -28,7 +28,7 @@ def destroy(
     # Imports boto3 and Kubernetes, which no other command on AWS needs.
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
 
-    from slipway.cli.doctor import clients  # noqa: PLC0415
+    from slipway.account.context import session  # noqa: PLC0415
     from slipway.teardown.access import connect  # noqa: PLC0415
     from slipway.teardown.destroy import Teardown  # noqa: PLC0415
 
@@ -40,7 +40,7 @@ def destroy(
     if not request.yes and "--yes" not in request.extra and not ask(question):
         print("nothing was changed", file=sys.stderr)
         return EXIT_REFUSED
-    client = clients(platform.account.region)
+    client = session(platform.account.region)
     try:
         return Teardown(
             platform=platform,

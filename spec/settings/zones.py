@@ -21,7 +21,7 @@ def offering_ids(pool: Pool, region: str) -> frozenset[str] | None:
     if region not in instances.OFFERING_REGIONS or not kinds:
         return None
     ids: list[frozenset[str]] = [frozenset(kind.zone_ids.get(region, ())) for kind in kinds]
-    return frozenset.intersection(*ids) if pool.provisioner is Provisioner.MANAGED else frozenset().union(*ids)
+    return frozenset.intersection(*ids) if pool.provisioner is Provisioner.MANAGED else frozenset[str]().union(*ids)
 
 
 def offering(pool: Pool, zones: Iterable[str], account: Account) -> tuple[str, ...]:

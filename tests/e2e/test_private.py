@@ -33,7 +33,8 @@ def test_the_network_comes_first_and_the_next_run_adds_the_rest(world: World, st
     assert not [kind for kind in first if kind.startswith(("aws:eks", "kubernetes:", "pulumi:providers:kubernetes"))]
     world.succeed("up", stack, "--sandbox")
     second = types(world, stack)
-    assert {"aws:eks/cluster:Cluster", "kubernetes:core/v1:Namespace"} <= second
+    assert "aws:eks/cluster:Cluster" in second
+    assert any(kind.startswith("kubernetes:") for kind in second)
     refused = world.run("up", stack, "--sandbox", "--network-only")
     assert refused.returncode != 0
     assert f"run `slipway up {stack}`" in refused.stdout

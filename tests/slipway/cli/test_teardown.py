@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import NoCredentialsError
 
-from slipway.cli import doctor, main, offline, teardown
+from slipway.account import context
+from slipway.cli import main, offline, teardown
 from slipway.engine.invocation import Operation, Request
 from spec.errors import EXIT_REFUSED, SlipwayError
 from tests.slipway.engine.fake import FakePulumi
@@ -77,12 +78,12 @@ def test_a_user_is_asked_before_anything_is_removed() -> None:
 
 
 def test_an_aws_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def clients(_: str) -> Any:
+    def session(_: str) -> Any:
         def client(_: str) -> Any:
             raise NoCredentialsError
 
         return client
 
-    monkeypatch.setattr(doctor, "clients", clients)
+    monkeypatch.setattr(context, "session", session)
     with pytest.raises(SlipwayError, match="Unable to locate credentials"):
         teardown.destroy(REQUEST, PLATFORM, lambda _: 0, lambda _: True, delete_volumes=False)
