@@ -77,6 +77,7 @@ MORE: Final[Mapping[str, Edits]] = {
     "karpenter-training-disruption/policy": _CPU,
     "karpenter-training-disruption/idle": _CPU,
     "karpenter-training-disruption/life": _CPU,
+    "karpenter-training-disruption/drain": _CPU,
     "job-queue-and-priority/queue": _GPUS,
     "job-queue-and-priority/priority": _GPUS,
     "spot-job-checkpoints/volume": _SPOT,
@@ -124,8 +125,17 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "no-spot-prod-inference/role": ("spot-pool-diversified/types",),
     "spot-pool-diversified/types": ("no-spot-prod-inference/role", *_PARTITIONED),
     "spot-pool-diversified/zones": ("no-spot-prod-inference/role", "spot-pool-diversified/types"),
-    "karpenter-training-disruption/idle": ("karpenter-training-disruption/policy",),
-    "karpenter-training-disruption/life": ("karpenter-training-disruption/policy",),
+    # The subject is a pool for CPU work, which consolidates and drains for two days.
+    "karpenter-training-disruption/policy": ("karpenter-training-disruption/drain",),
+    "karpenter-training-disruption/idle": (
+        "karpenter-training-disruption/drain",
+        "karpenter-training-disruption/policy",
+    ),
+    "karpenter-training-disruption/life": (
+        "karpenter-training-disruption/drain",
+        "karpenter-training-disruption/policy",
+    ),
+    "karpenter-training-disruption/drain": ("karpenter-training-disruption/policy",),
     "gpu-type-allowed/allowed": _PARTITIONED,
     # The provider of the mutation has no default tags either.
     "gpu-type-allowed/region": ("cost-tags-complete/tags",),

@@ -43,6 +43,10 @@ DEFERRED: dict[tuple[str, Path], str] = {
     ("vpc-shape", ("mapPublicIpOnLaunch",)): "the subnet may be public, and its zone without nodes",
     ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
     **{
+        ("karpenter-drift-window", ("spec", "disruption", "budgets", 0, "reasons", n)): "it may be Drifted"
+        for n in range(2)
+    },
+    **{
         ("budget-alarm-exists", ("notifications", n, key)): "it may be the one that the check looks for"
         for n in range(4)
         for key in ("notificationType", "threshold")

@@ -1,0 +1,58 @@
+"""Deadlines against the drain of a pool's nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from components.workloads import Target, TrainingJobArgs, WorkloadRefused, training_job
+from components.workloads.checks.bounds import DAY, LONGEST
+from spec.settings.presets import PRESETS
+from tests.components.pools.samples import platform
+from tests.components.workloads.samples import CPU, SHARE, SPOT
+
+GRACE = CPU.grace_seconds
+
+
+def job(deadline: int, pod: Any = CPU, **pools: Any) -> None:
+    target = replace(Target.of(platform({"cpu": {"preset": "cpu"}, **pools}), namespace="research"), addons=None)
+    training_job("job", TrainingJobArgs(target=target, pod=pod, deadline_seconds=deadline))
+
+
+def test_a_job_may_run_as_long_as_the_drain_and_not_a_second_longer() -> None:
+    job(2 * DAY - GRACE)
+    with pytest.raises(WorkloadRefused) as refused:
+        job(2 * DAY - GRACE + 1)
+    (problem,) = refused.value.problems
+    assert problem.fix == (
+        f"Set at most {2 * DAY - GRACE}, or raise pools.cpu.disruption.terminationGracePeriod to 49h."
+    )
+
+
+def test_the_fix_of_the_message_works() -> None:
+    job(2 * DAY, cpu={"preset": "cpu", "disruption": {"terminationGracePeriod": "49h"}})
+
+
+def test_nodes_that_never_expire_still_drift() -> None:
+    with pytest.raises(WorkloadRefused):
+        job(3 * DAY, cpu={"preset": "cpu", "disruption": {"expireAfter": "Never"}})
+
+
+def test_each_pool_of_a_job_counts() -> None:
+    pod = replace(SHARE, pools=("long", "short"))
+    long, short = ({"preset": "h100"}, {"preset": "h100", "disruption": {"terminationGracePeriod": "1h"}})
+    with pytest.raises(WorkloadRefused, match=r"nodes of pool short"):
+        job(DAY, pod, long=long, short=short)
+
+
+def test_spot_pools_promise_nothing() -> None:
+    job(LONGEST, SPOT, spot={"preset": "gpu-spot"})
+
+
+@pytest.mark.parametrize("preset", ["a100", "h100"])
+def test_training_presets_drain_as_long_as_the_longest_job(preset: str) -> None:
+    pod = replace(SHARE, pools=("gpus",))
+    job(LONGEST, pod, gpus={"preset": preset, "role": "training"})
+    assert PRESETS[preset]["role"] == "training"
