@@ -159,6 +159,7 @@ def _addons(
         settings=platform.cluster.addons,
         phase=phase,
         after=after,
+        repair_gpus=platform.cluster.repair_gpus,
         # Auto-naming calls them slipway-<stack>-storage-<purpose>-<random>.
         buckets=[
             f"{PROJECT}-{platform.environment.name}-storage-{purpose}-*"

@@ -19,6 +19,7 @@ from policies.rules import (
     fabric,
     fleet,
     fsx,
+    gpu_nodes,
     gpu_pods,
     gpu_pools,
     helm,
@@ -59,7 +60,7 @@ from policies.rules import (
 MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
     "Control plane": (cluster_access, cluster_data, cluster_version, cluster_network, addons),
     "Nodes": (machines, node_software, node_groups, node_role, fleet),
-    "GPU capacity and cost": (gpu_pools, spot, training_pools, pool_cost, budgets, tags, fabric),
+    "GPU capacity and cost": (gpu_pools, gpu_nodes, spot, training_pools, pool_cost, budgets, tags, fabric),
     "Storage": (s3_access, s3_data, efs, fsx, databases, registries, protection),
     "Pods": (pod_isolation, pod_restriction, pod_hygiene, gpu_pods, jobs, serving),
     "Teams": (namespaces, rbac, kueue, kueue_tenancy),

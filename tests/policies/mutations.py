@@ -115,6 +115,9 @@ _UNCOVERED: Final = ("serving-pdb/budget",)
 ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "eks-no-world-endpoint/ranges": ("eks-private-endpoint/private", "eks-private-endpoint/public"),
     "eks-no-world-endpoint/anywhere": ("eks-private-endpoint/public",),
+    # The launch template of the mutation is that of the pool with MIG.
+    "node-userdata-clean/credentials": ("mig-before-kubelet/nodes",),
+    "node-userdata-clean/kubelet": ("mig-before-kubelet/nodes",),
     "eks-supported-version/known": _SKEW,
     "eks-supported-version/support": ("eks-upgrade-due/support", *_SKEW),
     "eks-upgrade-due/support": ("eks-supported-version/support", *_SKEW),
@@ -253,6 +256,11 @@ MUTATIONS: Final = (
     edit("pool-a100", "pool.max", 90, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
     edit("pool-cpu", "pool.max", 4000, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
     edit("pool-a100", "pool.mig", {"7g.80gb": 2}, "mig-profile-fits/profiles"),
+    edit("pool-a100-launch-template", "userData", MISSING, "mig-before-kubelet/nodes"),
+    edit("gpu-operator-release", "values.migManager.enabled", True, "mig-before-kubelet/manager"),
+    edit("addons-early-node-monitoring-agent", "configurationValues", MISSING, "daemonset-tolerates-pools/addon"),
+    edit("addons-late-s3-csi", "configurationValues", MISSING, "daemonset-tolerates-pools/addon"),
+    edit("gpu-operator-release", "values.daemonsets.tolerations", [], "daemonset-tolerates-pools/release"),
     edit("kueue-release", "values.managerConfig.controllerManagerConfigYaml", "{}", "kueue-gang-safe/wait"),
     edit("budgets-environment", "notifications", [], "budget-alarm-exists/percents", "budget-alarm-exists/forecast"),
     Mutation(

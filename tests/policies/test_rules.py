@@ -43,6 +43,12 @@ DEFERRED: dict[tuple[str, Path], str] = {
     ("vpc-shape", ("mapPublicIpOnLaunch",)): "the subnet may be public, and its zone without nodes",
     ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
     **{
+        ("daemonset-tolerates-pools", ("pool", "taints", n, key)): "it may be a taint that is tolerated"
+        for n in range(2)
+        for key in ("key", "value", "effect")
+    },
+    ("daemonset-tolerates-pools", ("values", "tolerations", 0)): "it may tolerate every taint",
+    **{
         ("karpenter-drift-window", ("spec", "disruption", "budgets", 0, "reasons", n)): "it may be Drifted"
         for n in range(2)
     },

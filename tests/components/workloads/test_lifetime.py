@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from components.workloads import Target, TrainingJobArgs, WorkloadRefused, training_job
+from components.workloads import (
+    Target,
+    TrainingJobArgs,
+    WorkloadRefused,
+    distributed_training,
+    notebook,
+    pipeline,
+    sweep,
+    training_job,
+)
 from components.workloads.checks.bounds import DAY, LONGEST
 from spec.settings.presets import PRESETS
 from tests.components.pools.samples import platform
-from tests.components.workloads.samples import CPU, SHARE, SPOT
+from tests.components.workloads.samples import CPU, DISTRIBUTED, NODE, NOTEBOOK, PIPELINE, SHARE, SPOT, SWEEP
 
 GRACE = CPU.grace_seconds
+SHORT = {"disruption": {"terminationGracePeriod": "48h"}}
 
 
 def job(deadline: int, pod: Any = CPU, **pools: Any) -> None:
@@ -45,6 +56,29 @@ def test_each_pool_of_a_job_counts() -> None:
     long, short = ({"preset": "h100"}, {"preset": "h100", "disruption": {"terminationGracePeriod": "1h"}})
     with pytest.raises(WorkloadRefused, match=r"nodes of pool short"):
         job(DAY, pod, long=long, short=short)
+
+
+def distributed() -> None:
+    target = replace(Target.of(platform({"short": {"preset": "h100", **SHORT}}), namespace="research"), addons=None)
+    pod = replace(NODE, pools=("short",), resources=replace(NODE.resources, efa=0))
+    distributed_training(
+        "llm", replace(DISTRIBUTED, target=target, pod=pod, topology=None, nodes=1, deadline_seconds=3 * DAY)
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: pipeline("weekly", replace(PIPELINE, deadline_seconds=3 * DAY)),
+        lambda: sweep("grid", replace(SWEEP, pod=CPU, deadline_seconds=3 * DAY)),
+        lambda: notebook("lab", replace(NOTEBOOK, longest_seconds=3 * DAY)),
+        distributed,
+    ],
+    ids=["pipeline", "sweep", "notebook", "distributed"],
+)
+def test_every_kind_of_job_is_checked(make: Callable[[], object]) -> None:
+    with pytest.raises(WorkloadRefused, match=r"(deadline|longest)_seconds: nodes of pool \w+ are replaced"):
+        make()
 
 
 def test_spot_pools_promise_nothing() -> None:

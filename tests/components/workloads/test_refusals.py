@@ -16,7 +16,6 @@ from components.workloads import (
     Resources,
     Scratch,
     Step,
-    Target,
     WorkloadManifests,
     WorkloadRefused,
     distributed_training,
@@ -28,7 +27,6 @@ from components.workloads import (
     training_job,
 )
 from spec.settings.addons.batch import Kueue
-from tests.components.pools.samples import platform
 from tests.components.workloads.samples import (
     CPU,
     DEPLOYMENT,
@@ -102,18 +100,6 @@ def lab(**args: Any) -> Callable[[], WorkloadManifests]:
     return lambda: notebook("lab", replace(NOTEBOOK, **args))
 
 
-def job_on_cpu(**args: Any) -> Callable[[], WorkloadManifests]:
-    return training(pod=CPU, **args)
-
-
-def on_elastic(**args: Any) -> Callable[[], WorkloadManifests]:
-    """A distributed training on a Karpenter pool whose drain is two days."""
-    pools = {"elastic": {"preset": "h100", "disruption": {"terminationGracePeriod": "48h"}}}
-    target = replace(Target.of(platform(pools), namespace="research"), addons=None, runtimes=None)
-    pod = replace(NODE, pools=("elastic",), resources=replace(NODE.resources, efa=0))
-    return distributed(target=target, pod=pod, topology=None, nodes=1, **args)
-
-
 CANARY = Canary(storage_uri="s3://models/research/v2", percent=10)
 
 REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
@@ -121,29 +107,9 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     "no deadline": (training(deadline_seconds=None), "deadline_seconds", "must be bounded"),
     "a deadline of a month": (training(deadline_seconds=30 * 86400), "deadline_seconds", "From 60 to 1209600"),
     "longer than the drain of a node": (
-        job_on_cpu(deadline_seconds=3 * 86400),
+        training(pod=CPU, deadline_seconds=3 * 86400),
         "deadline_seconds",
         "nodes of pool cpu are replaced when they expire",
-    ),
-    "a pipeline longer than the drain of a node": (
-        piped(deadline_seconds=3 * 86400),
-        "deadline_seconds",
-        "nodes of pool cpu",
-    ),
-    "a sweep longer than the drain of a node": (
-        trials(pod=CPU, deadline_seconds=3 * 86400),
-        "deadline_seconds",
-        "nodes of pool cpu",
-    ),
-    "a session longer than the drain of a node": (
-        lab(longest_seconds=3 * 86400),
-        "longest_seconds",
-        "nodes of pool shared",
-    ),
-    "a distributed job longer than the drain of a node": (
-        on_elastic(deadline_seconds=3 * 86400),
-        "deadline_seconds",
-        "nodes of pool elastic",
     ),
     "no TTL": (training(ttl_seconds=None), "ttl_seconds", "must be bounded"),
     "no retries": (training(retries=None), "retries", "must be bounded"),
