@@ -256,6 +256,13 @@ MUTATIONS: Final = (
     edit("pool-a100", "pool.max", 90, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
     edit("pool-cpu", "pool.max", 4000, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
     edit("pool-a100", "pool.mig", {"7g.80gb": 2}, "mig-profile-fits/profiles"),
+    edit(
+        "karpenter-controller-policy",
+        "policy",
+        '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"ec2:TerminateInstances","Resource":'
+        '"arn:aws:ec2:us-east-1:*:instance/*","Condition":{"StringEquals":{"ec2:ResourceTag/ours":"yes"}}}]}',
+        "identity-instance-tags/tags",
+    ),
     edit("pool-a100-launch-template", "userData", MISSING, "mig-before-kubelet/nodes"),
     edit("gpu-operator-release", "values.migManager.enabled", True, "mig-before-kubelet/manager"),
     edit("addons-early-node-monitoring-agent", "configurationValues", MISSING, "daemonset-tolerates-pools/addon"),

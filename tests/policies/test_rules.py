@@ -47,6 +47,13 @@ DEFERRED: dict[tuple[str, Path], str] = {
         for n in range(2)
         for key in ("key", "value", "effect")
     },
+    **{
+        ("identity-instance-tags", path): "the tag may be among them"
+        for path in (("spec",), ("spec", "tags"), ("tagSpecifications",), ("tagSpecifications", 0, "tags"))
+    },
+    ("identity-instance-tags", ("tagSpecifications", 1, "resourceType")): "they may be tags of instances",
+    ("identity-instance-tags", ("tagSpecifications", 0)): "the tag may be among them",
+    ("identity-instance-tags", ("tagSpecifications", 1)): "they may be tags of instances",
     ("daemonset-tolerates-pools", ("values", "tolerations", 0)): "it may tolerate every taint",
     **{
         ("karpenter-drift-window", ("spec", "disruption", "budgets", 0, "reasons", n)): "it may be Drifted"
