@@ -71,6 +71,8 @@ def test_the_mountpoint_driver_reads_buckets_of_these_names_and_writes_none() ->
         named = {arn.partition(":::")[2].partition("/")[0] for each in statements for arn in each["Resource"]}
         assert named == {f"slipway-{stack}-storage-{purpose}-*" for purpose in purposes}
         assert {f"storage-{purpose}" for purpose in purposes} <= BUCKETS
+        (key,) = (each for each in resources if each.name == "storage-drivers-s3-csi")
+        assert [each["Action"] for each in json.loads(key.inputs.plain["policy"])["Statement"]] == [["kms:Decrypt"]]
 
 
 def _directories(stack: str) -> set[str]:

@@ -102,8 +102,10 @@ def test_the_ebs_driver_may_attach_volumes_to_instances_of_every_kind_of_node() 
     assert not any(instance_tags.carried(tag, managed=False, elastic=True) for tag in first)
 
 
-def test_the_ebs_driver_tags_volumes_with_what_its_policy_requires() -> None:
-    """From v1.58.0 (kubernetes-sigs/aws-ebs-csi-driver#2918)."""
-    for pin in addons.get("aws-ebs-csi-driver").pins.values():
-        version = tuple(int(part) for part in pin.version.removeprefix("v").partition("-")[0].split("."))
-        assert version >= (1, 58, 0)
+def test_pins_are_versions_that_the_platform_works_with() -> None:
+    """The EBS driver tags volumes as its policy requires from v1.58.0 (kubernetes-sigs/aws-ebs-csi-driver#2918)."""
+    assert addons.get("aws-ebs-csi-driver").too_old("v1.57.1-eksbuild.1")
+    assert not addons.get("aws-ebs-csi-driver").too_old("v1.58.0-eksbuild.1")
+    assert not addons.get("coredns").too_old("v0.0.1-eksbuild.1")
+    for facts in addons.ADDONS.values():
+        assert not any(facts.too_old(pin.version) for pin in facts.pins.values())
