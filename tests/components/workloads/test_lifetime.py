@@ -27,8 +27,13 @@ GRACE = CPU.grace_seconds
 SHORT = {"disruption": {"terminationGracePeriod": "48h"}}
 
 
+def target_of(pools: dict[str, Any]) -> Target:
+    target = Target.of(platform(pools), namespace="research")
+    return replace(target, addons=None, queue="default", queued=None)
+
+
 def job(deadline: int, pod: Any = CPU, **pools: Any) -> None:
-    target = replace(Target.of(platform({"cpu": {"preset": "cpu"}, **pools}), namespace="research"), addons=None)
+    target = target_of({"cpu": {"preset": "cpu"}, **pools})
     training_job("job", TrainingJobArgs(target=target, pod=pod, deadline_seconds=deadline))
 
 
@@ -59,7 +64,7 @@ def test_each_pool_of_a_job_counts() -> None:
 
 
 def distributed() -> None:
-    target = replace(Target.of(platform({"short": {"preset": "h100", **SHORT}}), namespace="research"), addons=None)
+    target = target_of({"short": {"preset": "h100", **SHORT}})
     pod = replace(NODE, pools=("short",), resources=replace(NODE.resources, efa=0))
     distributed_training(
         "llm", replace(DISTRIBUTED, target=target, pod=pod, topology=None, nodes=1, deadline_seconds=3 * DAY)
