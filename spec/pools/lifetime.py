@@ -9,19 +9,9 @@ minute before the drain. So only the drain bounds what a job can rely on.
 
 from __future__ import annotations
 
-import re
-from typing import Final
-
+from spec.durations import seconds
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.capacity import Market
-
-_UNITS: Final = {"h": 3600, "m": 60, "s": 1}
-_PART: Final = re.compile(r"([0-9]+)([hms])")
-
-
-def seconds(duration: str) -> int:
-    """Seconds of a Go duration of hours, minutes and seconds: `1h30m`."""
-    return sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(duration))
 
 
 def guaranteed_seconds(spec: PoolSpec) -> int | None:

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from spec.pools.lifetime import guaranteed_seconds, seconds
+from spec.pools.lifetime import guaranteed_seconds
 from tests.components.pools.samples import MANAGED_A100, spec
-
-
-@pytest.mark.parametrize(("text", "number"), [("30s", 30), ("90m", 5400), ("24h", 86400), ("1h30m5s", 5405)])
-def test_durations_are_sums_of_their_parts(text: str, number: int) -> None:
-    assert seconds(text) == number
 
 
 def test_the_drain_bounds_a_job_and_not_the_age_of_the_node() -> None:
