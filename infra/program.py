@@ -23,6 +23,7 @@ from components.cost.bill import Bill
 from components.network import Network, NetworkArgs
 from components.queues import QueuesArgs, queues
 from components.storage import Drivers, DriversArgs, Storage, StorageArgs
+from components.storage.volumes import mounted_buckets
 from components.tenancy import TeamContext, TeamOutputs, teams
 from components.tenancy.priorities import Priorities, PrioritiesArgs
 from infra.providers import aws_provider, kubernetes_provider, tags_of
@@ -158,7 +159,11 @@ def _addons(
         settings=platform.cluster.addons,
         phase=phase,
         after=after,
-        # Pods may mount the environment's own buckets, which auto-naming calls slipway-<stack>-...
-        buckets=(f"{PROJECT}-{platform.environment.name}-*",),
+        repair_gpus=platform.cluster.repair_gpus,
+        # Auto-naming calls them slipway-<stack>-storage-<purpose>-<random>.
+        buckets=[
+            f"{PROJECT}-{platform.environment.name}-storage-{purpose}-*"
+            for purpose in mounted_buckets(lustre=platform.storage.lustre is not None)
+        ],
     )
     return ManagedAddons(f"addons-{phase}", args, opts)

@@ -72,7 +72,9 @@ def _fsx(scope: Scope) -> Inline:
 
 
 def _s3(scope: Scope) -> Inline | None:
-    """Read and write objects of the named buckets (S3 User Guide, "Mountpoint: IAM permissions")."""
+    """Read objects of the named buckets, as Mountpoint with `read-only` needs (S3 User Guide, "Mountpoint: IAM
+    permissions"). Every pod that may create a volume of this driver mounts with this role, so it can't write: pods that
+    write to S3 do so with their own role."""
     if not scope.buckets:
         return None
     buckets = [f"arn:{scope.partition}:s3:::{name}" for name in scope.buckets]
@@ -81,8 +83,8 @@ def _s3(scope: Scope) -> Inline | None:
         document=document(
             Statement(sid="List", actions=["s3:ListBucket"], resources=buckets, conditions=own_account),
             Statement(
-                sid="ReadAndWrite",
-                actions=["s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:PutObject"],
+                sid="Read",
+                actions=["s3:GetObject"],
                 resources=[f"{bucket}/*" for bucket in buckets],
                 conditions=own_account,
             ),

@@ -45,6 +45,7 @@ class ManagedAddonsArgs:
         phase: Which set to install.
         after: Dependencies: the system node groups, for add-ons that need nodes.
         buckets: Names or patterns of the S3 buckets that pods may mount; if empty, the driver has no role.
+        repair_gpus: Whether the node monitoring agent reports broken GPUs to node repair.
     """
 
     cluster: ClusterOutputs
@@ -52,6 +53,7 @@ class ManagedAddonsArgs:
     phase: Phase
     after: Sequence[pulumi.Resource] = ()
     buckets: Sequence[str] = ()
+    repair_gpus: bool = False
 
 
 class ManagedAddons(pulumi.ComponentResource):
@@ -94,7 +96,7 @@ class ManagedAddons(pulumi.ComponentResource):
             cluster_name=cluster.resource.name,
             addon_name=addon.value,
             addon_version=wanted.version or facts.version(cluster.version),
-            configuration_values=configuration(addon, cluster.tags),
+            configuration_values=configuration(addon, cluster.tags, repair_gpus=self._args.repair_gpus),
             pod_identity_associations=_associations(facts, role),
             # A new cluster has nothing to preserve; later, manual changes of an operator are kept.
             resolve_conflicts_on_create="OVERWRITE",

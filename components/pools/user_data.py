@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import yaml
 
+from components.pools.mig import setup_script
 from spec.pools.pool_spec import PoolSpec
 
 BOUNDARY: Final = "==slipway=="
@@ -21,7 +22,7 @@ BOUNDARY: Final = "==slipway=="
 
 def user_data(spec: PoolSpec) -> str:
     """User data of a pool's launch template, in base64."""
-    text = _bottlerocket(spec) if spec.settings.os == "bottlerocket" else _multipart(_node_config(spec))
+    text = _bottlerocket(spec) if spec.settings.os == "bottlerocket" else _multipart(spec, _node_config(spec))
     return base64.b64encode(text.encode()).decode()
 
 
@@ -56,19 +57,27 @@ def karpenter_user_data(spec: PoolSpec) -> str:
     if spec.settings.os == "bottlerocket":
         return bottlerocket_gpus(spec) + _bottlerocket_pull(spec)
     gates = _parallel_pull(spec)
-    return _multipart(_as_node_config(gates)) if gates else ""
+    return _multipart(spec, _as_node_config(gates) if gates else None)
 
 
-def _multipart(node_config: dict[str, Any]) -> str:
-    """A MIME multi-part document, the format in which EKS merges user data of AL2023 (EKS User Guide, "Customize
-    managed nodes with launch templates")."""
+def _multipart(spec: PoolSpec, node_config: dict[str, Any] | None) -> str:
+    """A MIME multi-part document, the format in which EKS and Karpenter merge user data of AL2023 (EKS User Guide,
+    "Customize managed nodes with launch templates"); empty without parts."""
+    parts = {
+        "application/node.eks.aws": yaml.safe_dump(node_config) if node_config else "",
+        "text/x-shellscript": setup_script(spec),
+    }
+    if not any(parts.values()):
+        return ""
     document = Message()
     document["MIME-Version"] = "1.0"
     document.add_header("Content-Type", "multipart/mixed", boundary=BOUNDARY)
-    part = Message()
-    part.add_header("Content-Type", "application/node.eks.aws")
-    part.set_payload(yaml.safe_dump(node_config))
-    document.attach(part)
+    for content_type, text in parts.items():
+        if text:
+            part = Message()
+            part.add_header("Content-Type", content_type)
+            part.set_payload(text)
+            document.attach(part)
     written = StringIO()
     Generator(written, mangle_from_=False).flatten(document)
     return written.getvalue()

@@ -11,7 +11,7 @@ import pulumi_aws as aws
 
 from components.base.iam import PodRole, Statement, document
 from components.base.outputs import ClusterOutputs
-from components.storage.permissions import data_key_use, volume_key_use
+from components.storage.permissions import data_key_read, volume_key_use
 from spec.settings.cluster import AddonName
 
 
@@ -68,5 +68,5 @@ def key_permissions(cluster: ClusterOutputs) -> dict[AddonName, tuple[str, Seque
     return {
         AddonName.EBS_CSI: ("ebs-csi", volume_key_use("ec2", **place)),
         AddonName.FSX_CSI: ("fsx-csi", volume_key_use("fsx", **place)),
-        AddonName.S3_CSI: ("s3-csi", [data_key_use(**place)]),
+        AddonName.S3_CSI: ("s3-csi", [data_key_read(**place)]),
     }

@@ -23,6 +23,11 @@ def data_key_use(*, cluster: str, region: str, account_id: str) -> Statement:
     return _use("DataKey", actions, cluster, region, account_id, "s3")
 
 
+def data_key_read(*, cluster: str, region: str, account_id: str) -> Statement:
+    """Permission to read objects of the encrypted buckets."""
+    return _use("DataKey", ("kms:Decrypt",), cluster, region, account_id, "s3")
+
+
 def data_key_use_on(cluster: ClusterOutputs) -> Statement:
     """`data_key_use` for a cluster."""
     return data_key_use(cluster=cluster.name, region=cluster.region, account_id=cluster.account_id)

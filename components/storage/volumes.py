@@ -41,6 +41,12 @@ _MINIMUM: Final = "1Gi"
 """Request of a claim of a static volume: it gets the whole volume, and the team's quota counts this."""
 
 
+def mounted_buckets(*, lustre: bool) -> tuple[str, ...]:
+    """Purposes of the buckets that claims mount with Mountpoint, all of them read-only: the whole of what the driver's
+    role has to read. Lustre serves `raw` itself where it exists."""
+    return ("models",) if lustre else ("models", "raw")
+
+
 @dataclass(frozen=True, kw_only=True)
 class VolumeSettings:
     """Settings of a team's volumes.

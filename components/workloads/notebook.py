@@ -13,6 +13,7 @@ from typing import Any, Final
 import pulumi
 
 from components.workloads.checks.bounds import bounds_problems, count_problems, suspended_problems
+from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
@@ -178,3 +179,4 @@ def _problems(args: NotebookArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     yield from suspended_problems(args.suspend, args.target, "Job")
     yield from pod_problems("pod", spec, args.target)
     yield from spot_problems("pod", spec, args.target)
+    yield from lifetime_problems("longest_seconds", args.longest_seconds, spec, args.target)

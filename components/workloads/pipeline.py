@@ -20,6 +20,7 @@ from components.workloads.checks.bounds import (
     retries_problems,
     served_problems,
 )
+from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata, queue_labels
@@ -182,6 +183,7 @@ def _problems(args: PipelineArgs) -> Iterator[Problem]:
         spec = _pod(settings.pod, args)
         yield from pod_problems(path, spec, args.target)
         yield from spot_problems(path, spec, args.target)
+        yield from lifetime_problems("deadline_seconds", args.deadline_seconds, spec, args.target)
 
 
 def _order_problems(steps: Mapping[str, Step]) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 import pulumi
 
 from components.workloads.checks.bounds import DAY, bounds_problems, count_problems, suspended_problems
+from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
@@ -132,3 +133,4 @@ def _problems(args: SweepArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     yield from suspended_problems(args.suspend, args.target, "Job")
     yield from pod_problems("pod", spec, args.target, at_once=args.at_once)
     yield from spot_problems("pod", spec, args.target)
+    yield from lifetime_problems("deadline_seconds", args.deadline_seconds, spec, args.target)

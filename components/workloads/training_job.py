@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import pulumi
 
 from components.workloads.checks.bounds import DAY, bounds_problems, count_problems, suspended_problems
+from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
 from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
@@ -120,6 +121,7 @@ def _problems(args: TrainingJobArgs, spec: dict[str, Any]) -> Iterator[Problem]:
     yield from suspended_problems(args.suspend, args.target, "Job")
     yield from pod_problems("pod", spec, args.target, at_once=args.parallelism)
     yield from spot_problems("pod", spec, args.target)
+    yield from lifetime_problems("deadline_seconds", args.deadline_seconds, spec, args.target)
 
 
 def exit_code_problems(fatal: tuple[int, ...]) -> Iterator[Problem]:

@@ -153,12 +153,12 @@ def _unmonitored(stack: Stack, _: Context) -> Iterator[Violation]:
 
 GPU_NODE_REPAIR = StackRule(
     name="gpu-node-repair",
-    title="Nodes with failed GPUs are detected and replaced",
+    title="Unhealthy GPU nodes are detected and replaced",
     types=(NODE_GROUP, NODE_POOL, ADDON, RELEASE),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="A node with a GPU Xid error stays Ready, and every job scheduled to it fails (EKS Best Practices, AI/ML "
-    "compute).",
+    why="A node whose kubelet, network or container runtime fails holds its GPUs, at up to 142 USD an hour (EKS Best "
+    "Practices, AI/ML compute).",
     fix="Set nodeRepair: true on the pool, and keep the add-on eks-node-monitoring-agent enabled.",
     checks={
         "group": Check(

@@ -147,7 +147,7 @@ MIG_FITS = StackRule(
     types=(MANAGED_POOL, KARPENTER_POOL, NODE_GROUP, NODE_POOL),
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
-    why="The MIG manager rejects an invalid layout only on the running node, and the node stays empty "
+    why="The driver rejects an invalid layout only on the node, which then does not join "
     "(NVIDIA/gpu-operator#262, #351).",
     fix="Choose a layout or profiles that NVIDIA lists for the GPU, in mig of the pool.",
     checks={

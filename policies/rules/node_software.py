@@ -1,4 +1,4 @@
-"""Node software: AMI, user data and SSH access."""
+"""Node software: AMI and when it is updated, user data and SSH access."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any, Final
 from pulumi_policy import Severity
 
 from policies import patterns, user_data
+from policies.access import Node
 from policies.levels import Levels
 from policies.pools import gpus_of
 from policies.resource import Resource
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
-from policies.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP
+from policies.tokens import LAUNCH_TEMPLATE, NODE_CLASS, NODE_GROUP, NODE_POOL
 
 
 def _ssh_access(machine: Resource, _: Context) -> Iterator[Violation]:
@@ -182,4 +183,35 @@ AMI_PINNED = ResourceRule(
     },
 )
 
-RULES = (NO_SSH, USER_DATA, AMI_PINNED)
+
+def _any_time(pool: Resource, _: Context) -> Iterator[Violation]:
+    """Of the budgets in effect at a time, the strictest applies: so one that admits no node makes a window."""
+    budgets = pool["spec"]["disruption"]["budgets"]
+    if budgets.unknown or any(budget.unknown or _closes(budget) for budget in budgets.items()):
+        return
+    yield violation(budgets, "without a time in which no node is replaced")
+
+
+def _closes(budget: Node) -> bool:
+    reasons = budget["reasons"].items()
+    for_drift = not reasons or any(reason.unknown or reason.raw == "Drifted" for reason in reasons)
+    return for_drift and not budget["nodes"].is_not("0", "0%") and not budget["schedule"].missing
+
+
+DRIFT_WINDOW = ResourceRule(
+    name="karpenter-drift-window",
+    title="Karpenter replaces drifted nodes only outside working hours",
+    types=(NODE_POOL,),
+    severity=Severity.MEDIUM,
+    levels=Levels("A/A/M"),
+    why="AWS releases an image about every week, which makes all nodes of `@latest` drift at once (Karpenter, Drift).",
+    fix='Add a budget to the pool: nodes "0", schedule and duration of the working hours, reasons [Drifted].',
+    checks={
+        "window": Check(
+            asks='must have one with nodes "0" and a schedule for Drifted',
+            find=_any_time,
+        )
+    },
+)
+
+RULES = (NO_SSH, USER_DATA, AMI_PINNED, DRIFT_WINDOW)

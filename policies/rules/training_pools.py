@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -17,13 +18,15 @@ from spec.pools.keys import ROLE
 
 _TRAINING: Final = "training"
 _UNITS: Final = {"s": 1, "m": 60, "h": 3600}
+_PART: Final = re.compile(r"([0-9]+)([hms])")
+_DURATION: Final = re.compile(r"([0-9]+[hms])+")
 
 
 def _seconds(text: str | None) -> int | None:
-    """A duration in Karpenter's notation, `30s`, `5m`, `24h`; None for `Never` and unknown values."""
-    if text is None or text[-1:] not in _UNITS or not text[:-1].isdigit():
+    """A duration in Karpenter's notation, `30s`, `5m`, `1h30m`; None for `Never` and unknown values."""
+    if text is None or not _DURATION.fullmatch(text):
         return None
-    return int(text[:-1]) * _UNITS[text[-1]]
+    return sum(int(number) * _UNITS[unit] for number, unit in _PART.findall(text))
 
 
 def _trains(pool: Resource) -> bool:
@@ -50,14 +53,22 @@ def _expires_early(pool: Resource, context: Context) -> Iterator[Violation]:
         yield violation(expiry)
 
 
+def _drains_early(pool: Resource, context: Context) -> Iterator[Violation]:
+    """Without a limit, a drain waits for its pods for any time."""
+    drain = pool["spec"]["template"]["spec"]["terminationGracePeriod"]
+    seconds = _seconds(drain.text())
+    if _trains(pool) and seconds is not None and seconds < context.settings["jobSeconds"]:
+        yield violation(drain)
+
+
 TRAINING_DISRUPTION = ResourceRule(
     name="karpenter-training-disruption",
-    title="Karpenter does not disrupt training jobs to save nodes",
+    title="Karpenter does not disrupt training jobs",
     types=(NODE_POOL,),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
-    why="Consolidation of one node ends a distributed job on all its nodes (EKS Best Practices, AI/ML compute).",
-    fix="Set role: training on the pool; components.pools then sets WhenEmpty and a long expireAfter.",
+    why="The loss of one node ends a distributed job on all its nodes (EKS Best Practices, AI/ML compute).",
+    fix="Set consolidationPolicy WhenEmpty, and expireAfter and terminationGracePeriod as in the preset h100.",
     settings={
         "idleSeconds": Setting(
             asks="minimum seconds that a node is empty before it is removed",
@@ -68,6 +79,11 @@ TRAINING_DISRUPTION = ResourceRule(
             asks="minimum lifetime of a node, in seconds",
             schema={"type": "integer", "minimum": 0},
             values={"dev": 86400, "staging": 86400, "prod": 604800},
+        ),
+        "jobSeconds": Setting(
+            asks="longest deadline of a job, in seconds",
+            schema={"type": "integer", "minimum": 0},
+            values=everywhere(14 * 86400),
         ),
     },
     checks={
@@ -80,8 +96,12 @@ TRAINING_DISRUPTION = ResourceRule(
             find=_removed_early,
         ),
         "life": Check(
-            asks="must be longer than a job",
+            asks="must not be shorter than the environment's minimum",
             find=_expires_early,
+        ),
+        "drain": Check(
+            asks="must be as long as the longest job, which may start a minute before the drain",
+            find=_drains_early,
         ),
     },
 )

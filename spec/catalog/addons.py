@@ -39,6 +39,8 @@ class AddonFacts:
     """It becomes ACTIVE only when its pods run on a node: install it after the first node group."""
     why: str
     """Reason for the order."""
+    minimum: str | None
+    """Oldest version that works with the platform's configuration and permissions; None if unknown."""
     pins: Mapping[str, Pin]
     """Pinned version by Kubernetes version; AWS's default if there is none."""
 
@@ -47,9 +49,17 @@ class AddonFacts:
         pin = self.pins.get(kubernetes)
         return pin.version if pin else None
 
+    def too_old(self, version: str) -> bool:
+        """Whether a version, `v1.6.0-eksbuild.1`, is older than the oldest that works."""
+        return self.minimum is not None and _numbers(version) < _numbers(self.minimum)
+
     def policy_arn(self, partition: str) -> str | None:
         """ARN of the managed policy in a partition."""
         return f"arn:{partition}:iam::aws:policy/{self.policy}" if self.policy else None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.removeprefix("v").partition("-")[0].split("."))
 
 
 _DOCUMENT: Final = load("addons.yaml")
@@ -71,6 +81,7 @@ def _facts(name: str, entry: Mapping[str, Any]) -> AddonFacts:
         before_compute=entry["before_compute"],
         needs_nodes=entry["needs_nodes"],
         why=entry["why"],
+        minimum=entry.get("minimum"),
         pins=MappingProxyType({k8s: _pin(pin) for k8s, pin in entry["pins"].items() if pin["version"]}),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
@@ -98,8 +98,7 @@ def named_layout(name: str, gpu: str) -> dict[str, int] | None:
 def own_name(layout: Mapping[str, int]) -> str:
     """Name of a layout that mig-parted has no name for: `slipway-3x1g.5gb-1x3g.20gb`.
 
-    The name contains the layout, so that a changed layout changes the node label, which is all that the MIG manager
-    watches, and so that pools with the same layout share it.
+    The name contains the layout, so that the label of a node shows what the node has.
     """
     parts = (f"{count}x{profile.replace('+', '.')}" for profile, count in sorted(layout.items()))
     return "-".join([OWN, *parts])
@@ -120,6 +119,28 @@ def layout_of(name: str, gpu: str) -> dict[str, int] | None:
     return layout or None
 
 
+def placements(gpu: str, layout: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """Profile and first memory slice of each instance of a layout, largest first.
+
+    Without a start the driver places each instance by itself, and the next may not fit: with 1g.10gb at slice 0 of an
+    A100, only five of six 1g.5gb fit.
+
+    Raises:
+        ValueError: The layout doesn't fit.
+    """
+    problem = layout_problem(gpu, layout)
+    if problem is not None:
+        msg = f"{gpu}: {problem}"
+        raise ValueError(msg)
+    wanted = _largest_first(PROFILES[gpu][name] for name, count in sorted(layout.items()) for _ in range(count))
+    starts = _starts(wanted, 0) or ()
+    return tuple((profile.name, start) for profile, start in zip(wanted, starts, strict=True))
+
+
+def _largest_first(profiles: Iterable[Profile]) -> list[Profile]:
+    return sorted(profiles, key=lambda profile: -profile.memory)
+
+
 def layout_problem(gpu: str, layout: Mapping[str, int]) -> str | None:
     """Why one GPU can't be partitioned by `layout` (instances by profile); None if it can."""
     profiles = PROFILES.get(gpu)
@@ -135,7 +156,7 @@ def layout_problem(gpu: str, layout: Mapping[str, int]) -> str | None:
             return f"one {gpu} holds at most {profiles[name].maximum} of {name}, and {count} are requested"
     wanted = [profiles[name] for name, count in layout.items() for _ in range(count)]
     compute, memory = sum(p.compute for p in wanted), sum(p.memory for p in wanted)
-    if compute > COMPUTE_SLICES or _starts(sorted(wanted, key=lambda p: -p.memory), 0) is None:
+    if compute > COMPUTE_SLICES or _starts(_largest_first(wanted), 0) is None:
         return (
             f"a GPU has {COMPUTE_SLICES} compute and {MEMORY_SLICES} memory slices, "
             f"and these instances, which need {compute} and {memory}, do not fit"

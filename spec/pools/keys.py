@@ -23,7 +23,7 @@ ACCELERATOR: Final = "accelerator"
 GPU_COUNT: Final = "gpu-count"
 """Label of GPU nodes: number of GPUs of the machine, partitioned or not."""
 MIG_CONFIG: Final = "nvidia.com/mig.config"
-"""Label that gives the MIG manager of the GPU Operator the layout to apply (GPU Operator v26.7.0)."""
+"""Label of nodes whose GPUs have a MIG layout: its name. User data applies the layout (`components.pools.mig`)."""
 DEVICE_PLUGIN_CONFIG: Final = CONFIG_LABEL
 """Label of nodes whose GPUs are shared: mode and number of pods."""
 AUTOSCALER_GPU: Final = "k8s.amazonaws.com/accelerator"

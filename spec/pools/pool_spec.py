@@ -29,12 +29,10 @@ class MigGeometry:
     Attributes:
         config: Name of the layout: one of mig-parted's, or `spec.catalog.mig.own_name` for one of the stack's own.
         profiles: Instances by profile on one GPU; empty where GPUs stay whole (`all-disabled`).
-        own: Whether the layout must be added to the MIG manager's configuration, because NVIDIA's has no such name.
     """
 
     config: str
     profiles: Mapping[str, int]
-    own: bool
 
 
 @dataclass(frozen=True, kw_only=True)

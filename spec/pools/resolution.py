@@ -55,13 +55,13 @@ def _geometry(name: str, setting: Mig | None, gpu: GpuModel | None) -> MigGeomet
     if setting is None or gpu is None:
         return None
     if setting.layout is None:
-        return MigGeometry(config=mig.own_name(setting.profiles), profiles=_sorted(setting.profiles), own=True)
+        return MigGeometry(config=mig.own_name(setting.profiles), profiles=_sorted(setting.profiles))
     profiles = mig.named_layout(setting.layout, gpu.name)
     if profiles is None:
         known = ", ".join(mig.layout_names(gpu.name))
         msg = f"pools.{name}.mig.layout: {gpu.name} has no layout {setting.layout!r}: use one of {known}"
         raise ValueError(msg)
-    return MigGeometry(config=setting.layout, profiles=_sorted(profiles), own=False)
+    return MigGeometry(config=setting.layout, profiles=_sorted(profiles))
 
 
 def _sharing(setting: Sharing | None) -> GpuSharing | None:

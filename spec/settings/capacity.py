@@ -122,9 +122,10 @@ class Disruption(Model):
     consolidate_after: Duration = "10m"
     """How long a node must be idle before Karpenter consolidates it."""
     expire_after: Duration | Literal["Never"] = "336h"
-    """Age at which a node is replaced, to apply patches."""
-    termination_grace_period: Duration = "24h"
-    """Maximum time that a node drains before it is deleted with the pods that are left."""
+    """Age at which a node takes no new pods and drains, to apply patches."""
+    termination_grace_period: Duration = "48h"
+    """Maximum time that a node drains before it is deleted with the pods that are left. A drain waits for jobs, so this
+    bounds their deadlines."""
     budgets: dict[Name, Budget] = Field(default_factory=dict)
     """Budgets by a name of your choice; of those in effect at a time, the strictest applies."""
 

@@ -129,5 +129,8 @@ class Cluster(Model):
     """Days that the control plane's logs are kept."""
     key_deletion_days: Annotated[int, Field(ge=7, le=30)] = 30
     """Days during which a scheduled deletion of the secrets key can be cancelled (KMS allows 7 to 30)."""
+    repair_gpus: bool = False
+    """Replace nodes whose GPUs the EKS node monitoring agent reports as broken. Its releases up to 1.7 also report
+    healthy GPUs, whose nodes are then terminated."""
     addons: dict[AddonName, Addon] = Field(default_factory=dict)
     """Overrides of the catalog: an add-on that is not named here is installed at the catalog's version."""

@@ -97,7 +97,8 @@ class Pool(Model):
     sharing: Sharing | None = None
     """Let several pods share each GPU of the pool; one pod per GPU if unset."""
     node_repair: bool = True
-    """Replace a node whose GPU or kubelet is unhealthy."""
+    """Replace a node whose kubelet, network, storage or container runtime is unhealthy; for GPUs, see
+    `cluster.repairGpus`."""
     disruption: Disruption = Field(default_factory=Disruption)
     """When Karpenter may disrupt nodes; Karpenter pools only."""
     update: Update = Field(default_factory=Update)

@@ -19,6 +19,10 @@ _WORKING_HOURS_FREEZE: Final = {
     "always": {"nodes": "10%"},
 }
 
+_LONGEST_DRAIN: Final = "340h"
+"""The longest job of 14 days (`components.workloads.checks.bounds.LONGEST`), and four hours for its pods to end. A node
+that expires or drifts takes no new pods, and is deleted when its last job ends, not after this time."""
+
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "system": {
         "role": "system",
@@ -46,7 +50,11 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "max": 2,
         "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
         "localNvme": "raid0",
-        "disruption": {"consolidateAfter": "15m", "budgets": _WORKING_HOURS_FREEZE},
+        "disruption": {
+            "consolidateAfter": "15m",
+            "terminationGracePeriod": _LONGEST_DRAIN,
+            "budgets": _WORKING_HOURS_FREEZE,
+        },
     },
     "h100": {
         "role": "training",
@@ -55,7 +63,11 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "max": 2,
         "disk": {"sizeGib": 200, "iops": 6000, "throughputMibps": 500},
         "localNvme": "raid0",
-        "disruption": {"consolidateAfter": "15m", "budgets": _WORKING_HOURS_FREEZE},
+        "disruption": {
+            "consolidateAfter": "15m",
+            "terminationGracePeriod": _LONGEST_DRAIN,
+            "budgets": _WORKING_HOURS_FREEZE,
+        },
     },
     "gpu-spot": {
         "role": "interactive",
@@ -65,6 +77,6 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "max": 8,
         "disk": {"sizeGib": 150},
         "localNvme": "raid0",
-        "disruption": {"consolidateAfter": "10m", "budgets": {"always": {"nodes": "20%"}}},
+        "disruption": {"consolidateAfter": "10m", "budgets": {**_WORKING_HOURS_FREEZE, "always": {"nodes": "20%"}}},
     },
 }

@@ -77,6 +77,7 @@ MORE: Final[Mapping[str, Edits]] = {
     "karpenter-training-disruption/policy": _CPU,
     "karpenter-training-disruption/idle": _CPU,
     "karpenter-training-disruption/life": _CPU,
+    "karpenter-training-disruption/drain": _CPU,
     "job-queue-and-priority/queue": _GPUS,
     "job-queue-and-priority/priority": _GPUS,
     "spot-job-checkpoints/volume": _SPOT,
@@ -114,6 +115,9 @@ _UNCOVERED: Final = ("serving-pdb/budget",)
 ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "eks-no-world-endpoint/ranges": ("eks-private-endpoint/private", "eks-private-endpoint/public"),
     "eks-no-world-endpoint/anywhere": ("eks-private-endpoint/public",),
+    # The launch template of the mutation is that of the pool with MIG.
+    "node-userdata-clean/credentials": ("mig-before-kubelet/nodes",),
+    "node-userdata-clean/kubelet": ("mig-before-kubelet/nodes",),
     "eks-supported-version/known": _SKEW,
     "eks-supported-version/support": ("eks-upgrade-due/support", *_SKEW),
     "eks-upgrade-due/support": ("eks-supported-version/support", *_SKEW),
@@ -124,8 +128,17 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "no-spot-prod-inference/role": ("spot-pool-diversified/types",),
     "spot-pool-diversified/types": ("no-spot-prod-inference/role", *_PARTITIONED),
     "spot-pool-diversified/zones": ("no-spot-prod-inference/role", "spot-pool-diversified/types"),
-    "karpenter-training-disruption/idle": ("karpenter-training-disruption/policy",),
-    "karpenter-training-disruption/life": ("karpenter-training-disruption/policy",),
+    # The subject is a pool for CPU work, which consolidates and drains for two days.
+    "karpenter-training-disruption/policy": ("karpenter-training-disruption/drain",),
+    "karpenter-training-disruption/idle": (
+        "karpenter-training-disruption/drain",
+        "karpenter-training-disruption/policy",
+    ),
+    "karpenter-training-disruption/life": (
+        "karpenter-training-disruption/drain",
+        "karpenter-training-disruption/policy",
+    ),
+    "karpenter-training-disruption/drain": ("karpenter-training-disruption/policy",),
     "gpu-type-allowed/allowed": _PARTITIONED,
     # The provider of the mutation has no default tags either.
     "gpu-type-allowed/region": ("cost-tags-complete/tags",),
@@ -243,6 +256,18 @@ MUTATIONS: Final = (
     edit("pool-a100", "pool.max", 90, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
     edit("pool-cpu", "pool.max", 4000, "service-quota-headroom/vcpus", "subnet-ip-headroom/headroom"),
     edit("pool-a100", "pool.mig", {"7g.80gb": 2}, "mig-profile-fits/profiles"),
+    edit(
+        "karpenter-controller-policy",
+        "policy",
+        '{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"ec2:TerminateInstances","Resource":'
+        '"arn:aws:ec2:us-east-1:*:instance/*","Condition":{"StringEquals":{"ec2:ResourceTag/ours":"yes"}}}]}',
+        "identity-instance-tags/tags",
+    ),
+    edit("pool-a100-launch-template", "userData", MISSING, "mig-before-kubelet/nodes"),
+    edit("gpu-operator-release", "values.migManager.enabled", True, "mig-before-kubelet/manager"),
+    edit("addons-early-node-monitoring-agent", "configurationValues", MISSING, "daemonset-tolerates-pools/addon"),
+    edit("addons-late-s3-csi", "configurationValues", MISSING, "daemonset-tolerates-pools/addon"),
+    edit("gpu-operator-release", "values.daemonsets.tolerations", [], "daemonset-tolerates-pools/release"),
     edit("kueue-release", "values.managerConfig.controllerManagerConfigYaml", "{}", "kueue-gang-safe/wait"),
     edit("budgets-environment", "notifications", [], "budget-alarm-exists/percents", "budget-alarm-exists/forecast"),
     Mutation(

@@ -43,6 +43,23 @@ DEFERRED: dict[tuple[str, Path], str] = {
     ("vpc-shape", ("mapPublicIpOnLaunch",)): "the subnet may be public, and its zone without nodes",
     ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
     **{
+        ("daemonset-tolerates-pools", ("pool", "taints", n, key)): "it may be a taint that is tolerated"
+        for n in range(2)
+        for key in ("key", "value", "effect")
+    },
+    **{
+        ("identity-instance-tags", path): "the tag may be among them"
+        for path in (("spec",), ("spec", "tags"), ("tagSpecifications",), ("tagSpecifications", 0, "tags"))
+    },
+    ("identity-instance-tags", ("tagSpecifications", 1, "resourceType")): "they may be tags of instances",
+    ("identity-instance-tags", ("tagSpecifications", 0)): "the tag may be among them",
+    ("identity-instance-tags", ("tagSpecifications", 1)): "they may be tags of instances",
+    ("daemonset-tolerates-pools", ("values", "tolerations", 0)): "it may tolerate every taint",
+    **{
+        ("karpenter-drift-window", ("spec", "disruption", "budgets", 0, "reasons", n)): "it may be Drifted"
+        for n in range(2)
+    },
+    **{
         ("budget-alarm-exists", ("notifications", n, key)): "it may be the one that the check looks for"
         for n in range(4)
         for key in ("notificationType", "threshold")

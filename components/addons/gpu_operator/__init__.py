@@ -1,4 +1,4 @@
-"""NVIDIA GPU Operator: the add-on (`addon`), how GPUs are partitioned (`mig`) and shared (`plugin`)."""
+"""NVIDIA GPU Operator: the add-on (`addon`), and how GPUs are shared (`plugin`)."""
 
 from components.addons.gpu_operator.addon import GpuOperator, values
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from components.addons.gpu_operator import mig, plugin
+from components.addons.gpu_operator import plugin
 from components.addons.gpu_operator.configs import config_map
 from components.addons.gpu_operator.rules import bottlerocket_rule
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
 from components.base.placement import gpu_tolerations, system_placement
 from components.base.sizing import scraped, sized, uncapped
 from spec.catalog.charts import GPU_OPERATOR
-from spec.catalog.mig import DISABLED
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.addons.gpu import GpuOperator as Settings
@@ -62,21 +61,11 @@ def values(
         },
         "gfd": {"resources": sized("10m", "256Mi")},
         "validator": {"resources": sized("10m", "256Mi")},
-        "migManager": _mig_manager(gpu_pools),
+        # User data partitions the GPUs before the kubelet starts (`components.pools.mig`). The manager would do so on a
+        # running node, for which it stops the kubelet (docs/adr/0062-mig-before-the-kubelet.md).
+        "migManager": {"enabled": False},
         "dcgmExporter": _dcgm_exporter(settings, gpu_pools, monitored=monitored),
         "node-feature-discovery": _discovery(placement, tolerations),
-    }
-
-
-def _mig_manager(pools: Sequence[PoolSpec]) -> dict[str, Any]:
-    """Enabled if a GPU can be partitioned, even if none is: GPUs of a pool whose layout is removed must be reset."""
-    if not any(mig.partitioned_by_mig_manager(pool) for pool in pools):
-        return {"enabled": False}
-    reboot = [{"name": "WITH_REBOOT", "value": "true"}] if mig.needs_reboot(pools) else []
-    return {
-        "config": config_map("mig-layouts", DISABLED, {"config.yaml": mig.configuration(pools)}),
-        "env": reboot,
-        "resources": sized("10m", "512Mi"),
     }
 
 

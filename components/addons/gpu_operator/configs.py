@@ -14,7 +14,7 @@ import yaml
 
 
 def config_map(prefix: str, default: str, data: Mapping[str, Any]) -> dict[str, Any]:
-    """`config` of the device plugin or the MIG manager in the chart's values.
+    """`config` of the device plugin in the chart's values.
 
     Args:
         prefix: Prefix of the ConfigMap's name.

@@ -27,10 +27,14 @@ class Gates:
         node_repair: Replace nodes that the node monitoring agent reports unhealthy; for all pools or none, as in
             Karpenter.
         node_overlay: Declare the extended resources of MIG nodes to the scheduler.
+        reserved_capacity: Launch into the reservations that pools name. Enabled, it launches every other node with the
+            capacity reservation preference `none`, so that open reservations of the account are billed and not used
+            (karpenter-provider-aws v1.14.1, pkg/providers/launchtemplate/types.go, LaunchModeTargeted).
     """
 
     node_repair: bool
     node_overlay: bool
+    reserved_capacity: bool
 
     @classmethod
     def of(cls, specs: Iterable[PoolSpec]) -> Gates:
@@ -39,6 +43,7 @@ class Gates:
         return cls(
             node_repair=any(spec.settings.node_repair for spec in pools),
             node_overlay=any(wants_overlay(spec) for spec in pools),
+            reserved_capacity=any(spec.settings.capacity.reservation is not None for spec in pools),
         )
 
 
@@ -70,7 +75,7 @@ def values(*, cluster: str, queue: pulumi.Input[str], gates: Gates, isolated: bo
             "featureGates": {
                 "nodeOverlay": gates.node_overlay,
                 "nodeRepair": gates.node_repair,
-                "reservedCapacity": True,
+                "reservedCapacity": gates.reserved_capacity,
                 # Affects only Spot instances of pools with consolidation.
                 "spotToSpotConsolidation": True,
             },

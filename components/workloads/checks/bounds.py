@@ -12,7 +12,8 @@ from spec.settings.problems import Problem
 
 DAY: Final = 86400
 LONGEST: Final = 14 * DAY
-"""Karpenter replaces a node after 336 hours (`disruption.expireAfter` of a pool), even if jobs run on it."""
+"""Longest deadline of any job. That of a job on a Karpenter pool is bounded by the drain of the pool's nodes as well
+(`components.workloads.checks.lifetime`)."""
 LONGEST_KEPT: Final = 7 * DAY
 MAX_RETRIES: Final = 20
 

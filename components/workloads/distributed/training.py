@@ -16,6 +16,7 @@ from components.workloads.checks.bounds import (
     served_problems,
     suspended_problems,
 )
+from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.need import choice
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
@@ -82,6 +83,7 @@ def _problems(args: DistributedTrainingArgs) -> Iterator[Problem]:
     yield from _process_problems(args)
     yield from pod_problems("pod", spec, args.target, at_once=args.nodes)
     yield from spot_problems("pod", spec, args.target)
+    yield from lifetime_problems("deadline_seconds", args.deadline_seconds, spec, args.target)
     yield from _fabric_problems(args, spec)
 
 

@@ -33,7 +33,7 @@ class Addons(Model):
     """Add-ons. Naming one installs it."""
 
     gpu_operator: GpuOperator | None = None
-    """NVIDIA's device plugin, MIG manager and GPU metrics."""
+    """NVIDIA's device plugin, GPU labels and GPU metrics."""
     efa_device_plugin: EfaDevicePlugin | None = None
     """Elastic Fabric Adapters as an extended resource."""
     kube_prometheus_stack: KubePrometheusStack | None = None

@@ -11,7 +11,7 @@ from spec.settings.addons.observability import KubePrometheusStack
 
 
 class GpuOperator(AddonSettings):
-    """NVIDIA GPU Operator: device plugin, MIG manager, labels and metrics of GPUs. The driver comes with the AMI."""
+    """NVIDIA GPU Operator: device plugin, labels and metrics of GPUs. The driver comes with the AMI."""
 
     follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack,)
 

@@ -43,6 +43,7 @@ CHECKS: Final = (
     Check(cluster.access_entries, ("cluster",)),
     Check(cluster.deployer_admitted, ("cluster",), warns=True),
     Check(cluster.addons_needed, ("cluster",)),
+    Check(cluster.addons_recent, ("cluster",)),
     Check(pools.bounds, ("pools",)),
     Check(pools.settings_in_use, ("pools",)),
     Check(pools.system_pool, ("pools",)),

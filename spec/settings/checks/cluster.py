@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 from typing import Final
 
-from spec.catalog import kubernetes
+from spec.catalog import addons, kubernetes
 from spec.settings.checks.base import Context
 from spec.settings.cluster import AccessPolicy, AddonName, Cluster
 from spec.settings.network import Network
@@ -131,3 +131,12 @@ def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:
         if addon and not addon.enabled:
             path = f"cluster.addons.{name}.enabled"
             yield Problem(path, "nodes and pods need this add-on", False, "Remove the line.")
+
+
+def addons_recent(context: Context, cluster: Cluster) -> Iterator[Problem]:
+    """Versions with the settings and tags that the platform's configuration and permissions need."""
+    for name, addon in cluster.addons.items():
+        facts = addons.get(name)
+        if addon.version is not None and facts.too_old(addon.version):
+            rule = f"the platform's configuration needs {facts.minimum} or newer"
+            yield Problem(f"cluster.addons.{name}.version", rule, addon.version, "Use a newer version, or remove it.")

@@ -52,7 +52,14 @@ def record_cluster(*, preview: bool = False, buckets: tuple[str, ...] = (), **mo
         outputs = control_plane(opts, **more).outputs
         settings = cluster(**more).addons
         early = ManagedAddons(
-            "addons", ManagedAddonsArgs(cluster=outputs, settings=settings, phase=Phase.BEFORE_NODES), opts
+            "addons",
+            ManagedAddonsArgs(
+                cluster=outputs,
+                settings=settings,
+                phase=Phase.BEFORE_NODES,
+                repair_gpus=cluster(**more).repair_gpus,
+            ),
+            opts,
         )
         outputs = outputs.with_cni(early.nodes_need)
         nodes = _node_group(outputs, opts)

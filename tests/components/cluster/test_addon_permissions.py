@@ -56,9 +56,14 @@ def test_every_write_permission_of_the_fsx_driver_has_a_condition() -> None:
 def test_the_s3_driver_has_access_only_to_the_named_buckets_of_this_account() -> None:
     statements = _statements(AddonName.S3_CSI)
     assert statements["List"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data"]
-    assert statements["ReadAndWrite"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data/*"]
+    assert statements["Read"]["Resource"] == ["arn:aws-us-gov:s3:::team-a-data/*"]
     for statement in statements.values():
         assert statement["Condition"] == {"StringEquals": {"aws:ResourceAccount": ["111122223333"]}}
+
+
+def test_the_s3_driver_only_reads() -> None:
+    actions = [action for statement in _statements(AddonName.S3_CSI).values() for action in statement["Action"]]
+    assert sorted(actions) == ["s3:GetObject", "s3:ListBucket"]
 
 
 def test_no_statement_allows_every_action() -> None:

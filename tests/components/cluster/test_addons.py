@@ -76,6 +76,17 @@ def test_the_network_add_on_has_prefixes_and_network_policy() -> None:
     }
 
 
+def test_the_monitoring_agent_does_not_report_gpus_by_default() -> None:
+    """It reports healthy GPUs as broken, and node repair terminates their nodes."""
+    values = json.loads(_addons()["addons-node-monitoring-agent"].inputs["configurationValues"])
+    assert values == {"nodeAgent": {"monitors": {"nvidia": {"enabled": False}}}}
+
+
+def test_where_gpus_are_repaired_dcgm_runs_on_tainted_nodes() -> None:
+    values = json.loads(_addons(repairGpus=True)["addons-node-monitoring-agent"].inputs["configurationValues"])
+    assert values == {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}
+
+
 def test_volumes_have_the_platforms_tags() -> None:
     values = json.loads(_addons()["addons-late-ebs-csi"].inputs["configurationValues"])
     assert values == {"controller": {"extraVolumeTags": {"environment": "test", "owner": "ml-platform"}}}

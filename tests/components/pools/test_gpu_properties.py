@@ -1,13 +1,15 @@
 """The GPUs of a pool are described consistently everywhere.
 
-That is in labels, taints and tolerations, in the configurations of device plugin and MIG manager, in Karpenter's
-overlay, in the tags for Cluster Autoscaler, and in the placeholder nodes of the sandbox.
+That is in labels, taints and tolerations, in the user data of nodes, in the configurations of the device plugin, in
+Karpenter's overlay, in the tags for Cluster Autoscaler, and in the placeholder nodes of the sandbox.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -65,11 +67,6 @@ class Stack:
     def plugin_configs(self) -> dict[str, Any]:
         data = self.operator["devicePlugin"]["config"]["data"]
         return {name: yaml.safe_load(text) for name, text in data.items()}
-
-    @cached_property
-    def layouts(self) -> dict[str, Any]:
-        data = self.operator["migManager"].get("config", {"data": {"config.yaml": "mig-configs: {}"}})["data"]
-        return dict(yaml.safe_load(data["config.yaml"])["mig-configs"])
 
     def check(self) -> None:
         for spec in self.specs.values():
@@ -132,7 +129,7 @@ def check_devices(stack: Stack, spec: PoolSpec, shown: Values) -> None:
     labels = shown["metadata"]["labels"]
     offered = {GPU: spec.gpu_count}
     if labels.get("nvidia.com/mig.config") is not None:
-        offered = mig_instances(stack, spec, labels["nvidia.com/mig.config"])
+        offered = mig_instances(spec)
     if spec.settings.os == "bottlerocket":
         assert bottlerocket_rule([spec])
         times = bottlerocket_replicas(spec)
@@ -144,18 +141,16 @@ def check_devices(stack: Stack, spec: PoolSpec, shown: Values) -> None:
     assert offered == {name: count for name, count in spec.resources.items() if name != EFA}
 
 
-def mig_instances(stack: Stack, spec: PoolSpec, label: str) -> dict[str, int]:
+def mig_instances(spec: PoolSpec) -> dict[str, int]:
+    """What the command of the node's user data leaves on its GPUs."""
     assert spec.gpu is not None
-    entries = [
-        entry
-        for entry in stack.layouts[label]
-        if not entry.get("device-filter") or set(entry["device-filter"]) & set(spec.gpu.pci_ids)
-    ]
-    assert len(entries) == 1, label
-    if not entries[0]["mig-enabled"]:
-        return {GPU: spec.gpu_count}
-    assert mig.layout_problem(spec.gpu.name, entries[0]["mig-devices"]) is None
-    return mig.resources(entries[0]["mig-devices"], spec.gpu_count)
+    command = re.search(r"^ExecStartPre=\S+/slipway-mig (\d+) (\S+)$", written(spec), re.MULTILINE)
+    assert command, "the label names a layout, and nothing applies it"
+    if command[2] == "none":
+        return {GPU: int(command[1])}
+    profiles = Counter(instance.partition(":")[0] for instance in command[2].split(","))
+    assert mig.layout_problem(spec.gpu.name, profiles) is None
+    return mig.resources(profiles, int(command[1]))
 
 
 def shared(config: Values, offered: Mapping[str, int]) -> Iterator[tuple[str, int]]:
@@ -168,14 +163,17 @@ def shared(config: Values, offered: Mapping[str, int]) -> Iterator[tuple[str, in
         yield name, count * replicas.get(name, 1)
 
 
-def bottlerocket_replicas(spec: PoolSpec) -> int:
-    """From the node's user data: of the launch template of a managed group, otherwise of the EC2NodeClass."""
+def written(spec: PoolSpec) -> str:
+    """User data of a node: of the launch template of a managed group, otherwise of the EC2NodeClass."""
     if spec.managed:
-        text = base64.b64decode(user_data(spec)).decode()
-    else:
-        args = NodeClassArgs(spec=spec, cluster="ml", instance_profile="nodes", placement_group=None, tags={})
-        text = node_class(args).get("userData", "")
-    plugin = tomllib.loads(text).get("settings", {}).get("kubelet-device-plugins", {}).get("nvidia", {})
+        return base64.b64decode(user_data(spec)).decode()
+    args = NodeClassArgs(spec=spec, cluster="ml", instance_profile="nodes", placement_group=None, tags={})
+    return str(node_class(args).get("userData", ""))
+
+
+def bottlerocket_replicas(spec: PoolSpec) -> int:
+    """From the node's user data."""
+    plugin = tomllib.loads(written(spec)).get("settings", {}).get("kubelet-device-plugins", {}).get("nvidia", {})
     mode = plugin.get("device-sharing-strategy")
     if mode is None:
         return 1

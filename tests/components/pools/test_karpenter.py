@@ -70,8 +70,8 @@ def test_pools_are_deleted_explicitly_and_everything_else_with_the_cluster(recor
 
 
 def test_deleting_a_node_pool_may_take_as_long_as_its_drains(recording: Recording) -> None:
-    """A drain lasts up to `terminationGracePeriod`, which is 24h unless set."""
-    assert recording.of(NODE_POOL)["pool-cpu-node-pool"].timeouts["delete"] == "25h"
+    """A drain lasts up to `terminationGracePeriod`, which is 48h unless set."""
+    assert recording.of(NODE_POOL)["pool-cpu-node-pool"].timeouts["delete"] == "49h"
     short = record_fleet({"cpu": {"preset": "cpu", "disruption": {"terminationGracePeriod": "1h30m"}}})
     assert short.of(NODE_POOL)["pool-cpu-node-pool"].timeouts["delete"] == "3h"
 

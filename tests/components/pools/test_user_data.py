@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from components.pools.user_data import karpenter_user_data, user_data
+from components.pools.user_data import BOUNDARY, karpenter_user_data, user_data
+from policies.user_data import parts
 from tests.components.pools.samples import MANAGED_A100, SYSTEM, spec
 
 GOLDEN = """\
@@ -84,6 +85,16 @@ def test_parallel_pull_works_on_both_operating_systems() -> None:
     system = text(**SYSTEM, **parallel, os="bottlerocket")
     assert tomllib.loads(system)["settings"]["container-runtime"] == {"snapshotter": "soci"}
     assert "soci" not in text(**SYSTEM, os="bottlerocket")
+
+
+def test_a_managed_node_with_mig_has_both_parts_and_karpenters_only_the_script() -> None:
+    pool = {**MANAGED_A100, "role": "inference", "mig": {"layout": "all-1g.5gb"}}
+    config, script = parts(text(**pool))
+    assert [config[0], script[0]] == ["application/node.eks.aws", "text/x-shellscript"]
+    assert list(parts(karpenter_user_data(spec(preset="a100", mig={"layout": "all-1g.5gb"})))) == [script]
+    assert script[1].startswith("#!/usr/bin/env bash\n")
+    # Boundaries of Karpenter's archive and of this one.
+    assert not {"--//", f"--{BOUNDARY}"} & set(script[1].splitlines())
 
 
 def test_karpenters_user_data_is_the_same_or_empty() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.support.stacks import platform_of
 from tests.support.stacks import recorded as recording
 
@@ -58,6 +60,19 @@ def test_in_production_exactly_data_and_its_security_settings_are_retained() -> 
 def test_without_protection_only_teams_directories_are_retained() -> None:
     assert _own("dev", "protect") == set()
     assert _own("dev", "retain_on_delete") == _directories("dev")
+
+
+def test_the_mountpoint_driver_reads_buckets_of_these_names_and_writes_none() -> None:
+    for stack, purposes in (("dev", {"models"}), ("prod", {"models"})):
+        resources = recording(stack).resources.values()
+        (policy,) = (each for each in resources if each.name == "addons-late-role-s3-csi-policy")
+        statements = json.loads(policy.inputs.plain["policy"])["Statement"]
+        assert {action for each in statements for action in each["Action"]} == {"s3:GetObject", "s3:ListBucket"}
+        named = {arn.partition(":::")[2].partition("/")[0] for each in statements for arn in each["Resource"]}
+        assert named == {f"slipway-{stack}-storage-{purpose}-*" for purpose in purposes}
+        assert {f"storage-{purpose}" for purpose in purposes} <= BUCKETS
+        (key,) = (each for each in resources if each.name == "storage-drivers-s3-csi")
+        assert [each["Action"] for each in json.loads(key.inputs.plain["policy"])["Statement"]] == [["kms:Decrypt"]]
 
 
 def _directories(stack: str) -> set[str]:

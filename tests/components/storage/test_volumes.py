@@ -8,7 +8,7 @@ import pulumi
 import pytest
 
 from components.base.outputs import BucketOutputs, EfsOutputs, LustreOutputs, StorageOutputs
-from components.storage.volumes import VolumeSettings, team_volumes
+from components.storage.volumes import VolumeSettings, mounted_buckets, team_volumes
 from tests.support.mocks import run
 
 CLAIMS = {"checkpoints", "datasets", "models", "raw"}
@@ -50,6 +50,15 @@ def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "visio
 
 ALL = [(False, False), (True, False), (False, True), (True, True)]
 each = pytest.mark.parametrize(("efs", "lustre"), ALL)
+
+
+@each
+def test_the_driver_reads_exactly_the_buckets_that_are_mounted(efs: bool, lustre: bool) -> None:
+    sources = [manifest["spec"] for manifest in _volumes(efs=efs, lustre=lustre).values() if "csi" in manifest["spec"]]
+    buckets = [spec for spec in sources if spec["csi"]["driver"] == "s3.csi.aws.com"]
+    mounted = {f"b-{purpose}" for purpose in mounted_buckets(lustre=lustre)}
+    assert {spec["csi"]["volumeAttributes"]["bucketName"] for spec in buckets} == mounted
+    assert all("read-only" in spec["mountOptions"] for spec in buckets)
 
 
 @each

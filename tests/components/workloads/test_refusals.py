@@ -106,6 +106,7 @@ REFUSED: dict[str, tuple[Callable[[], WorkloadManifests], str, str]] = {
     # Unbounded jobs.
     "no deadline": (training(deadline_seconds=None), "deadline_seconds", "must be bounded"),
     "a deadline of a month": (training(deadline_seconds=30 * 86400), "deadline_seconds", "From 60 to 1209600"),
+    "longer than the drain of a node": (training(pod=CPU, deadline_seconds=259_200), "deadline_seconds", "of pool cpu"),
     "no TTL": (training(ttl_seconds=None), "ttl_seconds", "must be bounded"),
     "no retries": (training(retries=None), "retries", "must be bounded"),
     "a sweep without a deadline": (trials(deadline_seconds=None), "deadline_seconds", "must be bounded"),

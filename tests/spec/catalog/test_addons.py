@@ -4,8 +4,9 @@ import json
 import re
 
 import pytest
+from moto.iam.aws_managed_policies import aws_managed_policies_data
 
-from spec.catalog import addons, kubernetes
+from spec.catalog import addons, instance_tags, kubernetes
 from spec.settings.cluster import AddonName
 
 VERSION = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+")
@@ -80,3 +81,31 @@ def test_the_s3_driver_calls_aws_without_a_managed_policy() -> None:
 def test_an_unknown_add_on_is_refused() -> None:
     with pytest.raises(KeyError, match="core-dns"):
         addons.get("core-dns")
+
+
+def test_the_ebs_driver_may_attach_volumes_to_instances_of_every_kind_of_node() -> None:
+    """The policy requires one of several instance tags: EKS sets one on managed groups, Karpenter another."""
+    facts = addons.get("aws-ebs-csi-driver")
+    assert facts.policy is not None
+    document = json.loads(aws_managed_policies_data)[facts.policy]["Document"]
+    tags = {
+        key.partition("/")[2]
+        for statement in document["Statement"]
+        if "ec2:AttachVolume" in statement["Action"] and "instance/" in statement["Resource"]
+        for condition in statement["Condition"].values()
+        for key in condition
+    }
+    assert any(instance_tags.carried(tag, managed=True, elastic=False) for tag in tags)
+    assert any(instance_tags.carried(tag, managed=False, elastic=True) for tag in tags)
+    # Policy version v1 of 2026-04 had only these: volumes did not attach to Karpenter's nodes.
+    first = {"eks:cluster-name", "ebs.csi.aws.com/cluster-name"}
+    assert not any(instance_tags.carried(tag, managed=False, elastic=True) for tag in first)
+
+
+def test_pins_are_versions_that_the_platform_works_with() -> None:
+    """The EBS driver tags volumes as its policy requires from v1.58.0 (kubernetes-sigs/aws-ebs-csi-driver#2918)."""
+    assert addons.get("aws-ebs-csi-driver").too_old("v1.57.1-eksbuild.1")
+    assert not addons.get("aws-ebs-csi-driver").too_old("v1.58.0-eksbuild.1")
+    assert not addons.get("coredns").too_old("v0.0.1-eksbuild.1")
+    for facts in addons.ADDONS.values():
+        assert not any(facts.too_old(pin.version) for pin in facts.pins.values())

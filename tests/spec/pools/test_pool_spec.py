@@ -67,31 +67,29 @@ def test_the_system_pool_has_no_taint_by_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("mig", "config", "own", "resources"),
+    ("mig", "config", "resources"),
     [
-        ({"layout": "all-1g.5gb"}, "all-1g.5gb", False, {"nvidia.com/mig-1g.5gb": 56}),
+        ({"layout": "all-1g.5gb"}, "all-1g.5gb", {"nvidia.com/mig-1g.5gb": 56}),
         (
             {"layout": "all-balanced"},
             "all-balanced",
-            False,
             {"nvidia.com/mig-1g.5gb": 16, "nvidia.com/mig-2g.10gb": 8, "nvidia.com/mig-3g.20gb": 8},
         ),
-        ({"layout": "all-1g.5gb.me"}, "all-1g.5gb.me", False, {"nvidia.com/mig-1g.5gb.me": 8}),
-        ({"layout": "all-disabled"}, "all-disabled", False, {"nvidia.com/gpu": 8}),
+        ({"layout": "all-1g.5gb.me"}, "all-1g.5gb.me", {"nvidia.com/mig-1g.5gb.me": 8}),
+        ({"layout": "all-disabled"}, "all-disabled", {"nvidia.com/gpu": 8}),
         (
             {"profiles": {"3g.20gb": 1, "1g.5gb": 3}},
             "slipway-3x1g.5gb-1x3g.20gb",
-            True,
             {"nvidia.com/mig-1g.5gb": 24, "nvidia.com/mig-3g.20gb": 8},
         ),
     ],
 )
 def test_a_mig_layout_is_a_label_and_its_instances_are_counted_over_all_gpus(
-    mig: dict[str, Any], config: str, own: bool, resources: dict[str, int]
+    mig: dict[str, Any], config: str, resources: dict[str, int]
 ) -> None:
     pool_spec = spec(preset="a100", mig=mig)
     assert pool_spec.mig is not None
-    assert (pool_spec.mig.config, pool_spec.mig.own) == (config, own)
+    assert pool_spec.mig.config == config
     assert pool_spec.labels["nvidia.com/mig.config"] == config
     assert pool_spec.resources == resources
     assert pool_spec.labels["gpu-count"] == "8"

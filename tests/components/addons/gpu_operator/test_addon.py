@@ -67,30 +67,15 @@ def test_node_feature_discovery_runs_only_on_gpu_nodes() -> None:
 
 def test_every_container_has_a_memory_request_and_limit() -> None:
     chart_values = values(POOLS)
-    for part in ("devicePlugin", "gfd", "validator", "migManager", "dcgmExporter"):
+    for part in ("devicePlugin", "gfd", "validator", "dcgmExporter"):
         resources = chart_values[part]["resources"]
         assert resources["limits"]["memory"]
         assert set(resources["requests"]) == {"cpu", "memory"}, part
 
 
-@pytest.mark.parametrize(
-    ("pools", "enabled", "reboot"),
-    [
-        ({"a100": {"preset": "a100"}}, True, True),
-        ({"h100": H100_CUT}, True, False),
-        ({"h100": H100_CUT, "a100": {"preset": "a100"}}, True, True),
-        ({"l4": L4}, False, False),
-        ({"h100": {"preset": "h100", "os": "bottlerocket", "localNvme": "none"}}, False, False),
-        ({}, False, False),
-    ],
-    ids=["ampere", "hopper", "both", "ada", "bottlerocket", "none"],
-)
-def test_the_mig_manager_is_enabled_for_mig_capable_gpus_and_reboots_if_needed(
-    pools: dict[str, Any], enabled: bool, reboot: bool
-) -> None:
-    chart_values = values(pools)["migManager"]
-    assert chart_values.get("enabled", True) is enabled
-    assert ({"name": "WITH_REBOOT", "value": "true"} in chart_values.get("env", [])) is reboot
+@pytest.mark.parametrize("pools", [{"a100": POOLS["a100"]}, {"h100": H100_CUT}, {"l4": L4}, {}])
+def test_the_mig_manager_which_stops_kubelets_is_disabled(pools: dict[str, Any]) -> None:
+    assert values(pools)["migManager"] == {"enabled": False}
 
 
 def test_no_mig_strategy_is_imposed_on_every_node() -> None:
@@ -111,28 +96,19 @@ def test_metrics_distinguish_pods_that_share_a_gpu() -> None:
 
 
 def test_the_name_of_a_configuration_depends_on_its_content() -> None:
-    def names(pools: dict[str, Any]) -> tuple[str, str]:
-        chart_values = values(pools)
-        return chart_values["devicePlugin"]["config"]["name"], chart_values["migManager"]["config"]["name"]
+    def name(pools: dict[str, Any]) -> str:
+        return str(values(pools)["devicePlugin"]["config"]["name"])
 
-    base = names({"a": POOLS["a100"], "l4": SLICED})
-    assert names({"l4": SLICED, "a": {**POOLS["a100"], "max": 7}}) == base
-    plugin, mig = names({"a": POOLS["a100"], "l4": MPS})
-    assert plugin != base[0]
-    assert mig == base[1]
-    plugin, mig = names({"a": {**POOLS["a100"], "mig": {"layout": "all-2g.10gb"}}, "l4": SLICED})
-    assert plugin == base[0]
-    assert mig != base[1]
+    base = name({"a": POOLS["a100"], "l4": SLICED})
+    assert name({"l4": SLICED, "a": {**POOLS["a100"], "max": 7}}) == base
+    assert name({"a": POOLS["a100"], "l4": MPS}) != base
 
 
 def test_configurations_are_text_and_include_their_default() -> None:
-    chart_values = values({"a": POOLS["a100"], "l4": SLICED})
-    for config in (chart_values["devicePlugin"]["config"], chart_values["migManager"]["config"]):
-        assert config["create"] is True
-        assert all(isinstance(yaml.safe_load(text), dict) for text in config["data"].values())
-    assert chart_values["devicePlugin"]["config"]["default"] in chart_values["devicePlugin"]["config"]["data"]
-    layouts = yaml.safe_load(chart_values["migManager"]["config"]["data"]["config.yaml"])["mig-configs"]
-    assert chart_values["migManager"]["config"]["default"] in layouts
+    config = values({"a": POOLS["a100"], "l4": SLICED})["devicePlugin"]["config"]
+    assert config["create"] is True
+    assert all(isinstance(yaml.safe_load(text), dict) for text in config["data"].values())
+    assert config["default"] in config["data"]
 
 
 def test_bottlerocket_keeps_its_own_device_plugin_and_mig_manager() -> None:

@@ -9,7 +9,8 @@ from components.addons.karpenter.values import Gates, values
 from tests.components.addons.charts import own_values, unknown_keys
 from tests.components.pools.samples import spec
 
-GATES = Gates(node_repair=True, node_overlay=True)
+GATES = Gates(node_repair=True, node_overlay=True, reserved_capacity=False)
+RESERVED = {"market": "reserved", "reservation": {"kind": "odcr", "id": "cr-0a1b2c3d4e5f67890"}}
 
 
 def chart_values(**more: Any) -> dict[str, Any]:
@@ -19,14 +20,21 @@ def chart_values(**more: Any) -> dict[str, Any]:
 
 def test_feature_gates_are_enabled_if_a_pool_needs_them() -> None:
     cpu, sliced = spec(preset="cpu", nodeRepair=False), spec(preset="a100", mig={"layout": "all-1g.5gb"})
-    assert Gates.of([cpu]) == Gates(node_repair=False, node_overlay=False)
-    assert Gates.of([cpu, sliced]) == Gates(node_repair=True, node_overlay=True)
+    assert Gates.of([cpu]) == Gates(node_repair=False, node_overlay=False, reserved_capacity=False)
+    assert Gates.of([cpu, sliced]) == Gates(node_repair=True, node_overlay=True, reserved_capacity=False)
     assert chart_values(gates=Gates.of([cpu]))["settings"]["featureGates"] == {
         "nodeOverlay": False,
         "nodeRepair": False,
-        "reservedCapacity": True,
+        "reservedCapacity": False,
         "spotToSpotConsolidation": True,
     }
+
+
+def test_open_reservations_are_used_unless_a_pool_names_a_reservation() -> None:
+    cpu, reserved = spec(preset="cpu"), spec(preset="h100", capacity=RESERVED)
+    for pools, named in (([cpu], False), ([cpu, reserved], True)):
+        gates = chart_values(gates=Gates.of(pools))["settings"]["featureGates"]
+        assert gates["reservedCapacity"] is named
 
 
 def test_it_reads_the_interruption_queue() -> None:

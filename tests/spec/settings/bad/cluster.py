@@ -66,4 +66,12 @@ CLUSTER: Final = (
         "at most 30",
         "30 or less",
     ),
+    Bad(
+        61,
+        "a monitoring agent whose GPU monitor can't be disabled",
+        {"cluster.addons": {"eks-node-monitoring-agent": {"version": "v1.5.2-eksbuild.1"}}},
+        "cluster.addons.eks-node-monitoring-agent.version",
+        "v1.6.0 or newer",
+        "newer version",
+    ),
 )
