@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -63,7 +64,7 @@ class KubernetesProvider(Provider[Settings]):
         except ProviderError as error:
             return known, [Failure("", str(error))]
         if not settings.server:
-            self._manifests.targets.pool.prewarm()
+            self._manifests.targets.pool.prewarm(resource.program)
         return known, []
 
     def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
@@ -92,6 +93,7 @@ class KubernetesProvider(Provider[Settings]):
         self, session: Settings, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
     ) -> tuple[dict[str, Any], list[Failure]]:
         """Fill in defaults, and let the API server validate the resource."""
+        session = replace(session, program=resource.program)
         if resource.type == RELEASE:
             return self._releases.check(session, resource, news, olds, seed)
         return self._manifests.check(session, resource, news, olds, seed)
