@@ -1,7 +1,7 @@
 """Pods of a cluster in the sandbox: how many its workloads want, how many run, and why others don't.
 
-A pod that was never created (too small a quota, a missing service account) is no object. So the workloads say how many are
-wanted, and the event of the controller that could not create them says why.
+A pod that was never created (too small a quota, a missing service account) is no object: wanted pods are counted from
+their workloads, and the event of the controller that could not create one has the reason.
 """
 
 from __future__ import annotations
