@@ -84,7 +84,8 @@ def _holds(expression: Object, labels: Mapping[str, str]) -> bool:
         case operator:
             if key is None or not key.isdigit():
                 return False
-            return int(key) > int(values[0]) if operator == "Gt" else int(key) < int(values[0])
+            (limit,) = map(int, values)
+            return int(key) > limit if operator == "Gt" else int(key) < limit
 
 
 def _taints(node: Object) -> list[Object]:

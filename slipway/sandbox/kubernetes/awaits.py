@@ -25,6 +25,9 @@ SKIP: Final = "pulumi.com/skipAwait"
 _OWNS_PODS: Final = frozenset({"apps", "batch"})
 """API groups whose objects are deleted after their dependents, as pulumi-kubernetes does for all (propagation policy
 Foreground). For the others that would only cost time: the garbage collector knows the kind of a new CRD 30 s later."""
+_ALONE: Final = frozenset({"Namespace", "Pod", "ReplicationController"})
+"""Kinds of the core group whose deletion is not awaited with the annotation (v4.34.2,
+provider/pkg/metadata/overrides.go, allowsSkipAwaitWithDelete)."""
 
 
 def until_ready(client: KubeClient, live: Object) -> Object:
@@ -44,9 +47,7 @@ def until_ready(client: KubeClient, live: Object) -> Object:
         missing = lacking(client, found) or ""
         return None if missing else found
 
-    return until(
-        ready, READY_SECONDS, lambda: f"{ref}: {missing}{_said(client, live)}: still so", longest=SLOW_POLL_SECONDS
-    )
+    return until(ready, READY_SECONDS, lambda: f"{ref}: {missing}{_said(client, live)}", longest=SLOW_POLL_SECONDS)
 
 
 def delete(client: KubeClient, ref: Ref, *, wait: bool = True) -> None:
@@ -81,6 +82,12 @@ def _until_gone(client: KubeClient, ref: Ref, last: Object) -> None:
 def skipped(obj: Object) -> bool:
     """Whether the program does not want to wait for the object."""
     return ((obj.get("metadata") or {}).get("annotations") or {}).get(SKIP) == "true"
+
+
+def skipped_at_deletion(obj: Object) -> bool:
+    """The same for its deletion, where the annotation counts for namespaces and for what owns pods alone."""
+    ref = Ref.of(obj)
+    return skipped(obj) and (ref.kind in _ALONE if ref.api_version == "v1" else ref.group in _OWNS_PODS)
 
 
 def held_by(obj: Object) -> str:

@@ -125,7 +125,7 @@ class Manifests:
         if names.is_patch(resource.type, inputs or outputs):
             self._relinquish(target.client, resource, inputs, ref)
             return
-        self._delete(settings, target, ref, wait=not awaits.skipped(outputs))
+        self._delete(settings, target, ref, wait=not awaits.skipped_at_deletion(outputs))
         self.observer.object_deleted(target.cluster, outputs)
         if ref.group:
             crds.remove_unused_stand_ins(target.client)

@@ -7,6 +7,7 @@ import pytest
 from slipway.sandbox.kubernetes import awaits, crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.kubernetes.waiting import until
 from slipway.sandbox.rpc.errors import PartialFailureError
 from tests.slipway.sandbox.kubernetes.hooks import Hooks
 from tests.slipway.sandbox.plane import crd
@@ -85,7 +86,7 @@ def test_a_deployment_is_gone_after_its_replica_sets(client: KubeClient, namespa
     spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
     client.apply({**ref.as_object(), "spec": spec}, "test")
     path = f"/apis/apps/v1/namespaces/{namespace}/replicasets"
-    awaits.until(lambda: client.get_path(path)["items"] or None, 20.0, "no replica set")
+    until(lambda: client.get_path(path)["items"] or None, 20.0, "no replica set")
     awaits.delete(client, ref)
     assert client.get_path(path)["items"] == []
 
@@ -125,3 +126,20 @@ def test_the_program_can_turn_waiting_off(hooks: Hooks, namespace: str) -> None:
     unbound = claim(namespace, storageClassName="absent")
     unbound["metadata"]["annotations"] = {awaits.SKIP: "true"}
     assert hooks.create(CLAIM, unbound)[0] == f"{namespace}/disk"
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "skipped"),
+    [
+        ("v1", "Namespace", True),
+        ("batch/v1", "Job", True),
+        ("apps/v1", "Deployment", True),
+        ("v1", "PersistentVolumeClaim", False),
+        ("networking.k8s.io/v1", "Ingress", False),
+    ],
+)
+def test_deletion_is_not_awaited_of_what_pulumi_does_not_await(api_version: str, kind: str, skipped: bool) -> None:
+    obj = Ref(api_version, kind, "it", "ns").as_object()
+    assert not awaits.skipped_at_deletion(obj)
+    obj["metadata"]["annotations"] = {awaits.SKIP: "true"}
+    assert awaits.skipped_at_deletion(obj) is skipped
