@@ -47,7 +47,7 @@ def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note])
 
 
 def left_out(state: StackState, notes: Iterable[Note]) -> str:
-    """The webhooks and aggregated APIs that were not applied, because their servers don't run."""
+    """Webhooks and aggregated APIs that were not applied, because their servers don't run."""
     found = _by_kind(state, notes)["left out"]
     if not found:
         return ""

@@ -40,6 +40,8 @@ PATHS: Final[Mapping[str, str]] = {
 """What is read, by kind."""
 _FORBIDDEN: Final = re.compile(r'^.*pods "[^"]*" is forbidden: ', re.DOTALL)
 """Begins a controller's message; the name of the pod differs at each attempt."""
+_PREEMPTION: Final = re.compile(r",? (?:no new claims to deallocate, )?preemption: .*", re.DOTALL)
+"""Ends a scheduler's message: whether other pods could make room."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def why_not_running(pod: Object, events: Mapping[str, str]) -> str:
         return ""
     scheduled = conditions.get("PodScheduled") or {}
     if scheduled.get("status") == "False":
-        return str(scheduled.get("message") or scheduled.get("reason"))
+        return _PREEMPTION.sub("", str(scheduled.get("message") or scheduled.get("reason")))
     for container in status.get("containerStatuses") or ():
         state = (container.get("state") or {}).get("waiting")
         if state:

@@ -12,7 +12,7 @@ from tests.e2e.world import World
 
 pytestmark = pytest.mark.sandbox
 
-CHARTS: Final = ("jobset", "cert-manager", "opencost", "kubeflow-trainer", "kube-prometheus-stack")
+CHARTS: Final = ("jobset", "cert-manager", "opencost", "kubeflow-trainer", "gpu-operator")
 """With templates, of those that stack dev installs; the other releases are only recorded."""
 MUTATIONS: Final = """
 import copy
@@ -20,10 +20,12 @@ import copy
 from pulumi_kubernetes.core.v1 import ResourceQuota
 
 WRONG = {
-    "jobset-release": ("controller.tolerations", [{"key": "CriticalAddons", "operator": "Exists"}]),
-    "cert-manager-release": ("resources.requests.cpu", "500"),
-    "opencost-release": ("serviceAccount", {"create": False, "name": "nobody"}),
-    "kube-prometheus-stack-release": ("prometheus-node-exporter.tolerations", []),
+    # The toleration of another pool.
+    "jobset-release": {"controller.nodeSelector": {"platform.slipway/pool": "a100"}},
+    "cert-manager-release": {"resources.requests.cpu": "500"},
+    "opencost-release": {"serviceAccount": {"create": False, "name": "nobody"}},
+    # Without a strategy the chart renders a null, which server-side apply refuses.
+    "gpu-operator-release": {"node-feature-discovery.worker.tolerations": [], "mig.strategy": "single"},
 }
 
 
@@ -42,13 +44,13 @@ def wrong(args):
         )
     if args.name not in WRONG:
         return None
-    path, value = WRONG[args.name]
     values = copy.deepcopy(args.props["values"])
-    *above, last = path.split(".")
-    inner = values
-    for key in above:
-        inner = inner.setdefault(key, {})
-    inner[last] = value
+    for path, value in WRONG[args.name].items():
+        *above, last = path.split(".")
+        inner = values
+        for key in above:
+            inner = inner.setdefault(key, {})
+        inner[last] = value
     return pulumi.ResourceTransformationResult({**args.props, "values": values, "skip_await": True}, args.opts)
 
 
@@ -61,6 +63,8 @@ BEFORE: Final = "settings = _settings()\n"
 def summary(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The end of an `up` of stack dev with all mutations."""
     whole = shared / "charts-full"
+    if not whole.is_dir():
+        pytest.skip(f"{whole} has no charts with templates: this test installs some of them")
     directory = tmp_path_factory.mktemp("placement")
     charts = directory / "charts"
     charts.mkdir()
@@ -78,15 +82,15 @@ def summary(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.mark.parametrize(
     ("owner", "reason"),
     [
-        ("jobset-controller", "node(s) had untolerated taint(s)"),
-        ("cert-manager/cert-manager:", "Insufficient cpu"),
-        ("opencost", 'serviceaccount "nobody" not found'),
-        ("kubeflow-trainer", "exceeded quota: small"),
-        ("node-exporter has no pod on nodes of", "it does not tolerate"),
+        ("  1  Deployment jobset-system/", "node(s) had untolerated taint(s)"),
+        ("  1  Deployment cert-manager/cert-manager:", "Insufficient cpu"),
+        ("  1  Deployment opencost/", 'serviceaccount "nobody" not found'),
+        ("  1  Deployment kubeflow-system/", "exceeded quota: small"),
+        ("  DaemonSet gpu-operator/", "no pod on nodes of a100, gpu-spot, h100: it does not tolerate"),
     ],
 )
 def test_the_summary_says_which_pods_are_missing_and_why(summary: str, owner: str, reason: str) -> None:
-    (line,) = [line for line in summary.splitlines() if owner in line]
+    (line,) = [line for line in summary.splitlines() if line.startswith(owner)]
     assert reason in line
 
 

@@ -16,7 +16,7 @@ _WEBHOOKS: Final = frozenset({"MutatingWebhookConfiguration", "ValidatingWebhook
 
 
 def left_out(obj: Mapping[str, Any]) -> str:
-    """Why the object must not be applied, naming the server that does not run; empty if it may be applied.
+    """What must not be applied, and of which server, that does not run; empty if the object may be applied.
 
     A webhook whose URL is on loopback is applied: its server may be a process of the user.
     """
@@ -25,10 +25,10 @@ def left_out(obj: Mapping[str, Any]) -> str:
         webhooks = obj.get("webhooks") or ()
         servers = dict.fromkeys(_server(each.get("clientConfig") or {}) for each in webhooks)
         missing = [server for server in servers if server]
-        return f"webhooks of {', '.join(missing)}, which does not run here" if missing else ""
+        return f"webhooks of {', '.join(missing)}" if missing else ""
     if group == "apiregistration.k8s.io" and kind == "APIService":
         service = (obj.get("spec") or {}).get("service")
-        return f"the API of {_server({'service': service})}, which does not run here" if service else ""
+        return f"API of {_server({'service': service})}" if service else ""
     return ""
 
 

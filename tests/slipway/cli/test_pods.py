@@ -49,7 +49,8 @@ def test_running_pods_are_counted_with_those_of_no_workload() -> None:
 
 def test_a_pending_pod_has_the_schedulers_reason() -> None:
     message = "0/5 nodes are available: 5 Insufficient cpu."
-    refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+    more = " no new claims to deallocate, preemption: 0/5 nodes are available: 5 Preemption is not helpful."
+    refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message + more}
     found = picture(cluster(*deployment("web"), pod("a", "web-1", refused)))
     assert (found.wanted, found.running) == (1, 0)
     assert found.waiting == (Waiting("Deployment ns/web", 1, message),)

@@ -132,10 +132,10 @@ def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
 
 
 def test_what_was_left_out_is_listed_with_the_server_that_does_not_run() -> None:
-    notes = [Note(urn("kueue-release"), NoteKind.LEFT_OUT, "webhooks of service kueue/hook, which does not run here")]
+    notes = [Note(urn("kueue-release"), NoteKind.LEFT_OUT, "webhooks of service kueue/hook")]
     assert coverage.left_out(stack_of(notes[0].urn), notes).splitlines() == [
         "Left out of the cluster, because their server does not run here:",
-        "  kueue: webhooks of service kueue/hook, which does not run here",
+        "  kueue: webhooks of service kueue/hook",
     ]
     assert coverage.left_out(StackState(), notes) == ""
 

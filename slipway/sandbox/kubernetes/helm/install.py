@@ -32,7 +32,7 @@ class Applied:
     stand_ins: list[str] = field(default_factory=list)
     """Kinds that are served by a stand-in."""
     left_out: list[str] = field(default_factory=list)
-    """Objects that were not applied, and why (`unserved`)."""
+    """What was not applied, because its server does not run (`unserved`)."""
     failure: str = ""
 
     def add(self, obj: Object) -> None:
@@ -62,7 +62,7 @@ def require_namespace(client: KubeClient, name: str, *, create: bool) -> None:
 def apply(client: KubeClient, release: ReleaseName, objects: Sequence[Object], *, adopt: bool) -> Applied:
     """Apply the objects in order, up to the first that is refused, without those whose server does not run here."""
     reasons = {str(Ref.of(obj)): left_out(obj) for obj in objects}
-    applied = Applied(left_out=[f"{name}: {reason}" for name, reason in reasons.items() if reason])
+    applied = Applied(left_out=sorted({reason for reason in reasons.values() if reason}))
     objects = [obj for obj in objects if not reasons[str(Ref.of(obj))]]
     for are_crds, group in itertools.groupby(objects, is_custom_resource_definition):
         batch = [with_owner(obj, release) for obj in group]
