@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from slipway.sandbox.kubernetes import awaits, crds, names
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.drift import drifted, imported
-from slipway.sandbox.kubernetes.errors import NoSuchKindError, UnreachableError
+from slipway.sandbox.kubernetes.errors import NoSuchKindError
 from slipway.sandbox.kubernetes.immutable import forces_new
 from slipway.sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
 from slipway.sandbox.kubernetes.settings import Settings
@@ -125,7 +125,7 @@ class Manifests:
         if names.is_patch(resource.type, inputs or outputs):
             self._relinquish(target.client, resource, inputs, ref)
             return
-        self._delete(settings, target, ref, wait=not awaits.skipped_at_deletion(outputs))
+        awaits.delete(target.client, ref, wait=not awaits.skipped_at_deletion(outputs))
         self.observer.object_deleted(target.cluster, outputs)
         if ref.group:
             crds.remove_unused_stand_ins(target.client)
@@ -192,14 +192,6 @@ class Manifests:
         except TimeoutError as error:
             # It exists, so it must be in the state.
             raise PartialFailureError(_id(live), _outputs(live), [str(error)]) from error
-
-    def _delete(self, settings: Settings, target: Target, ref: Ref, *, wait: bool) -> None:
-        try:
-            awaits.delete(target.client, ref, wait=wait)
-        except UnreachableError:
-            # If its cluster was deleted meanwhile, so was the object.
-            if self.targets.existing(settings) is not None:
-                raise
 
     def _relinquish(self, client: KubeClient, resource: Resource, inputs: Object, ref: Ref) -> None:
         try:

@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import json
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slipway.sandbox.cluster.kubeconfig import kubeconfig
 from slipway.sandbox.kubernetes import awaits, crds
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import UnreachableError
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.waiting import until
-from slipway.sandbox.rpc.errors import PartialFailureError
-from tests.slipway.sandbox.kubernetes.hooks import Hooks
-from tests.slipway.sandbox.plane import crd
+from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError
+from tests.slipway.sandbox.kubernetes.hooks import Hooks, make_hooks
+from tests.slipway.sandbox.plane import ControlPlane, crd
 
 pytestmark = pytest.mark.sandbox
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
@@ -143,3 +148,31 @@ def test_deletion_is_not_awaited_of_what_pulumi_does_not_await(api_version: str,
     assert not awaits.skipped_at_deletion(obj)
     obj["metadata"]["annotations"] = {awaits.SKIP: "true"}
     assert awaits.skipped_at_deletion(obj) is skipped
+
+
+def test_a_deletion_ends_with_its_cluster(plane: ControlPlane, tmp_path: Path) -> None:
+    endpoint = plane.pool.create("short-lived", "1.35")
+    hooks = make_hooks(plane, tmp_path, kubeconfig=json.dumps(kubeconfig({"short-lived": endpoint}, "of-no-use")))
+    held = with_finalizer(Ref("v1", "ConfigMap", "held", "default"))
+    created = hooks.create("kubernetes:core/v1:ConfigMap", held)
+    end = threading.Timer(1.0, plane.pool.delete, ("short-lived",))
+    end.start()
+    try:
+        hooks.delete("kubernetes:core/v1:ConfigMap", *created)
+    finally:
+        end.join()
+    assert plane.pool.get("short-lived") is None
+
+
+def test_a_deletion_fails_while_its_cluster_does_not_answer(
+    hooks: Hooks, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    created = hooks.create("kubernetes:core/v1:ConfigMap", Ref("v1", "ConfigMap", "kept", namespace).as_object())
+
+    def unreachable(*_: Any, **__: Any) -> None:
+        msg = "the API server does not answer"
+        raise UnreachableError(msg)
+
+    monkeypatch.setattr(awaits, "delete", unreachable)
+    with pytest.raises(ProviderError, match="does not answer"):
+        hooks.delete("kubernetes:core/v1:ConfigMap", *created)
