@@ -126,12 +126,17 @@ def stand_in_for(obj: Mapping[str, Any]) -> Object:
 
 
 def ensure_stand_in(client: KubeClient, obj: Mapping[str, Any]) -> None:
-    """Install a stand-in for an object's kind, unless the kind is served by now."""
+    """Install a stand-in for an object's kind, unless the kind is served by now.
+
+    Raises NoSuchKindError for a kind of Kubernetes itself, which another version of it serves.
+    """
     ref = Ref.of(obj)
     with _STAND_INS:
         try:
             client.discovery.find(ref.api_version, ref.kind)
         except NoSuchKindError:
+            if not ref.custom:
+                raise
             _apply(client, _beside_others(client, stand_in_for(obj), ref), MANAGER, force=True)
 
 

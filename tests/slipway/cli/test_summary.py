@@ -9,6 +9,8 @@ import pytest
 
 from slipway.cli import coverage, summary
 from slipway.cli.nodes import PoolNodes, by_pool, read
+from slipway.cli.offline import Sandbox
+from slipway.engine.invocation import Operation, Request
 from slipway.engine.project import find
 from slipway.engine.state import StackState, parse
 from slipway.sandbox.nodes.spec import PLACEHOLDER_NODE
@@ -142,3 +144,19 @@ def test_what_was_left_out_is_listed_with_the_server_that_does_not_run() -> None
 
 def test_the_emulated_version_is_said() -> None:
     assert summary.served("1.35", "1.36.3") == "Kubernetes 1.35 is emulated by kube-apiserver 1.36.3."
+
+
+def test_the_inventory_is_listed_with_verbose_alone(tmp_path: Path) -> None:
+    platform = load(read_stack("dev", find(Path(__file__)).stacks), stack="dev").platform
+    state = parse(exported(resource(VPC, "v"), resource(ADDON, "a")))
+    sandbox = Sandbox(tmp_path, {}, tmp_path / "kubeconfig", {VPC})
+    request = Request(operation=Operation.UP, stack="dev")
+    short = summary.after(request, platform, lambda: state, sandbox)
+    whole = summary.after(request, platform, lambda: state, sandbox, verbose=True)
+    for text in (short, whole):
+        assert "Resources: 2, 2 of them in AWS." in text
+        assert "On AWS this would cost" in text
+    assert "2 resources exist:" not in short
+    assert "--verbose" in short
+    assert "2 resources exist:" in whole
+    assert "  in moto 1: ec2 Vpc 1" in whole

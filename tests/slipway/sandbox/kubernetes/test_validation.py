@@ -19,6 +19,7 @@ GROUP = "spare.test"
 WIDGET = crd(GROUP, "Widget", {"size": {"type": "integer"}})
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 POD = "kubernetes:core/v1:Pod"
+POLICY = "kubernetes:admissionregistration.k8s.io/v1:MutatingAdmissionPolicy"
 DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 
 
@@ -58,6 +59,29 @@ def pod(namespace: str, **spec: Any) -> dict[str, Any]:
         "metadata": {"name": "pod", "namespace": namespace},
         "spec": {"containers": [{"name": "c", "image": "x"}], **spec},
     }
+
+
+@pytest.mark.parametrize(("version", "served"), [("1.35", False), ("1.36", True)])
+def test_a_first_preview_refuses_what_the_version_of_the_cluster_does_not_serve(
+    plane: ControlPlane, first_preview: Hooks, version: str, served: bool
+) -> None:
+    plane.pool.expect(first_preview.resource(POLICY, "it").program, version)
+    spec = {
+        "reinvocationPolicy": "Never",
+        "matchConstraints": {"resourceRules": []},
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
+    }
+    _, reasons = first_preview.check(POLICY, {"metadata": {"name": "policy"}, "spec": spec})
+    unknown = 'no matches for kind "MutatingAdmissionPolicy" in version "admissionregistration.k8s.io/v1"'
+    assert (unknown in reasons) is not served
+
+
+def test_a_kind_that_the_cluster_does_not_serve_gets_no_stand_in(hooks: Hooks, client: KubeClient) -> None:
+    assert not crds.is_served(client, Ref("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "it"))
+    inputs = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy"}
+    resource = hooks.resource(POLICY, "it")
+    with pytest.raises(ProviderError, match='no matches for kind "MutatingAdmissionPolicy"'):
+        hooks.provider.create(hooks.session, resource, {**inputs, "metadata": {"name": "policy"}, "spec": {}})
 
 
 def test_a_first_preview_accepts_a_pod_of_the_default_account(first_preview: Hooks) -> None:
