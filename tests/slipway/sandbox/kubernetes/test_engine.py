@@ -102,7 +102,7 @@ def immutable(kubeconfig: str, change: str) -> Callable[[], None]:
             "resources": {"requests": {"storage": "1Gi"}},
         }
         # Nobody binds it.
-        unbound = {**named("claim"), "annotations": {"pulumi.com/skipAwait": "true"}}
+        unbound: Any = {**named("claim"), "annotations": {"pulumi.com/skipAwait": "true"}}
         k8s.core.v1.PersistentVolumeClaim("claim", metadata=unbound, spec=claim, opts=opts)
         k8s.core.v1.ConfigMap("map", metadata={"namespace": space.metadata.name}, data={"key": change}, opts=opts)
 
