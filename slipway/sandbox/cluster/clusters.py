@@ -69,6 +69,7 @@ class ClusterPool:
         self._changed = changed
         self._lock = threading.Lock()
         self._clusters: dict[str, Future[ApiServer]] = {}
+        self._upgrades: dict[str, Future[ApiServer]] = {}
         self._spares: dict[str, Future[ApiServer]] = {}
         self._expected: dict[str, str] = {}
         self._slots = 0
@@ -85,7 +86,7 @@ class ClusterPool:
         """The cluster's endpoint, once its API server is ready. Raises SandboxError if it does not become ready."""
         served = self._servers.served(version)
         with self._lock:
-            future = self._clusters.get(name)
+            future = self._upgrades.get(name) or self._clusters.get(name)
             if future is None:
                 future = self._starts.submit(
                     self._new_server, self._spares.pop(served, None), self._next_slot(), served
@@ -93,14 +94,18 @@ class ClusterPool:
                 self._clusters[name] = future
             elif _ready(future) and version and future.result().version != served:
                 future = self._starts.submit(self._upgraded, future.result(), served)
-                self._clusters[name] = future
+                self._upgrades[name] = future
         try:
             endpoint = future.result().endpoint
         except BaseException:
             with self._lock:
-                if self._clusters.get(name) is future:
-                    del self._clusters[name]
+                if future in (self._clusters.get(name), self._upgrades.get(name)):
+                    self._clusters.pop(name, None)
+                    self._upgrades.pop(name, None)
             raise
+        with self._lock:
+            if self._upgrades.get(name) is future:
+                self._clusters[name] = self._upgrades.pop(name)
         self._changed()
         return endpoint
 
@@ -133,11 +138,13 @@ class ClusterPool:
         return tuple(future.result() for future in futures if _ready(future))
 
     def at(self, url: str) -> tuple[str, ApiServer] | None:
-        """The name and server of the cluster at a URL. Raises SandboxError if its process has ended."""
+        """The name and server of the cluster at a URL, once upgraded. Raises SandboxError if its process has ended."""
         for name, server in self.existing().items():
             if server.endpoint.server == url:
-                _require_alive(name, server)
-                return name, server
+                upgrade = self._upgrades.get(name)
+                current = server if upgrade is None else upgrade.result()
+                _require_alive(name, current)
+                return name, current
         return None
 
     def spare(self, program: str = "") -> ApiServer:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import urlsplit
 
 from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig, start_api_server
 from slipway.sandbox.cluster.etcd import Etcd
+from slipway.sandbox.cluster.process import PortTakenError
 from slipway.sandbox.cluster.supervisor import Supervisor
 from slipway.sandbox.cluster.versions import emulation
+
+ATTEMPTS: Final = 6
+PAUSE_SECONDS: Final = 1.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,17 @@ class EtcdBackedServers:
         """The server with another version, at the same address and with the same objects."""
         self.supervisor.stop(server.process)
         port = urlsplit(server.endpoint.server).port
-        return start_api_server(self.config, server.slot, version, self.supervisor, port)
+
+        def start() -> ApiServer:
+            return start_api_server(self.config, server.slot, version, self.supervisor, port)
+
+        for _ in range(ATTEMPTS - 1):
+            try:
+                return start()
+            except PortTakenError:
+                # A connection that was opened meanwhile may come from this port.
+                time.sleep(PAUSE_SECONDS)
+        return start()
 
     def stop(self, server: ApiServer) -> None:
         """Stop the server, then delete its keys: a running server would write some of them again."""

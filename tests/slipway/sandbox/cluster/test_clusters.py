@@ -44,6 +44,12 @@ class FakeServers:
         return server
 
     def restart(self, server: ApiServer, version: str) -> ApiServer:
+        if self.gate:
+            assert self.gate.wait(5)
+        if self.failures:
+            self.failures -= 1
+            msg = "no room"
+            raise SandboxError(msg)
         self.restarted.append((server.slot, version))
         return replace(server, version=version)
 
@@ -207,3 +213,31 @@ def test_another_version_restarts_the_api_server_and_what_runs_beside_it(servers
     assert servers.restarted == [("api-1", "1.35")]
     assert recorder.events == [("begin", "1.34"), ("end", "api-1"), ("begin", "1.35")]
     assert pool.existing()["dev"].version == "1.35"
+
+
+def test_whoever_needs_the_cluster_waits_for_its_upgrade(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    url = pool.create("dev", "1.34").server
+    servers.gate = threading.Event()
+    upgrade = threading.Thread(target=pool.create, args=("dev", "1.35"))
+    upgrade.start()
+    while "dev" not in pool._upgrades:
+        pass
+    found: list[Any] = []
+    looking = threading.Thread(target=lambda: found.append(pool.at(url)))
+    looking.start()
+    looking.join(0.1)
+    assert looking.is_alive()
+    servers.gate.set()
+    looking.join(5)
+    upgrade.join(5)
+    assert found[0][1].version == "1.35"
+
+
+def test_a_cluster_whose_upgrade_fails_is_gone(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    pool.create("dev", "1.34")
+    servers.failures = 1
+    with pytest.raises(SandboxError, match="no room"):
+        pool.create("dev", "1.35")
+    assert pool.get("dev") is None
