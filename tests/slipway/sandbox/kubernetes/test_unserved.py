@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.helm.render import available
 from slipway.sandbox.kubernetes.objects import Ref
 from slipway.sandbox.kubernetes.unserved import left_out
-from tests.slipway.sandbox.kubernetes.hooks import Hooks
+from tests.slipway.sandbox.kubernetes.helm.charts import CONFIG_MAP, write_chart
+from tests.slipway.sandbox.kubernetes.hooks import RELEASE, Hooks, make_hooks
+from tests.slipway.sandbox.plane import ControlPlane
 from tests.support.quotas import until_refused
 
 VALIDATING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfiguration"
@@ -86,3 +91,20 @@ def test_webhooks_that_the_api_server_can_ask_are_asked(hooks: Hooks, client: Ku
         )
     finally:
         hooks.delete(VALIDATING, id, outputs, checked)
+
+
+@pytest.mark.sandbox
+@pytest.mark.skipif(available() is None, reason="no helm here: run `python -m slipway.toolchain ensure helm`")
+def test_webhooks_of_a_release_are_left_out_and_noted(
+    plane: ControlPlane, client: KubeClient, namespace: str, tmp_path: Path
+) -> None:
+    name = f"webhooks-of-{namespace}"
+    charts = tmp_path / "charts"
+    template = yaml.safe_dump(configuration(name, SERVICE))
+    write_chart(charts, templates={"webhook.yaml": template, "config.yaml": CONFIG_MAP})
+    hooks = make_hooks(plane, tmp_path, charts)
+    created = hooks.create(RELEASE, {"chart": "widget", "name": "widget", "namespace": namespace})
+    assert client.get(Ref("v1", "ConfigMap", "widget-config", namespace)) is not None
+    assert client.get(Ref.of(configuration(name, SERVICE))) is None
+    assert hooks.noted()["left out"] == "webhooks of service kueue-system/kueue-webhook"
+    hooks.delete(RELEASE, *created)
