@@ -22,7 +22,7 @@ from spec.errors import SlipwayError
 
 Object = Mapping[str, Any]
 WAIT_SECONDS: Final = 30.0
-"""Longest time that pods get to start; 27 of stack dev run 3 s after their releases (2 cores, 2026-11)."""
+"""Longest time that pods get to start."""
 STILL_SECONDS: Final = 4.0
 """A picture that stays the same for so long is final: the scheduler has tried each pod."""
 POLL_SECONDS: Final = 0.5

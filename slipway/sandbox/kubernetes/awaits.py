@@ -16,10 +16,10 @@ from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.waiting import SLOW_POLL_SECONDS, until
 
 READY_SECONDS: Final = 30.0
-"""A quota gets its status within 0.1 s, a claim is bound within 1 s (2 cores, 2026-11)."""
+"""On a busy machine a quota got its status in 0.1 s, in a new cluster in 1.9; a claim was bound in 0.2 s (2026-11)."""
 GONE_SECONDS: Final = 120.0
-"""A namespace takes 5 s, the pause of its controller; the pods of a lost node a minute (kube-controller-manager 1.36,
-namespaceDeletionGracePeriod; podgc, quarantineTime)."""
+"""A namespace takes 5 s, the pause of its controller, and 11 on a busy machine (2026-11); the pods of a lost node take
+a minute (kube-controller-manager 1.36, namespaceDeletionGracePeriod; podgc, quarantineTime)."""
 SKIP: Final = "pulumi.com/skipAwait"
 """Annotation that turns waiting off."""
 _OWNS_PODS: Final = frozenset({"apps", "batch"})
