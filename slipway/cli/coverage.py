@@ -17,8 +17,42 @@ _TOGETHER: Final = "\xa0"
 """A no-break space, at which `textwrap` does not wrap."""
 _RELEASES: Final = ("rendered", "checked", "recorded")
 """Values of `NoteKind` for Helm releases, the most thorough first."""
+_RELEASED: Final[Mapping[str, str]] = {
+    "rendered": "rendered and applied",
+    "checked": "with their values checked and their CRDs applied",
+    "recorded": "only recorded",
+}
+KINDS_SHOWN: Final = 4
+"""Types that the short form names."""
 TEXTS_SHOWN: Final = 5
 """Notes of a kind that are shown in full."""
+
+
+def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note]) -> str:
+    """How many resources exist, how the releases were checked, and what was only recorded: a line each."""
+    by_kind = _by_kind(state, notes)
+    aws = [resource for resource in state.existing if _is_aws(resource)]
+    recorded = Counter(resource.kind for resource in aws if resource.type not in in_moto)
+    lines = [f"Resources: {len(state.existing)}, {len(aws)} of them in AWS."]
+    if releases := {kind: len(by_kind[kind]) for kind in _RELEASES if by_kind[kind]}:
+        counts = ", ".join(f"{count} {_RELEASED[kind]}" for kind, count in releases.items())
+        lines.append(f"Helm releases: {counts}.")
+    if recorded:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in recorded.most_common(KINDS_SHOWN))
+        more = f" and {len(recorded) - KINDS_SHOWN} more types" if len(recorded) > KINDS_SHOWN else ""
+        lines.append(f"Only recorded, AWS would check more: {recorded.total()} of AWS ({kinds}{more}).")
+    if stand_ins := len(by_kind["stand-in"]):
+        lines.append(f"Accepted without their CRD: {stand_ins} custom resources or releases.")
+    return "\n".join(lines)
+
+
+def left_out(state: StackState, notes: Iterable[Note]) -> str:
+    """Webhooks and aggregated APIs that were not applied, because their servers don't run."""
+    found = _by_kind(state, notes)["left out"]
+    if not found:
+        return ""
+    lines = [f"  {note.urn.rpartition('::')[2].removesuffix('-release')}: {note.text}" for note in found]
+    return "\n".join(["Left out of the cluster, because their server does not run here:", *lines])
 
 
 def of_aws(state: StackState, in_moto: Collection[str]) -> str:

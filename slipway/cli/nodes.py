@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.cli.cluster import client_of
 from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
 from slipway.sandbox.nodes.spec import PLACEHOLDER_NODE
 from spec.errors import SlipwayError
@@ -35,7 +32,7 @@ def read(kubeconfig: Path, cluster: str) -> list[PoolNodes]:
     Raises:
         SlipwayError: Its API server does not answer.
     """
-    client = _client(kubeconfig, cluster)
+    client = client_of(kubeconfig, cluster)
     if client is None:
         return []
     try:
@@ -55,15 +52,3 @@ def by_pool(nodes: Iterable[Mapping[str, Any]]) -> list[PoolNodes]:
         key = (labels.get(POOL, "no pool"), labels.get(INSTANCE_TYPE, "?"), placeholder)
         counts[key] = counts.get(key, 0) + 1
     return [PoolNodes(pool, kind, count, placeholder) for (pool, kind, placeholder), count in sorted(counts.items())]
-
-
-def _client(kubeconfig: Path, cluster: str) -> KubeClient | None:
-    try:
-        document = yaml.safe_load(kubeconfig.read_text(encoding="utf-8"))
-    except OSError:
-        return None
-    for entry in document.get("clusters") or ():
-        if entry["name"] == cluster:
-            authority = b64decode(entry["cluster"]["certificate-authority-data"]).decode()
-            return KubeClient(entry["cluster"]["server"], authority, document["users"][0]["user"]["token"])
-    return None

@@ -16,7 +16,7 @@ from slipway.engine.stackfiles import Overlay
 from slipway.engine.stacks import SandboxEngine
 from slipway.sandbox import lifecycle, shims
 from slipway.sandbox.environment import environment
-from slipway.sandbox.state import SandboxState, default_home
+from slipway.sandbox.state import KUBERNETES, SandboxState, default_home
 from spec.errors import SlipwayError
 
 Say = Callable[[str], None]
@@ -35,6 +35,8 @@ class Sandbox:
     kubeconfig: Path
     in_moto: Collection[str] = ()
     """AWS types that moto emulates; any other type is only recorded."""
+    kubernetes: str = ""
+    """Version of its API servers' binary."""
 
     def engine(self, user: Mapping[str, str]) -> SandboxEngine:
         """The Pulumi CLI, configured for this sandbox.
@@ -100,7 +102,13 @@ def status() -> Status:
 
 
 def _sandbox(state: SandboxState) -> Sandbox:
-    return Sandbox(state.home, environment(state), state.kubeconfig, frozenset(state.in_moto))
+    return Sandbox(
+        state.home,
+        environment(state),
+        state.kubeconfig,
+        frozenset(state.in_moto),
+        state.versions.get(KUBERNETES, ""),
+    )
 
 
 def _status(found: lifecycle.SandboxStatus) -> Status:

@@ -48,6 +48,10 @@ def add(commands: Commands) -> None:
         parser.add_argument(
             "--sandbox", action="store_true", help="run in the local sandbox, without AWS; starts it if needed"
         )
+        parser.add_argument(
+            "--verbose", action="store_true",
+            help="with --sandbox: also list every resource and node, and how each was checked",
+        )  # fmt: skip
         parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
         if name.changes:
             parser.add_argument("--yes", "-y", action="store_true", help="don't ask for confirmation")
@@ -100,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     )
     _require_confirmation(request)
     if sandbox:
-        return _in_sandbox(project, request, loaded, options.allow_replace)
+        return _in_sandbox(project, request, loaded, options.allow_replace, verbose=options.verbose)
     return _on_aws(project, request, loaded, options)
 
 
@@ -136,7 +140,7 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
     return gated.run(request)
 
 
-def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Sequence[str]) -> int:
+def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Sequence[str], *, verbose: bool) -> int:
     # Imports process control, certificates and botocore, which a run on AWS doesn't need.
     from slipway.cli import offline, summary  # noqa: PLC0415
     from slipway.cli.recover import of_sandbox  # noqa: PLC0415
@@ -170,5 +174,5 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Seq
 
     code = Gate(call=call, state=state, allowed=allowed, ask=ask).run(request)
     if code == 0:
-        print(summary.after(request, loaded.platform, state, sandbox))
+        print(summary.after(request, loaded.platform, state, sandbox, verbose=verbose))
     return code

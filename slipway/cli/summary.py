@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Final
 from slipway.cli import coverage
 from slipway.cli.nodes import PoolNodes, read
 from slipway.cli.output import table
+from slipway.cli.pods import Pods
+from slipway.cli.pods import read as read_pods
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackState, counts
+from slipway.sandbox.cluster.versions import emulation
 from slipway.sandbox.notes import load_notes
 from spec.pricing import Estimate, estimate
 
@@ -21,29 +24,71 @@ if TYPE_CHECKING:
 
 KINDS_SHOWN: Final = 6
 """Kinds listed per service; `pulumi stack` and `slipway render` list all of them."""
+WAITING_SHOWN: Final = 10
+"""Lines about pods that don't run."""
 
 
-def after(request: Request, platform: Platform, state: Callable[[], StackState], sandbox: Sandbox) -> str:
+def after(
+    request: Request, platform: Platform, state: Callable[[], StackState], sandbox: Sandbox, *, verbose: bool = False
+) -> str:
     """The summary of a successful run. `state` reads the resulting state, which takes a run of the engine."""
     if request.operation is Operation.PREVIEW:
         parts = [cost(estimate(platform)), "This was a preview: nothing was changed."]
     else:
         after_run = state()
-        parts = [existing(after_run)]
+        parts = []
         if after_run.existing and request.operation is not Operation.DESTROY:
-            parts += _in_detail(request, platform, after_run, sandbox)
+            parts += _in_detail(request, platform, after_run, sandbox, verbose=verbose)
+        else:
+            parts.append(existing(after_run))
     return "\n" + "\n\n".join(part for part in parts if part)
 
 
-def _in_detail(request: Request, platform: Platform, state: StackState, sandbox: Sandbox) -> list[str]:
-    return [
-        nodes(read(sandbox.kubeconfig, platform.cluster_name)),
+def _in_detail(
+    request: Request, platform: Platform, state: StackState, sandbox: Sandbox, *, verbose: bool
+) -> list[str]:
+    cluster, notes = platform.cluster_name, load_notes(sandbox.home)
+    running, pools = read_pods(sandbox.kubeconfig, cluster), read(sandbox.kubeconfig, cluster)
+    short = [
+        served(platform.cluster.version, sandbox.kubernetes) if pools else "",
+        "" if running is None else pods(running),
+        coverage.in_short(state, sandbox.in_moto, notes),
         cost(estimate(platform)),
-        coverage.of_aws(state, sandbox.in_moto),
-        coverage.of_charts(state, load_notes(sandbox.home)),
-        coverage.of_kubernetes(state, load_notes(sandbox.home)),
-        where(sandbox, platform.cluster_name, request.stack),
     ]
+    inventory = [
+        existing(state),
+        nodes(pools),
+        coverage.of_aws(state, sandbox.in_moto),
+        coverage.of_charts(state, notes),
+        coverage.of_kubernetes(state, notes),
+    ]
+    return [
+        "\n".join(part for part in short if part),
+        *(inventory if verbose else [coverage.left_out(state, notes)]),
+        where(sandbox, cluster, request.stack, verbose=verbose),
+    ]
+
+
+def served(version: str, binary: str) -> str:
+    """Which Kubernetes version the cluster's API server serves."""
+    return f"{emulation(version, binary).text}." if binary else ""
+
+
+def pods(found: Pods) -> str:
+    """Pods that are wanted and run, and why the others don't; DaemonSets that don't reach every node they select."""
+    missing = sum(one.count for one in found.waiting)
+    lines = [
+        f"Pods: {found.wanted} wanted, {found.running} running" + (f", {missing} not running:" if missing else ".")
+    ]
+    lines += [f"  {one.count}  {one.owner}: {one.reason}" for one in found.waiting[:WAITING_SHOWN]]
+    if len(found.waiting) > WAITING_SHOWN:
+        lines.append(f"  and {sum(one.count for one in found.waiting[WAITING_SHOWN:])} more: `kubectl get pods -A`")
+    for one in found.unreached:
+        lines.append(
+            f"  DaemonSet {one.daemon_set} has no pod on nodes of {', '.join(one.pools)}: "
+            f"it does not tolerate {', '.join(one.taints)}"
+        )
+    return "\n".join(lines)
 
 
 def existing(state: StackState) -> str:
@@ -84,15 +129,16 @@ def cost(priced: Estimate) -> str:
     )
 
 
-def where(sandbox: Sandbox, cluster: str, stack: str) -> str:
+def where(sandbox: Sandbox, cluster: str, stack: str, *, verbose: bool) -> str:
     """How to access the cluster and the stack."""
-    return "\n".join(
-        [
-            f"kubeconfig: {sandbox.kubeconfig} (context {cluster})",
-            f"  KUBECONFIG={sandbox.kubeconfig} kubectl --context {cluster} get nodes",
-            f'  eval "$(slipway sandbox env)" && pulumi stack -s {stack}',
-        ]
-    )
+    lines = [
+        f"kubeconfig: {sandbox.kubeconfig} (context {cluster})",
+        f"  KUBECONFIG={sandbox.kubeconfig} kubectl --context {cluster} get pods -A",
+        f'  eval "$(slipway sandbox env)" && pulumi stack -s {stack}',
+    ]
+    if not verbose:
+        lines.append("  --verbose lists every resource, every node, and how each was checked")
+    return "\n".join(lines)
 
 
 def _kinds(kinds: Counter[str]) -> str:

@@ -41,7 +41,7 @@ from slipway.sandbox.nodes.registry import NodeRegistry
 from slipway.sandbox.nodes.writer import NodeWriter
 from slipway.sandbox.notes import Notes
 from slipway.sandbox.rpc.server import Served, serve
-from slipway.sandbox.state import SandboxState, save, save_children
+from slipway.sandbox.state import KUBERNETES, SandboxState, save, save_children
 
 LOG = logging.getLogger(__name__)
 ANY_REGION = "us-east-1"
@@ -69,6 +69,7 @@ class Sandbox:
         self._clients: Clients | None = None
         self._publishing = threading.Lock()
         self._pki: Pki
+        self._kubernetes: str
         self.pool: ClusterPool
         self.targets: Targets
         self.registry: NodeRegistry
@@ -113,7 +114,9 @@ class Sandbox:
 
     def _start_clusters(self, etcd: Etcd) -> None:
         home = self._settings.home
-        config = ApiServerConfig(binaries.require("kube-apiserver"), etcd.url, self._pki, home / "logs")
+        binary = binaries.require("kube-apiserver")
+        self._kubernetes = binaries.version("kube-apiserver", binary)
+        config = ApiServerConfig(binary, self._kubernetes, etcd.url, self._pki, home / "logs")
         servers = EtcdBackedServers(config, etcd, self._supervisor, self._used)
         programs = {name: binaries.require(name) for name in PROGRAMS}
         controllers = ControllersConfig(programs, self._pki, home / "clusters", home / "logs")
@@ -154,6 +157,7 @@ class Sandbox:
                 "pulumi-aws": AwsProvider.version,
                 "pulumi-kubernetes": KubernetesProvider.version,
                 "moto": metadata.version("moto"),
+                KUBERNETES: self._kubernetes,
             },
             in_moto=sorted(MAPPINGS),
         )

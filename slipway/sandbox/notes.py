@@ -27,6 +27,8 @@ class NoteKind(StrEnum):
     """A resource that exists only in the state."""
     STAND_IN = "stand-in"
     """A custom resource whose CRD is missing: a permissive CRD takes its place."""
+    LEFT_OUT = "left out"
+    """A webhook configuration or an aggregated API whose server does not run, which is therefore not applied."""
     NOT_VALIDATED = "not validated"
     """A manifest, or a part of one, that no API server can validate in the preview."""
 

@@ -25,8 +25,13 @@ class ClusterEndpoint:
 class Clusters(Protocol):
     """The API servers, one per EKS cluster. Both `create` and `delete` are idempotent."""
 
-    def create(self, name: str) -> ClusterEndpoint:
-        """Start the API server of a cluster unless it is running, and wait until it answers."""
+    def expect(self, program: str, version: str) -> None:
+        """A program has a cluster of this Kubernetes version, which may not exist yet: its manifests are validated by
+        an API server of that version. `program` is the stack and project (`rpc.hooks.Resource.program`)."""
+        ...
+
+    def create(self, name: str, version: str) -> ClusterEndpoint:
+        """Start the API server of a cluster, restart it if it runs with another version, and wait until it answers."""
         ...
 
     def delete(self, name: str) -> None:

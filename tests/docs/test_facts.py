@@ -7,6 +7,7 @@ import re
 import pytest
 import yaml
 
+from slipway.sandbox.cluster.versions import emulation
 from slipway.toolchain.tools import KUBERNETES_VERSION
 from tests.docs.pages import ROOT, pages
 
@@ -22,8 +23,11 @@ RECORDS = ("docs/adr", "docs/notes", "docs/benchmarks.md", "docs/policies.md")
 """Dated as a whole, or generated."""
 
 
-def test_the_api_server_version_is_that_of_the_toolchain() -> None:
-    assert f"the API server is {KUBERNETES_VERSION} whatever" in SANDBOX
+def test_the_versions_that_the_api_server_emulates_are_those_of_the_toolchain() -> None:
+    major, minor, _ = KUBERNETES_VERSION.split(".")
+    oldest = emulation(f"{major}.0", KUBERNETES_VERSION).served
+    assert f"kube-apiserver {major}.{minor} emulates `cluster.version` from {oldest};" in SANDBOX
+    assert f"versions outside of {oldest} to {major}.{minor} |" in SANDBOX
 
 
 @pytest.mark.parametrize("stack", ["dev", "staging", "prod"])

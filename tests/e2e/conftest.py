@@ -46,4 +46,4 @@ def dev(world: World) -> str:
 @pytest.fixture(scope="session")
 def prod(charted: World) -> str:
     """The output of `slipway up` for stack prod."""
-    return charted.succeed("up", "prod", "--sandbox")
+    return charted.succeed("up", "prod", "--sandbox", "--verbose")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes import awaits, crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
-from slipway.sandbox.kubernetes.removal import remove
 
 
 def define(client: KubeClient, definitions: Iterable[Mapping[str, Any]]) -> None:
@@ -18,5 +17,5 @@ def define(client: KubeClient, definitions: Iterable[Mapping[str, Any]]) -> None
     """
     wanted = [crds.without_descriptions(each) for each in definitions]
     for each in wanted:
-        remove(client, Ref.of(each))
+        awaits.delete(client, Ref.of(each))
     crds.install_all(client, wanted, "test")

@@ -13,6 +13,7 @@ from slipway.sandbox.aws.kinds import ListOf, MapOf, ObjectOf
 from slipway.sandbox.aws.lifecycle import Lifecycle
 from slipway.sandbox.aws.mapping import ResourceMapping
 from slipway.sandbox.aws.mappings import MAPPINGS
+from slipway.sandbox.aws.mappings.eks_cluster import CLUSTER, DEFAULT_VERSION
 from slipway.sandbox.aws.replacement import forces_new
 from slipway.sandbox.aws.rules.rule import Case, Moment
 from slipway.sandbox.aws.schema import Schema, schema
@@ -61,6 +62,12 @@ class AwsProvider(Provider[Aws]):
         failures = known.check(inputs)
         if not failures:
             failures = parameters.check(_at(session, inputs), resource.type, mapping, _public(inputs))
+        if (
+            resource.type == CLUSTER.type
+            and session.clusters is not None
+            and not wire.has_unknown(inputs.get("version"))
+        ):
+            session.clusters.expect(resource.program, str(inputs.get("version") or DEFAULT_VERSION))
         return inputs, failures
 
     def diff(

@@ -32,38 +32,39 @@ precedence."""
 ENABLED_ADMISSION = ("ExtendedResourceToleration",)
 """On in EKS (aws/containers-roadmap#739): adds a toleration to pods that request an extended resource, by its key."""
 
-DISABLED_ADMISSION = (
-    # It would refuse every pod of a dry run in the spare, which has no controller manager to create the "default"
-    # service account.
-    "ServiceAccount",
-    # Nothing runs in pods here, so a chart's webhooks can't answer, and those that fail closed would refuse everything.
-    "MutatingAdmissionWebhook",
-    "ValidatingAdmissionWebhook",
-)
-
 
 @dataclass(frozen=True)
 class ApiServerConfig:
-    """Settings that all API servers of a sandbox share."""
+    """Settings that all API servers of a sandbox share; `version` is that of the binary, `1.36.3`."""
 
     binary: Path
+    version: str
     etcd_url: str
     pki: Pki
     logs: Path
-    disabled_admission: tuple[str, ...] = DISABLED_ADMISSION
 
 
 @dataclass(frozen=True)
 class ApiServer:
-    """A running API server. `slot` names its log and its keys in etcd: a spare has no cluster name yet."""
+    """A running API server.
+
+    `slot` names its log and its keys in etcd: a spare has no cluster name yet. `version` is the minor version that it
+    serves.
+    """
 
     slot: str
     endpoint: ClusterEndpoint
     process: Process
+    version: str
 
 
-def start_api_server(config: ApiServerConfig, slot: str, supervisor: Supervisor) -> ApiServer:
-    """Start an API server on a free port of loopback, with an empty store below `/slot/`."""
+def start_api_server(
+    config: ApiServerConfig, slot: str, version: str, supervisor: Supervisor, port: int | None = None
+) -> ApiServer:
+    """Start an API server that serves a version (`versions.Emulation.served`), with its store below `/slot/`.
+
+    Without a port it listens on a free one of loopback.
+    """
     context = ssl.create_default_context(cafile=str(config.pki.authority.certificate))
     headers = {"Authorization": f"Bearer {config.pki.admin_token}"}
     http = urllib3.PoolManager(ssl_context=context, headers=headers, retries=False, timeout=2.0)
@@ -78,7 +79,7 @@ def start_api_server(config: ApiServerConfig, slot: str, supervisor: Supervisor)
         url = f"https://127.0.0.1:{ports[0]}"
         spec = ProcessSpec(
             f"kube-apiserver {slot}",
-            _argv(config, slot, ports[0]),
+            _argv(config, slot, version, ports[0]),
             config.logs / f"kube-apiserver-{slot}.log",
             ready=lambda: ready(url),
             deadline_seconds=START_SECONDS,
@@ -86,9 +87,10 @@ def start_api_server(config: ApiServerConfig, slot: str, supervisor: Supervisor)
             stop_signal=signal.SIGKILL,
             environment=garbage_collection(os.environ),
         )
-        return ApiServer(slot, ClusterEndpoint(url, config.pki.certificate_authority), supervisor.start(spec))
+        endpoint = ClusterEndpoint(url, config.pki.certificate_authority)
+        return ApiServer(slot, endpoint, supervisor.start(spec), version)
 
-    return with_free_ports(1, start)
+    return with_free_ports(1, start) if port is None else start((port,))
 
 
 def garbage_collection(environment: Mapping[str, str]) -> dict[str, str]:
@@ -96,12 +98,13 @@ def garbage_collection(environment: Mapping[str, str]) -> dict[str, str]:
     return {"GOGC": environment.get("GOGC", "100"), "GOMEMLIMIT": environment.get("GOMEMLIMIT", MEMORY_LIMIT)}
 
 
-def _argv(config: ApiServerConfig, slot: str, port: int) -> list[str]:
+def _argv(config: ApiServerConfig, slot: str, version: str, port: int) -> list[str]:
     pki = config.pki
     return [
         str(config.binary),
         f"--etcd-servers={config.etcd_url}",
         f"--etcd-prefix=/{slot}",
+        f"--emulated-version={version}",
         f"--secure-port={port}",
         "--bind-address=127.0.0.1",
         "--advertise-address=127.0.0.1",
@@ -120,7 +123,6 @@ def _argv(config: ApiServerConfig, slot: str, port: int) -> list[str]:
         # Storage and network drivers run privileged.
         "--allow-privileged=true",
         f"--enable-admission-plugins={','.join(ENABLED_ADMISSION)}",
-        f"--disable-admission-plugins={','.join(config.disabled_admission)}",
         "--profiling=false",
         # With few clients and a local etcd, the caches cost more than they save. The CRDs of all charts take 16 to 18 s
         # of CPU instead of 19 to 21, and no more memory (2 cores, 2026-11).

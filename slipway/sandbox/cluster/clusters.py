@@ -1,7 +1,7 @@
 """The running clusters: one API server each, started with the EKS cluster and stopped with it.
 
-The *spare* is an API server that belongs to no cluster yet. It validates manifests while their cluster does not exist
-(a first preview), and the next cluster adopts it, so that it is started only once.
+A *spare* is an API server that belongs to no cluster yet. It validates manifests while their cluster does not exist (a
+first preview), and the next cluster of its version adopts it, so that it is started only once.
 """
 
 from __future__ import annotations
@@ -22,8 +22,14 @@ PARALLEL_STARTS = 4
 class Servers(Protocol):
     """Starts and stops API servers."""
 
-    def start(self, slot: str) -> ApiServer:
-        """A new API server with an empty store."""
+    def served(self, version: str) -> str:
+        """The minor version that an API server for a cluster of a version serves."""
+
+    def start(self, slot: str, version: str) -> ApiServer:
+        """A new API server with an empty store that serves a version."""
+
+    def restart(self, server: ApiServer, version: str) -> ApiServer:
+        """The server with another version, at the same address and with the same objects."""
 
     def adopt(self, server: ApiServer, slot: str) -> ApiServer:
         """The API server of a cluster that takes over a spare: the spare itself, or a new one; its store is empty."""
@@ -63,26 +69,43 @@ class ClusterPool:
         self._changed = changed
         self._lock = threading.Lock()
         self._clusters: dict[str, Future[ApiServer]] = {}
-        self._spare: Future[ApiServer] | None = None
+        self._upgrades: dict[str, Future[ApiServer]] = {}
+        self._spares: dict[str, Future[ApiServer]] = {}
+        self._expected: dict[str, str] = {}
         self._slots = 0
         self._starts = ThreadPoolExecutor(PARALLEL_STARTS, thread_name_prefix="cluster-start")
 
     # -- ports.Clusters ------------------------------------------------------------------------------------------------
 
-    def create(self, name: str) -> ClusterEndpoint:
-        """The cluster's endpoint, once its API server is ready. Raises SandboxError if it does not become ready."""
+    def expect(self, program: str, version: str) -> None:
+        """A program's manifests are for clusters of this version."""
         with self._lock:
-            future = self._clusters.get(name)
+            self._expected[program] = version
+
+    def create(self, name: str, version: str = "") -> ClusterEndpoint:
+        """The cluster's endpoint, once its API server is ready. Raises SandboxError if it does not become ready."""
+        served = self._servers.served(version)
+        with self._lock:
+            future = self._upgrades.get(name) or self._clusters.get(name)
             if future is None:
-                future, self._spare = self._new_cluster(), None
+                future = self._starts.submit(
+                    self._new_server, self._spares.pop(served, None), self._next_slot(), served
+                )
                 self._clusters[name] = future
+            elif _ready(future) and version and future.result().version != served:
+                future = self._starts.submit(self._upgraded, future.result(), served)
+                self._upgrades[name] = future
         try:
             endpoint = future.result().endpoint
         except BaseException:
             with self._lock:
-                if self._clusters.get(name) is future:
-                    del self._clusters[name]
+                if future in (self._clusters.get(name), self._upgrades.get(name)):
+                    self._clusters.pop(name, None)
+                    self._upgrades.pop(name, None)
             raise
+        with self._lock:
+            if self._upgrades.get(name) is future:
+                self._clusters[name] = self._upgrades.pop(name)
         self._changed()
         return endpoint
 
@@ -111,21 +134,23 @@ class ClusterPool:
     def running(self) -> tuple[ApiServer, ...]:
         """All API servers that are ready: those of clusters, and the spare."""
         with self._lock:
-            futures = [*self._clusters.values(), *([self._spare] if self._spare else [])]
+            futures = [*self._clusters.values(), *self._spares.values()]
         return tuple(future.result() for future in futures if _ready(future))
 
     def at(self, url: str) -> tuple[str, ApiServer] | None:
-        """The name and server of the cluster at a URL. Raises SandboxError if its process has ended."""
+        """The name and server of the cluster at a URL, once upgraded. Raises SandboxError if its process has ended."""
         for name, server in self.existing().items():
             if server.endpoint.server == url:
-                _require_alive(name, server)
-                return name, server
+                upgrade = self._upgrades.get(name)
+                current = server if upgrade is None else upgrade.result()
+                _require_alive(name, current)
+                return name, current
         return None
 
-    def spare(self) -> ApiServer:
-        """The API server that belongs to no cluster; started if there is none yet."""
+    def spare(self, program: str = "") -> ApiServer:
+        """The API server for a program whose cluster does not exist; started if there is none yet."""
         while True:
-            future = self.prewarm()
+            future = self.prewarm(program)
             try:
                 server = future.result()
             except BaseException:
@@ -135,21 +160,25 @@ class ClusterPool:
                 return server
             self._forget_spare(future)
 
-    def prewarm(self) -> Future[ApiServer]:
-        """Start the spare without waiting for it."""
+    def prewarm(self, program: str = "") -> Future[ApiServer]:
+        """Start the spare of a program without waiting for it."""
         with self._lock:
-            if self._spare is None:
-                self._spare = self._starts.submit(self._servers.start, self._next_slot())
-            return self._spare
+            served = self._servers.served(self._expected.get(program, ""))
+            if served not in self._spares:
+                self._spares[served] = self._starts.submit(self._servers.start, self._next_slot(), served)
+            return self._spares[served]
 
     # ------------------------------------------------------------------------------------------------------------------
 
-    def _new_cluster(self) -> Future[ApiServer]:
-        spare = self._spare
-        return self._starts.submit(self._new_server, spare, self._next_slot())
+    def _new_server(self, spare: Future[ApiServer] | None, slot: str, served: str) -> ApiServer:
+        server = self._servers.start(slot, served) if spare is None else self._adopt(spare, slot, served)
+        return self._with_controllers(server)
 
-    def _new_server(self, spare: Future[ApiServer] | None, slot: str) -> ApiServer:
-        server = self._servers.start(slot) if spare is None else self._adopt(spare, slot)
+    def _upgraded(self, server: ApiServer, served: str) -> ApiServer:
+        self._beside.end(server.slot)
+        return self._with_controllers(self._servers.restart(server, served))
+
+    def _with_controllers(self, server: ApiServer) -> ApiServer:
         try:
             self._beside.begin(server.slot, server)
         except BaseException:
@@ -157,16 +186,16 @@ class ClusterPool:
             raise
         return server
 
-    def _adopt(self, spare: Future[ApiServer], slot: str) -> ApiServer:
+    def _adopt(self, spare: Future[ApiServer], slot: str, served: str) -> ApiServer:
         server = spare.result()
         if server.process.exit_code is not None:
-            return self._servers.start(slot)
+            return self._servers.start(slot, served)
         return self._servers.adopt(server, slot)
 
     def _forget_spare(self, future: Future[ApiServer]) -> None:
         with self._lock:
-            if self._spare is future:
-                self._spare = None
+            for served in [served for served, each in self._spares.items() if each is future]:
+                del self._spares[served]
 
     def _next_slot(self) -> str:
         self._slots += 1

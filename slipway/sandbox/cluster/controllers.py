@@ -43,7 +43,7 @@ class ControllersConfig:
     """What the controllers of all clusters have in common.
 
     Attributes:
-        binaries: Path of each program of `PROGRAMS`.
+        binaries: Path of each program to start, of those in `PROGRAMS`.
         pki: Certificates and the key of service accounts.
         directory: Where each cluster's kubeconfig is written, in a folder of its own.
         logs: Folder of all logs.
@@ -68,19 +68,20 @@ class Controllers:
         self._http = urllib3.PoolManager(ssl_context=context, retries=False, timeout=2.0)
 
     def start(self) -> None:
-        """Start all three and wait until each is healthy. Raises ProcessError, and then leaves nothing running."""
+        """Start them and wait until each is healthy. Raises ProcessError, and then leaves nothing running."""
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         document = kubeconfig({"sandbox": self._server.endpoint}, self._config.pki.admin_token)
         write_atomically(self._kubeconfig, yaml.safe_dump(document, sort_keys=False))
+        starts = dict(zip(PROGRAMS, (self._controller_manager, self._scheduler, self._kwok), strict=True))
         try:
-            for start in (self._controller_manager, self._scheduler, self._kwok):
-                self._processes.append(with_free_ports(1, start))
+            for name in (name for name in PROGRAMS if name in self._config.binaries):
+                self._processes.append(with_free_ports(1, starts[name]))
         except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
-        """End all three and remove the cluster's folder."""
+        """End them and remove the cluster's folder."""
         for process in reversed(self._processes):
             self._supervisor.stop(process)
         self._processes.clear()
@@ -130,6 +131,8 @@ class Controllers:
             f"--kubeconfig={self._kubeconfig}",
             f"--authentication-kubeconfig={self._kubeconfig}",
             f"--authorization-kubeconfig={self._kubeconfig}",
+            # Otherwise a controller asks for APIs that the API server does not serve.
+            f"--emulated-version={self._server.version}",
             "--leader-elect=false",
             "--bind-address=127.0.0.1",
             f"--secure-port={port}",

@@ -101,20 +101,23 @@ class KubeClient:
                 return None
             raise
 
-    def delete(self, ref: Ref, grace_seconds: int | None = None) -> Object | None:
-        """Request deletion, with background propagation. Returns the object, or None if it does not exist any more."""
+    def delete(self, ref: Ref, propagation: str = "Background", *, grace_seconds: int | None = None) -> Object | None:
+        """Request deletion. Returns the object, or None if it does not exist any more."""
         grace = {} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}
         try:
-            self.call("DELETE", self._path(ref), {"propagationPolicy": "Background", **grace})
+            self.call("DELETE", self._path(ref), {"propagationPolicy": propagation, **grace})
         except ApiError as error:
             if error.not_found:
                 return None
             raise
         return self.get(ref)
 
-    def list(self, resource: ResourceType, namespace: str = "", selector: str = "") -> Iterator[Object]:
+    def list(
+        self, resource: ResourceType, namespace: str = "", selector: str = "", fields: str = ""
+    ) -> Iterator[Object]:
         """All objects of a kind, in one namespace or in all, with apiVersion and kind filled in."""
-        parameters = {"limit": str(PAGE), **({"labelSelector": selector} if selector else {})}
+        selectors = {"labelSelector": selector, "fieldSelector": fields}
+        parameters = {"limit": str(PAGE), **{key: value for key, value in selectors.items() if value}}
         while True:
             page = self.call("GET", resource.path(namespace), parameters=parameters)
             for item in page.get("items") or ():

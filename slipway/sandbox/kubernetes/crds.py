@@ -13,11 +13,12 @@ from contextlib import suppress
 from typing import Any
 
 from slipway.errors import SandboxError
+from slipway.sandbox.kubernetes import awaits
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.discovery import ResourceType
 from slipway.sandbox.kubernetes.drift import imported
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref, condition
-from slipway.sandbox.kubernetes.removal import objects_of, remove
 from slipway.sandbox.kubernetes.waiting import until
 
 API_VERSION = "apiextensions.k8s.io/v1"
@@ -57,7 +58,7 @@ def install(client: KubeClient, crd: Mapping[str, Any], manager: str, *, force: 
             return _apply(client, sent, manager, force=force)
         present = client.get(ref)
         objects = objects_of(client, present) if present is not None else []
-        remove(client, ref)
+        awaits.delete(client, ref)
         live = _apply(client, sent, manager, force=force)
         _recreate(client, live, objects)
         return live
@@ -125,12 +126,17 @@ def stand_in_for(obj: Mapping[str, Any]) -> Object:
 
 
 def ensure_stand_in(client: KubeClient, obj: Mapping[str, Any]) -> None:
-    """Install a stand-in for an object's kind, unless the kind is served by now."""
+    """Install a stand-in for an object's kind, unless the kind is served by now.
+
+    Raises NoSuchKindError for a kind of Kubernetes itself, which another version of it serves.
+    """
     ref = Ref.of(obj)
     with _STAND_INS:
         try:
             client.discovery.find(ref.api_version, ref.kind)
         except NoSuchKindError:
+            if not ref.custom:
+                raise
             _apply(client, _beside_others(client, stand_in_for(obj), ref), MANAGER, force=True)
 
 
@@ -161,7 +167,21 @@ def remove_unused_stand_ins(client: KubeClient) -> None:
         resource = client.discovery.find(API_VERSION, KIND)
         for crd in list(client.list(resource, selector=f"{STAND_IN}=true")):
             if not objects_of(client, crd):
-                remove(client, Ref.of(crd))
+                awaits.delete(client, Ref.of(crd))
+
+
+def objects_of(client: KubeClient, crd: Object) -> list[Object]:
+    """All objects of a CRD's kind; none if the kind is not served."""
+    spec = crd["spec"]
+    version = next(each["name"] for each in spec["versions"] if each["storage"])
+    names, namespaced = spec["names"], spec["scope"] == "Namespaced"
+    resource = ResourceType(f"{spec['group']}/{version}", names["kind"], names["plural"], namespaced, frozenset())
+    try:
+        return list(client.list(resource))
+    except ApiError as error:
+        if error.not_found:
+            return []
+        raise
 
 
 def send(client: KubeClient, crds: Iterable[Mapping[str, Any]], manager: str) -> frozenset[str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 
 from slipway.errors import SandboxError
+
+_ACCOUNT: Final = re.compile(r"error looking up service account (\S+/\S+): .*not found")
+"""Message of kubernetes 1.36, plugin/pkg/admission/serviceaccount/admission.go."""
 
 
 class ApiError(Exception):
@@ -33,6 +37,12 @@ class ApiError(Exception):
     def missing_namespace(self) -> str | None:
         """The name of the namespace, if the namespace was not found."""
         return str(self.details.get("name")) if self.not_found and self.details.get("kind") == "namespaces" else None
+
+    @property
+    def missing_account(self) -> str | None:
+        """The service account, as `namespace/name`, for want of which a pod is refused (admission ServiceAccount)."""
+        found = _ACCOUNT.search(self.message) if self.status == HTTPStatus.FORBIDDEN else None
+        return found[1] if found else None
 
 
 class NoSuchKindError(Exception):

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from slipway.sandbox.kubernetes import crds, names, quota
+from slipway.sandbox.kubernetes import awaits, crds, names
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.drift import drifted, imported
 from slipway.sandbox.kubernetes.errors import NoSuchKindError
 from slipway.sandbox.kubernetes.immutable import forces_new
 from slipway.sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
-from slipway.sandbox.kubernetes.removal import remove
 from slipway.sandbox.kubernetes.settings import Settings
 from slipway.sandbox.kubernetes.targets import Target, Targets
+from slipway.sandbox.kubernetes.unserved import left_out
 from slipway.sandbox.kubernetes.validation import Manifest, validate
 from slipway.sandbox.notes import Note, NoteKind, Notes
 from slipway.sandbox.rpc.diff import Diff, compare
@@ -73,6 +73,8 @@ class Manifests:
         """Create the object. An existing one is an error, as in the real provider since 4.30 (#4278)."""
         target = self.targets.live(settings)
         obj = names.manifest(inputs)
+        if self._leave_out(resource, obj):
+            return _id(obj), obj
         self._ensure_served(target.client, resource, obj)
         named = "name" in obj["metadata"]
         if named and not (names.is_patch(resource.type, inputs) or settings.upsert):
@@ -86,6 +88,9 @@ class Manifests:
         obj = names.manifest(news)
         if "name" not in obj["metadata"]:
             obj["metadata"]["name"] = id.rpartition("/")[2]
+        if self._leave_out(resource, obj):
+            awaits.delete(target.client, Ref.of(obj))
+            return obj
         self._ensure_served(target.client, resource, obj)
         return self._done(target, resource, self._apply(target, settings, resource, obj))
 
@@ -96,6 +101,8 @@ class Manifests:
         target = self.targets.existing(settings)
         if target is None:
             return None
+        if inputs and left_out(names.manifest(inputs)):
+            return ReadResult(id, outputs, inputs)
         namespace, _, name = id.rpartition("/")
         api_version, kind = names.api_version_and_kind(resource.type)
         ref = Ref(inputs.get("apiVersion") or api_version, inputs.get("kind") or kind, name, namespace)
@@ -105,8 +112,6 @@ class Manifests:
             live = None
         if live is None:
             return None
-        if quota.is_quota(live):
-            live = quota.settle(target.client, live)
         present = drifted(inputs, outputs, live) if inputs else imported(live)
         return ReadResult(_id(live), _outputs(live), present)
 
@@ -120,9 +125,7 @@ class Manifests:
         if names.is_patch(resource.type, inputs or outputs):
             self._relinquish(target.client, resource, inputs, ref)
             return
-        remove(target.client, ref)
-        if ref.namespace:
-            quota.settle_after(target.client, ref)
+        awaits.delete(target.client, ref, wait=not awaits.skipped_at_deletion(outputs))
         self.observer.object_deleted(target.cluster, outputs)
         if ref.group:
             crds.remove_unused_stand_ins(target.client)
@@ -144,7 +147,7 @@ class Manifests:
         )
 
     def _namespaced(self, settings: Settings, inputs: Object) -> bool:
-        client = (self.targets.existing(settings) or self.targets.spare()).client
+        client = (self.targets.existing(settings) or self.targets.spare(settings)).client
         try:
             return client.discovery.find(inputs["apiVersion"], inputs["kind"]).namespaced
         except NoSuchKindError:
@@ -155,8 +158,6 @@ class Manifests:
         try:
             client.discovery.find(ref.api_version, ref.kind)
         except NoSuchKindError:
-            if not ref.custom:
-                raise
             crds.ensure_stand_in(client, obj)
         if crds.served_by_stand_in(client, ref):
             text = f"{ref.kind} of {ref.api_version} has no CRD here; a stand-in CRD accepts any content"
@@ -166,8 +167,6 @@ class Manifests:
 
     def _apply(self, target: Target, settings: Settings, resource: Resource, obj: Object) -> Object:
         manager, force = _manager(resource, obj), _force(settings, obj)
-        if quota.is_quota(obj):
-            return quota.settle(target.client, target.client.apply(obj, manager, force=force))
         if not is_custom_resource_definition(obj):
             return target.client.apply(obj, manager, force=force)
         try:
@@ -176,10 +175,21 @@ class Manifests:
             # The CRD is installed nevertheless, so it must be in the state.
             raise PartialFailureError(_id(error.live), _outputs(error.live), [str(error)]) from error
 
+    def _leave_out(self, resource: Resource, obj: Object) -> bool:
+        reason = left_out(obj)
+        self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED, NoteKind.LEFT_OUT)
+        if reason:
+            self.notes.set(Note(resource.urn, NoteKind.LEFT_OUT, reason))
+        return bool(reason)
+
     def _done(self, target: Target, resource: Resource, live: Object) -> Object:
         self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
         self.observer.object_changed(target.cluster, live)
-        return _outputs(live)
+        try:
+            return _outputs(awaits.until_ready(target.client, live))
+        except TimeoutError as error:
+            # It exists, so it must be in the state.
+            raise PartialFailureError(_id(live), _outputs(live), [str(error)]) from error
 
     def _relinquish(self, client: KubeClient, resource: Resource, inputs: Object, ref: Ref) -> None:
         try:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 Object: TypeAlias = dict[str, Any]
 
 DEFAULT_NAMESPACE = "default"
+BUILT_IN_GROUPS: Final = frozenset(
+    f"{name}.k8s.io"
+    for name in (
+        "admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization", "certificates",
+        "coordination", "discovery", "events", "flowcontrol.apiserver", "internal.apiserver", "networking", "node",
+        "rbac.authorization", "resource", "scheduling", "storage", "storagemigration",
+    )
+)  # fmt: skip
+"""API groups with a domain that the API server itself serves (kubernetes/api v1.36, its folders, and the groups of
+apiextensions-apiserver and kube-aggregator). Which of their kinds it serves depends on its version."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +49,8 @@ class Ref:
 
     @property
     def custom(self) -> bool:
-        """Whether a CRD could define the kind: its group must be a domain, which `apps` and the core group are not."""
-        return "." in self.group
+        """Whether a CRD could define the kind: its group must be a domain, and none of those of Kubernetes itself."""
+        return "." in self.group and self.group not in BUILT_IN_GROUPS
 
     def as_object(self) -> Object:
         """The minimal object with this reference, for the state and for the API server."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -10,7 +11,7 @@ import grpc
 from pulumi.runtime.proto import provider_pb2 as pb
 
 from slipway.errors import SandboxError
-from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
+from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError, UnreachableError
 from slipway.sandbox.kubernetes.helm.release import RELEASE, Releases
 from slipway.sandbox.kubernetes.manifests import Manifests
 from slipway.sandbox.kubernetes.settings import UNKNOWN_KUBECONFIG, Settings, read_settings
@@ -63,7 +64,7 @@ class KubernetesProvider(Provider[Settings]):
         except ProviderError as error:
             return known, [Failure("", str(error))]
         if not settings.server:
-            self._manifests.targets.pool.prewarm()
+            self._manifests.targets.pool.prewarm(resource.program)
         return known, []
 
     def diff_config(self, resource: Resource, old_inputs: dict[str, Any], news: dict[str, Any]) -> Diff:
@@ -92,6 +93,7 @@ class KubernetesProvider(Provider[Settings]):
         self, session: Settings, resource: Resource, news: dict[str, Any], olds: dict[str, Any], seed: bytes
     ) -> tuple[dict[str, Any], list[Failure]]:
         """Fill in defaults, and let the API server validate the resource."""
+        session = replace(session, program=resource.program)
         if resource.type == RELEASE:
             return self._releases.check(session, resource, news, olds, seed)
         return self._manifests.check(session, resource, news, olds, seed)
@@ -147,10 +149,15 @@ class KubernetesProvider(Provider[Settings]):
         self, session: Settings, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
     ) -> None:
         """Delete the object."""
-        if resource.type == RELEASE:
-            self._releases.delete(session, resource, outputs)
-            return
-        self._manifests.delete(session, resource, outputs, old_inputs)
+        try:
+            if resource.type == RELEASE:
+                self._releases.delete(session, resource, outputs)
+            else:
+                self._manifests.delete(session, resource, outputs, old_inputs)
+        except UnreachableError:
+            # If its cluster was deleted meanwhile, so was the object.
+            if self._manifests.targets.existing(session) is not None:
+                raise
 
     def Construct(self, request: pb.ConstructRequest, context: grpc.ServicerContext) -> Any:
         """Refuse components of the real plugin (`helm.sh/v4:Chart`, `yaml/v2:ConfigGroup`)."""

@@ -23,7 +23,8 @@ class Settings:
     """The arguments that the sandbox supports.
 
     `server` is empty if the kubeconfig is not known yet, or if there is none: then `ambient` is true, and the sandbox's
-    own kubeconfig applies, whose current context is the newest cluster.
+    own kubeconfig applies, whose current context is the newest cluster. `program` is the stack and project of the
+    resource that a call is about.
     """
 
     server: str = ""
@@ -34,6 +35,7 @@ class Settings:
     config_map_mutable: bool = False
     secret_mutable: bool = False
     ambient: bool = False
+    program: str = ""
 
 
 def read_settings(config: Mapping[str, Any]) -> Settings:

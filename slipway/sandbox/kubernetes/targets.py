@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from slipway.sandbox.cluster.apiserver import ApiServer
 from slipway.sandbox.cluster.clusters import ClusterPool
+from slipway.sandbox.cluster.process import Process
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Ref
 from slipway.sandbox.kubernetes.preview_crds import PreviewCrds
 from slipway.sandbox.kubernetes.settings import Settings
 from slipway.sandbox.rpc.errors import ProviderError
+
+MANAGER: Final = "slipway-sandbox"
+SYSTEM_NAMESPACES: Final = ("default", "kube-system")
+"""Namespaces of a spare in which pods are validated. It has no controller manager to make their service account
+"default", without which its admission refuses every pod."""
 
 
 class Credentials(Protocol):
@@ -41,7 +48,8 @@ class Targets:
         self.pool = pool
         self.preview_crds = PreviewCrds()
         self._credentials = credentials
-        self._clients: dict[str, KubeClient] = {}
+        self._clients: dict[str, tuple[Process, KubeClient]] = {}
+        self._with_accounts: set[str] = set()
         self._lock = threading.Lock()
 
     def live(self, settings: Settings) -> Target:
@@ -65,9 +73,16 @@ class Targets:
         cluster = self.pool.at(settings.server) if settings.server else None
         return None if cluster is None else self._target(*cluster)
 
-    def spare(self) -> Target:
-        """The API server without a cluster, for dry runs only."""
-        return self._target("", self.pool.spare())
+    def spare(self, settings: Settings) -> Target:
+        """The API server without a cluster, for dry runs only; it serves the version of the program's cluster."""
+        target = self._target("", self.pool.spare(settings.program))
+        with self._lock:
+            new = target.client.server not in self._with_accounts
+            self._with_accounts.add(target.client.server)
+        if new:
+            for namespace in SYSTEM_NAMESPACES:
+                target.client.apply(Ref("v1", "ServiceAccount", "default", namespace).as_object(), MANAGER)
+        return target
 
     def of_cluster(self, name: str) -> KubeClient | None:
         """The client of a cluster by name; None if it is not running."""
@@ -78,9 +93,12 @@ class Targets:
         """The client of an API server; connections and discovery are cached while the server runs."""
         url = server.endpoint.server
         with self._lock:
-            if url not in self._clients:
-                self._clients[url] = KubeClient(url, self._credentials.authority_text, self._credentials.admin_token)
-            return self._clients[url]
+            known, client = self._clients.get(url, (None, None))
+            # A restarted server has the same URL and may serve other kinds.
+            if client is None or known is not server.process:
+                client = KubeClient(url, self._credentials.authority_text, self._credentials.admin_token)
+                self._clients[url] = (server.process, client)
+            return client
 
     def forget_stopped(self) -> None:
         """Drop clients of stopped servers: another server may get their port."""
@@ -88,6 +106,7 @@ class Targets:
         with self._lock:
             for url in [url for url in self._clients if url not in urls]:
                 del self._clients[url]
+            self._with_accounts &= urls
         self.preview_crds.forget(urls)
 
     def used(self, server: ApiServer) -> bool:

@@ -24,6 +24,7 @@ CONFLICT_HELP = (
     'Another field manager owns the field now. To take it over, set the annotation pulumi.com/patchForce: "true" on '
     "the resource or enablePatchForce on the provider; to leave it to that manager, list it in ignoreChanges."
 )
+_ACCOUNT_FIELDS: tuple[Path, ...] = (("spec", "serviceAccountName"), ("spec", "serviceAccount"))
 _REPLACEMENT_NAME = 50
 """Characters kept of the name for a dry run beside the object of that name; a Service's name may have 63."""
 
@@ -67,7 +68,7 @@ def validate(targets: Targets, settings: Settings, manifest: Manifest) -> Verdic
             # Only in a preview: in an update the CRD is already installed, or `create` reports that it is missing.
             if not targets.preview_crds.offers(ref):
                 return _not_served(ref, error)
-    spare = targets.spare().client
+    spare = targets.spare(settings).client
     targets.preview_crds.install_for(spare, ref)
     try:
         return _validate_unknowns(spare, replace(_beside(manifest), force=True))
@@ -105,13 +106,25 @@ def _beside(manifest: Manifest) -> Manifest:
 def _validate_unknowns(client: KubeClient, manifest: Manifest) -> Verdict:
     obj, unknowns = with_placeholders(manifest.obj)
     error = _refusal(client, replace(manifest, obj=obj))
+    unvalidated = []
+    if error is not None and error.missing_account is not None:
+        # The program may make it before the pod; if it does not, the cluster refuses the pod.
+        unvalidated.append(f"spec.serviceAccountName: there is no service account {_account(obj)} yet")
+        obj = without(obj, [path for path in _ACCOUNT_FIELDS if path[1] in obj["spec"]])
+        error = _refusal(client, replace(manifest, obj=obj))
     left_out: tuple[Path, ...] = blamed(error.message, unknowns) if error else ()
     if left_out:
         # Validate the rest too. If a removed field turns out to be required, that is not an error of the program.
         error = _refusal(client, replace(manifest, obj=without(obj, left_out)))
+        fields = ", ".join(sorted({paths.write(path) for path in left_out}))
+        unvalidated.append(f"{fields}: known only after other resources exist")
     refusal = _message(error, lambda text: not complains_of_unknown(text, unknowns)) if error else ""
-    fields = ", ".join(sorted({paths.write(path) for path in left_out}))
-    return Verdict(refusal, f"{fields}: known only after other resources exist" if fields else "")
+    return Verdict(refusal, "; ".join(unvalidated))
+
+
+def _account(pod: Object) -> str:
+    """A pod's service account as `namespace/name`; a dry run may have looked for it in another namespace."""
+    return f"{pod['metadata'].get('namespace') or DEFAULT_NAMESPACE}/{pod['spec'].get('serviceAccountName', 'default')}"
 
 
 def _refusal(client: KubeClient, manifest: Manifest) -> ApiError | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from slipway.sandbox.kubernetes import awaits
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
-from slipway.sandbox.kubernetes.removal import remove
 from slipway.sandbox.nodes.spec import NodeSpec, node
 
 MANAGER = "slipway-sandbox"
@@ -27,7 +27,7 @@ class NodeWriter:
         wanted = node(spec)
         live = client.apply(wanted, MANAGER, force=True)
         if live["spec"].get("taints", []) != wanted["spec"]["taints"]:
-            # Admission taints a new node as not ready; the node controller, which would clear that, does not run here.
+            # Admission taints a new node as not ready; the node controller would clear that a moment later.
             live = client.apply(wanted, MANAGER, force=True)
         # Applied and not replaced: the controller manager and KWOK write to nodes as well.
         reference = Ref("v1", "Node", spec.name).as_object()
@@ -35,7 +35,11 @@ class NodeWriter:
         return True
 
     def remove(self, cluster: str, name: str) -> None:
-        """Delete a node."""
+        """Delete a node, and its pods, as the pod garbage collector does a minute later (controller/podgc, 1.36)."""
         client = self.client_of(cluster)
-        if client is not None:
-            remove(client, Ref("v1", "Node", name))
+        if client is None:
+            return
+        awaits.delete(client, Ref("v1", "Node", name))
+        pods = client.discovery.find("v1", "Pod")
+        for pod in list(client.list(pods, fields=f"spec.nodeName={name}")):
+            client.delete(Ref.of(pod), grace_seconds=0)

@@ -30,6 +30,11 @@ class Resource:
     name: str
     proposed_name: str = ""
 
+    @property
+    def program(self) -> str:
+        """The stack and the project that it belongs to, from its URN."""
+        return "::".join(self.urn.split("::")[:2])
+
     @classmethod
     def of(cls, request: Any) -> Resource:
         """From any request; with older engines, type and name come from the URN."""

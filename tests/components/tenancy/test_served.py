@@ -1,9 +1,4 @@
-"""Teams and queues on a real API server: quotas, Pod Security, permissions of members.
-
-The sandbox has no controller manager, so nothing writes the status of a ResourceQuota, and the API server enforces the
-status and not the spec. The tests write it once, like that controller; from then on the API server counts and refuses
-itself.
-"""
+"""Teams and queues on a real API server: quotas, Pod Security, permissions of members."""
 
 from __future__ import annotations
 
@@ -23,7 +18,6 @@ from components.tenancy.roles import cluster_role_manifest, group, role_binding
 from components.tenancy.workload_permissions import service_account_manifest
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
-from slipway.sandbox.kubernetes.objects import Ref
 from spec.pools import resolve_all
 from spec.settings.platform import Platform
 from spec.settings.teams import MemberRole, PriorityName
@@ -92,12 +86,8 @@ PROBES: Final[dict[str, dict[str, Any]]] = {
 }
 
 
-def counted(client: KubeClient, name: str) -> None:
-    """Initialize the status of a quota, like its controller, and wait until the API server enforces it."""
-    quota = client.get(Ref("v1", "ResourceQuota", name, NAMESPACE))
-    assert quota is not None
-    hard = quota["spec"]["hard"]
-    client.replace({**quota, "status": {"hard": hard, "used": dict.fromkeys(hard, "0")}}, MANAGER, "status")
+def enforced(client: KubeClient, name: str) -> None:
+    """Wait until the API server enforces a quota."""
     until_refused(client, pod("probe", **PROBES[name]), f"exceeded quota: {name}")
 
 
@@ -108,7 +98,7 @@ def refusal(client: KubeClient, manifest: dict[str, Any]) -> str:
 
 
 def test_gpus_beyond_the_quota_are_refused_with_used_and_limit(client: KubeClient) -> None:
-    counted(client, "team")
+    enforced(client, "team")
     client.create(pod("first", requests={"nvidia.com/gpu": "12"}), MANAGER)
     message = refusal(client, pod("second", requests={"nvidia.com/gpu": "8"}))
     assert "exceeded quota: team" in message
@@ -118,20 +108,20 @@ def test_gpus_beyond_the_quota_are_refused_with_used_and_limit(client: KubeClien
 
 
 def test_mig_instances_beyond_the_quota_are_refused(client: KubeClient) -> None:
-    counted(client, "team")
+    enforced(client, "team")
     message = refusal(client, pod("slices", requests={"nvidia.com/mig-1g.5gb": "29"}))
     assert "limited: requests.nvidia.com/mig-1g.5gb=28" in message
 
 
 def test_a_priority_that_the_team_may_not_use_is_refused(client: KubeClient) -> None:
-    counted(client, "priorities")
+    enforced(client, "priorities")
     message = refusal(client, pod("urgent", priorityClassName="production-training"))
     assert "exceeded quota: priorities" in message
     client.create(pod("trial", priorityClassName="experiment"), MANAGER)
 
 
 def test_a_service_of_type_load_balancer_is_refused(client: KubeClient) -> None:
-    counted(client, "team")
+    enforced(client, "team")
     service = {
         "apiVersion": "v1",
         "kind": "Service",

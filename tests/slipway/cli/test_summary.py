@@ -9,6 +9,8 @@ import pytest
 
 from slipway.cli import coverage, summary
 from slipway.cli.nodes import PoolNodes, by_pool, read
+from slipway.cli.offline import Sandbox
+from slipway.engine.invocation import Operation, Request
 from slipway.engine.project import find
 from slipway.engine.state import StackState, parse
 from slipway.sandbox.nodes.spec import PLACEHOLDER_NODE
@@ -112,3 +114,49 @@ def test_floor_ceiling_and_expected_cost_are_those_of_the_estimate() -> None:
     assert f"{priced.floor:.2f} USD an hour at the floor" in text
     assert f"{priced.ceiling:.2f} at the ceiling" in text
     assert f"{priced.amounts.month.expected:,.2f} a month is expected" in text
+
+
+def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
+    notes = [
+        Note(urn("kueue-release"), NoteKind.RENDERED, "rendered"),
+        Note(urn("keda-release"), NoteKind.RECORDED, "no chart"),
+        Note(urn("thing", kind="kubernetes:x.example/v1:Thing"), NoteKind.STAND_IN, "no CRD"),
+    ]
+    addons = [resource(ADDON, name) for name in ("a", "b")]
+    releases = [{"urn": note.urn, "type": note.urn.split("::")[2], "custom": True} for note in notes]
+    lines = coverage.in_short(parse(exported(resource(VPC, "v"), *addons, *releases)), {VPC}, notes).splitlines()
+    assert lines == [
+        "Resources: 6, 3 of them in AWS.",
+        "Helm releases: 1 rendered and applied, 1 only recorded.",
+        "Only recorded, AWS would check more: 2 of AWS (2 eks Addon).",
+        "Accepted without their CRD: 1 custom resources or releases.",
+    ]
+
+
+def test_what_was_left_out_is_listed_with_the_server_that_does_not_run() -> None:
+    notes = [Note(urn("kueue-release"), NoteKind.LEFT_OUT, "webhooks of service kueue/hook")]
+    assert coverage.left_out(stack_of(notes[0].urn), notes).splitlines() == [
+        "Left out of the cluster, because their server does not run here:",
+        "  kueue: webhooks of service kueue/hook",
+    ]
+    assert coverage.left_out(StackState(), notes) == ""
+
+
+def test_the_emulated_version_is_said() -> None:
+    assert summary.served("1.35", "1.36.3") == "Kubernetes 1.35 is emulated by kube-apiserver 1.36.3."
+
+
+def test_the_inventory_is_listed_with_verbose_alone(tmp_path: Path) -> None:
+    platform = load(read_stack("dev", find(Path(__file__)).stacks), stack="dev").platform
+    state = parse(exported(resource(VPC, "v"), resource(ADDON, "a")))
+    sandbox = Sandbox(tmp_path, {}, tmp_path / "kubeconfig", {VPC})
+    request = Request(operation=Operation.UP, stack="dev")
+    short = summary.after(request, platform, lambda: state, sandbox)
+    whole = summary.after(request, platform, lambda: state, sandbox, verbose=True)
+    for text in (short, whole):
+        assert "Resources: 2, 2 of them in AWS." in text
+        assert "On AWS this would cost" in text
+    assert "2 resources exist:" not in short
+    assert "--verbose" in short
+    assert "2 resources exist:" in whole
+    assert "  in moto 1: ec2 Vpc 1" in whole

@@ -8,12 +8,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from slipway.sandbox.cluster import binaries
-from slipway.sandbox.cluster.controllers import PROGRAMS, ControllersConfig
+from slipway.sandbox.cluster.controllers import PROGRAMS
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.waiting import until
-from slipway.sandbox.life import Life
 from slipway.sandbox.nodes.spec import NodeSpec, Taint
 from slipway.sandbox.nodes.writer import NodeWriter
 from tests.slipway.sandbox.plane import CLUSTER, start_plane
@@ -41,22 +39,16 @@ def node(name: str, instance_type: str, resources: dict[str, str], *taints: Tain
 
 @pytest.fixture(scope="module")
 def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
-    """A cluster of its own: the controllers would change what the tests of the shared API server look at."""
-    directory = tmp_path_factory.mktemp("living")
-    plane = start_plane(directory)
-    config = ControllersConfig(
-        {name: binaries.require(name) for name in PROGRAMS}, plane.pki, directory / "clusters", directory / "logs"
-    )
-    life = Life(config, plane.supervisor, plane.targets.client)
+    """A cluster of its own: pods of other tests would be scheduled on its nodes."""
+    plane = start_plane(tmp_path_factory.mktemp("living"), PROGRAMS)
     try:
         plane.pool.create(CLUSTER)
-        life.begin(CLUSTER, plane.pool.existing()[CLUSTER])
         writer = NodeWriter(plane.targets.of_cluster)
         writer.write(CLUSTER, node("cpu-0", "m7i.2xlarge", SIZE))
         writer.write(CLUSTER, node("gpu-0", "p4d.24xlarge", GPUS, Taint("pool", "NoSchedule", "a100")))
         yield plane.client
-        assert life.dead == ()
-        life.end_all()
+        assert plane.life.dead == ()
+        plane.life.end_all()
     finally:
         plane.supervisor.stop_all()
 

@@ -15,12 +15,11 @@ from typing import Any
 
 from slipway.sandbox.aws.client import Aws, AwsError
 from slipway.sandbox.aws.mapping import ALWAYS, Call, Inputs, Item, ResourceMapping, Setting, Tags, find
+from spec.catalog import kubernetes
 
 SERVICE = "eks"
-DEFAULT_VERSION = "1.35"
-"""Version of a cluster that names none; in standard support until 2027-03-27
-(https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html, read 2026-11).
-"""
+DEFAULT_VERSION = kubernetes.DEFAULT
+"""Version of a cluster that names none."""
 
 _DELETE = "eks delete_cluster"
 _DESCRIBE = Call("describe_cluster", target={"name": "{id}"}, item="cluster")
@@ -70,7 +69,7 @@ def _make_security_group(aws: Aws, id: str, inputs: Inputs) -> None:
 
 def _start(aws: Aws, id: str, inputs: Inputs) -> None:
     if aws.clusters is not None:
-        aws.clusters.create(id)
+        aws.clusters.create(id, str(inputs.get("version") or DEFAULT_VERSION))
 
 
 def _read(aws: Aws, id: str, names: Inputs) -> Item | None:
@@ -158,11 +157,12 @@ CLUSTER = ResourceMapping(
     replace_if=lambda path, old, new: path == "encryptionConfig" and "encryptionConfig" not in new,
     settings=(
         Setting((ALWAYS,), _make_security_group),
+        # Before the API server restarts with it.
+        Setting(("version",), Call("update_cluster_version", {"name": "{id}"}), at_create=False),
         Setting((ALWAYS,), _start),
         Setting(("vpcConfig",), _update_vpc, at_create=False),
         Setting(("enabledClusterLogTypes",), _update_logging, at_create=False),
         Setting(("accessConfig",), _update_access, at_create=False),
-        Setting(("version",), Call("update_cluster_version", {"name": "{id}"}), at_create=False),
         Setting(("remoteNetworkConfig",), Call("update_cluster_config", {"name": "{id}"}), at_create=False),
     ),
     tags=Tags("tag_resource", "untag_resource", {"resourceArn": "{arn}"}),

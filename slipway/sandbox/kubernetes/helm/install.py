@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.errors import SandboxError
-from slipway.sandbox.kubernetes import crds, quota
+from slipway.sandbox.kubernetes import awaits, crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.helm.render import ReleaseName
 from slipway.sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
-from slipway.sandbox.kubernetes.removal import remove
+from slipway.sandbox.kubernetes.unserved import left_out
 
 MANAGER = "helm"
 NAME_ANNOTATION = "meta.helm.sh/release-name"
@@ -31,6 +31,8 @@ class Applied:
     """Objects that outlive the release (annotation `helm.sh/resource-policy: keep`)."""
     stand_ins: list[str] = field(default_factory=list)
     """Kinds that are served by a stand-in."""
+    left_out: list[str] = field(default_factory=list)
+    """What was not applied, because its server does not run (`unserved`)."""
     failure: str = ""
 
     def add(self, obj: Object) -> None:
@@ -58,8 +60,10 @@ def require_namespace(client: KubeClient, name: str, *, create: bool) -> None:
 
 
 def apply(client: KubeClient, release: ReleaseName, objects: Sequence[Object], *, adopt: bool) -> Applied:
-    """Apply the objects in order, up to the first that is refused."""
-    applied = Applied()
+    """Apply the objects in order, up to the first that is refused, without those whose server does not run here."""
+    reasons = {str(Ref.of(obj)): left_out(obj) for obj in objects}
+    applied = Applied(left_out=sorted({reason for reason in reasons.values() if reason}))
+    objects = [obj for obj in objects if not reasons[str(Ref.of(obj))]]
     for are_crds, group in itertools.groupby(objects, is_custom_resource_definition):
         batch = [with_owner(obj, release) for obj in group]
         sent = _send(client, batch, release, adopt=adopt) if are_crds else frozenset[str]()
@@ -82,7 +86,7 @@ def apply(client: KubeClient, release: ReleaseName, objects: Sequence[Object], *
 def uninstall(client: KubeClient, objects: Iterable[Ref]) -> None:
     """Remove objects, the last applied first."""
     for ref in reversed(tuple(objects)):
-        remove(client, ref)
+        awaits.delete(client, ref)
 
 
 def with_owner(obj: Object, release: ReleaseName) -> Object:
@@ -132,9 +136,7 @@ def _apply(client: KubeClient, obj: Object, release: ReleaseName, applied: Appli
     if is_custom_resource_definition(obj):
         crds.install(client, obj, MANAGER)
         return
-    live = client.apply(obj, MANAGER, force=True)
-    if quota.is_quota(live):
-        quota.settle(client, live)
+    client.apply(obj, MANAGER, force=True)
 
 
 def _require_ownership(client: KubeClient, ref: Ref, release: ReleaseName) -> None:

@@ -139,7 +139,7 @@ class Releases:
         """The rendered objects that the API server refuses, one line each."""
         if plan.mode is not NoteKind.RENDERED:
             return []
-        client, release = (self.targets.existing(settings) or self.targets.spare()).client, release_name(inputs)
+        client, release = (self.targets.existing(settings) or self.targets.spare(settings)).client, release_name(inputs)
         objects = [install.placed(client, each, release) for each in self._rendered(client, plan, inputs)]
         digest = hashlib.sha256(f"{client.server} {json.dumps(objects, sort_keys=True)}".encode()).hexdigest()
         with self._lock:
@@ -167,6 +167,9 @@ class Releases:
             self.notes.set(Note(resource.urn, NoteKind.STAND_IN, text))
         else:
             self.notes.clear(resource.urn, NoteKind.STAND_IN)
+        self.notes.clear(resource.urn, NoteKind.LEFT_OUT)
+        if applied.left_out:
+            self.notes.set(Note(resource.urn, NoteKind.LEFT_OUT, "; ".join(applied.left_out)))
 
 
 def _outputs(inputs: Object, olds: Object, plan: Plan, applied: Applied, status: str) -> Object:

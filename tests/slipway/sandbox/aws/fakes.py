@@ -13,8 +13,14 @@ class FakeClusters:
 
     def __init__(self) -> None:
         self.running: dict[str, ClusterEndpoint] = {}
+        self.versions: dict[str, str] = {}
+        self.expected: dict[str, str] = {}
 
-    def create(self, name: str) -> ClusterEndpoint:
+    def expect(self, program: str, version: str) -> None:
+        self.expected[program] = version
+
+    def create(self, name: str, version: str) -> ClusterEndpoint:
+        self.versions[name] = version
         port = 40000 + len(self.running)
         return self.running.setdefault(name, ClusterEndpoint(f"https://127.0.0.1:{port}", "Y2E="))
 

@@ -62,7 +62,7 @@ def test_a_cluster_whose_api_server_does_not_start_is_completed_later(
 ) -> None:
     inputs = cluster(here)
 
-    def broken(name: str) -> None:
+    def broken(name: str, _: str) -> None:
         code = "ServerException"
         raise AwsError(name, code, "kube-apiserver exited")
 
@@ -128,3 +128,18 @@ def test_nodes_follow_the_template_version_in_use(here: World, nodes: FakeNodes)
     seen, data = nodes.groups[inputs["clusterName"], "gpu"]
     assert seen["launchTemplate"]["version"] == "2"
     assert data == {"InstanceType": "p5en.48xlarge"}
+
+
+def test_a_version_update_is_kept_and_restarts_the_api_server(here: World, clusters: FakeClusters) -> None:
+    inputs = cluster(here, version="1.34")
+    id, outputs = here.lifecycle(CLUSTER).create(inputs)
+    assert clusters.versions[id] == "1.34"
+    later = here.lifecycle(CLUSTER).update(id, outputs, {**inputs, "version": "1.35"}, {"version"})
+    assert later["version"] == "1.35"
+    assert clusters.versions[id] == "1.35"
+    assert here.aws.call("eks", "describe_cluster", name=id)["cluster"]["version"] == "1.35"
+
+
+def test_the_version_of_a_cluster_that_does_not_exist_is_not_updated(here: World) -> None:
+    with pytest.raises(AwsError, match="ResourceNotFound"):
+        here.aws.call("eks", "update_cluster_version", name="nowhere", version="1.35")

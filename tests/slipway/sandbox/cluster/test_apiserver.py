@@ -8,7 +8,7 @@ import pytest
 from slipway.sandbox.cluster.apiserver import MEMORY_LIMIT, garbage_collection
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
-from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.kubernetes.objects import Object
 from tests.slipway.sandbox.plane import CLUSTER, ControlPlane
 
 pytestmark = pytest.mark.sandbox
@@ -37,22 +37,18 @@ def test_storage_drivers_may_run_privileged(client: KubeClient, namespace: str) 
     assert client.apply(pod(namespace, securityContext={"privileged": True}), "test")
 
 
-def test_webhooks_of_charts_are_not_called(client: KubeClient, namespace: str) -> None:
-    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"]}
-    hook = {
-        "name": "deny.example.com",
-        "clientConfig": {"url": "https://127.0.0.1:1/deny"},
-        "failurePolicy": "Fail",
-        "rules": [rule],
-        "sideEffects": "None",
-        "admissionReviewVersions": ["v1"],
-    }
-    kind = ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration")
-    client.apply({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "deny"}, "webhooks": [hook]}, "test")
-    try:
-        assert client.apply(Ref("v1", "ConfigMap", "free", namespace).as_object(), "test")
-    finally:
-        client.delete(Ref(*kind, "deny"))
+def test_a_pod_without_its_service_account_is_refused(client: KubeClient, namespace: str) -> None:
+    nobody = pod(namespace)
+    nobody["spec"]["serviceAccountName"] = "nobody"
+    with pytest.raises(ApiError, match="error looking up service account") as refused:
+        client.apply(nobody, "test")
+    assert refused.value.missing_account == f"{namespace}/nobody"
+
+
+def test_a_pod_in_a_new_namespace_gets_the_default_account_and_its_token(client: KubeClient, namespace: str) -> None:
+    live = client.apply(pod(namespace), "test")
+    assert live["spec"]["serviceAccountName"] == "default"
+    assert any("projected" in volume for volume in live["spec"]["volumes"])
 
 
 def test_requests_without_valid_credentials_are_refused(plane: ControlPlane) -> None:

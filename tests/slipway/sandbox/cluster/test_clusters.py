@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,10 +21,14 @@ class FakeServers:
     started: list[str] = field(default_factory=list)
     adopted: list[str] = field(default_factory=list)
     stopped: list[str] = field(default_factory=list)
+    restarted: list[tuple[str, str]] = field(default_factory=list)
     failures: int = 0
     gate: threading.Event | None = None
 
-    def start(self, slot: str) -> ApiServer:
+    def served(self, version: str) -> str:
+        return version or "1.35"
+
+    def start(self, slot: str, version: str) -> ApiServer:
         if self.gate:
             assert self.gate.wait(5)
         if self.failures:
@@ -33,11 +37,21 @@ class FakeServers:
             raise SandboxError(msg)
         self.started.append(slot)
         process: Any = SimpleNamespace(exit_code=None, spec=SimpleNamespace(log=Path("/nowhere")))
-        return ApiServer(slot, ClusterEndpoint(f"https://{slot}", "Q0E="), process)
+        return ApiServer(slot, ClusterEndpoint(f"https://{slot}", "Q0E="), process, version)
 
     def adopt(self, server: ApiServer, slot: str) -> ApiServer:
         self.adopted.append(server.slot)
         return server
+
+    def restart(self, server: ApiServer, version: str) -> ApiServer:
+        if self.gate:
+            assert self.gate.wait(5)
+        if self.failures:
+            self.failures -= 1
+            msg = "no room"
+            raise SandboxError(msg)
+        self.restarted.append((server.slot, version))
+        return replace(server, version=version)
 
     def stop(self, server: ApiServer) -> None:
         self.stopped.append(server.slot)
@@ -156,3 +170,74 @@ def test_every_addition_and_removal_is_reported(servers: FakeServers) -> None:
     pool.create("dev")
     pool.delete("dev")
     assert reported == [["dev"], []]
+
+
+@dataclass
+class Recorder:
+    """What runs beside a cluster, by the version of its API server."""
+
+    events: list[tuple[str, str]] = field(default_factory=list)
+
+    def begin(self, slot: str, server: ApiServer) -> None:
+        self.events.append(("begin", server.version))
+
+    def end(self, slot: str) -> None:
+        self.events.append(("end", slot))
+
+
+def test_a_spare_serves_the_version_that_its_program_expects(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    pool.expect("dev", "1.34")
+    pool.expect("prod", "1.36")
+    assert pool.spare("dev").version == "1.34"
+    assert pool.spare("prod").version == "1.36"
+    assert pool.spare("elsewhere").version == "1.35"
+    assert pool.spare("dev") is pool.spare("dev")
+
+
+def test_a_cluster_adopts_a_spare_of_its_own_version_alone(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    pool.expect("dev", "1.34")
+    spare = pool.spare("dev")
+    pool.create("newer", "1.36")
+    assert servers.adopted == []
+    pool.create("dev", "1.34")
+    assert servers.adopted == [spare.slot]
+
+
+def test_another_version_restarts_the_api_server_and_what_runs_beside_it(servers: FakeServers) -> None:
+    recorder = Recorder()
+    pool = ClusterPool(servers, beside=recorder)
+    before = pool.create("dev", "1.34")
+    assert pool.create("dev", "1.34") == pool.create("dev", "1.35") == before
+    assert servers.restarted == [("api-1", "1.35")]
+    assert recorder.events == [("begin", "1.34"), ("end", "api-1"), ("begin", "1.35")]
+    assert pool.existing()["dev"].version == "1.35"
+
+
+def test_whoever_needs_the_cluster_waits_for_its_upgrade(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    url = pool.create("dev", "1.34").server
+    servers.gate = threading.Event()
+    upgrade = threading.Thread(target=pool.create, args=("dev", "1.35"))
+    upgrade.start()
+    while "dev" not in pool._upgrades:
+        pass
+    found: list[Any] = []
+    looking = threading.Thread(target=lambda: found.append(pool.at(url)))
+    looking.start()
+    looking.join(0.1)
+    assert looking.is_alive()
+    servers.gate.set()
+    looking.join(5)
+    upgrade.join(5)
+    assert found[0][1].version == "1.35"
+
+
+def test_a_cluster_whose_upgrade_fails_is_gone(servers: FakeServers) -> None:
+    pool = ClusterPool(servers)
+    pool.create("dev", "1.34")
+    servers.failures = 1
+    with pytest.raises(SandboxError, match="no room"):
+        pool.create("dev", "1.35")
+    assert pool.get("dev") is None

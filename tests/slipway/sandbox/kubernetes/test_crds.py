@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes import awaits, crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref
-from slipway.sandbox.kubernetes.removal import remove
 from tests.slipway.sandbox.plane import crd
 
 GROUP = "crds.test"
@@ -22,7 +21,7 @@ def widget(namespace: str, **spec: object) -> Object:
 @pytest.fixture
 def clean(client: KubeClient) -> Iterator[KubeClient]:
     yield client
-    remove(client, Ref.of(WIDGET))
+    awaits.delete(client, Ref.of(WIDGET))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +126,7 @@ def test_stand_ins_work_for_groups_of_the_kubernetes_community(client: KubeClien
     snapshot = Ref("snapshot.storage.k8s.io/v1", "VolumeSnapshot", "s", namespace).as_object()
     crds.ensure_stand_in(client, snapshot)
     assert client.apply(snapshot, "test")
-    remove(client, Ref.of(crds.stand_in_for(snapshot)))
+    awaits.delete(client, Ref.of(crds.stand_in_for(snapshot)))
 
 
 @pytest.mark.sandbox
@@ -136,6 +135,6 @@ def test_unused_stand_ins_are_removed(clean: KubeClient, namespace: str) -> None
     clean.apply(widget(namespace), "test")
     crds.remove_unused_stand_ins(clean)
     assert crds.is_served(clean, Ref.of(widget(namespace)))
-    remove(clean, Ref.of(widget(namespace)))
+    awaits.delete(clean, Ref.of(widget(namespace)))
     crds.remove_unused_stand_ins(clean)
     assert not crds.is_served(clean, Ref.of(widget(namespace)))

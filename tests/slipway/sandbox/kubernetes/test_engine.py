@@ -101,7 +101,9 @@ def immutable(kubeconfig: str, change: str) -> Callable[[], None]:
             "storage_class_name": change,
             "resources": {"requests": {"storage": "1Gi"}},
         }
-        k8s.core.v1.PersistentVolumeClaim("claim", metadata=named("claim"), spec=claim, opts=opts)
+        # Nobody binds it.
+        unbound: Any = {**named("claim"), "annotations": {"pulumi.com/skipAwait": "true"}}
+        k8s.core.v1.PersistentVolumeClaim("claim", metadata=unbound, spec=claim, opts=opts)
         k8s.core.v1.ConfigMap("map", metadata={"namespace": space.metadata.name}, data={"key": change}, opts=opts)
 
     return run

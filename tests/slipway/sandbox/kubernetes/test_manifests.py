@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from slipway.sandbox.kubernetes import awaits
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
-from slipway.sandbox.kubernetes.removal import remove
 from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError
 from tests.slipway.sandbox.kubernetes.hooks import Hooks
 from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, crd
@@ -171,7 +171,7 @@ def test_a_crd_that_refuses_existing_objects_is_kept_in_the_state(
         hooks.create("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", definition, name="crd")
     assert failed.value.id == "lates.late.test"
     assert "size" in failed.value.reasons[0]
-    remove(client, Ref.of(definition))
+    awaits.delete(client, Ref.of(definition))
 
 
 def test_a_definition_that_somebody_else_changed_is_overwritten_only_by_force(hooks: Hooks, client: KubeClient) -> None:
@@ -187,7 +187,7 @@ def test_a_definition_that_somebody_else_changed_is_overwritten_only_by_force(ho
         forced = {**wanted, "metadata": {**wanted["metadata"], "annotations": {"pulumi.com/patchForce": "true"}}}
         assert hooks.update(token, id, outputs, inputs, forced)["spec"]["names"]["shortNames"] == ["fg"]
     finally:
-        remove(client, Ref.of(definition))
+        awaits.delete(client, Ref.of(definition))
 
 
 def test_without_its_cluster_objects_are_missing_and_cannot_be_created(plane: ControlPlane, hooks: Hooks) -> None:

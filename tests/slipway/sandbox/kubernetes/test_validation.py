@@ -7,6 +7,8 @@ import pytest
 from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Ref
+from slipway.sandbox.kubernetes.settings import read_settings
+from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.rpc.wire import UNKNOWN
 from tests.slipway.sandbox.kubernetes.hooks import Hooks
 from tests.slipway.sandbox.plane import ControlPlane, crd
@@ -16,6 +18,8 @@ pytestmark = pytest.mark.sandbox
 GROUP = "spare.test"
 WIDGET = crd(GROUP, "Widget", {"size": {"type": "integer"}})
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+POD = "kubernetes:core/v1:Pod"
+POLICY = "kubernetes:admissionregistration.k8s.io/v1:MutatingAdmissionPolicy"
 DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 
 
@@ -48,6 +52,55 @@ def test_objects_in_a_namespace_of_the_same_program_are_validated(hooks: Hooks, 
 def test_a_wrong_type_in_a_new_namespace_is_reported_with_the_programs_names(hooks: Hooks) -> None:
     _, reasons = hooks.check(DEPLOYMENT, deployment("made-by-the-same-program", replicas="two"))
     assert reasons[0].startswith("failed to create typed patch object (made-by-the-same-program/web; apps/v1,")
+
+
+def pod(namespace: str, **spec: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": "pod", "namespace": namespace},
+        "spec": {"containers": [{"name": "c", "image": "x"}], **spec},
+    }
+
+
+@pytest.mark.parametrize(("version", "served"), [("1.35", False), ("1.36", True)])
+def test_a_first_preview_refuses_what_the_version_of_the_cluster_does_not_serve(
+    plane: ControlPlane, first_preview: Hooks, version: str, served: bool
+) -> None:
+    plane.pool.expect(first_preview.resource(POLICY, "it").program, version)
+    spec = {
+        "reinvocationPolicy": "Never",
+        "matchConstraints": {"resourceRules": []},
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
+    }
+    _, reasons = first_preview.check(POLICY, {"metadata": {"name": "policy"}, "spec": spec})
+    unknown = 'no matches for kind "MutatingAdmissionPolicy" in version "admissionregistration.k8s.io/v1"'
+    assert (unknown in reasons) is not served
+
+
+def test_a_kind_that_the_cluster_does_not_serve_gets_no_stand_in(hooks: Hooks, client: KubeClient) -> None:
+    assert not crds.is_served(client, Ref("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy", "it"))
+    inputs = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "MutatingAdmissionPolicy"}
+    resource = hooks.resource(POLICY, "it")
+    with pytest.raises(ProviderError, match='no matches for kind "MutatingAdmissionPolicy"'):
+        hooks.provider.create(hooks.session, resource, {**inputs, "metadata": {"name": "policy"}, "spec": {}})
+
+
+def test_a_first_preview_accepts_a_pod_of_the_default_account(first_preview: Hooks) -> None:
+    assert first_preview.check(POD, pod("made-by-the-same-program"))[1] == []
+    assert first_preview.noted() == {}
+
+
+def test_a_service_account_that_may_be_made_before_its_pod_is_noted(first_preview: Hooks, hooks: Hooks) -> None:
+    for preview in (first_preview, hooks):
+        assert preview.check(POD, pod("vision", serviceAccountName="train"))[1] == []
+        note = "spec.serviceAccountName: there is no service account vision/train yet"
+        assert preview.noted() == {"not validated": note}
+        _, reasons = preview.check(POD, pod("vision", serviceAccountName="train", hostNetwork="maybe"))
+        assert ".spec.hostNetwork" in reasons[0]
+
+
+def test_a_pod_whose_service_account_is_still_missing_is_refused(hooks: Hooks, namespace: str) -> None:
+    with pytest.raises(ProviderError, match=rf"error looking up service account {namespace}/train"):
+        hooks.create(POD, pod(namespace, serviceAccountName="train"))
 
 
 def test_an_unknown_value_is_not_an_error_and_is_noted(hooks: Hooks, namespace: str) -> None:
@@ -145,7 +198,7 @@ def test_a_spare_with_an_installed_crd_is_not_adopted_and_a_deleted_cluster_leav
     plane: ControlPlane,
 ) -> None:
     """The last of the tests that need a spare, which it uses up: starting another takes 3 s (2026-11)."""
-    spare, offered = plane.targets.spare().client, plane.targets.preview_crds
+    spare, offered = plane.targets.spare(read_settings({})).client, plane.targets.preview_crds
     ref = Ref(f"{GROUP}/v1", "Widget", "w", "default")
     assert not offered.install_for(spare, ref)
     offered.offer([WIDGET])

@@ -61,3 +61,13 @@ def test_an_update_removes_what_the_spec_no_longer_has(writer: NodeWriter, plane
 def test_nothing_is_written_to_a_cluster_that_is_not_running(writer: NodeWriter) -> None:
     assert writer.write("nowhere", SPEC) is False
     writer.remove("nowhere", SPEC.name)
+
+
+def test_the_pods_of_a_removed_node_go_with_it(writer: NodeWriter, plane: ControlPlane, namespace: str) -> None:
+    writer.write(CLUSTER, SPEC)
+    pod = Ref("v1", "Pod", "on-the-node", namespace)
+    spec = {"nodeName": SPEC.name, "containers": [{"name": "main", "image": "x"}]}
+    plane.client.apply({**pod.as_object(), "spec": spec}, "test")
+    writer.remove(CLUSTER, SPEC.name)
+    assert plane.client.get(REF) is None
+    assert plane.client.get(pod) is None

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes import awaits, crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm.render import available
 from slipway.sandbox.kubernetes.objects import Ref
-from slipway.sandbox.kubernetes.removal import remove
 from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError
 from slipway.sandbox.rpc.wire import UNKNOWN
 from tests.slipway.sandbox.kubernetes.helm.charts import CONFIG_MAP, GAUGE, write_chart
@@ -79,7 +78,7 @@ def test_a_missing_namespace_is_refused_like_helm_unless_it_may_be_created(hooks
     with pytest.raises(ProviderError, match='namespaces "helm-made" not found'):
         hooks.create(RELEASE, release("helm-made"))
     hooks.create(RELEASE, release("helm-made", createNamespace=True))
-    remove(client, Ref("v1", "Namespace", "helm-made"))
+    awaits.delete(client, Ref("v1", "Namespace", "helm-made"))
 
 
 def test_crds_of_a_chart_are_installed_and_outlive_the_release(
@@ -93,7 +92,7 @@ def test_crds_of_a_chart_are_installed_and_outlive_the_release(
     assert "not declared in schema" in hooks.check(gauge, {"metadata": metadata, "spec": {"lefel": 1}})[1][0]
     hooks.delete(RELEASE, id, outputs, inputs)
     assert client.get(Ref.of(DEFINITION)) is not None
-    remove(client, Ref.of(DEFINITION))
+    awaits.delete(client, Ref.of(DEFINITION))
 
 
 def test_a_preview_validates_custom_resources_by_the_charts_crds(

@@ -1,0 +1,99 @@
+"""Mistakes of placement end `up` with the reason: one change of the real program for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.e2e.world import World
+
+pytestmark = pytest.mark.sandbox
+
+CHARTS: Final = ("jobset", "cert-manager", "opencost", "kubeflow-trainer", "gpu-operator")
+"""With templates, of those that stack dev installs; the other releases are only recorded."""
+MUTATIONS: Final = """
+import copy
+
+from pulumi_kubernetes.core.v1 import ResourceQuota
+
+WRONG = {
+    # The toleration of another pool.
+    "jobset-release": {"controller.nodeSelector": {"platform.slipway/pool": "a100"}},
+    "cert-manager-release": {"resources.requests.cpu": "500"},
+    "opencost-release": {"serviceAccount": {"create": False, "name": "nobody"}},
+    # Without a strategy the chart renders a null, which server-side apply refuses.
+    "gpu-operator-release": {"node-feature-discovery.worker.tolerations": [], "mig.strategy": "single"},
+}
+
+
+def wrong(args):
+    if args.type_ != "kubernetes:helm.sh/v3:Release":
+        return None
+    if args.name == "trainer-kubeflow-trainer":
+        quota = ResourceQuota(
+            "small",
+            metadata={"name": "small", "namespace": args.props["namespace"]},
+            spec={"hard": {"pods": "0"}},
+            opts=pulumi.ResourceOptions(parent=args.opts.parent, depends_on=args.opts.depends_on),
+        )
+        return pulumi.ResourceTransformationResult(
+            args.props, pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(depends_on=[quota]))
+        )
+    if args.name not in WRONG:
+        return None
+    values = copy.deepcopy(args.props["values"])
+    for path, value in WRONG[args.name].items():
+        *above, last = path.split(".")
+        inner = values
+        for key in above:
+            inner = inner.setdefault(key, {})
+        inner[last] = value
+    return pulumi.ResourceTransformationResult({**args.props, "values": values, "skip_await": True}, args.opts)
+
+
+pulumi.runtime.register_stack_transformation(wrong)
+"""
+BEFORE: Final = "settings = _settings()\n"
+
+
+@pytest.fixture(scope="module")
+def summary(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The end of an `up` of stack dev with all mutations."""
+    whole = shared / "charts-full"
+    if not whole.is_dir():
+        pytest.skip(f"{whole} has no charts with templates: this test installs some of them")
+    directory = tmp_path_factory.mktemp("placement")
+    charts = directory / "charts"
+    charts.mkdir()
+    for name in CHARTS:
+        (charts / name).symlink_to(whole / name)
+    world = World.make(directory, charts)
+    world.edit("infra/__main__.py", BEFORE, MUTATIONS + BEFORE)
+    try:
+        output = world.succeed("up", "dev", "--sandbox")
+        yield output[output.index("Pods: ") :]
+    finally:
+        world.run("sandbox", "stop")
+
+
+@pytest.mark.parametrize(
+    ("owner", "reason"),
+    [
+        ("  1  Deployment jobset-system/", "node(s) had untolerated taint(s)"),
+        ("  1  Deployment cert-manager/cert-manager:", "Insufficient cpu"),
+        ("  1  Deployment opencost/", 'serviceaccount "nobody" not found'),
+        ("  1  Deployment kubeflow-system/", "exceeded quota: small"),
+        ("  DaemonSet gpu-operator/", "no pod on nodes of a100, gpu-spot, h100: it does not tolerate"),
+    ],
+)
+def test_the_summary_says_which_pods_are_missing_and_why(summary: str, owner: str, reason: str) -> None:
+    (line,) = [line for line in summary.splitlines() if line.startswith(owner)]
+    assert reason in line
+
+
+def test_all_other_pods_run(summary: str) -> None:
+    rows = summary.split("\n\n", maxsplit=1)[0].splitlines()
+    assert sum(line.startswith("  1  ") for line in rows) == 4

@@ -1,0 +1,117 @@
+"""Which pods run and why others don't, from the objects of a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slipway.cli.pods import PATHS, Waiting, picture
+from slipway.cli.reach import Unreached
+from slipway.cli.summary import pods as written
+
+Object = dict[str, Any]
+
+
+def obj(kind: str, name: str, owner: str = "", **more: Any) -> Object:
+    """An object with its name as UID."""
+    owners = [{"uid": owner, "controller": True}] if owner else []
+    metadata = {"name": name, "namespace": "ns", "uid": name, "ownerReferences": owners}
+    return {"kind": kind, "metadata": metadata, **more}
+
+
+def cluster(*objects: Object) -> dict[str, list[Object]]:
+    return {kind: [each for each in objects if each["kind"] == kind] for kind in PATHS}
+
+
+def deployment(name: str, replicas: int = 1) -> tuple[Object, Object]:
+    """A Deployment and its ReplicaSet."""
+    spec = {"replicas": replicas}
+    return obj("Deployment", name, spec=spec), obj("ReplicaSet", f"{name}-1", name, spec=spec)
+
+
+def pod(name: str, owner: str = "", *conditions: Object, **status: Any) -> Object:
+    return obj("Pod", name, owner, status={"phase": "Pending", "conditions": list(conditions), **status})
+
+
+def event(about: str, message: str, at: str = "2026-11-22T10:00:00Z") -> Object:
+    return obj("Event", f"{about}.{at}", involvedObject={"uid": about}, message=message, lastTimestamp=at)
+
+
+READY = {"type": "Ready", "status": "True"}
+SCHEDULED = {"type": "PodScheduled", "status": "True"}
+
+
+def test_running_pods_are_counted_with_those_of_no_workload() -> None:
+    found = picture(
+        cluster(*deployment("web", 2), pod("a", "web-1", READY), pod("b", "web-1", READY), pod("c", "", READY))
+    )
+    assert (found.wanted, found.running, found.waiting) == (3, 3, ())
+
+
+def test_a_pending_pod_has_the_schedulers_reason() -> None:
+    message = "0/5 nodes are available: 5 Insufficient cpu."
+    more = " no new claims to deallocate, preemption: 0/5 nodes are available: 5 Preemption is not helpful."
+    refused = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message + more}
+    found = picture(cluster(*deployment("web"), pod("a", "web-1", refused)))
+    assert (found.wanted, found.running) == (1, 0)
+    assert found.waiting == (Waiting("Deployment ns/web", 1, message),)
+
+
+def test_a_pod_that_waits_for_a_secret_has_the_kubelets_event() -> None:
+    mount = 'MountVolume.SetUp failed for volume "token" : secret "hub" not found'
+    found = picture(cluster(pod("a", "", SCHEDULED), event("a", mount)))
+    assert found.waiting == (Waiting("Pod ns/a", 1, mount),)
+
+
+def test_a_pod_that_crashes_has_the_state_of_its_container() -> None:
+    crash = [{"state": {"waiting": {"reason": "CrashLoopBackOff"}}}]
+    found = picture(cluster(pod("a", "", SCHEDULED, phase="Running", containerStatuses=crash)))
+    assert found.waiting[0].reason == "CrashLoopBackOff"
+
+
+def test_pods_that_were_not_created_have_the_controllers_last_event_without_the_pods_name() -> None:
+    account = 'error looking up service account ns/nobody: serviceaccount "nobody" not found'
+    objects = cluster(
+        *deployment("web", 2),
+        event("web-1", f'Error creating: pods "web-1-abcde" is forbidden: {account}', "2026-11-22T10:00:02Z"),
+        event("web-1", "something earlier", "2026-11-22T10:00:01Z"),
+    )
+    assert picture(objects).waiting == (Waiting("Deployment ns/web", 2, account),)
+    assert picture(objects).wanted == 2
+
+
+def test_jobs_want_the_pods_that_are_left_to_run() -> None:
+    done = {"conditions": [{"type": "Complete", "status": "True"}]}
+    objects = cluster(
+        obj("Job", "wide", spec={"parallelism": 4, "completions": 6}, status={"succeeded": 3}),
+        obj("Job", "queued", spec={"suspend": True}),
+        obj("Job", "done", spec={}, status=done),
+        pod("old", "done", phase="Succeeded"),
+        event("wide", 'Error creating: pods "wide-x" is forbidden: exceeded quota: team'),
+    )
+    assert picture(objects).wanted == 3
+    assert picture(objects).waiting == (Waiting("Job ns/wide", 3, "exceeded quota: team"),)
+
+
+def test_a_daemon_set_wants_the_pods_that_its_controller_counts() -> None:
+    daemons = obj("DaemonSet", "agent", spec={"template": {"spec": {}}}, status={"desiredNumberScheduled": 1})
+    node = {"kind": "Node", "metadata": {"name": "gpu-0"}, "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}]}}
+    found = picture(cluster(daemons, node, pod("a", "agent", READY)))
+    assert (found.wanted, found.running) == (1, 1)
+    assert found.unreached == (Unreached("ns/agent", ("gpu-0",), ("gpu:NoSchedule",)),)
+
+
+def test_the_summary_has_a_line_for_each_reason() -> None:
+    refused = {"type": "PodScheduled", "status": "False", "message": "no node"}
+    found = picture(cluster(*deployment("web", 2), pod("a", "web-1", refused), pod("b", "web-1", READY)))
+    assert written(found).splitlines() == [
+        "Pods: 2 wanted, 1 running, 1 not running:",
+        "  1  Deployment ns/web: no node",
+    ]
+    assert written(picture(cluster())) == "Pods: 0 wanted, 0 running."
+
+
+def test_many_reasons_are_counted() -> None:
+    refused = {"type": "PodScheduled", "status": "False", "message": "no node"}
+    lines = written(picture(cluster(*(pod(f"p{n:02}", "", refused) for n in range(13))))).splitlines()
+    assert len(lines) == 12
+    assert lines[-1] == "  and 3 more: `kubectl get pods -A`"
