@@ -32,6 +32,9 @@ def names(requirements: list[str]) -> set[str]:
 RUNTIME: Final = names(PYPROJECT["project"]["dependencies"])
 DEV: Final = names(PYPROJECT["dependency-groups"]["dev"])
 
+IN_IMAGES: Final = {"components/addons/mlflow/tables.py": {"mlflow", "sqlalchemy"}}
+"""Scripts that run in a container, and what they import from its image."""
+
 
 def imports(source: str) -> Iterator[str]:
     """Top-level names of the modules that a source file imports from outside of its own package."""
@@ -49,7 +52,7 @@ def used(folder: str) -> dict[str, str]:
         name: str(path.relative_to(ROOT))
         for path in sorted((ROOT / folder).rglob("*.py"))
         for name in imports(path.read_text(encoding="utf-8"))
-        if name not in sys.stdlib_module_names and name not in OURS
+        if name not in sys.stdlib_module_names | OURS | IN_IMAGES.get(str(path.relative_to(ROOT)), set())
     }
 
 

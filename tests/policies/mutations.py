@@ -125,8 +125,9 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "node-ami-pinned/supported": ("node-ami-pinned/driver",),
     "gpu-pool-max-bounded/set": ("pool-cost-cap/bound",),
     "gpu-pool-max-bounded/maximum": ("pool-cost-cap/cap",),
-    "no-spot-prod-inference/role": ("spot-pool-diversified/types",),
-    "spot-pool-diversified/types": ("no-spot-prod-inference/role", *_PARTITIONED),
+    # Production's inference pool is in one zone, the only one that offers its type.
+    "no-spot-prod-inference/role": ("spot-pool-diversified/types", "spot-pool-diversified/zones"),
+    "spot-pool-diversified/types": ("no-spot-prod-inference/role", "spot-pool-diversified/zones", *_PARTITIONED),
     "spot-pool-diversified/zones": ("no-spot-prod-inference/role", "spot-pool-diversified/types"),
     # The subject is a pool for CPU work, which consolidates and drains for two days.
     "karpenter-training-disruption/policy": ("karpenter-training-disruption/drain",),
