@@ -40,10 +40,14 @@ def anomaly_monitor(context: Context) -> Iterator[Finding]:
         return
     answer = context.client("ce").get_anomaly_monitors()
     monitors = {each["MonitorArn"]: each for each in answer["AnomalyMonitors"]}
+    # Names begin with the project and the stack (Pulumi.yaml, pulumi:autonaming).
+    own = f"slipway-{context.platform.environment.name}-"
     services = [
         arn
         for arn, each in monitors.items()
-        if each["MonitorType"] == "DIMENSIONAL" and each.get("MonitorDimension") == "SERVICE"
+        if each["MonitorType"] == "DIMENSIONAL"
+        and each.get("MonitorDimension") == "SERVICE"
+        and not each["MonitorName"].startswith(own)
     ]
     named = cost.anomaly_monitor_arn
     if named is not None and named not in monitors:
@@ -52,4 +56,4 @@ def anomaly_monitor(context: Context) -> Iterator[Finding]:
         fix = f"set cost.anomalyMonitorArn: {services[0]}"
         yield failed("anomaly monitor", "the account has one of services, and allows no second", fix)
     else:
-        yield ok("anomaly monitor", named or "none yet; the stack creates it")
+        yield ok("anomaly monitor", named or "none but the stack's own")

@@ -234,6 +234,11 @@ def test_another_account_is_not_asked_anything_else() -> None:
     assert len(ask(CASES["another account"][0])) == 1
 
 
+def test_the_stack_s_own_anomaly_monitor_is_no_second() -> None:
+    own = {**MONITOR, "MonitorName": "slipway-prod-cost-anomaly-monitor-1a2b3c4"}
+    assert lacking(ask({"ce.GetAnomalyMonitors": {"AnomalyMonitors": [own]}})) == []
+
+
 def test_a_principal_with_another_path_counts_as_missing() -> None:
     def role(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         name = arguments["RoleName"]
