@@ -111,8 +111,8 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
         Level.FAILED, "us-east-1a is use1-az5 in this account, not use1-az6", "account.zoneIds.us-east-1a: use1-az5",
     ),
     "a type that a managed pool's zone lacks": (
-        {"ec2.DescribeInstanceTypeOfferings": offered_without("us-east-1a", "p4de.24xlarge")},
-        Level.FAILED, "p4de.24xlarge is not offered in us-east-1a", "set pools.a100.zones: [us-east-1c]",
+        {"ec2.DescribeInstanceTypeOfferings": offered_without("us-east-1a", "m7i.2xlarge")},
+        Level.FAILED, "m7i.2xlarge is not offered in us-east-1a", "set pools.a100.zones: [us-east-1c]",
     ),
     "a quota of zero": (
         {"service-quotas.GetServiceQuota": ready.granted("p", 0)},
