@@ -112,7 +112,7 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
     ),
     "a type that a managed pool's zone lacks": (
         {"ec2.DescribeInstanceTypeOfferings": offered_without("us-east-1a", "m7i.2xlarge")},
-        Level.FAILED, "m7i.2xlarge is not offered in us-east-1a", "set pools.a100.zones: [us-east-1c]",
+        Level.FAILED, "m7i.2xlarge is not offered in us-east-1a", "set pools.system.zones: [us-east-1b, us-east-1c]",
     ),
     "a quota of zero": (
         {"service-quotas.GetServiceQuota": ready.granted("p", 0)},
