@@ -129,7 +129,7 @@ def test_floor_ceiling_and_expected_cost_are_those_of_the_estimate() -> None:
 
 def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
     notes = [
-        Note(urn("kueue-release"), NoteKind.RENDERED, "rendered"),
+        Note(urn("kueue-release"), NoteKind.INSTALLED, "installed"),
         Note(urn("keda-release"), NoteKind.RECORDED, "no chart"),
         Note(urn("thing", kind="kubernetes:x.example/v1:Thing"), NoteKind.STAND_IN, "no CRD"),
     ]
@@ -138,7 +138,7 @@ def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
     lines = coverage.in_short(parse(exported(resource(VPC, "v"), *addons, *releases)), {VPC}, notes).splitlines()
     assert lines == [
         "Resources: 6, 3 of them in AWS.",
-        "Helm releases: 1 rendered and applied, 1 only recorded.",
+        "Helm releases: 1 installed by Helm, 1 only recorded.",
         "Only recorded, AWS would check more: 2 of AWS (2 eks Addon).",
         "Accepted without their CRD: 1 custom resources or releases.",
     ]

@@ -65,7 +65,7 @@ class AddonReleases:
         except (FailedReleaseError, ApiError, NoSuchKindError) as error:
             msg = f"add-on {name} does not become ACTIVE: {error}"
             raise SandboxError(msg) from error
-        about = [plan.text, *installed.effects, *(f"left out: {each}" for each in installed.left_out)]
+        about = [plan.text, *installed.effects, *(f"left out: {each}" for each in dict.fromkeys(installed.left_out))]
         self._note(urn, NoteKind.INSTALLED, "; ".join(about))
 
     def deleted(self, urn: str, cluster: str, name: str) -> None:

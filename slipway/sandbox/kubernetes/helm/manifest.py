@@ -90,10 +90,10 @@ def _parse(document: str, where: str) -> tuple[list[Object], list[str]]:
         for each in flat(obj):
             reason = left_out(each)
             if reason:
-                missing.append(f"{each['metadata']['name']}: {reason}")
+                missing.append(reason)
             elif is_custom_resource_definition(each):
                 if (each["spec"].get("conversion") or {}).get("strategy") == "Webhook":
-                    missing.append(f"{each['metadata']['name']}: conversion webhook")
+                    missing.append(f"conversion webhook of {each['metadata']['name']}")
                 kept.append(without_descriptions(without_conversion_webhook(each)))
             else:
                 kept.append(each)

@@ -147,7 +147,7 @@ class Releases:
     def _note_installed(self, resource: Resource, installed: Installed) -> None:
         stand_ins = ", ".join(sorted(set(installed.stand_ins)))
         texts = {
-            NoteKind.LEFT_OUT: ", ".join(installed.left_out),
+            NoteKind.LEFT_OUT: "; ".join(dict.fromkeys(installed.left_out)),
             NoteKind.SIMULATED: "; ".join(installed.effects),
             NoteKind.STAND_IN: stand_ins and f"stand-in CRDs that accept any content: {stand_ins}",
         }

@@ -58,7 +58,7 @@ def test_documents_without_anything_to_change_keep_their_text() -> None:
 
 def test_apis_are_left_out_crds_lose_descriptions_and_lists_become_objects() -> None:
     prepared = prepare(together(PLAIN, API, CRD, LIST), "x")
-    assert prepared.left_out == ["v1.x: API of service x/x", "v1.y: API of service None/y"]
+    assert prepared.left_out == ["API of service x/x", "API of service None/y"]
     objects = list(prepared.objects("x"))
     assert [obj["kind"] for obj in objects] == ["ConfigMap", "CustomResourceDefinition", "Secret"]
     assert objects[1]["spec"]["versions"][0]["schema"]["openAPIV3Schema"] == {"type": "object"}
@@ -66,7 +66,7 @@ def test_apis_are_left_out_crds_lose_descriptions_and_lists_become_objects() -> 
 
 
 def test_a_document_that_is_written_as_json_is_looked_at() -> None:
-    assert prepare(json.dumps(yaml.safe_load(API)), "x").left_out == ["v1.x: API of service x/x"]
+    assert prepare(json.dumps(yaml.safe_load(API)), "x").left_out == ["API of service x/x"]
 
 
 def test_lists_in_lists_are_flattened() -> None:
@@ -80,7 +80,7 @@ def test_the_post_renderer_reads_and_writes_its_streams(
     monkeypatch.setattr(sys, "stdin", io.StringIO(together(PLAIN, API)))
     assert post_render.main(tmp_path / "report") == 0
     assert capsys.readouterr().out == together(PLAIN)
-    assert json.loads((tmp_path / "report").read_text()) == ["v1.x: API of service x/x"]
+    assert json.loads((tmp_path / "report").read_text()) == ["API of service x/x"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("kind: APIService\n\t: : broken"))
     assert post_render.main(tmp_path / "report") == 1
     assert "not valid YAML" in capsys.readouterr().err

@@ -15,7 +15,8 @@ MESSAGE = "0/3 nodes are available: 3 node(s) had untolerated taint"
 
 
 def pod(client: KubeClient, namespace: str, name: str, owner: tuple[str, str], status: dict[str, Any]) -> Object:
-    reference = {"apiVersion": "apps/v1", "kind": owner[0], "name": owner[1], "uid": name, "controller": True}
+    # Of a kind that nothing serves: the garbage collector deletes what belongs to an object that does not exist.
+    reference = {"apiVersion": "readiness.test/v1", "kind": owner[0], "name": owner[1], "uid": name, "controller": True}
     metadata = {"name": name, "namespace": namespace, "ownerReferences": [reference]}
     spec = {"containers": [{"name": "c", "image": "i"}]}
     made = client.apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, "test")

@@ -193,9 +193,8 @@ def test_webhooks_and_apis_that_nothing_serves_are_left_out_and_noted(
     write_chart(charts, templates={name: yaml.safe_dump(obj) for name, obj in templates.items()})
     id, outputs, inputs = hooks.create(RELEASE, release(namespace))
     assert hooks.noted()["left out"] == (
-        "meters.helm.test: conversion webhook, "
-        f"v1.none.test: API of service {namespace}/widget, "
-        f"widget: webhooks of service {namespace}/widget"
+        "conversion webhook of meters.helm.test; "
+        f"API of service {namespace}/widget; webhooks of service {namespace}/widget"
     )
     assert list(outputs["resourceNames"]) == ["CustomResourceDefinition.apiextensions.k8s.io/apiextensions.k8s.io/v1"]
     live = client.get(Ref.of(described))
