@@ -138,6 +138,10 @@ def _parts(settings: Settings, placement: Mapping[str, Any]) -> dict[str, Any]:
             # Values of its subchart, which has CPU limits.
             "resources": uncapped("200m", "1Gi"),
             "serviceAccount": {"create": True, "name": ACCOUNTS[1]},
+            # The agent mounts this Secret even though Cloudability is off, and the chart creates it only if that is on:
+            # the pod would never start (kubecost v3.2.1, charts/finops-agent/templates, deployment.yaml and
+            # cloudability-secret.yaml).
+            "agent": {"cloudability": {"secret": {"create": False}}},
         },
         "aggregator": {
             **placement,

@@ -15,28 +15,36 @@ if TYPE_CHECKING:
 WIDTH: Final = 110
 _TOGETHER: Final = "\xa0"
 """A no-break space, at which `textwrap` does not wrap."""
-_RELEASES: Final = ("rendered", "checked", "recorded")
+_RELEASES: Final = ("installed", "checked", "recorded")
 """Values of `NoteKind` for Helm releases, the most thorough first."""
 _RELEASED: Final[Mapping[str, str]] = {
-    "rendered": "rendered and applied",
+    "installed": "installed by Helm",
     "checked": "with their values checked and their CRDs applied",
     "recorded": "only recorded",
 }
 KINDS_SHOWN: Final = 4
 """Types that the short form names."""
+_ADDONS: Final = ("installed", "recorded")
+"""The same for EKS add-ons."""
+_ADDON: Final = "aws:eks/addon:Addon::"
+"""Part of the URN of an EKS add-on."""
 TEXTS_SHOWN: Final = 5
 """Notes of a kind that are shown in full."""
 
 
 def in_short(state: StackState, in_moto: Collection[str], notes: Iterable[Note]) -> str:
     """How many resources exist, how the releases were checked, and what was only recorded: a line each."""
-    by_kind = _by_kind(state, notes)
+    notes = list(notes)
+    by_kind = _by_kind(state, (note for note in notes if _ADDON not in note.urn))
+    addons = _by_kind(state, (note for note in notes if _ADDON in note.urn))
     aws = [resource for resource in state.existing if _is_aws(resource)]
     recorded = Counter(resource.kind for resource in aws if resource.type not in in_moto)
     lines = [f"Resources: {len(state.existing)}, {len(aws)} of them in AWS."]
     if releases := {kind: len(by_kind[kind]) for kind in _RELEASES if by_kind[kind]}:
         counts = ", ".join(f"{count} {_RELEASED[kind]}" for kind, count in releases.items())
         lines.append(f"Helm releases: {counts}.")
+    if any(addons[kind] for kind in _ADDONS):
+        lines.append(f"EKS add-ons: {len(addons['installed'])} with their pods, {len(addons['recorded'])} without.")
     if recorded:
         kinds = ", ".join(f"{count} {kind}" for kind, count in recorded.most_common(KINDS_SHOWN))
         more = f" and {len(recorded) - KINDS_SHOWN} more types" if len(recorded) > KINDS_SHOWN else ""
@@ -67,18 +75,20 @@ def of_aws(state: StackState, in_moto: Collection[str]) -> str:
 
 
 def of_charts(state: StackState, notes: Iterable[Note]) -> str:
-    """Helm releases of this stack by how much of them was checked; empty if the stack has none."""
-    by_kind = _by_kind(state, notes)
-    if not any(by_kind[kind] for kind in _RELEASES):
-        return ""
-    head = (
-        "Helm releases (rendered: applied as Helm would, without hooks; checked: values checked against the chart, its "
-        "CRDs applied; recorded: the chart is not available):"
+    """Helm releases and EKS add-ons of this stack by how much of them was checked; empty if the stack has none."""
+    notes = list(notes)
+    releases = _by_depth(
+        "Helm releases (installed: by Helm, hooks and waits included; checked: values checked against the chart, its "
+        "CRDs applied; recorded: the chart is not available):",
+        _RELEASES,
+        _by_kind(state, (note for note in notes if _ADDON not in note.urn)),
     )
-    names = {
-        kind: [note.urn.rpartition("::")[2].removesuffix("-release") for note in by_kind[kind]] for kind in _RELEASES
-    }
-    return "\n".join([head, *(_list(f"{kind} {len(names[kind])}", names[kind]) for kind in _RELEASES)])
+    addons = _by_depth(
+        "EKS add-ons (installed: their pods run; recorded: they have no pods, because they have no chart here):",
+        _ADDONS,
+        _by_kind(state, (note for note in notes if _ADDON in note.urn)),
+    )
+    return "\n".join(filter(None, (releases, addons)))
 
 
 def of_kubernetes(state: StackState, notes: Iterable[Note]) -> str:
@@ -91,6 +101,18 @@ def of_kubernetes(state: StackState, notes: Iterable[Note]) -> str:
         if len(group) > TEXTS_SHOWN:
             lines.append(f"    and {len(group) - TEXTS_SHOWN} more")
     return "\n".join(["Differences from a real cluster:", *lines]) if lines else ""
+
+
+def _by_depth(head: str, kinds: Collection[str], by_kind: Mapping[str, list[Note]]) -> str:
+    found = {kind: by_kind.get(kind) or [] for kind in kinds}
+    if not any(found.values()):
+        return ""
+    names = {kind: [_name(note) for note in group] for kind, group in found.items()}
+    return "\n".join([head, *(_list(f"{kind} {len(names[kind])}", names[kind]) for kind in kinds)])
+
+
+def _name(note: Note) -> str:
+    return note.urn.rpartition("::")[2].removesuffix("-release")
 
 
 def _by_kind(state: StackState, notes: Iterable[Note]) -> defaultdict[str, list[Note]]:

@@ -17,7 +17,7 @@ from slipway.toolchain.tools import TOOLS, Download, PulumiInstaller, Tool
 PYTHONS: Final = ((3, 11), (3, 13))
 """Oldest and newest supported version, as `requires-python` in pyproject.toml."""
 NEEDED: Final = ("pulumi", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "etcd")
-"""Binaries the sandbox needs to start. helm is optional: without it, charts are recorded and not rendered."""
+"""Binaries the sandbox needs to start. helm is optional: without it, charts are checked and not installed."""
 BUILD_GIB: Final = 8
 """GiB for Go's module cache (2.6) and build cache (3.8) after building the engine, the API server and helm, and for the
 binaries; measured 2026-11-21."""
@@ -89,7 +89,7 @@ def _tool(tool: Tool) -> Finding:
         return Finding(Level.OK, tool.name, f"{found.version} ({found.source}: {found.path})")
     if tool.go is None:
         return Finding(Level.FAILED, tool.name, "missing", "run `make setup`")
-    without = "" if tool.name in NEEDED else "; without it charts are recorded, not rendered"
+    without = "" if tool.name in NEEDED else "; without it charts are checked, not installed"
     level = Level.FAILED if tool.name in NEEDED and not _downloadable(tool) and _obstacle(tool) else Level.NOTE
     fix = f"to install it now, run `python -m slipway.toolchain ensure {tool.name}`"
     return Finding(level, tool.name, f"missing; {_how(tool)}{without}", fix)

@@ -21,7 +21,7 @@ from spec.errors import SlipwayError
 
 Say = Callable[[str], None]
 REQUIRED: Final = ("pulumi", *lifecycle.REQUIRED)
-"""Binaries the sandbox needs. Without helm, charts are recorded and not rendered, and the summary reports that."""
+"""Binaries the sandbox needs. Without helm, charts are checked and not installed, and the summary reports that."""
 _FILE_SCHEME: Final = "file://"
 
 

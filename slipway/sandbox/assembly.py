@@ -31,6 +31,7 @@ from slipway.sandbox.cluster.servers import EtcdBackedServers
 from slipway.sandbox.cluster.supervisor import Supervisor
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm.chart import Charts
+from slipway.sandbox.kubernetes.helm.managed import AddonReleases
 from slipway.sandbox.kubernetes.helm.release import Releases
 from slipway.sandbox.kubernetes.manifests import Manifests
 from slipway.sandbox.kubernetes.provider import KubernetesProvider
@@ -110,7 +111,8 @@ class Sandbox:
             self._start_clusters(etcd)
             moto = starting.result()
         self._stops.append(("moto", moto.stop))
-        self._publish(moto, self._serve_aws(moto), self._serve_kubernetes())
+        notes, charts = Notes(home), Charts(self._settings.charts)
+        self._publish(moto, self._serve_aws(moto, notes, charts), self._serve_kubernetes(notes, charts))
 
     def _start_clusters(self, etcd: Etcd) -> None:
         home = self._settings.home
@@ -127,15 +129,15 @@ class Sandbox:
         writer = NodeWriter(self.targets.of_cluster)
         self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove)
 
-    def _serve_aws(self, moto: MotoServer) -> Served:
+    def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
         self._clients = Clients(moto.endpoint, send_to(moto.application))
-        world = World(self._clients, self._settings.account, self.pool, self.registry)
+        addons = AddonReleases(self.targets, notes, charts)
+        world = World(self._clients, self._settings.account, self.pool, self.registry, addons)
         return self._served("the aws provider", serve(AwsProvider(world)))
 
-    def _serve_kubernetes(self) -> Served:
-        notes = Notes(self._settings.home)
+    def _serve_kubernetes(self, notes: Notes, charts: Charts) -> Served:
         manifests = Manifests(self.targets, notes, self.registry)
-        releases = Releases(self.targets, notes, Charts(self._settings.charts))
+        releases = Releases(self.targets, notes, charts)
         return self._served("the kubernetes provider", serve(KubernetesProvider(manifests, releases)))
 
     def _served(self, name: str, served: Served) -> Served:

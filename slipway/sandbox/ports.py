@@ -1,7 +1,7 @@
 """The interfaces between the two providers of the sandbox.
 
-An `aws:eks/cluster:Cluster` needs an API server, and node groups need nodes in it. The aws provider requests both
-through these protocols and does not depend on kube-apiserver; the Kubernetes side implements them.
+An `aws:eks/cluster:Cluster` needs an API server, node groups need nodes in it, and add-ons pods. The aws provider
+requests all of them through these protocols and does not depend on kube-apiserver; the Kubernetes side implements them.
 """
 
 from __future__ import annotations
@@ -62,4 +62,23 @@ class NodeObserver(Protocol):
 
     def asg_tag_changed(self, asg_name: str, key: str, value: str | None) -> None:
         """A tag of a node group's Auto Scaling group was set, or removed if the value is None."""
+        ...
+
+
+class ManagedAddons(Protocol):
+    """Is notified of EKS add-ons, so that their DaemonSets and Deployments run in the cluster.
+
+    `configuration` is the add-on's `configurationValues`, JSON text. `urn` names the Pulumi resource in notes.
+    """
+
+    def problems(self, name: str, configuration: str | None) -> list[str]:
+        """The problems with an add-on's configuration, one line each."""
+        ...
+
+    def changed(self, urn: str, cluster: str, name: str, configuration: str | None) -> None:
+        """An add-on was created or updated. Raises SandboxError if its pods do not become ready."""
+        ...
+
+    def deleted(self, urn: str, cluster: str, name: str) -> None:
+        """An add-on was deleted. Raises SandboxError if it can't be removed."""
         ...

@@ -63,6 +63,6 @@ def test_a_stack_that_does_not_come_up_with_its_charts_leaves_the_other_number(
 
 def test_releases_are_grouped_by_what_the_sandbox_did_for_them() -> None:
     other = Note("urn:pulumi:dev::slipway::kubernetes:core/v1:Secret::s", NoteKind.RECORDED, "text")
-    notes = [note("kueue", NoteKind.RENDERED), note("keda", NoteKind.CHECKED), note("lws", NoteKind.RECORDED), other]
+    notes = [note("kueue", NoteKind.INSTALLED), note("keda", NoteKind.CHECKED), note("lws", NoteKind.RECORDED), other]
     assert memory.releases(notes)[NoteKind.RECORDED] == ["lws"]
-    assert memory.extent(notes) == "2 releases: 1 rendered and applied, 1 with their CRDs alone"
+    assert memory.extent(notes) == "2 releases: 1 installed, 1 with their CRDs alone"

@@ -14,8 +14,10 @@ from typing import Any, Final
 
 import pytest
 
+from slipway.sandbox.kubernetes.helm.binary import available
 from slipway.sandbox.kubernetes.helm.chart import Chart, Charts
-from slipway.sandbox.kubernetes.helm.render import ReleaseName, available, render
+from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
+from slipway.sandbox.kubernetes.helm.records import ReleaseName
 from slipway.sandbox.nodes.machine import karpenter_labels
 from slipway.sandbox.nodes.requirements import matches
 from spec.pools import PoolSpec, resolve_all
@@ -51,7 +53,7 @@ def daemonsets(folder: Path, stack: str) -> Iterator[tuple[str, Mapping[str, Any
         chart = Charts(folder).find(CHARTS.get(name, name))
         if chart is None or not complete(chart) or not any("DaemonSet" in text for text in texts(chart.path)):
             continue
-        for manifest in render(helm, chart, release, values, APIS):
+        for manifest in objects_without_cluster(helm, chart, release, values, APIS):
             if manifest["kind"] == "DaemonSet":
                 yield manifest["metadata"]["name"], manifest["spec"]["template"]["spec"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.sandbox.aws.client import DEFAULT_ACCOUNT, Aws, Clients
-from slipway.sandbox.ports import Clusters, NodeObserver
+from slipway.sandbox.ports import Clusters, ManagedAddons, NodeObserver
 from slipway.sandbox.rpc import wire
 from slipway.sandbox.rpc.errors import ProviderError
 
@@ -26,6 +26,7 @@ class World:
     account: str | None = None
     clusters: Clusters | None = None
     nodes: NodeObserver | None = None
+    addons: ManagedAddons | None = None
 
 
 def session(world: World, config: Mapping[str, Any]) -> Aws:

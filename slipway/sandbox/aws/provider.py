@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from slipway.errors import SandboxError
 from slipway.sandbox.aws import configuration, drift, invokes, naming, parameters, records, rules, tags
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.configuration import World
@@ -19,13 +20,15 @@ from slipway.sandbox.aws.rules.rule import Case, Moment
 from slipway.sandbox.aws.schema import Schema, schema
 from slipway.sandbox.rpc import diff, wire
 from slipway.sandbox.rpc.diff import Change, Diff
-from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError
 from slipway.sandbox.rpc.hooks import Failure, ReadResult, Resource
 from slipway.sandbox.rpc.paths import Path
 from slipway.sandbox.rpc.provider import Provider
 
 VERSION = "7.51.1"
 """The release of pulumi-aws whose types are supported."""
+
+ADDON = "aws:eks/addon:Addon"
 
 # A provider instance with another region manages other objects.
 _REPLACES_PROVIDER = frozenset({"region"})
@@ -60,6 +63,8 @@ class AwsProvider(Provider[Aws]):
         mapping = MAPPINGS.get(resource.type)
         inputs = naming.with_name(known, mapping, resource, news, olds, seed)
         failures = known.check(inputs)
+        if resource.type == ADDON and not failures:
+            failures = self._addon_problems(inputs)
         if not failures:
             failures = parameters.check(_at(session, inputs), resource.type, mapping, _public(inputs))
         if (
@@ -101,7 +106,9 @@ class AwsProvider(Provider[Aws]):
         mapping = MAPPINGS.get(resource.type)
         if mapping is None:
             return records.create(aws, known, resource.name, _public(inputs))
-        return Lifecycle(aws, known, mapping).create(_public(inputs))
+        id, outputs = Lifecycle(aws, known, mapping).create(_public(inputs))
+        self._addon_changed(resource, id, inputs, outputs)
+        return id, outputs
 
     def read(
         self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], inputs: dict[str, Any]
@@ -150,7 +157,9 @@ class AwsProvider(Provider[Aws]):
         changed = _changed(old_inputs, news)
         if known.outputs.get("tagsAll") and olds.get("tagsAll", {}) != tags.merged(aws, news):
             changed = (changed or set()) | {"tagsAll"}
-        return Lifecycle(aws, known, mapping).update(id, olds, _public(news), changed)
+        outputs = Lifecycle(aws, known, mapping).update(id, olds, _public(news), changed)
+        self._addon_changed(resource, id, news, outputs)
+        return outputs
 
     def delete(
         self, session: Aws, resource: Resource, id: str, outputs: dict[str, Any], old_inputs: dict[str, Any]
@@ -159,12 +168,36 @@ class AwsProvider(Provider[Aws]):
         aws, known, mapping = _at(session, outputs), _schema(resource), MAPPINGS.get(resource.type)
         if mapping is None:
             records.delete(aws, known, outputs)
-        else:
-            Lifecycle(aws, known, mapping).delete(id, outputs)
+            return
+        if resource.type == ADDON and self._world.addons is not None:
+            try:
+                self._world.addons.deleted(resource.urn, str(outputs["clusterName"]), str(outputs["addonName"]))
+            except SandboxError as error:
+                raise ProviderError(str(error)) from error
+        Lifecycle(aws, known, mapping).delete(id, outputs)
 
     def invoke(self, session: Aws, token: str, args: dict[str, Any]) -> dict[str, Any]:
         """Answer a data source."""
         return invokes.invoke(_at(session, args), token, args)
+
+    def _addon_problems(self, inputs: Mapping[str, Any]) -> list[Failure]:
+        configuration = inputs.get("configurationValues")
+        if self._world.addons is None or wire.has_unknown([inputs["addonName"], configuration]):
+            return []
+        found = self._world.addons.problems(str(inputs["addonName"]), configuration)
+        return [Failure("configurationValues", problem) for problem in found]
+
+    def _addon_changed(
+        self, resource: Resource, id: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> None:
+        """Run the pods of an add-on. If they don't become ready, it exists and is not ACTIVE, as on AWS."""
+        if resource.type != ADDON or self._world.addons is None:
+            return
+        cluster, name = str(inputs["clusterName"]), str(inputs["addonName"])
+        try:
+            self._world.addons.changed(resource.urn, cluster, name, inputs.get("configurationValues"))
+        except SandboxError as error:
+            raise PartialFailureError(id, outputs, [str(error)]) from error
 
 
 def _schema(resource: Resource) -> Schema:

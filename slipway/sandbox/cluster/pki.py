@@ -83,6 +83,19 @@ def issue(authority: KeyPair, name: str, hosts: Iterable[str]) -> KeyPair:
     return _save(authority.key.parent, name, certificate, key)
 
 
+def self_signed(hosts: Iterable[str]) -> tuple[str, str]:
+    """A certificate that signs itself, for a server inside a cluster, and its key; both PEM text."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    names = list(hosts)
+    issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "slipway-sandbox")])
+    certificate = (
+        _builder("slipway-sandbox", issuer, key)
+        .add_extension(x509.SubjectAlternativeName([_host(host) for host in names]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    return certificate.public_bytes(serialization.Encoding.PEM).decode(), _pem(key).decode()
+
+
 def _create_authority(directory: Path) -> KeyPair:
     key = ec.generate_private_key(ec.SECP256R1())
     name = "slipway-sandbox-ca"

@@ -6,6 +6,7 @@ models drop unknown fields, while a provider must pass on every field.
 
 from __future__ import annotations
 
+import base64
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,6 +40,9 @@ class KubeClient:
     def __init__(self, server: str, certificate_authority: str, token: str) -> None:
         """`certificate_authority` is PEM text."""
         self.server = server
+        self.token = token
+        self.certificate_authority = base64.b64encode(certificate_authority.encode()).decode()
+        """In the form of a kubeconfig."""
         self._http = urllib3.PoolManager(
             maxsize=CONNECTIONS,
             ssl_context=ssl.create_default_context(cadata=certificate_authority),
@@ -79,9 +83,13 @@ class KubeClient:
         path = self._path(Ref.of(obj)) + (f"/{subresource}" if subresource else "")
         return self._object("PUT", path, obj, {"fieldManager": manager})
 
-    def merge(self, ref: Ref, patch: Mapping[str, Any]) -> Object:
+    def merge(self, ref: Ref, patch: Mapping[str, Any], *, dry_run: bool = False) -> Object:
         """JSON merge patch."""
-        return self._object("PATCH", self._path(ref), patch, {}, MERGE_PATCH)
+        return self._object("PATCH", self._path(ref), patch, _dry({}, dry_run), MERGE_PATCH)
+
+    def version(self) -> str:
+        """The version that the API server reports, such as `v1.36.3`."""
+        return str(self.get_path("/version")["gitVersion"])
 
     def get(self, ref: Ref) -> Object | None:
         """The object; None if it does not exist."""

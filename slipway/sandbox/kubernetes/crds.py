@@ -15,6 +15,7 @@ from typing import Any
 from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes import awaits
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.crd_forms import without_conversion_webhook
 from slipway.sandbox.kubernetes.discovery import ResourceType
 from slipway.sandbox.kubernetes.drift import imported
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
@@ -62,43 +63,6 @@ def install(client: KubeClient, crd: Mapping[str, Any], manager: str, *, force: 
         live = _apply(client, sent, manager, force=force)
         _recreate(client, live, objects)
         return live
-
-
-def without_conversion_webhook(crd: Mapping[str, Any]) -> Object:
-    """The CRD without its conversion webhook, because nothing runs here that could convert between versions."""
-    spec = {key: value for key, value in crd["spec"].items() if key != "conversion"}
-    return {**{key: value for key, value in crd.items() if key != "status"}, "spec": spec}
-
-
-def without_descriptions(crd: Mapping[str, Any]) -> Object:
-    """A chart's CRD without the descriptions of its fields, which only `kubectl explain` shows.
-
-    They are two thirds of what the API server, etcd and this process would have to read and keep.
-    """
-    versions = [
-        {**each, "schema": {"openAPIV3Schema": _undescribed((each.get("schema") or {}).get("openAPIV3Schema") or {})}}
-        if each.get("schema")
-        else each
-        for each in crd["spec"].get("versions") or ()
-    ]
-    return {**crd, "spec": {**crd["spec"], "versions": versions}}
-
-
-def _undescribed(schema: Any) -> Any:
-    """The schema without `description`; below `properties`, that key is the name of a field and stays."""
-    if not isinstance(schema, Mapping):
-        return schema
-    kept: dict[str, Any] = {}
-    for key, value in schema.items():
-        if key == "properties":
-            kept[key] = {name: _undescribed(each) for name, each in value.items()}
-        elif key in ("items", "additionalProperties", "not"):
-            kept[key] = _undescribed(value)
-        elif key in ("allOf", "anyOf", "oneOf"):
-            kept[key] = [_undescribed(each) for each in value]
-        elif key != "description":
-            kept[key] = value
-    return kept
 
 
 def stand_in_for(obj: Mapping[str, Any]) -> Object:
@@ -159,6 +123,12 @@ def served_by_stand_in(client: KubeClient, ref: Ref) -> bool:
     resource = client.discovery.find(ref.api_version, ref.kind)
     crd = client.get(Ref(API_VERSION, KIND, f"{resource.plural}.{ref.group}")) if ref.group else None
     return crd is not None and is_stand_in(crd)
+
+
+def stand_ins(client: KubeClient) -> set[str]:
+    """Names of the stand-ins in a cluster."""
+    resource = client.discovery.find(API_VERSION, KIND)
+    return {str(crd["metadata"]["name"]) for crd in client.list(resource, selector=f"{STAND_IN}=true")}
 
 
 def remove_unused_stand_ins(client: KubeClient) -> None:

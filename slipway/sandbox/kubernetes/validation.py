@@ -40,6 +40,8 @@ class Manifest:
         fresh: Whether it creates an object. If an object of its name exists, it may be a replacement, which the engine
             does not report when it checks the new object, and the old one is deleted first; else `create` refuses.
         force: Whether to take fields from other managers.
+        by_helm: Whether Helm installs it, which creates an object or patches it, and never applies it server-side: for
+            server-side apply a null is invalid, and so is a list with two items of one name, which Helm's users have.
     """
 
     obj: Object
@@ -47,6 +49,7 @@ class Manifest:
     replaced: bool = False
     fresh: bool = False
     force: bool = False
+    by_helm: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,27 +132,29 @@ def _account(pod: Object) -> str:
 
 def _refusal(client: KubeClient, manifest: Manifest) -> ApiError | None:
     try:
-        _dry_run(client, manifest.obj, manifest.manager, force=manifest.force)
+        _dry_run(client, manifest)
     except ApiError as error:
         return error
     return None
 
 
-def _dry_run(client: KubeClient, obj: Object, manager: str, *, force: bool) -> None:
+def _dry_run(client: KubeClient, manifest: Manifest) -> None:
     """Dry-run the object, in `default` if its namespace does not exist yet.
 
     The namespace is looked up first: the API server waits 50 ms for a missing namespace (k8s.io/apiserver, admission
     plugin namespace/lifecycle, missingNamespaceWait), which took 6 of the 14 s of a preview of prod (2026-11).
     """
+    obj = manifest.obj
     namespace = obj["metadata"].get("namespace") or DEFAULT_NAMESPACE
     if namespace == DEFAULT_NAMESPACE or client.metadata(Ref("v1", "Namespace", namespace)) is not None:
-        _send(client, obj, manager, force=force)
+        _send(client, manifest)
         return
+    elsewhere = {**obj, "metadata": {**obj["metadata"], "namespace": DEFAULT_NAMESPACE}}
     try:
-        _send(client, {**obj, "metadata": {**obj["metadata"], "namespace": DEFAULT_NAMESPACE}}, manager, force=True)
+        _send(client, replace(manifest, obj=elsewhere, force=True))
     except ApiError:
         try:
-            _send(client, obj, manager, force=force)
+            _send(client, manifest)
         except ApiError as error:
             # The API server checks types before namespaces, and this message has the program's own namespace.
             if error.missing_namespace is None:
@@ -157,11 +162,22 @@ def _dry_run(client: KubeClient, obj: Object, manager: str, *, force: bool) -> N
         raise
 
 
-def _send(client: KubeClient, obj: Object, manager: str, *, force: bool) -> None:
-    if "name" in obj["metadata"]:
-        client.apply(obj, manager, force=force, dry_run=True)
+def _send(client: KubeClient, manifest: Manifest) -> None:
+    if manifest.by_helm:
+        _send_by_helm(client, manifest)
+    elif "name" in manifest.obj["metadata"]:
+        client.apply(manifest.obj, manifest.manager, force=manifest.force, dry_run=True)
     else:
-        client.create(obj, manager, dry_run=True)
+        client.create(manifest.obj, manifest.manager, dry_run=True)
+
+
+def _send_by_helm(client: KubeClient, manifest: Manifest) -> None:
+    try:
+        client.create(manifest.obj, manifest.manager, dry_run=True)
+    except ApiError as error:
+        if error.reason != "AlreadyExists":
+            raise
+        client.merge(Ref.of(manifest.obj), manifest.obj, dry_run=True)
 
 
 def _message(error: ApiError, concerns: Callable[[str], bool]) -> str:

@@ -17,7 +17,7 @@ BOUND_MIB: Final = 2048
 STACK: Final = "dev"
 _MIB: Final = 1 << 20
 _NAME: Final = "memory, every chart"
-_RELEASES: Final = (NoteKind.RENDERED, NoteKind.CHECKED, NoteKind.RECORDED)
+_RELEASES: Final = (NoteKind.INSTALLED, NoteKind.CHECKED, NoteKind.RECORDED)
 
 
 def measure(bench: Bench) -> list[Figure]:
@@ -84,5 +84,5 @@ def releases(notes: Iterable[Note]) -> dict[NoteKind, list[str]]:
 def extent(notes: Iterable[Note]) -> str:
     """How much of the charts was applied: a folder may hold CRDs and values without templates."""
     by_kind = releases(notes)
-    rendered, checked = len(by_kind[NoteKind.RENDERED]), len(by_kind[NoteKind.CHECKED])
-    return f"{rendered + checked} releases: {rendered} rendered and applied, {checked} with their CRDs alone"
+    installed, checked = len(by_kind[NoteKind.INSTALLED]), len(by_kind[NoteKind.CHECKED])
+    return f"{installed + checked} releases: {installed} installed, {checked} with their CRDs alone"

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import pulumi_aws as aws
+import pytest
 import yaml
 
 from components.addons.kubecost import ACCOUNTS, Kubecost, access, sanitized
 from components.addons.opencost import Opencost
 from components.base.iam import Statement
 from components.storage.prefixes import ARTIFACTS, COSTS
+from slipway.sandbox.kubernetes.helm.binary import available, template
+from slipway.sandbox.kubernetes.helm.text import documents
 from spec.settings.addons import cost
 from spec.settings.addons.observability import KubePrometheusStack
 from tests.components.addons.charts import own_values, unknown_keys
@@ -41,7 +44,7 @@ def test_every_value_exists_in_the_charts(shared: Path) -> None:
     assert list(unknown_keys(own, own_values(shared, "kubecost-v3"))) == []
     chart = yaml.safe_load((shared / "charts" / "kubecost-v3" / "Chart.yaml").read_text())
     assert {each["alias"] for each in chart["dependencies"]} == {"finopsagent"}
-    assert set(agent) == {"nodeSelector", "tolerations", "resources", "serviceAccount"}
+    assert set(agent) == {"nodeSelector", "tolerations", "resources", "serviceAccount", "agent"}
 
 
 def test_the_two_exclude_each_other_and_opencost_needs_prometheus() -> None:
@@ -62,6 +65,19 @@ def test_opencost_queries_the_stacks_prometheus_and_is_scraped_by_it() -> None:
     assert inner["exporter"]["defaultClusterId"] == "slipway-test"
     assert inner["exporter"]["resources"]["limits"]["memory"] == "2Gi"
     assert inner["mcp"]["enabled"] is False
+
+
+def test_the_agent_of_kubecost_mounts_no_secret_that_nobody_creates(shared: Path) -> None:
+    helm = available()
+    if helm is None:
+        pytest.skip("helm is missing: run `python -m slipway.toolchain ensure helm`")
+    arguments = ["kubecost", str(shared / "charts-full" / "kubecost-v3")]
+    objects = list(documents(template(helm, arguments, kubecost(teams=TEAMS).values["kubecost"]), "kubecost"))
+    present = {obj["metadata"]["name"] for obj in objects if obj["kind"] == "Secret"}
+    pods = [obj["spec"]["template"]["spec"] for obj in objects if obj["kind"] == "Deployment"]
+    mounted = {volume["secret"]["secretName"] for pod in pods for volume in pod["volumes"] if "secret" in volume}
+    assert mounted
+    assert mounted <= present
 
 
 def test_kubecost_stores_costs_in_the_bucket_with_pod_identity() -> None:

@@ -12,8 +12,10 @@ import yaml
 
 from components.addons.images import CHART_IMAGES, cached, chart_values, in_manifest, prefixes
 from slipway.charts import uses
+from slipway.sandbox.kubernetes.helm.binary import available
 from slipway.sandbox.kubernetes.helm.chart import Charts
-from slipway.sandbox.kubernetes.helm.render import ReleaseName, available, render
+from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
+from slipway.sandbox.kubernetes.helm.records import ReleaseName
 from spec.settings import load, read_stack
 from tests.support.mocks import providers, run
 from tests.support.outputs import cluster_outputs
@@ -147,7 +149,7 @@ def test_no_image_of_a_cached_registry_is_pulled_directly(stack: str, shared: Pa
         chart = charts.find(FOLDERS.get(use.chart, use.chart))
         assert chart, use.chart
         values = yaml.safe_load(yaml.safe_dump(plain(use.values)))
-        for made in render(helm, chart, ReleaseName(use.release, "n"), values, []):
+        for made in objects_without_cluster(helm, chart, ReleaseName(use.release, "n"), values, []):
             if made["kind"] != "CustomResourceDefinition":
                 found = {image for image in images(made) if cached(image, THROUGH) != image}
                 direct[use.chart] = direct.get(use.chart, set()) | found

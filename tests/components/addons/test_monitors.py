@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from slipway.sandbox.kubernetes.helm.binary import available
 from slipway.sandbox.kubernetes.helm.chart import Charts
-from slipway.sandbox.kubernetes.helm.render import ReleaseName, available, render
+from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
+from slipway.sandbox.kubernetes.helm.records import ReleaseName
 from tests.components.addons.test_images import FOLDERS, NOT_RENDERED, plain, platform_uses
 
 SERVED = ("monitoring.coreos.com/v1", "monitoring.coreos.com/v1/ServiceMonitor")
@@ -39,7 +41,8 @@ def test_every_monitor_of_a_chart_selects_a_service_with_its_port(shared: Path, 
             continue
         chart = charts.find(FOLDERS.get(use.chart, use.chart))
         assert chart, use.chart
-        objects = render(helm, chart, ReleaseName(use.release, "n"), plain(use.values), SERVED)
+        name = ReleaseName(use.release, "n")
+        objects = objects_without_cluster(helm, chart, name, plain(use.values), SERVED)
         monitored += sum(each["kind"] == "ServiceMonitor" for each in objects)
         if wrong := list(blind(objects)):
             found[use.chart] = wrong

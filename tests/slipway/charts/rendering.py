@@ -12,8 +12,10 @@ import pytest
 from slipway.charts import uses
 from slipway.charts.check import without_unknowns
 from slipway.charts.uses import Use
+from slipway.sandbox.kubernetes.helm.binary import available
 from slipway.sandbox.kubernetes.helm.chart import Charts
-from slipway.sandbox.kubernetes.helm.render import ReleaseName, available, render
+from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
+from slipway.sandbox.kubernetes.helm.records import ReleaseName
 from tests.support import stacks
 
 Objects = list[dict[str, Any]]
@@ -34,4 +36,5 @@ def rendered(charts: Path, use: Use, values: Mapping[str, Any] | None = None) ->
     if chart is None or not chart.has_templates or any(chart.subchart(name) is None for _, name in chart.dependencies):
         return None
     given = without_unknowns(use.values if values is None else values)
-    return render(helm, chart, ReleaseName(use.release, "system"), given, ["monitoring.coreos.com/v1"])
+    name = ReleaseName(use.release, "system")
+    return objects_without_cluster(helm, chart, name, given, ["monitoring.coreos.com/v1"])

@@ -88,12 +88,23 @@ def test_releases_are_grouped_by_how_they_were_checked() -> None:
         Note(urn("kueue-release"), NoteKind.CHECKED, "values checked"),
         Note(urn("karpenter-crd"), NoteKind.CHECKED, "values checked"),
         Note(urn("gateway-api-gateway-crds"), NoteKind.RECORDED, "the chart is not at hand"),
-        Note(urn("keda-release", "prod"), NoteKind.RENDERED, "rendered"),
+        Note(urn("keda-release", "prod"), NoteKind.INSTALLED, "installed"),
     ]
     lines = coverage.of_charts(stack_of(*(note.urn for note in notes[:3])), notes).splitlines()
-    assert lines[1:] == ["  rendered 0", "  checked 2: kueue, karpenter-crd", "  recorded 1: gateway-api-gateway-crds"]
+    assert lines[1:] == ["  installed 0", "  checked 2: kueue, karpenter-crd", "  recorded 1: gateway-api-gateway-crds"]
     assert coverage.of_kubernetes(stack_of(*(note.urn for note in notes[:3])), notes) == ""
     assert coverage.of_charts(StackState(), notes) == ""
+
+
+def test_add_ons_of_eks_are_a_group_of_their_own() -> None:
+    addon = "aws:eks/addon:Addon"
+    notes = [
+        Note(urn("addons-late-ebs-csi", kind=addon), NoteKind.INSTALLED, "installed"),
+        Note(urn("addons-early-kube-proxy", kind=addon), NoteKind.RECORDED, "no chart"),
+    ]
+    lines = coverage.of_charts(stack_of(*(note.urn for note in notes)), notes).splitlines()
+    assert lines[1:] == ["  installed 1: addons-late-ebs-csi", "  recorded 1: addons-early-kube-proxy"]
+    assert lines[0].startswith("EKS add-ons (installed: their pods run;")
 
 
 def test_only_notes_on_this_stack_are_shown() -> None:
@@ -118,7 +129,7 @@ def test_floor_ceiling_and_expected_cost_are_those_of_the_estimate() -> None:
 
 def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
     notes = [
-        Note(urn("kueue-release"), NoteKind.RENDERED, "rendered"),
+        Note(urn("kueue-release"), NoteKind.INSTALLED, "installed"),
         Note(urn("keda-release"), NoteKind.RECORDED, "no chart"),
         Note(urn("thing", kind="kubernetes:x.example/v1:Thing"), NoteKind.STAND_IN, "no CRD"),
     ]
@@ -127,7 +138,7 @@ def test_the_short_form_counts_releases_and_what_was_only_recorded() -> None:
     lines = coverage.in_short(parse(exported(resource(VPC, "v"), *addons, *releases)), {VPC}, notes).splitlines()
     assert lines == [
         "Resources: 6, 3 of them in AWS.",
-        "Helm releases: 1 rendered and applied, 1 only recorded.",
+        "Helm releases: 1 installed by Helm, 1 only recorded.",
         "Only recorded, AWS would check more: 2 of AWS (2 eks Addon).",
         "Accepted without their CRD: 1 custom resources or releases.",
     ]

@@ -8,49 +8,21 @@ from typing import Any, TypeVar
 
 import pytest
 
-from slipway.sandbox.cluster.controllers import PROGRAMS
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.waiting import until
-from slipway.sandbox.nodes.spec import NodeSpec, Taint
-from slipway.sandbox.nodes.writer import NodeWriter
-from tests.slipway.sandbox.plane import CLUSTER, start_plane
+from tests.slipway.sandbox.living import living_plane
 
 pytestmark = pytest.mark.sandbox
 SECONDS = 30.0
-SIZE = {"cpu": "8", "memory": "32Gi", "pods": "110"}
-GPUS = {**SIZE, "nvidia.com/gpu": "8"}
 T = TypeVar("T")
-
-
-def node(name: str, instance_type: str, resources: dict[str, str], *taints: Taint) -> NodeSpec:
-    return NodeSpec(
-        name=name,
-        owner="test",
-        instance_type=instance_type,
-        arch="amd64",
-        kubernetes="1.35",
-        capacity=resources,
-        allocatable=resources,
-        taints=taints,
-        zone="us-east-1a",
-    )
 
 
 @pytest.fixture(scope="module")
 def living(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
-    """A cluster of its own: pods of other tests would be scheduled on its nodes."""
-    plane = start_plane(tmp_path_factory.mktemp("living"), PROGRAMS)
-    try:
-        plane.pool.create(CLUSTER)
-        writer = NodeWriter(plane.targets.of_cluster)
-        writer.write(CLUSTER, node("cpu-0", "m7i.2xlarge", SIZE))
-        writer.write(CLUSTER, node("gpu-0", "p4d.24xlarge", GPUS, Taint("pool", "NoSchedule", "a100")))
+    """Its client."""
+    with living_plane(tmp_path_factory.mktemp("living")) as plane:
         yield plane.client
-        assert plane.life.dead == ()
-        plane.life.end_all()
-    finally:
-        plane.supervisor.stop_all()
 
 
 @pytest.fixture

@@ -8,34 +8,44 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from slipway.files import write_atomically
-from slipway.sandbox.kubernetes.crds import without_descriptions
+from slipway.sandbox.kubernetes.crd_forms import without_descriptions
 from slipway.sandbox.kubernetes.helm.text import documents
 from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition
 from slipway.toolchain import cache
 
-_FORM = "1"
-"""Version of the cached form; change it with `without_descriptions`."""
+_FORM = "4"
+"""Version of the cached forms; change it with `without_descriptions` and `unserved.left_out`."""
 
 
 def crds(files: Sequence[Path]) -> tuple[Object, ...]:
     """The CRDs in YAML files, without descriptions. Raises SandboxError for invalid YAML."""
     if not files:
         return ()
-    kept = cache.root() / "definitions" / f"{_stamp(files)}.json"
+
+    def parse() -> list[Object]:
+        return [
+            without_descriptions(obj)
+            for file in files
+            for obj in documents(file.read_text(encoding="utf-8"), str(file))
+            if is_custom_resource_definition(obj)
+        ]
+
+    return tuple(remembered(_stamp(files), parse))
+
+
+def remembered(key: str, parse: Callable[[], Any]) -> Any:
+    """What `parse` returns for a key, as JSON; from the cache if it is there."""
+    kept = cache.root() / "definitions" / f"{hashlib.sha256(f'{_FORM} {key}'.encode()).hexdigest()}.json"
     with suppress(OSError, ValueError):
-        return tuple(json.loads(kept.read_text(encoding="utf-8")))
-    parsed = tuple(
-        without_descriptions(obj)
-        for file in files
-        for obj in documents(file.read_text(encoding="utf-8"), str(file))
-        if is_custom_resource_definition(obj)
-    )
-    # If they can't be cached (no disk space, no permission), they are parsed again next time.
+        return json.loads(kept.read_text(encoding="utf-8"))
+    parsed = parse()
+    # If it can't be cached (no disk space, no permission), it is parsed again next time.
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(kept, json.dumps(parsed))
@@ -43,7 +53,6 @@ def crds(files: Sequence[Path]) -> tuple[Object, ...]:
 
 
 def _stamp(files: Sequence[Path]) -> str:
-    """A digest that changes if any of the files changes."""
+    """A text that changes if any of the files changes."""
     states = [(file, file.stat()) for file in files]
-    text = "\n".join([_FORM, *(f"{file.absolute()} {state.st_mtime_ns} {state.st_size}" for file, state in states)])
-    return hashlib.sha256(text.encode()).hexdigest()
+    return "\n".join(f"{file.absolute()} {state.st_mtime_ns} {state.st_size}" for file, state in states)

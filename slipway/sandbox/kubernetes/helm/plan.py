@@ -1,4 +1,4 @@
-"""How far the sandbox can rehearse a release: render its chart, check its values, or only record it."""
+"""How far the sandbox can rehearse a release: install its chart, check its values, or only record it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from slipway.sandbox.kubernetes.helm import render, schema, values
+from slipway.sandbox.kubernetes.helm import binary, schema, values
 from slipway.sandbox.kubernetes.helm.chart import Chart, Charts
-from slipway.sandbox.kubernetes.helm.render import ReleaseName
+from slipway.sandbox.kubernetes.helm.records import ReleaseName
 from slipway.sandbox.notes import NoteKind
 
 
@@ -41,14 +41,14 @@ def make_plan(charts: Charts, inputs: Mapping[str, Any]) -> Plan:
     missing = [name for _, name in chart.dependencies if chart.subchart(name) is None]
     if not chart.has_templates or missing:
         why = f"its subcharts are missing: {', '.join(missing)}" if missing else "it has no templates here"
-        text = f"{about}: values checked, CRDs applied, nothing rendered, because {why}"
+        text = f"{about}: values checked, CRDs applied, nothing installed, because {why}"
         return Plan(NoteKind.CHECKED, text, chart)
-    helm = render.available()
+    helm = binary.available()
     if helm is None:
         install = "`python -m slipway.toolchain ensure helm`"
-        text = f"{about}: values checked, CRDs applied, nothing rendered, because helm is not installed ({install})"
+        text = f"{about}: values checked, CRDs applied, nothing installed, because helm is not installed ({install})"
         return Plan(NoteKind.CHECKED, text, chart)
-    return Plan(NoteKind.RENDERED, f"{about}: rendered and applied, without hooks", chart, helm)
+    return Plan(NoteKind.INSTALLED, f"{about}: installed by Helm", chart, helm)
 
 
 def release_name(inputs: Mapping[str, Any]) -> ReleaseName:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from slipway.errors import SandboxError
 from slipway.sandbox.ports import ClusterEndpoint
 
 
@@ -51,3 +52,22 @@ class FakeNodes:
             self.tags.pop((asg_name, key), None)
         else:
             self.tags[asg_name, key] = value
+
+
+class FakeAddons:
+    """The add-ons of each cluster with their configuration; one named `broken` has problems and never becomes ready."""
+
+    def __init__(self) -> None:
+        self.present: dict[tuple[str, str], str | None] = {}
+
+    def problems(self, name: str, configuration: str | None) -> list[str]:
+        return [f"bad: {configuration}"] if configuration == "broken" else []
+
+    def changed(self, urn: str, cluster: str, name: str, configuration: str | None) -> None:
+        if name == "broken":
+            msg = "its pods are Pending"
+            raise SandboxError(msg)
+        self.present[cluster, name] = configuration
+
+    def deleted(self, urn: str, cluster: str, name: str) -> None:
+        del self.present[cluster, name]

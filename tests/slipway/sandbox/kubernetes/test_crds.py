@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from slipway.sandbox.kubernetes import awaits, crds
+from slipway.sandbox.kubernetes import awaits, crd_forms, crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.objects import Object, Ref
@@ -56,7 +56,7 @@ def test_only_descriptions_are_removed_from_schemas() -> None:
     definition = crd("crds.test", "Described", {})
     definition["spec"]["versions"][0]["schema"] = {"openAPIV3Schema": schema}
     bare = {"type": "string"}
-    (version,) = crds.without_descriptions(definition)["spec"]["versions"]
+    (version,) = crd_forms.without_descriptions(definition)["spec"]["versions"]
     assert version["schema"]["openAPIV3Schema"] == {
         "type": "object",
         "properties": {
@@ -72,7 +72,7 @@ def test_only_descriptions_are_removed_from_schemas() -> None:
 
 def test_the_conversion_webhook_is_removed() -> None:
     spec = {**WIDGET["spec"], "conversion": {"strategy": "Webhook"}}
-    assert "conversion" not in crds.without_conversion_webhook({**WIDGET, "spec": spec})["spec"]
+    assert "conversion" not in crd_forms.without_conversion_webhook({**WIDGET, "spec": spec})["spec"]
 
 
 @pytest.mark.sandbox

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.helm.render import available
+from slipway.sandbox.kubernetes.helm.binary import available
 from slipway.sandbox.kubernetes.objects import Ref
 from slipway.sandbox.kubernetes.unserved import left_out
 from tests.slipway.sandbox.kubernetes.helm.charts import CONFIG_MAP, write_chart

@@ -6,9 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
+from slipway.sandbox.kubernetes.helm.binary import available
 from slipway.sandbox.kubernetes.helm.chart import Chart, Charts
+
+needs_helm = pytest.mark.skipif(
+    available() is None, reason="helm is missing: run `python -m slipway.toolchain ensure helm`"
+)
 
 VALUES = """\
 # Number of controllers.

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from slipway.sandbox.kubernetes.helm import render
+from slipway.sandbox.kubernetes.helm import binary
 from slipway.sandbox.kubernetes.helm.chart import Charts
 from slipway.sandbox.kubernetes.helm.plan import Plan, make_plan
 from slipway.sandbox.notes import NoteKind
@@ -14,16 +14,16 @@ from tests.slipway.sandbox.kubernetes.helm.charts import CONFIG_MAP, write_chart
 
 @pytest.fixture(autouse=True)
 def helm(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(render, "available", lambda: Path("/helm"))
+    monkeypatch.setattr(binary, "available", lambda: Path("/helm"))
 
 
 def plan(directory: Path, **inputs: Any) -> Plan:
     return make_plan(Charts(directory), {"chart": "widget", **inputs})
 
 
-def test_a_chart_with_templates_is_rendered(tmp_path: Path) -> None:
+def test_a_chart_with_templates_is_installed(tmp_path: Path) -> None:
     write_chart(tmp_path, templates={"a.yaml": CONFIG_MAP})
-    assert plan(tmp_path).mode is NoteKind.RENDERED
+    assert plan(tmp_path).mode is NoteKind.INSTALLED
 
 
 def test_a_release_of_a_missing_chart_is_recorded(tmp_path: Path) -> None:
@@ -36,13 +36,13 @@ def test_a_release_of_a_missing_chart_is_recorded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "why", ["it has no templates here", "its subcharts are missing: store", "helm is not installed"]
 )
-def test_the_reason_why_a_chart_is_not_rendered_is_noted(
+def test_the_reason_why_a_chart_is_not_installed_is_noted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     templates = None if "templates" in why else {"a.yaml": CONFIG_MAP}
     dependencies = [{"name": "store", "version": "1"}] if "subcharts" in why else []
     if "helm" in why:
-        monkeypatch.setattr(render, "available", lambda: None)
+        monkeypatch.setattr(binary, "available", lambda: None)
     write_chart(tmp_path, templates=templates, dependencies=dependencies)
     found = plan(tmp_path)
     assert found.mode is NoteKind.CHECKED

@@ -1,0 +1,100 @@
+"""The text that a chart renders to, changed for the sandbox before it is installed.
+
+Webhooks and APIs that nothing answers are left out, and CRDs lose their descriptions. Everything else passes through as
+it was written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from slipway.sandbox.kubernetes.crd_forms import without_conversion_webhook, without_descriptions
+from slipway.sandbox.kubernetes.helm import parsed
+from slipway.sandbox.kubernetes.helm.text import documents
+from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition
+from slipway.sandbox.kubernetes.unserved import left_out
+
+KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService", "CustomResourceDefinition")
+
+_SEPARATOR = re.compile(r"^---(?:[ \t].*)?(?:\n|\Z)", re.MULTILINE)
+_KIND = re.compile(rf"^kind\s*:\s*[\"']?({'|'.join(KINDS)}|\w*List)\b", re.MULTILINE)
+"""A line with one of the kinds to look at."""
+_CRD = "CustomResourceDefinition"
+
+
+@dataclass
+class Prepared:
+    """Documents that are installed, each text or object, and what was left out."""
+
+    documents: list[str | Object] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All documents as YAML, of which JSON is a part."""
+        texts = (each if isinstance(each, str) else json.dumps(each) for each in self.documents)
+        return "".join(f"---\n{text.rstrip()}\n" for text in texts)
+
+    def objects(self, where: str) -> Iterator[Object]:
+        """All objects; those of a `List` one by one, as Helm installs them. Raises SandboxError for invalid YAML."""
+        for each in self.documents:
+            if isinstance(each, str):
+                yield from documents(each, where)
+            else:
+                yield each
+
+
+def prepare(text: str, where: str) -> Prepared:
+    """The rendering with what the sandbox changes. Raises SandboxError, with `where`, for invalid YAML."""
+    prepared = Prepared()
+    for document in _SEPARATOR.split(text):
+        if not document.strip():
+            continue
+        kind = _kind(document)
+        if kind is None:
+            prepared.documents.append(document)
+            continue
+        parse = partial(_parse, document, where)
+        # A CRD alone is large enough to keep; a webhook has another certificate each time.
+        kept, missing = parsed.remembered(document, parse) if kind == _CRD else parse()
+        prepared.documents.extend(kept)
+        prepared.left_out.extend(missing)
+    return prepared
+
+
+def flat(obj: Object) -> Iterator[Object]:
+    """The object, or the items of a `List`, as Helm's client flattens them (k8s.io/cli-runtime, Builder.Flatten)."""
+    if str(obj.get("kind", "")).endswith("List") and isinstance(obj.get("items"), list):
+        for item in obj["items"]:
+            yield from flat(item)
+    else:
+        yield obj
+
+
+def _kind(document: str) -> str | None:
+    """The kind of a document to look at, None for all others. One that is written as JSON is looked at."""
+    match = _KIND.search(document)
+    if match is not None:
+        return match.group(1)
+    return "" if document.lstrip().startswith("{") else None
+
+
+def _parse(document: str, where: str) -> tuple[list[Object], list[str]]:
+    kept: list[Object] = []
+    missing: list[str] = []
+    for obj in documents(document, where):
+        for each in flat(obj):
+            reason = left_out(each)
+            if reason:
+                missing.append(reason)
+            elif is_custom_resource_definition(each):
+                if (each["spec"].get("conversion") or {}).get("strategy") == "Webhook":
+                    missing.append(f"conversion webhook of {each['metadata']['name']}")
+                kept.append(without_descriptions(without_conversion_webhook(each)))
+            else:
+                kept.append(each)
+    return kept, missing
