@@ -20,12 +20,12 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 
 @pytest.fixture(scope="session")
 def charted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    """The same with all charts, if the shared samples are available, and without a network, if the machine allows it.
+    """The same with whole charts, if the shared samples are available, and without a network, if the machine allows it.
 
-    The CRDs take some 15 s of CPU per stack.
+    Helm installs them, and the pods of a stack take one to two minutes.
     """
     samples = os.environ.get("SLIPWAY_SHARED")
-    charts = Path(samples) / "charts" if samples else None
+    charts = Path(samples) / "charts-full" if samples else None
     with isolated() as prefix:
         yield from _stopped_afterwards(World.make(tmp_path_factory.mktemp("charted"), charts, prefix))
 

@@ -91,10 +91,10 @@ def test_a_first_preview_accepts_a_pod_of_the_default_account(first_preview: Hoo
 
 def test_a_service_account_that_may_be_made_before_its_pod_is_noted(first_preview: Hooks, hooks: Hooks) -> None:
     for preview in (first_preview, hooks):
-        assert preview.check(POD, pod("vision", serviceAccountName="train"))[1] == []
-        note = "spec.serviceAccountName: there is no service account vision/train yet"
+        assert preview.check(POD, pod("not-made-yet", serviceAccountName="train"))[1] == []
+        note = "spec.serviceAccountName: there is no service account not-made-yet/train yet"
         assert preview.noted() == {"not validated": note}
-        _, reasons = preview.check(POD, pod("vision", serviceAccountName="train", hostNetwork="maybe"))
+        _, reasons = preview.check(POD, pod("not-made-yet", serviceAccountName="train", hostNetwork="maybe"))
         assert ".spec.hostNetwork" in reasons[0]
 
 
