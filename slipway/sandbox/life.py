@@ -10,6 +10,7 @@ from slipway.sandbox.cluster.apiserver import ApiServer
 from slipway.sandbox.cluster.controllers import Controllers, ControllersConfig
 from slipway.sandbox.cluster.supervisor import Supervisor
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.nodes.certificates import Certificates
 from slipway.sandbox.nodes.references import References
 from slipway.sandbox.nodes.volumes import Provisioner
 
@@ -43,7 +44,8 @@ class Life:
         controllers = Controllers(self._config, server, self._supervisor)
         controllers.start()
         client = self._client_of(server)
-        living = _Living(controllers, References(client), Provisioner(client))
+        references = References(client, Certificates(client, self._config.pki))
+        living = _Living(controllers, references, Provisioner(client))
         living.references.start()
         living.provisioner.start()
         with self._lock:

@@ -22,6 +22,7 @@ VALIDITY = datetime.timedelta(days=365)
 CLOCK_SKEW = datetime.timedelta(hours=1)
 HOSTS = ("127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 ADMIN_GROUP = "system:masters"
+TOKENS = "tokens.csv"
 
 
 @dataclass(frozen=True)
@@ -60,13 +61,30 @@ def create_pki(directory: Path) -> Pki:
     service_account_key = directory / "service-account.key"
     _write(service_account_key, _pem(ec.generate_private_key(ec.SECP256R1())))
     token = secrets.token_hex(24)
-    tokens = directory / "tokens.csv"
+    tokens = directory / TOKENS
     _write(tokens, f'{token},admin,admin,"{ADMIN_GROUP}"\n'.encode())
     return Pki(authority, issue(authority, "kube-apiserver", HOSTS), service_account_key, tokens, token)
 
 
+def read_admin_token(directory: Path) -> str:
+    """The admin's token, from the files of `create_pki`."""
+    return (directory / TOKENS).read_text(encoding="ascii").partition(",")[0]
+
+
 def issue(authority: KeyPair, name: str, hosts: Iterable[str]) -> KeyPair:
     """A serving certificate for a server, written beside the authority's. Hosts are DNS names or IP addresses."""
+    return _save(authority.key.parent, name, *_serving(authority, name, hosts))
+
+
+def serving_pem(authority: KeyPair, name: str, hosts: Iterable[str]) -> tuple[str, str]:
+    """The same as two PEM texts, certificate and key, without files."""
+    certificate, key = _serving(authority, name, hosts)
+    return certificate.public_bytes(serialization.Encoding.PEM).decode("ascii"), _pem(key).decode("ascii")
+
+
+def _serving(
+    authority: KeyPair, name: str, hosts: Iterable[str]
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     issuer = x509.load_pem_x509_certificate(authority.certificate.read_bytes())
     issuer_key = serialization.load_pem_private_key(authority.key.read_bytes(), password=None)
     if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
@@ -80,7 +98,7 @@ def issue(authority: KeyPair, name: str, hosts: Iterable[str]) -> KeyPair:
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(issuer_key, hashes.SHA256())
     )
-    return _save(authority.key.parent, name, certificate, key)
+    return certificate, key
 
 
 def self_signed(hosts: Iterable[str]) -> tuple[str, str]:
