@@ -121,7 +121,14 @@ class Sandbox:
         home = self._settings.home
         binary = binaries.require("kube-apiserver")
         self._kubernetes = binaries.version("kube-apiserver", binary)
-        config = ApiServerConfig(binary, self._kubernetes, etcd.url, self._pki, home / "logs")
+        config = ApiServerConfig(
+            binary,
+            self._kubernetes,
+            etcd.url,
+            self._pki,
+            home / "logs",
+            webhooks=self._settings.official is None,
+        )
         servers = EtcdBackedServers(config, etcd, self._supervisor, self._used)
         programs = {name: binaries.require(name) for name in PROGRAMS}
         controllers = ControllersConfig(programs, self._pki, home / "clusters", home / "logs")

@@ -53,7 +53,7 @@ class Life:
         controllers = Controllers(self._config, server, self._supervisor)
         controllers.start()
         client = self._client_of(server)
-        references = References(client, Certificates(client, self._config.pki))
+        references = References(client, Certificates(client))
         living = _Living(controllers, references, Provisioner(client), self._follow(server))
         living.references.start()
         living.provisioner.start()

@@ -73,18 +73,6 @@ def read_admin_token(directory: Path) -> str:
 
 def issue(authority: KeyPair, name: str, hosts: Iterable[str]) -> KeyPair:
     """A serving certificate for a server, written beside the authority's. Hosts are DNS names or IP addresses."""
-    return _save(authority.key.parent, name, *_serving(authority, name, hosts))
-
-
-def serving_pem(authority: KeyPair, name: str, hosts: Iterable[str]) -> tuple[str, str]:
-    """The same as two PEM texts, certificate and key, without files."""
-    certificate, key = _serving(authority, name, hosts)
-    return certificate.public_bytes(serialization.Encoding.PEM).decode("ascii"), _pem(key).decode("ascii")
-
-
-def _serving(
-    authority: KeyPair, name: str, hosts: Iterable[str]
-) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     issuer = x509.load_pem_x509_certificate(authority.certificate.read_bytes())
     issuer_key = serialization.load_pem_private_key(authority.key.read_bytes(), password=None)
     if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
@@ -98,7 +86,7 @@ def _serving(
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .sign(issuer_key, hashes.SHA256())
     )
-    return certificate, key
+    return _save(authority.key.parent, name, certificate, key)
 
 
 def self_signed(hosts: Iterable[str]) -> tuple[str, str]:

@@ -1,28 +1,28 @@
 """Secrets with the serving certificates of webhooks, which cert-manager and Jobs of charts make in a cluster.
 
 Without its Secret the pod of a webhook's server does not start, and Helm waits for it until its timeout. Neither
-cert-manager nor the containers of Jobs run here, so this makes the Secrets, signed by the sandbox's authority:
+cert-manager nor containers run here, so this makes the Secrets, whoever installs the charts:
 
 - of a cert-manager `Certificate`, when a pod waits for its Secret (cert-manager.io, "Certificate resource"),
 - of a Job that runs `kube-webhook-certgen create`, when its pod is on a node (kubernetes/ingress-nginx,
-  images/kube-webhook-certgen: README and cmd/create.go, whose Secret has the keys ca, cert and key).
+  images/kube-webhook-certgen: README and cmd/create.go, whose Secret has the keys ca, cert and key),
+- of an operator with `--enable-cert-rotation=true`, when its pod is on a node (keda.sh, "Security", certificates).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from slipway.sandbox.cluster.pki import Pki, serving_pem
+from slipway.sandbox.cluster.pki import self_signed
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object
 
 MANAGER: Final = "slipway-sandbox-certificates"
 CERTGEN: Final = "kube-webhook-certgen"
-LONGEST_NAME: Final = 64
-"""Characters of a common name (RFC 5280, appendix A, ub-common-name)."""
+TLS: Final = "kubernetes.io/tls"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,6 @@ class Certificates:
     """Makes the Secrets of one cluster."""
 
     client: KubeClient
-    pki: Pki
 
     def supply(self, namespace: str, secret: str) -> bool:
         """Make a Secret that a pod waits for; False if no Certificate of the namespace names it."""
@@ -45,31 +44,35 @@ class Certificates:
         if wanted is None:
             return False
         hosts = [*(wanted.get("dnsNames") or ()), *(wanted.get("ipAddresses") or ())] or [wanted["commonName"]]
-        certificate, key = self._pair(hosts)
-        data = {"tls.crt": certificate, "tls.key": key, "ca.crt": self.pki.authority_text}
-        self._apply(namespace, secret, "kubernetes.io/tls", data)
+        self._apply(namespace, secret, hosts, ("tls.crt", "tls.key", "ca.crt"), TLS)
         return True
 
     def run(self, pod: Mapping[str, Any]) -> None:
-        """Do what a pod of `kube-webhook-certgen create` does; nothing for any other pod."""
-        for options in _certgen(pod):
-            hosts = [host for host in options.get("host", "").split(",") if host]
-            if hosts and (secret := options.get("secret-name")):
-                certificate, key = self._pair(hosts)
-                names = {one: options.get(f"{one}-name", one) for one in ("cert", "key")}
-                data = {"ca": self.pki.authority_text, names["cert"]: certificate, names["key"]: key}
-                self._apply(options.get("namespace", pod["metadata"]["namespace"]), secret, "Opaque", data)
+        """Do what a pod of `kube-webhook-certgen create` or of such an operator does; nothing for any other pod."""
+        for container in pod["spec"]["containers"]:
+            arguments = [str(one) for one in (*(container.get("command") or ()), *(container.get("args") or ()))]
+            options = _options(arguments)
+            namespace = options.get("namespace", pod["metadata"]["namespace"])
+            if CERTGEN in container["image"] and "create" in arguments:
+                hosts = [host for host in options.get("host", "").split(",") if host]
+                secret, keys, kind = options.get("secret-name"), ("cert", "key", "ca"), "Opaque"
+            else:
+                rotates = options.get("enable-cert-rotation") == "true"
+                services = [options[name] for name in options if rotates and name.endswith("service-name")]
+                hosts = [f"{service}.{namespace}.svc" for service in services]
+                secret, keys, kind = options.get("cert-secret-name"), ("tls.crt", "tls.key", "ca.crt"), TLS
+            if hosts and secret:
+                self._apply(namespace, secret, hosts, keys, kind)
 
-    def _pair(self, hosts: list[str]) -> tuple[str, str]:
-        return serving_pem(self.pki.authority, hosts[0][:LONGEST_NAME], hosts)
-
-    def _apply(self, namespace: str, name: str, kind: str, data: Mapping[str, str]) -> None:
+    def _apply(self, namespace: str, name: str, hosts: list[str], keys: tuple[str, str, str], kind: str) -> None:
+        certificate, key = self_signed(hosts)
+        data = dict(zip(keys, (certificate, key, certificate), strict=True))
         secret: Object = {
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {"name": name, "namespace": namespace},
             "type": kind,
-            "stringData": dict(data),
+            "stringData": data,
         }
         try:
             self.client.create(secret, MANAGER)
@@ -79,10 +82,7 @@ class Certificates:
                 raise
 
 
-def _certgen(pod: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """The options of each container that creates a certificate."""
-    for container in pod["spec"]["containers"]:
-        arguments = [str(one) for one in (*(container.get("command") or ()), *(container.get("args") or ()))]
-        if CERTGEN in container["image"] and "create" in arguments:
-            options = (one[2:].partition("=") for one in arguments if one.startswith("--"))
-            yield {name: value for name, _, value in options}
+def _options(arguments: Iterable[str]) -> dict[str, str]:
+    """Options of the form `--name=value`."""
+    options = (one[2:].partition("=") for one in arguments if one.startswith("--"))
+    return {name: value for name, _, value in options}

@@ -46,7 +46,7 @@ DEFINITION = {
 @pytest.fixture
 def certificates(plane: ControlPlane) -> Certificates:
     define(plane.client, [DEFINITION])
-    return Certificates(plane.client, plane.pki)
+    return Certificates(plane.client)
 
 
 def secret(client: KubeClient, namespace: str, name: str) -> dict[str, bytes]:
@@ -102,6 +102,28 @@ def test_the_job_of_a_chart_makes_its_secret(certificates: Certificates, namespa
     made = secret(certificates.client, namespace, "cert")
     assert made.keys() == {"ca", "cert", "key"}
     assert hosts(made["cert"], made["ca"]) == [HOST, "a"]
+
+
+@pytest.mark.parametrize("rotates", ["true", "false"])
+def test_an_operator_makes_the_secret_of_its_services_if_it_rotates_certificates(
+    certificates: Certificates, namespace: str, rotates: str
+) -> None:
+    """The arguments of KEDA's operator, chart 2.20.2."""
+    options = {
+        "enable-cert-rotation": rotates,
+        "cert-secret-name": "kedaorg-certs",
+        "operator-service-name": "keda-operator",
+        "webhooks-service-name": "keda-admission-webhooks",
+    }
+    arguments = [f"--{name}={value}" for name, value in options.items()]
+    certificates.run(certgen(namespace, *arguments, image="ghcr.io/kedacore/keda:2.20.2"))
+    if rotates == "false":
+        assert certificates.client.get(Ref("v1", "Secret", "kedaorg-certs", namespace)) is None
+        return
+    made = secret(certificates.client, namespace, "kedaorg-certs")
+    assert made.keys() == {"tls.crt", "tls.key", "ca.crt"}
+    expected = [f"{service}.{namespace}.svc" for service in ("keda-operator", "keda-admission-webhooks")]
+    assert hosts(made["tls.crt"], made["ca.crt"]) == expected
 
 
 @pytest.mark.parametrize(
