@@ -50,6 +50,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
         cluster=cluster.with_cni(early.nodes_need),
         network=network,
         isolated=platform.network.nat is Nat.NONE,
+        charts=platform.charts,
         volume_key=storage.key_arn,
         caches=sorted(platform.storage.registry.caches),
         opts=inside,

@@ -17,10 +17,11 @@ from pulumi_kubernetes.helm.v3 import Release
 from components.addons.images import chart_values, prefixes
 from components.base.iam import Inline, Statement, document, pod_identity_role
 from components.base.outputs import ClusterOutputs
-from components.base.release import release
+from components.base.release import locate, release
 from components.pools.autoscaling import ENABLED, discovery_tag
 from spec.catalog.charts import CLUSTER_AUTOSCALER, CLUSTER_AUTOSCALER_IMAGES
 from spec.pools import keys
+from spec.settings.charts import Charts
 from spec.settings.pools import Role
 
 NAMESPACE: Final = "kube-system"
@@ -48,11 +49,13 @@ class ClusterAutoscalerArgs:
         cluster: The cluster.
         system_node_groups: Node groups that it runs on.
         caches: Upstream registries with a pull-through cache.
+        charts: Where charts come from.
     """
 
     cluster: ClusterOutputs
     system_node_groups: Sequence[pulumi.Resource]
     caches: Sequence[str] = ()
+    charts: Charts
 
 
 class ClusterAutoscaler(pulumi.ComponentResource):
@@ -83,7 +86,7 @@ class ClusterAutoscaler(pulumi.ComponentResource):
         )
         self.release = release(
             f"{name}-release",
-            CLUSTER_AUTOSCALER,
+            locate(CLUSTER_AUTOSCALER, args.charts),
             release_name=SERVICE_ACCOUNT,
             namespace=NAMESPACE,
             values=chart_values(

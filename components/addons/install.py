@@ -18,7 +18,7 @@ from components.base.addon import AddOn, AddOnContext, ChartRelease, Parts
 from components.base.iam import pod_identity_role
 from components.base.kubernetes import declare
 from components.base.namespaces import Namespaces, NamespacesArgs
-from components.base.release import release
+from components.base.release import locate, release
 from spec.settings.addons import AddonSettings
 
 
@@ -106,7 +106,7 @@ class InstalledAddOn(pulumi.ComponentResource):
         opts = pulumi.ResourceOptions(parent=self, depends_on=list(before), deleted_with=args.context.cluster.resource)
         return release(
             logical_name(name, chart.release_name),
-            chart.ref,
+            locate(chart.ref, args.context.platform.charts),
             release_name=chart.release_name,
             namespace=args.addon.namespace.name,
             values=images.chart_values(chart.ref.name, chart.values, _through(args.context)),

@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 import pulumi
 from pulumi_kubernetes.helm.v3 import Release, RepositoryOptsArgs
 
 from spec.catalog.charts import ChartRef
+from spec.settings.charts import Charts
 
 TIMEOUT_SECONDS: Final = 600
 """Twice Helm's default of five minutes: the first pods may wait for the first node, which takes two to four minutes."""
+PROJECT: Final = PurePosixPath("..")
+"""The folder of Pulumi.yaml, from the folder in which Pulumi runs the program and its plugins (`main`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Location:
+    """What a release names its chart by.
+
+    Attributes:
+        chart: Name of the chart in `repo`, an `oci://` reference, or a path.
+        version: Exact version; of a path, Helm reads the version from Chart.yaml.
+        repo: URL of the repository; None for an `oci://` reference and a path.
+    """
+
+    chart: str
+    version: str
+    repo: str | None = None
+
+
+def locate(chart: ChartRef, source: Charts) -> Location:
+    """Where a chart is: in its publisher's repository unless the settings name another source."""
+    if source.path is not None:
+        # Helm takes a path for the name of a repository unless it is absolute or begins with a dot.
+        return Location(chart=str(PROJECT / source.path / chart.name), version=chart.version)
+    if source.registry is not None:
+        return Location(chart=f"{source.registry}/{chart.name}", version=chart.version)
+    return Location(chart=chart.chart, version=chart.version, repo=chart.repository)
 
 
 def release(
     name: str,
-    chart: ChartRef,
+    chart: Location,
     *,
     namespace: str,
     values: Mapping[str, Any],
@@ -31,7 +61,7 @@ def release(
 
     Args:
         name: Logical name.
-        chart: The chart to install.
+        chart: The chart to install, from `locate`.
         namespace: Its namespace, which must exist.
         values: Values that differ from the chart's defaults.
         opts: Parent and dependencies.
@@ -43,7 +73,7 @@ def release(
         name=release_name or name,
         chart=chart.chart,
         version=chart.version,
-        repository_opts=RepositoryOptsArgs(repo=chart.repository) if chart.repository else None,
+        repository_opts=RepositoryOptsArgs(repo=chart.repo) if chart.repo else None,
         namespace=namespace,
         values=dict(values),
         skip_crds=skip_crds,

@@ -19,6 +19,7 @@ from components.pools.karpenter import KarpenterPool, KarpenterPoolArgs
 from components.pools.managed import ManagedPool, ManagedPoolArgs
 from components.pools.node_role import NodeRole, NodeRoleArgs
 from spec.pools.pool_spec import PoolSpec
+from spec.settings.charts import Charts
 from spec.settings.pools import Role
 
 
@@ -34,6 +35,7 @@ class NodePoolContext:
         volume_key: KMS key of the nodes' volumes; the AWS managed key for EBS where None.
         caches: Upstream registries with a pull-through cache.
         opts: Resource options of every component: the providers.
+        charts: Where charts come from.
     """
 
     specs: Mapping[str, PoolSpec]
@@ -41,6 +43,7 @@ class NodePoolContext:
     network: NetworkOutputs
     isolated: bool
     opts: pulumi.ResourceOptions
+    charts: Charts
     volume_key: pulumi.Input[str] | None = None
     caches: Sequence[str] = ()
 
@@ -99,7 +102,12 @@ def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> ElasticPoo
     """Declare the autoscalers, each only where a pool uses it, and Karpenter's pools."""
     autoscaler = None
     if any(spec.managed and spec.scales for spec in context.specs.values()):
-        args = ClusterAutoscalerArgs(cluster=context.cluster, system_node_groups=managed.system, caches=context.caches)
+        args = ClusterAutoscalerArgs(
+            cluster=context.cluster,
+            system_node_groups=managed.system,
+            caches=context.caches,
+            charts=context.charts,
+        )
         autoscaler = ClusterAutoscaler("cluster-autoscaler", args, context.opts)
     elastic = {name: spec for name, spec in sorted(context.specs.items()) if not spec.managed}
     if not elastic:
@@ -123,6 +131,7 @@ def _karpenter(
             isolated=context.isolated,
             pods_apart=bool(context.network.pod_subnets),
             caches=context.caches,
+            charts=context.charts,
         ),
         context.opts,
     )

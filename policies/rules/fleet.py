@@ -9,6 +9,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.access import Node
+from policies.charts import releases_of
 from policies.documents import parsed
 from policies.levels import Levels
 from policies.network import network
@@ -136,9 +137,9 @@ def _unrepaired(stack: Stack, _: Context) -> Iterator[Violation]:
 def _karpenter_repair_off(stack: Stack, _: Context) -> Iterator[Violation]:
     if not any(gpus_of(pool) for pool in stack.of(NODE_POOL)):
         return
-    for release in stack.of(RELEASE):
+    for release in releases_of(stack, "karpenter"):
         gate = release["values"].at("settings", "featureGates", "nodeRepair")
-        if str(release["chart"].raw).endswith("karpenter/karpenter") and gate.is_false(default=False):
+        if gate.is_false(default=False):
             yield violation(gate, at=release)
 
 

@@ -33,7 +33,11 @@ _REPOSITORIES: Final = [
     "https://opencost.github.io/*",
     "https://argoproj.github.io/argo-helm",
     "https://community-charts.github.io/helm-charts",
+    "../[!.]*",
 ]
+"""The last one is a directory of the checkout: its charts are reviewed like code."""
+_ITSELF: Final = re.compile(r".*://|[./]")
+"""Begins a chart that names its own place: an `oci://` reference or a path."""
 
 
 def _floating(release: Resource, _: Context) -> Iterator[Violation]:
@@ -45,7 +49,7 @@ def _floating(release: Resource, _: Context) -> Iterator[Violation]:
 
 def _other_repository(release: Resource, context: Context) -> Iterator[Violation]:
     chart = release["chart"].text()
-    repository = release["chart"] if chart is None or "://" in chart else release["repositoryOpts"]["repo"]
+    repository = release["chart"] if chart is None or _ITSELF.match(chart) else release["repositoryOpts"]["repo"]
     url = repository.text()
     known = url is not None and any(fnmatchcase(url, pattern) for pattern in context.settings["repositories"])
     if not repository.unknown and not release["chart"].unknown and not known:
@@ -59,10 +63,10 @@ PINNED = ResourceRule(
     severity=Severity.HIGH,
     levels=Levels("M/M/M"),
     why="With a version range, a later update can install another chart with the same permissions.",
-    fix="Pin the chart in spec.catalog.charts; add a new repository to the rule's setting.",
+    fix="Pin the chart in spec.catalog.charts; add a new repository or directory to the rule's setting.",
     settings={
         "repositories": Setting(
-            asks="globs of allowed chart repositories",
+            asks="globs of allowed chart repositories and directories",
             schema={"type": "array", "items": {"type": "string"}},
             values=everywhere(_REPOSITORIES),
         )

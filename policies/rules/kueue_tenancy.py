@@ -8,6 +8,7 @@ import yaml
 from pulumi_policy import Severity
 
 from policies.access import Node, WrongTypeError, plain
+from policies.charts import releases_of
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, StackRule, Violation, violation
@@ -76,7 +77,7 @@ def _configuration(release: Resource) -> Node:
 
 
 def _kueue_releases(stack: Stack) -> list[Resource]:
-    return [release for release in stack.of(RELEASE) if str(release["chart"].raw).endswith("/kueue")]
+    return releases_of(stack, "kueue")
 
 
 def _without_wait(stack: Stack, _: Context) -> Iterator[Violation]:

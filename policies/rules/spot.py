@@ -8,6 +8,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.access import Node
+from policies.charts import releases_of
 from policies.levels import Levels
 from policies.pools import ZONE, label, node_pools, requirement, spot, type_names
 from policies.resource import Resource, Stack
@@ -120,10 +121,9 @@ def _without_events(stack: Stack, _: Context) -> Iterator[Violation]:
 
 def _queue_not_set(stack: Stack, _: Context) -> Iterator[Violation]:
     """EKS node groups handle interruptions themselves; Karpenter does so only if the queue is configured."""
-    karpenter = [release for release in stack.of(RELEASE) if str(release["chart"].raw).endswith("karpenter/karpenter")]
     if not any(pool.type == NODE_POOL for pool in _spot_pools(stack)):
         return
-    for release in karpenter:
+    for release in releases_of(stack, "karpenter"):
         queue = release["values"].at("settings", "interruptionQueue")
         if queue.missing:
             yield violation(queue, at=release)

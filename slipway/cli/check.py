@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.engine.project import find
+from slipway.engine.project import Project, find
 
 if TYPE_CHECKING:
     from slipway.cli.commands import Commands
@@ -27,8 +27,23 @@ def run(options: argparse.Namespace) -> int:
 
     project = find(Path.cwd())
     for stack in options.stacks:
-        print(describe(stack, checked(project, stack, strict=options.strict)))
+        loaded = checked(project, stack, strict=options.strict)
+        require_charts(loaded, stack, project)
+        print(describe(stack, loaded))
     return 0
+
+
+def require_charts(loaded: Loaded, stack: str, project: Project) -> None:
+    """Check the stack's directory of charts, if it has one.
+
+    Raises:
+        ConfigurationError: With every chart that Helm would not find there.
+    """
+    if loaded.platform.charts.directory is not None:
+        # Evaluates the program, which imports the SDK.
+        from slipway.charts import source  # noqa: PLC0415
+
+        source.require(loaded.platform, stack, project.root)
 
 
 def describe(stack: str, loaded: Loaded) -> str:

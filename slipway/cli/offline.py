@@ -14,7 +14,7 @@ from slipway.cli.status import Condition, ProcessStatus, Status
 from slipway.engine.invocation import sandbox_environment
 from slipway.engine.stackfiles import Overlay
 from slipway.engine.stacks import SandboxEngine
-from slipway.sandbox import lifecycle, shims
+from slipway.sandbox import lifecycle, official, shims
 from slipway.sandbox.environment import environment
 from slipway.sandbox.state import KUBERNETES, SandboxState, default_home
 from spec.errors import SlipwayError
@@ -68,23 +68,29 @@ def find_running() -> Sandbox | None:
     return _sandbox(found.state)
 
 
-def start(say: Say, *, aws_port: int | None = None, account: str | None = None) -> Sandbox:
+def start(
+    say: Say, *, aws_port: int | None = None, account: str | None = None, kubernetes_provider: str | None = None
+) -> Sandbox:
     """A running sandbox; missing binaries are installed first, with progress messages.
 
     Args:
         say: Called with each progress message.
         aws_port: Port of moto; by default a free one.
         account: The only account to act as; by default the account of each stack.
+        kubernetes_provider: `official`, or its path, in place of the sandbox's own; by default what the environment
+            variable `SLIPWAY_KUBERNETES_PROVIDER` names.
 
     Raises:
         ToolError: A binary is missing and can't be installed.
-        SandboxError: It does not start, or it is already running with another port or account.
+        SandboxError: It does not start, or it is already running with another port, account or provider.
     """
+    choice = kubernetes_provider or os.environ.get(official.VARIABLE)
+    provider = official.find(choice) if choice else None
     running = lifecycle.status().running
     for tool in REQUIRED:
         # `ensure` reports its own progress, and prints nothing if the tool is already there.
         toolchain.ensure(tool)
-    state = lifecycle.start(say, aws_port=aws_port, account=account)
+    state = lifecycle.start(say, aws_port=aws_port, account=account, kubernetes_provider=provider)
     if not running:
         shims.install_shims(state.home / "bin")
         say(f"the sandbox is ready: AWS at {state.aws_endpoint}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from slipway.cli import teardown
+from slipway.cli.check import require_charts
 from slipway.cli.gate import Gate
 from slipway.cli.output import Progress, ask, can_ask
 from slipway.engine import gate, process
@@ -90,6 +91,8 @@ def run(options: argparse.Namespace) -> int:
     gate.check_names(options.allow_replace)
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
+    if options.operation in (Operation.UP, Operation.PREVIEW):
+        require_charts(loaded, options.stack, project)
     sandbox = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
     request = Request(
         operation=options.operation,

@@ -28,6 +28,10 @@ def add(commands: Commands) -> None:
     start.add_argument(
         "--account", type=_account, metavar="ID", help="act as this account only (default: the account of each stack)"
     )
+    start.add_argument(
+        "--kubernetes-provider", metavar="official|PATH",
+        help="run Pulumi's Kubernetes provider instead of the sandbox's own (default: $SLIPWAY_KUBERNETES_PROVIDER)",
+    )  # fmt: skip
     start.set_defaults(run=_start)
     status = actions.add_parser(
         "status", help="show processes, addresses and memory; exit code 1 unless all is running"
@@ -72,7 +76,12 @@ def _start(options: argparse.Namespace) -> int:
     from slipway.cli import offline  # noqa: PLC0415 - `slipway --help` needs none of it
 
     already = offline.find_running() is not None
-    sandbox = offline.start(Progress(), aws_port=options.aws_port, account=options.account)
+    sandbox = offline.start(
+        Progress(),
+        aws_port=options.aws_port,
+        account=options.account,
+        kubernetes_provider=options.kubernetes_provider,
+    )
     print(f"the sandbox is {'already ' if already else ''}running, in {sandbox.home}")
     print('enter it with: eval "$(slipway sandbox env)"')
     return 0

@@ -38,6 +38,7 @@ from slipway.sandbox.kubernetes.provider import KubernetesProvider
 from slipway.sandbox.kubernetes.targets import Targets
 from slipway.sandbox.life import Life
 from slipway.sandbox.nodes.facts import MotoFacts
+from slipway.sandbox.nodes.followed import Followed
 from slipway.sandbox.nodes.registry import NodeRegistry
 from slipway.sandbox.nodes.writer import NodeWriter
 from slipway.sandbox.notes import Notes
@@ -57,6 +58,8 @@ class Settings:
     aws_port: int = 0
     account: str | None = None
     charts: Path | None = None
+    official: Path | None = None
+    """The official Kubernetes provider, if it takes the place of the sandbox's own."""
 
 
 class Sandbox:
@@ -118,11 +121,18 @@ class Sandbox:
         home = self._settings.home
         binary = binaries.require("kube-apiserver")
         self._kubernetes = binaries.version("kube-apiserver", binary)
-        config = ApiServerConfig(binary, self._kubernetes, etcd.url, self._pki, home / "logs")
+        config = ApiServerConfig(
+            binary,
+            self._kubernetes,
+            etcd.url,
+            self._pki,
+            home / "logs",
+            webhooks=self._settings.official is None,
+        )
         servers = EtcdBackedServers(config, etcd, self._supervisor, self._used)
         programs = {name: binaries.require(name) for name in PROGRAMS}
         controllers = ControllersConfig(programs, self._pki, home / "clusters", home / "logs")
-        life = Life(controllers, self._supervisor, self._client)
+        life = Life(controllers, self._supervisor, self._client, self._follow)
         self._stops.append(("the life of clusters", life.end_all))
         self.pool = ClusterPool(servers, self._clusters_changed, life)
         self.targets = Targets(self.pool, self._pki)
@@ -155,6 +165,7 @@ class Sandbox:
             kubernetes_provider_port=kubernetes.port,
             account=settings.account,
             charts=str(settings.charts) if settings.charts else None,
+            official=str(settings.official) if settings.official else None,
             versions={
                 "pulumi-aws": AwsProvider.version,
                 "pulumi-kubernetes": KubernetesProvider.version,
@@ -167,6 +178,16 @@ class Sandbox:
 
     def _client(self, server: ApiServer) -> KubeClient:
         return self.targets.client(server)
+
+    def _follow(self, server: ApiServer) -> Followed | None:
+        """What reports Karpenter's objects, where no provider of ours does."""
+        if self._settings.official is None:
+            return None
+
+        def cluster() -> str | None:
+            return next((name for name, one in self.pool.existing().items() if one.slot == server.slot), None)
+
+        return Followed(self.targets.client(server), cluster, self.registry)
 
     def _used(self, server: ApiServer) -> bool:
         return self.targets.used(server)

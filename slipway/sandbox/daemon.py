@@ -49,9 +49,10 @@ def _settings(arguments: list[str] | None) -> Settings:
     parser.add_argument("--home", type=Path, default=default_home())
     parser.add_argument("--aws-port", type=int, default=0)
     parser.add_argument("--account")
+    parser.add_argument("--official", type=Path)
     options = parser.parse_args(arguments)
     charts = os.environ.get("SLIPWAY_CHARTS")
-    return Settings(options.home, options.aws_port, options.account, Path(charts) if charts else None)
+    return Settings(options.home, options.aws_port, options.account, Path(charts) if charts else None, options.official)
 
 
 if __name__ == "__main__":

@@ -20,14 +20,16 @@ def environment(state: SandboxState) -> dict[str, str]:
     dev. A user may turn them off (PULUMI_SKIP_CHECKPOINTS is passed on). Their backups cost nothing in comparison: 29 s
     with PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS (2 busy cores, 2026-11).
     """
-    providers = {"aws": state.aws_provider_port, "kubernetes": state.kubernetes_provider_port}
+    providers = {"aws": state.aws_provider_port}
+    if state.official is None:
+        providers["kubernetes"] = state.kubernetes_provider_port
     variables = {
         "PULUMI_BACKEND_URL": f"file://{state.backend}",
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_DEBUG_PROVIDERS": ",".join(f"{name}:{port}" for name, port in providers.items()),
         # Separate from the user's own.
         "PULUMI_HOME": str(state.engine_home),
-        # Both providers are attached, so no plugin may be downloaded.
+        # The providers are attached, or in PULUMI_HOME: no plugin may be downloaded.
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         # Go's garbage collector: with its default the engine collects after every few resources, because its heap is

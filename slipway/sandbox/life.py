@@ -10,6 +10,8 @@ from slipway.sandbox.cluster.apiserver import ApiServer
 from slipway.sandbox.cluster.controllers import Controllers, ControllersConfig
 from slipway.sandbox.cluster.supervisor import Supervisor
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.nodes.certificates import Certificates
+from slipway.sandbox.nodes.followed import Followed
 from slipway.sandbox.nodes.references import References
 from slipway.sandbox.nodes.volumes import Provisioner
 
@@ -19,8 +21,11 @@ class _Living:
     controllers: Controllers
     references: References
     provisioner: Provisioner
+    followed: Followed | None
 
     def end(self) -> None:
+        if self.followed is not None:
+            self.followed.stop()
         self.references.stop()
         self.provisioner.stop()
         self.controllers.stop()
@@ -30,11 +35,16 @@ class Life:
     """Begins and ends the life of clusters, for any number of threads."""
 
     def __init__(
-        self, config: ControllersConfig, supervisor: Supervisor, client_of: Callable[[ApiServer], KubeClient]
+        self,
+        config: ControllersConfig,
+        supervisor: Supervisor,
+        client_of: Callable[[ApiServer], KubeClient],
+        follow: Callable[[ApiServer], Followed | None] = lambda _: None,
     ) -> None:
         self._config = config
         self._supervisor = supervisor
         self._client_of = client_of
+        self._follow = follow
         self._living: dict[str, _Living] = {}
         self._lock = threading.Lock()
 
@@ -43,9 +53,12 @@ class Life:
         controllers = Controllers(self._config, server, self._supervisor)
         controllers.start()
         client = self._client_of(server)
-        living = _Living(controllers, References(client), Provisioner(client))
+        references = References(client, Certificates(client))
+        living = _Living(controllers, references, Provisioner(client), self._follow(server))
         living.references.start()
         living.provisioner.start()
+        if living.followed is not None:
+            living.followed.start()
         with self._lock:
             self._living[slot] = living
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import psutil
 
 from slipway.errors import SandboxError
-from slipway.sandbox import engine_home
+from slipway.sandbox import engine_home, official
 from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.identity import ProcessIdentity, end
+from slipway.sandbox.cluster.pki import read_admin_token
 from slipway.sandbox.shims import install_shims
 from slipway.sandbox.spawn import STOP_SECONDS, spawn_daemon
 from slipway.sandbox.state import (
@@ -55,14 +56,18 @@ def start(
     aws_port: int | None = None,
     account: str | None = None,
     home: Path | None = None,
+    kubernetes_provider: Path | None = None,
 ) -> SandboxState:
-    """Start the sandbox unless it is running; returns its state. Raises SandboxError with the problem and its fix."""
+    """Start the sandbox unless it is running; returns its state. Raises SandboxError with the problem and its fix.
+
+    `kubernetes_provider` is the official one (`official.find`), if it is to take the place of the sandbox's own.
+    """
     home = home or default_home()
     _require_disk_space(home)
     with _lock(home, progress):
         state = load(home)
         if state is not None and is_alive(state):
-            _require_same(state, aws_port, account)
+            _require_same(state, aws_port, account, kubernetes_provider)
             return state
         for tool in REQUIRED:
             binaries.require(tool)
@@ -70,9 +75,11 @@ def start(
             _require_free(aws_port)
         _clean_up(home, progress)
         progress("starting the sandbox: AWS (moto), etcd and the two providers")
-        state = spawn_daemon(home, aws_port, account)
+        state = spawn_daemon(home, aws_port, account, kubernetes_provider)
         install_shims(home / "bin")
         engine_home.prepare(state.engine_home)
+        if kubernetes_provider is not None:
+            official.install(kubernetes_provider, state.engine_home, home / "bin", read_admin_token(home / "pki"))
         return state
 
 
@@ -101,8 +108,10 @@ def stop(progress: Progress = lambda _: None, home: Path | None = None) -> bool:
         return existed
 
 
-def _require_same(state: SandboxState, aws_port: int | None, account: str | None) -> None:
-    """A running sandbox keeps its port and account; to change them, it must be stopped first."""
+def _require_same(
+    state: SandboxState, aws_port: int | None, account: str | None, kubernetes_provider: Path | None
+) -> None:
+    """A running sandbox keeps its port, account and provider; to change them, it must be stopped first."""
     running = state.aws_endpoint.rpartition(":")[2]
     if aws_port and str(aws_port) != running:
         msg = f"the sandbox already runs with AWS on port {running}, not {aws_port}: run `slipway sandbox stop` first"
@@ -111,6 +120,12 @@ def _require_same(state: SandboxState, aws_port: int | None, account: str | None
         msg = (
             f"the sandbox already runs for {f'account {state.account}' if state.account else 'any account'}, "
             f"not for {account}: run `slipway sandbox stop` first"
+        )
+        raise SandboxError(msg)
+    if kubernetes_provider is not None and str(kubernetes_provider) != state.official:
+        msg = (
+            f"the sandbox already runs with {state.official or 'a Kubernetes provider of its own'}, "
+            f"not with {kubernetes_provider}: run `slipway sandbox stop` first"
         )
         raise SandboxError(msg)
 

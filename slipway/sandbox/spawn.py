@@ -26,13 +26,13 @@ ERROR = "error: "
 """Prefix of the daemon's last line if it can't start."""
 
 
-def spawn_daemon(home: Path, aws_port: int | None, account: str | None) -> SandboxState:
+def spawn_daemon(home: Path, aws_port: int | None, account: str | None, official: Path | None = None) -> SandboxState:
     """Start the daemon and wait until it is ready. After a SandboxError or Ctrl-C, nothing is left running."""
     log = home / "logs" / DAEMON_LOG
     log.parent.mkdir(exist_ok=True)
     # The CLI's file backend requires its folder to exist.
     (home / "pulumi").mkdir(exist_ok=True)
-    pid = _spawn(_argv(home, aws_port, account), log)
+    pid = _spawn(_argv(home, aws_port, account, official), log)
     try:
         return _wait_until_ready(home, pid, log)
     except BaseException:
@@ -56,10 +56,11 @@ def daemon_environment() -> dict[str, str]:
     return {**kept, **named, **bytecode.variables(kept)}
 
 
-def _argv(home: Path, aws_port: int | None, account: str | None) -> list[str]:
+def _argv(home: Path, aws_port: int | None, account: str | None, official: Path | None) -> list[str]:
     argv = [sys.executable, "-P", "-m", "slipway.sandbox.daemon", "--home", str(home)]
     argv += ["--aws-port", str(aws_port)] if aws_port else []
     argv += ["--account", account] if account else []
+    argv += ["--official", str(official)] if official else []
     return argv
 
 

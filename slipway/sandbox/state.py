@@ -43,6 +43,8 @@ class SandboxState:
     """The one AWS account that it serves; None if it serves whichever account a stack names."""
     charts: str | None = None
     """The folder of Helm charts (`SLIPWAY_CHARTS`)."""
+    official: str | None = None
+    """Path of the official Kubernetes provider, if it takes the place of the sandbox's own."""
     clusters: Mapping[str, str] = field(default_factory=dict)
     """URL of the API server by cluster, oldest first."""
     versions: Mapping[str, str] = field(default_factory=dict)

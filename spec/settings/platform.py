@@ -7,6 +7,7 @@ from pydantic import Field
 from spec.settings.addons import Addons
 from spec.settings.admission import Admission
 from spec.settings.base import Model, Name
+from spec.settings.charts import Charts
 from spec.settings.cluster import Cluster
 from spec.settings.cost import Cost
 from spec.settings.environment import Account, Environment
@@ -31,6 +32,8 @@ class Platform(Model):
     """Buckets, file systems and image registry; the buckets always exist."""
     addons: Addons = Field(default_factory=Addons)
     """Software on the cluster; only add-ons that are named here are installed."""
+    charts: Charts = Field(default_factory=Charts)
+    """Source of the Helm charts of all add-ons."""
     teams: dict[Name, Team] = Field(default_factory=dict)
     """Teams by name. The name becomes part of namespaces, queues and bucket prefixes: renaming a team replaces it."""
     notifications: Notifications = Field(default_factory=Notifications)

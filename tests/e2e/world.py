@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -52,12 +52,16 @@ class World:
         home: Sandbox home.
         charts: Directory of charts, if the sandbox has any.
         prefix: Prefix of each command.
+        more: More variables of the environment.
+        seconds: Timeout of a command.
     """
 
     checkout: Path
     home: Path
     charts: Path | None = None
     prefix: tuple[str, ...] = ()
+    more: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 900
 
     @classmethod
     def make(cls, directory: Path, charts: Path | None = None, prefix: tuple[str, ...] = ()) -> World:
@@ -84,7 +88,7 @@ class World:
             if key == clock.VARIABLE or not key.startswith(("AWS_", "PULUMI_", "SLIPWAY_"))
         }
         ours = {"SLIPWAY_SANDBOX_HOME": str(self.home), "PULUMI_SKIP_CHECKPOINTS": "true"}
-        return kept | ours | ({"SLIPWAY_CHARTS": str(self.charts)} if self.charts else {})
+        return kept | ours | ({"SLIPWAY_CHARTS": str(self.charts)} if self.charts else {}) | dict(self.more)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run `slipway` with these arguments; `stdout` has the output of both streams."""
@@ -96,7 +100,7 @@ class World:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=900,
+            timeout=self.seconds,
             check=False,
         )
 

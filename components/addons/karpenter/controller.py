@@ -16,10 +16,11 @@ from components.addons.karpenter.policy import Scope, controller_policy
 from components.addons.karpenter.values import NAMESPACE, SERVICE_ACCOUNT, Gates, values
 from components.base.iam import Inline, PodRole, pod_identity_role
 from components.base.outputs import ClusterOutputs
-from components.base.release import release
+from components.base.release import locate, release
 from components.pools.roles import NodeRoleOutputs
 from spec.catalog.charts import KARPENTER, KARPENTER_CRD
 from spec.pools.pool_spec import PoolSpec
+from spec.settings.charts import Charts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,7 @@ class KarpenterArgs:
         isolated: Whether the VPC has no route to the internet, only VPC endpoints.
         pods_apart: Whether pods have subnets of their own.
         caches: Upstream registries with a pull-through cache.
+        charts: Where charts come from.
     """
 
     cluster: ClusterOutputs
@@ -43,6 +45,7 @@ class KarpenterArgs:
     isolated: bool
     pods_apart: bool
     caches: Sequence[str] = ()
+    charts: Charts
 
 
 class Karpenter(pulumi.ComponentResource):
@@ -93,7 +96,7 @@ class Karpenter(pulumi.ComponentResource):
         """A separate release, because Helm never upgrades a chart's `crds/`."""
         return release(
             f"{name}-crd",
-            KARPENTER_CRD,
+            locate(KARPENTER_CRD, args.charts),
             namespace=NAMESPACE,
             values={},
             opts=pulumi.ResourceOptions(
@@ -113,7 +116,7 @@ class Karpenter(pulumi.ComponentResource):
         )
         return release(
             f"{name}-release",
-            KARPENTER,
+            locate(KARPENTER, args.charts),
             release_name=SERVICE_ACCOUNT,
             namespace=NAMESPACE,
             values=chart_values(KARPENTER.name, settings, prefixes(args.cluster, args.caches)),

@@ -32,16 +32,29 @@ precedence."""
 ENABLED_ADMISSION = ("ExtendedResourceToleration",)
 """On in EKS (aws/containers-roadmap#739): adds a toleration to pods that request an extended resource, by its key."""
 
+WEBHOOK_ADMISSION = ("MutatingAdmissionWebhook", "ValidatingAdmissionWebhook")
+
 
 @dataclass(frozen=True)
 class ApiServerConfig:
-    """Settings that all API servers of a sandbox share; `version` is that of the binary, `1.36.3`."""
+    """Settings that all API servers of a sandbox share.
+
+    Attributes:
+        binary: Path of kube-apiserver.
+        version: Version of the binary, `1.36.3`.
+        etcd_url: Where its store is.
+        pki: Its certificates and keys.
+        logs: Folder of all logs.
+        webhooks: Whether webhooks are called. The sandbox's own provider leaves out those whose server does not run;
+            the official one installs them, and every call would fail.
+    """
 
     binary: Path
     version: str
     etcd_url: str
     pki: Pki
     logs: Path
+    webhooks: bool = True
 
 
 @dataclass(frozen=True)
@@ -123,6 +136,7 @@ def _argv(config: ApiServerConfig, slot: str, version: str, port: int) -> list[s
         # Storage and network drivers run privileged.
         "--allow-privileged=true",
         f"--enable-admission-plugins={','.join(ENABLED_ADMISSION)}",
+        *([] if config.webhooks else [f"--disable-admission-plugins={','.join(WEBHOOK_ADMISSION)}"]),
         "--profiling=false",
         # With few clients and a local etcd, the caches cost more than they save. The CRDs of all charts take 16 to 18 s
         # of CPU instead of 19 to 21, and no more memory (2 cores, 2026-11).

@@ -22,6 +22,7 @@ VALIDITY = datetime.timedelta(days=365)
 CLOCK_SKEW = datetime.timedelta(hours=1)
 HOSTS = ("127.0.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 ADMIN_GROUP = "system:masters"
+TOKENS = "tokens.csv"
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,14 @@ def create_pki(directory: Path) -> Pki:
     service_account_key = directory / "service-account.key"
     _write(service_account_key, _pem(ec.generate_private_key(ec.SECP256R1())))
     token = secrets.token_hex(24)
-    tokens = directory / "tokens.csv"
+    tokens = directory / TOKENS
     _write(tokens, f'{token},admin,admin,"{ADMIN_GROUP}"\n'.encode())
     return Pki(authority, issue(authority, "kube-apiserver", HOSTS), service_account_key, tokens, token)
+
+
+def read_admin_token(directory: Path) -> str:
+    """The admin's token, from the files of `create_pki`."""
+    return (directory / TOKENS).read_text(encoding="ascii").partition(",")[0]
 
 
 def issue(authority: KeyPair, name: str, hosts: Iterable[str]) -> KeyPair:

@@ -22,17 +22,13 @@ SERVER_METADATA = (
     "managedFields",
     "selfLink",
 )
-WRITE_ONLY = ("stringData",)
-"""Inputs that the API server converts to other fields and never returns."""
 
 
 def drifted(inputs: Mapping[str, Any], recorded: Mapping[str, Any], live: Mapping[str, Any]) -> Object:
     """The inputs, with live values for fields in which the live object differs from the recorded one."""
-    kept = {key: value for key, value in inputs.items() if key.startswith("__") or key in WRITE_ONLY}
+    kept = {key: value for key, value in inputs.items() if key.startswith("__")}
     wanted = {key: value for key, value in inputs.items() if key not in kept}
     present: Object = _in_map(wanted, recorded, live)
-    if "stringData" in kept and recorded.get("data") != live.get("data"):
-        kept["stringData"] = _string_data(kept["stringData"], recorded.get("data") or {}, live.get("data") or {})
     return {**present, **kept}
 
 
@@ -79,12 +75,3 @@ def _by_name(items: list[Any]) -> dict[str, Any] | None:
     """The items by `name`; None unless each has a different one."""
     named = {item["name"]: item for item in items if isinstance(item, Mapping) and isinstance(item.get("name"), str)}
     return named if len(named) == len(items) else None
-
-
-def _string_data(wanted: Mapping[str, Any], before: Mapping[str, Any], now: Mapping[str, Any]) -> Object:
-    """A changed key of a Secret gets the API server's base64 text, because the recorded plain text is not available."""
-    return {
-        key: value if before.get(key) == now.get(key) else now[key]
-        for key, value in wanted.items()
-        if key in now or key not in before
-    }

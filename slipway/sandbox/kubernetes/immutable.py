@@ -1,8 +1,8 @@
 """Which changes force a replacement, because Kubernetes allows no update for them.
 
-The list follows that of the real provider (pulumi-kubernetes, provider/pkg/provider/diff.go, and its pull request
-#1705 for claims, 2021-09), so that a rehearsal plans the same replacements as on AWS. A change that Kubernetes refuses
-and that is not listed fails in both environments; in the sandbox already at preview, with the API server's message.
+The list follows that of the official provider (pulumi-kubernetes v4.32.0, provider/pkg/provider/diff.go), so that a
+rehearsal plans the same replacements as on AWS. A change that Kubernetes refuses and that is not listed fails in both
+environments; in the sandbox already at preview, with the API server's message.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _REPLACED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("apps", "Deployment"): ("spec.selector",),
     ("apps", "StatefulSet"): (
         "spec.podManagementPolicy",
+        "spec.revisionHistoryLimit",
         "spec.selector",
         "spec.serviceName",
         "spec.volumeClaimTemplates",
@@ -33,7 +34,12 @@ _REPLACED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("rbac.authorization.k8s.io", "RoleBinding"): ("roleRef",),
     ("storage.k8s.io", "StorageClass"): ("parameters", "provisioner"),
     ("", "PersistentVolume"): tuple(f"spec.{source}" for source in _VOLUME_SOURCES),
-    ("", "PersistentVolumeClaim"): ("spec",),
+    ("", "PersistentVolumeClaim"): (
+        "spec.accessModes",
+        "spec.selector",
+        "spec.storageClassName",
+        "spec.volumeName",
+    ),
     ("", "Pod"): ("spec",),
     ("", "ResourceQuota"): ("spec.scopes",),
     ("", "Secret"): ("type",),
@@ -41,7 +47,6 @@ _REPLACED: Mapping[tuple[str, str], tuple[str, ...]] = {
 }
 
 _UPDATED: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("", "PersistentVolumeClaim"): ("spec.resources",),
     ("", "Pod"): tuple(f"spec.{field}" for field in _POD_MUTABLE),
 }
 """Exceptions below the paths of `_REPLACED`."""

@@ -12,6 +12,7 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.drift import drifted, imported
 from slipway.sandbox.kubernetes.errors import NoSuchKindError
 from slipway.sandbox.kubernetes.immutable import forces_new
+from slipway.sandbox.kubernetes.normalized import normalized
 from slipway.sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
 from slipway.sandbox.kubernetes.settings import Settings
 from slipway.sandbox.kubernetes.targets import Target, Targets
@@ -50,7 +51,7 @@ class Manifests:
         self, settings: Settings, resource: Resource, news: Object, olds: Object, seed: bytes
     ) -> tuple[Object, list[Failure]]:
         """Fill in the name and the namespace, then let the API server validate the object."""
-        inputs = names.named(resource, news, olds, seed)
+        inputs = normalized(names.named(resource, news, olds, seed))
         metadata = inputs.get("metadata")
         if not isinstance(metadata, dict) or UNKNOWN in (inputs["apiVersion"], inputs["kind"]):
             self._note_unvalidated(resource, "its kind or metadata is known only after other resources exist")
@@ -67,7 +68,7 @@ class Manifests:
         """The changes, and which of them force a replacement."""
         changes = Diff(compare(old_inputs, news)).replacing(lambda path: forces_new(path, old_inputs, settings))
         same_name = Ref.of(old_inputs) == Ref.of(news) and not names.is_autonamed(news)
-        return Diff(changes.changes, delete_before_replace=same_name)
+        return Diff(changes.changes, delete_before_replace=same_name, whole_paths=True)
 
     def create(self, settings: Settings, resource: Resource, inputs: Object) -> tuple[str, Object]:
         """Create the object. An existing one is an error, as in the real provider since 4.30 (#4278)."""

@@ -23,6 +23,7 @@ from slipway.sandbox.rpc.wire import has_unknown
 
 T = TypeVar("T", bound=Callable[..., Any])
 VERSION = "4.34.2"
+SECRET = "kubernetes:core/v1:Secret"  # noqa: S105 - a type
 _LEADS = ("kubeconfig", "context", "cluster")
 """Arguments that select the cluster."""
 
@@ -97,6 +98,10 @@ class KubernetesProvider(Provider[Settings]):
         if resource.type == RELEASE:
             return self._releases.check(session, resource, news, olds, seed)
         return self._manifests.check(session, resource, news, olds, seed)
+
+    def secret_inputs(self, resource: Resource) -> tuple[str, ...]:
+        """The contents of a Secret (pulumi-kubernetes v4.32.0, provider/pkg/provider/provider.go, annotateSecrets)."""
+        return ("data", "stringData") if resource.type == SECRET else ()
 
     @_explained
     def diff(

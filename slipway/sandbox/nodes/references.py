@@ -15,6 +15,7 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.watch import Watch
+from slipway.sandbox.nodes.certificates import Certificates
 
 FOUND: Final = "sandbox.slipway/references"
 """Annotation of a pod: `found`."""
@@ -39,8 +40,9 @@ class Reference:
 class References:
     """Follows the pods of one cluster that are on a node and have not started."""
 
-    def __init__(self, client: KubeClient) -> None:
+    def __init__(self, client: KubeClient, certificates: Certificates) -> None:
         self._client = client
+        self._certificates = certificates
         self._waiting: dict[str, Object] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -61,6 +63,8 @@ class References:
 
     def _pod(self, change: str, pod: Object) -> None:
         metadata = pod["metadata"]
+        if change == "ADDED":
+            self._certificates.run(pod)
         if change == "DELETED" or metadata.get("deletionTimestamp") or FOUND in (metadata.get("annotations") or {}):
             with self._lock:
                 self._waiting.pop(metadata["uid"], None)
@@ -69,7 +73,7 @@ class References:
 
     def _look(self, pod: Object) -> None:
         metadata = pod["metadata"]
-        missing = next((one for one in references(pod) if not self._exists(one, metadata["namespace"])), None)
+        missing = next((one for one in references(pod) if not self._available(one, metadata["namespace"])), None)
         with self._lock:
             known = metadata["uid"] in self._waiting
             if missing is None:
@@ -93,6 +97,11 @@ class References:
                     if error.not_found:
                         with self._lock:
                             self._waiting.pop(pod["metadata"]["uid"], None)
+
+    def _available(self, reference: Reference, namespace: str) -> bool:
+        if self._exists(reference, namespace):
+            return True
+        return reference.kind == "Secret" and self._certificates.supply(namespace, reference.name)
 
     def _exists(self, reference: Reference, namespace: str) -> bool:
         found = self._client.get(Ref("v1", reference.kind, reference.name, namespace))

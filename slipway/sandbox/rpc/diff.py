@@ -33,10 +33,18 @@ class Change:
 
 @dataclass(frozen=True)
 class Diff:
-    """Changes of a resource; `delete_before_replace` if the new object can't exist beside the old one."""
+    """Changes of a resource.
+
+    Attributes:
+        changes: Each changed property.
+        delete_before_replace: The new object can't exist beside the old one.
+        whole_paths: The reasons of a replacement are whole paths (pulumi-kubernetes), not top-level properties (bridged
+            providers).
+    """
 
     changes: tuple[Change, ...] = ()
     delete_before_replace: bool = False
+    whole_paths: bool = False
 
     def replacing(self, forces_new: Callable[[Path], bool]) -> Diff:
         """The same changes, with `replace` set for those that no update can make."""
@@ -55,12 +63,15 @@ class Diff:
         }
         return pb.DiffResponse(
             changes=pb.DiffResponse.DIFF_SOME if self.changes else pb.DiffResponse.DIFF_NONE,
-            replaces=sorted({str(change.path[0]) for change in self.changes if change.replace}),
+            replaces=sorted({self._reason(change) for change in self.changes if change.replace}),
             diffs=sorted({str(change.path[0]) for change in self.changes}),
             detailedDiff=detailed,
             hasDetailedDiff=True,
             deleteBeforeReplace=self.delete_before_replace and any(change.replace for change in self.changes),
         )
+
+    def _reason(self, change: Change) -> str:
+        return paths.write(change.path) if self.whole_paths else str(change.path[0])
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:

@@ -96,6 +96,10 @@ class Hooks(Generic[S]):
         """The inputs with defaults filled in, and the problems with them."""
         return news, []
 
+    def secret_inputs(self, resource: Resource) -> tuple[str, ...]:
+        """Inputs that are secret whatever the program says."""
+        return ()
+
     def diff(
         self,
         session: S,

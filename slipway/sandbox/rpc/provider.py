@@ -160,14 +160,16 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
     @_rpc
     def Check(self, request: pb.CheckRequest, context: grpc.ServicerContext) -> Any:
         """Validate the inputs of a resource."""
+        resource = Resource.of(request)
         inputs, failures = self.check(
             self._session(context),
-            Resource.of(request),
+            resource,
             wire.decode(request.news),
             wire.decode(request.olds),
             request.randomSeed,
         )
-        return _check_response(inputs, failures, wire.secrets_in(request.news))
+        always = Secrets({name: True for name in self.secret_inputs(resource)})
+        return _check_response(inputs, failures, wire.secrets_in(request.news) | always)
 
     @_rpc
     def Diff(self, request: pb.DiffRequest, context: grpc.ServicerContext) -> Any:

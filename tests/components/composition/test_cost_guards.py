@@ -42,7 +42,12 @@ def record_guards(**parts: Any) -> Recording:
         settings = platform(POOLS, **parts)
         cluster = cluster_outputs(both[0])
         context = NodePoolContext(
-            specs=resolve_all(settings), cluster=cluster, network=network_outputs("abc"), isolated=False, opts=opts
+            specs=resolve_all(settings),
+            cluster=cluster,
+            network=network_outputs("abc"),
+            isolated=False,
+            charts=settings.charts,
+            opts=opts,
         )
         outputs = {
             name: TeamOutputs(name=name, settings=team, namespaces=dict.fromkeys(team.namespaces_of(name), ()))

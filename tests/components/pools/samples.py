@@ -72,6 +72,7 @@ def record_fleet(pools: Mapping[str, Mapping[str, Any]], *, preview: bool = Fals
             cluster=cluster_outputs(aws),
             network=network_outputs("abc"),
             isolated=settings.network.nat is Nat.NONE,
+            charts=settings.charts,
             caches=sorted(settings.storage.registry.caches),
             opts=pulumi.ResourceOptions(providers=[aws, kubernetes]),
         )

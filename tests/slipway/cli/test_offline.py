@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from slipway.cli.status import Condition
 from slipway.sandbox import lifecycle
 from slipway.sandbox.cluster.identity import ProcessIdentity
 from slipway.sandbox.lifecycle import SandboxStatus
+from slipway.sandbox.official import EXECUTABLE, VARIABLE
 from slipway.sandbox.state import SandboxState, save
 from spec.errors import SlipwayError
 from tests.slipway.engine.fake import FakePulumi
+from tests.slipway.sandbox.test_shims import executable
 
 ETCD, SERVER = ProcessIdentity("etcd", 11, 1.0), ProcessIdentity("kube-apiserver api-1", 12, 1.0)
 
@@ -121,6 +124,24 @@ def test_a_running_sandbox_is_reused_and_never_reconfigured(
     assert "is already running" in capsys.readouterr().out
     assert main(["sandbox", "start", "--aws-port", "5999"]) == 1
     assert "already runs with AWS on port 5000, not 5999" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("by", ["option", "variable"])
+def test_the_official_provider_is_chosen_by_option_or_variable(
+    state: SandboxState, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], by: str
+) -> None:
+    report(monkeypatch, state=state, running=True)
+    save(state)
+    monkeypatch.setattr("slipway.toolchain.ensure", Path)
+    provider = executable(state.home / "plugins" / EXECUTABLE)
+    if by == "variable":
+        monkeypatch.setenv(VARIABLE, str(provider))
+    arguments = ["--kubernetes-provider", str(provider)] if by == "option" else []
+    assert main(["sandbox", "start", *arguments]) == 1
+    message = f"already runs with a Kubernetes provider of its own, not with {provider}: run `slipway sandbox stop`"
+    assert message in capsys.readouterr().err
+    save(replace(state, official=str(provider)))
+    assert main(["sandbox", "start", *arguments]) == 0
 
 
 def test_a_sandbox_without_the_pulumi_cli_is_reported_with_a_fix(sandbox: offline.Sandbox) -> None:

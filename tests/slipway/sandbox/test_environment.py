@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,10 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_both_providers_are_attached(state: SandboxState) -> None:
     assert environment(state)["PULUMI_DEBUG_PROVIDERS"] == "aws:2,kubernetes:3"
+
+
+def test_the_official_kubernetes_provider_is_not_attached_but_a_plugin(state: SandboxState) -> None:
+    assert environment(replace(state, official="/plugins/it"))["PULUMI_DEBUG_PROVIDERS"] == "aws:2"
 
 
 def test_all_state_is_kept_in_the_sandbox(state: SandboxState) -> None:

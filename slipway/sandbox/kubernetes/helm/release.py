@@ -13,6 +13,7 @@ from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm import arguments, records
 from slipway.sandbox.kubernetes.helm.chart import Charts
+from slipway.sandbox.kubernetes.helm.inputs import normalized
 from slipway.sandbox.kubernetes.helm.plan import Plan, make_plan, release_name
 from slipway.sandbox.kubernetes.helm.preview import MANAGER, Previews
 from slipway.sandbox.kubernetes.helm.records import ReleaseName
@@ -58,6 +59,7 @@ class Releases:
             return inputs, [Failure("chart", "a chart is required: its name, an oci:// address or a path")]
         if has_unknown(inputs["chart"]):
             return inputs, []
+        inputs = normalized(inputs, self.charts)
         plan = make_plan(self.charts, inputs)
         self._note(resource, plan)
         refused = [Failure(key, f"{key}: {why}") for key, why in arguments.REFUSED.items() if inputs.get(key)]
@@ -71,7 +73,7 @@ class Releases:
 
     def diff(self, old_inputs: Object, news: Object) -> Diff:
         """Another name or namespace forces a replacement; anything else is an upgrade."""
-        return Diff(compare(old_inputs, news)).replacing(lambda path: path[0] in _REPLACING)
+        return Diff(compare(old_inputs, news), whole_paths=True).replacing(lambda path: path[0] in _REPLACING)
 
     def create(self, settings: Settings, resource: Resource, inputs: Object) -> tuple[str, Object]:
         """Install. Raises PartialFailureError if Helm failed and left a release."""

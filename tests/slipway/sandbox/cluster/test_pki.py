@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from cryptography import x509
 
-from slipway.sandbox.cluster.pki import Pki, create_pki, issue
+from slipway.sandbox.cluster.pki import Pki, create_pki, issue, read_admin_token
 
 
 @pytest.fixture
@@ -48,6 +48,10 @@ def test_a_second_sandbox_shares_no_secret_with_the_first(pki: Pki, tmp_path: Pa
     other = create_pki(tmp_path / "other")
     assert other.admin_token != pki.admin_token
     assert other.certificate_authority != pki.certificate_authority
+
+
+def test_the_token_can_be_read_from_the_files(pki: Pki) -> None:
+    assert read_admin_token(pki.authority.key.parent) == pki.admin_token
 
 
 def test_creating_it_again_replaces_all_files(pki: Pki) -> None:

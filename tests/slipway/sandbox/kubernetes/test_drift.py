@@ -77,13 +77,6 @@ def test_only_changes_of_the_programs_own_labels_are_drift() -> None:
     assert drifted(INPUTS, RECORDED, {**RECORDED, "metadata": metadata})["metadata"]["labels"] == {"app": "other"}
 
 
-def test_string_data_of_a_secret_is_compared_by_its_data() -> None:
-    inputs = {"stringData": {"a": "1", "b": "2"}}
-    recorded = {"data": {"a": "MQ==", "b": "Mg=="}}
-    assert drifted(inputs, recorded, recorded) == inputs
-    assert drifted(inputs, recorded, {"data": {"a": "OQ=="}}) == {"stringData": {"a": "OQ=="}}
-
-
 def test_an_imported_object_is_described_without_server_metadata() -> None:
     metadata = {"name": "a", "uid": "1", "resourceVersion": "2"}
     live = {"kind": "X", "metadata": metadata, "status": {}, "spec": {"a": 1}}

@@ -26,6 +26,8 @@ def inputs(api_version: str, kind: str, **more: Any) -> dict[str, Any]:
         ("batch/v1", "Job", "spec.suspend", False),
         ("v1", "PersistentVolumeClaim", "spec.storageClassName", True),
         ("v1", "PersistentVolumeClaim", "spec.resources.requests.storage", False),
+        ("v1", "PersistentVolumeClaim", "spec.volumeMode", False),
+        ("apps/v1", "StatefulSet", "spec.revisionHistoryLimit", True),
         ("v1", "Pod", "spec.containers[0].image", False),
         ("v1", "Pod", "spec.containers[0].args[1]", True),
         ("v1", "Service", "spec.clusterIP", True),

@@ -41,5 +41,10 @@ def test_a_forced_change_replaces_and_an_ignored_one_does_not() -> None:
     assert not kept.deleteBeforeReplace
 
 
+def test_the_reason_of_a_replacement_can_be_the_whole_path() -> None:
+    found = Diff(diff.compare({"a": {"x": 1}}, {"a": {"x": 2}}), whole_paths=True).replacing(lambda _: True)
+    assert list(found.message().replaces) == ["a.x"]
+
+
 def test_no_change_is_reported_as_none() -> None:
     assert Diff().message().changes == Diff().message().DIFF_NONE

@@ -43,5 +43,22 @@ WHOLE: Final = (
         "Did you mean `costCenter`?",
     ),
     Bad(64, "unknown preset", {"pools.cpu.preset": "cpuu"}, "pools.cpu.preset", "must exist", "cpu"),
+    Bad(
+        64,
+        "charts from two places",
+        {"charts": {"directory": "charts", "registry": "oci://registry.example.com/charts"}},
+        "charts",
+        "from a directory or from a registry",
+        "Remove one of the two.",
+    ),
+    Bad(64, "directory with a slash", {"charts.directory": "charts/"}, "charts.directory", "slash", "/opt/charts"),
+    Bad(
+        64,
+        "registry without a scheme",
+        {"charts.registry": "registry.example.com/charts"},
+        "charts.registry",
+        "oci:// reference",
+        "oci://registry.example.com/charts",
+    ),
     Bad(64, "missing part", {"account": DELETE}, "account", "is required", "Add `account:`"),
 )
