@@ -12,6 +12,7 @@ from typing import Any
 
 import pulumi
 
+from components.addons import registry
 from components.addons.install import InstalledAddOns, install
 from components.admission import Admission, AdmissionArgs
 from components.base.addon import AddOnContext
@@ -131,7 +132,13 @@ def _tenancy(
     platform, cluster = context.platform, context.cluster
     Priorities("priorities", PrioritiesArgs(cluster=cluster), opts)
     queued = platform.addons.has(Kueue)
-    admission = AdmissionArgs(settings=platform.admission, pools=context.pools, queues=queued, cluster=cluster)
+    admission = AdmissionArgs(
+        settings=platform.admission,
+        pools=context.pools,
+        queues=queued,
+        cluster=cluster,
+        controllers=registry.controllers(platform.addons),
+    )
     Admission("admission", admission, opts)
     tenancy = TeamContext(
         cluster=cluster,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
+from components.base.controllers import Controller
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, uncapped
 from spec.catalog.charts import JOBSET
@@ -16,6 +17,7 @@ class Jobset(AddOn[Settings]):
 
     name: ClassVar[str] = "jobset"
     namespace: ClassVar[Namespace] = Namespace(name="jobset-system", enforce="restricted")
+    controllers: ClassVar[tuple[Controller, ...]] = (Controller(account="jobset-controller", makes=("Job",)),)
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release."""

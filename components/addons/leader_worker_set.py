@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
+from components.base.controllers import Controller
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, scraped, sized
 from spec.catalog.charts import LEADER_WORKER_SET
@@ -18,6 +19,9 @@ class LeaderWorkerSet(AddOn[Settings]):
 
     name: ClassVar[str] = "leader-worker-set"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+    controllers: ClassVar[tuple[Controller, ...]] = (
+        Controller(account="lws-controller-manager", makes=("StatefulSet",)),
+    )
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release, and a PodDisruptionBudget, which the chart has no value for."""

@@ -26,6 +26,7 @@ from components.addons.trainer import Trainer
 from components.addons.training_operator import TrainingOperator
 from components.addons.volcano import Volcano
 from components.base.addon import AddOn
+from components.base.controllers import Controller
 from spec.settings.addons import Addons, AddonSettings, batch, cost, gpu, ingress, observability, serving, tracking
 
 REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
@@ -57,3 +58,8 @@ def wanted(addons: Addons) -> dict[str, AddOn[Any]]:
     """Enabled add-ons, by name."""
     enabled = (REGISTRY[type(settings)](settings) for _, settings in addons.wanted())
     return {addon.name: addon for addon in enabled}
+
+
+def controllers(addons: Addons) -> tuple[tuple[str, Controller], ...]:
+    """Controllers of the enabled add-ons that act in namespaces of teams, with the namespaces of their accounts."""
+    return tuple((addon.namespace.name, each) for addon in wanted(addons).values() for each in addon.controllers)

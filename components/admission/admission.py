@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ import pulumi
 from components.admission.context import StackContext
 from components.admission.manifests import binding, policy
 from components.admission.rules import rules
+from components.base.controllers import Controller
 from components.base.kubernetes import declare
 from components.base.outputs import ClusterOutputs
 from spec.pools.pool_spec import PoolSpec
@@ -27,12 +28,14 @@ class AdmissionArgs:
         pools: Pools by name.
         queues: Whether Kueue queues jobs.
         cluster: The cluster.
+        controllers: Controllers of the installed add-ons, with the namespaces of their service accounts.
     """
 
     settings: Settings
     pools: Mapping[str, PoolSpec]
     queues: bool
     cluster: ClusterOutputs
+    controllers: Sequence[tuple[str, Controller]] = ()
 
 
 class Admission(pulumi.ComponentResource):
@@ -45,10 +48,15 @@ class Admission(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(
             parent=self, depends_on=list(args.cluster.access), deleted_with=args.cluster.resource
         )
-        context = StackContext(pools=args.pools, queues=args.queues, max_replicas=args.settings.max_replicas)
+        context = StackContext(
+            pools=args.pools,
+            queues=args.queues,
+            max_replicas=args.settings.max_replicas,
+            controllers=args.controllers,
+        )
         for rule in rules(context):
             action = args.settings.of(rule.name)
             if action is not Action.OFF:
-                declare(f"{name}-{rule.name}", policy(rule), child)
+                declare(f"{name}-{rule.name}", policy(rule, context), child)
                 declare(f"{name}-{rule.name}-binding", binding(rule, action), child)
         self.register_outputs({})

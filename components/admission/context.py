@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from components.admission import placement
-from components.admission.kinds import LABELS, SPECS
 from components.admission.rule import literal
+from components.admission.templates import LABELS, SPECS
+from components.base.controllers import BUILT_IN, KUBE_SYSTEM, Controller, accounts
 from components.workloads.metadata import QUEUE
 from spec.pools.pool_spec import PoolSpec
 
@@ -20,11 +21,23 @@ class StackContext:
         pools: Pools by name.
         queues: Whether Kueue queues jobs.
         max_replicas: Maximum number of pods of one workload.
+        controllers: Controllers of the add-ons, with the namespaces of their service accounts.
     """
 
     pools: Mapping[str, PoolSpec]
     queues: bool
     max_replicas: int
+    controllers: Sequence[tuple[str, Controller]] = ()
+
+    @property
+    def makers(self) -> dict[str, list[str]]:
+        """Usernames of the controllers that make a kind for a parent that the rules check, by kind."""
+        return accounts([*((KUBE_SYSTEM, each) for each in BUILT_IN), *self.controllers], "makes")
+
+    @property
+    def changers(self) -> dict[str, list[str]]:
+        """Usernames of the controllers that change objects of a kind that users make, by kind."""
+        return accounts(self.controllers, "changes")
 
     @property
     def variables(self) -> dict[str, str]:

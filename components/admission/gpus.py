@@ -6,8 +6,8 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.kinds import CONTAINERS, JOINED, SPECS
 from components.admission.rule import Message, Rule
+from components.admission.templates import CONTAINERS, JOINED, SPECS
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 

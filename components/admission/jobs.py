@@ -6,8 +6,8 @@ from typing import Final
 
 from components.admission import kinds, placement
 from components.admission.context import StackContext
-from components.admission.kinds import KIND, LABELS, O
 from components.admission.rule import Message, Rule, literal
+from components.admission.templates import KIND, LABELS, O
 from components.workloads.checks.bounds import DAY, MAX_RETRIES
 from components.workloads.metadata import QUEUE
 from spec.pools import keys
@@ -81,7 +81,7 @@ def spot_checkpoint(context: StackContext) -> Rule:
 
 QUEUE_NAME: Final = Rule(
     name="queue-name",
-    kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET, kinds.PYTORCH_JOB, kinds.MPI_JOB, kinds.TRAIN_JOB),
+    kinds=(kinds.JOB, kinds.CRON_JOB, kinds.JOB_SET, *kinds.OPERATED, kinds.SCALED_JOB, kinds.TRAIN_JOB),
     what="a job names its queue",
     why="it would bypass the quotas, and some of its pods could hold GPUs while the others wait; Kueue's webhook adds "
     "the queue `default`, and this rule applies if the webhook is unavailable",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any, Final
 
-from components.admission.kinds import CHANGED, POD, UNOWNED
-from components.admission.rule import Kind, Rule
+from components.admission.context import StackContext
+from components.admission.kinds import POD
+from components.admission.rule import Kind, Rule, literal
+from components.admission.templates import CHANGED, KIND, RELABELLED, USER
 from spec.settings.admission import Action
 from spec.teams.labels import TEAM
 
@@ -25,12 +27,12 @@ def policy_name(rule: Rule) -> str:
     return f"{rule.name}.{DOMAIN}"
 
 
-def policy(rule: Rule) -> dict[str, Any]:
+def policy(rule: Rule, context: StackContext) -> dict[str, Any]:
     """The ValidatingAdmissionPolicy of a rule."""
     operations = ["CREATE", "UPDATE"] if rule.updates else ["CREATE"]
-    conditions = [{"name": "not-made-by-a-controller", "expression": _unowned(rule)}]
+    conditions = [{"name": "not-by-a-controller", "expression": _not_by_a_controller(rule, context)}]
     if rule.updates:
-        conditions.append({"name": "spec-changed", "expression": CHANGED})
+        conditions.append({"name": "spec-changed", "expression": CHANGED + RELABELLED if rule.metadata else CHANGED})
     return {
         "apiVersion": API,
         "kind": "ValidatingAdmissionPolicy",
@@ -72,7 +74,7 @@ def _resource_rules(rule: Rule, operations: list[str]) -> list[dict[str, Any]]:
     """Kinds by group. For pods only creation: the fields that matter to the scheduler are immutable."""
     groups: dict[tuple[str, tuple[str, ...]], list[Kind]] = defaultdict(list)
     for kind in rule.kinds:
-        groups[kind.group, ("CREATE",) if kind == POD else tuple(operations)].append(kind)
+        groups[kind.group, ("CREATE",) if kind == POD and not rule.pod_updates else tuple(operations)].append(kind)
     return [
         {
             "apiGroups": [group],
@@ -84,5 +86,15 @@ def _resource_rules(rule: Rule, operations: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def _unowned(rule: Rule) -> str:
-    return f"request.kind.kind == 'Pod' || {UNOWNED}" if POD in rule.kinds else UNOWNED
+def _not_by_a_controller(rule: Rule, context: StackContext) -> str:
+    """Whether someone else asks than a controller that the kind's parent, or an earlier check, vouches for.
+
+    Pods are always checked: a runtime or a workflow is complete only in its pods.
+    """
+    kinds = {kind.kind for kind in rule.kinds} - {POD.kind}
+    made = {kind: names for kind, names in context.makers.items() if kind in kinds}
+    changed = {kind: names for kind, names in context.changers.items() if kind in kinds}
+    makes = f"{KIND} in {literal(made)} && {USER} in {literal(made)}[{KIND}]"
+    changes = f"request.operation == 'UPDATE' && {KIND} in {literal(changed)} && {USER} in {literal(changed)}[{KIND}]"
+    found = [text for names, text in ((made, makes), (changed, changes)) if names]
+    return " && ".join(f"!({text})" for text in found) or "true"

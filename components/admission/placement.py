@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from components.admission.kinds import KIND
 from components.admission.rule import literal
+from components.admission.templates import KIND
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.capacity import Market

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
-from components.admission.kinds import CONTAINERS, JOINED, SPECS
 from components.admission.rule import Message, Rule
+from components.admission.templates import CONTAINERS, JOINED, SPECS
 
 _LAST: Final = "c.image.split('/')[c.image.split('/').size() - 1]"
 _LOOSE: Final = f"has(c.image) && !c.image.contains('@') && (!{_LAST}.contains(':') || c.image.endsWith(':latest'))"

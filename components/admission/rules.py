@@ -5,6 +5,7 @@ from __future__ import annotations
 from components.admission.context import StackContext
 from components.admission.gpus import GPU_LIMITS, gpu_pool
 from components.admission.jobs import JOB_BOUNDS, QUEUE_NAME, spot_checkpoint
+from components.admission.owners import CONTROLLER_REFERENCE
 from components.admission.pods import HOST_ACCESS, IMAGE_TAG
 from components.admission.rule import Rule
 from components.admission.scale import scale_bounds
@@ -21,4 +22,5 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         IMAGE_TAG,
         HOST_ACCESS,
         scale_bounds(context.max_replicas),
+        CONTROLLER_REFERENCE,
     )

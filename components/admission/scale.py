@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
-from components.admission.kinds import KIND, O
 from components.admission.rule import Message, Rule
+from components.admission.templates import KIND, O
 
 _NO_BOUND: Final = 2**31 - 1
 _PART: Final = f"{O}.spec[p].maxReplicas"

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import pulumi
 
+from components.base.controllers import Controller
 from components.base.iam import Inline, Managed
 from components.base.outputs import ClusterOutputs, NetworkOutputs, StorageOutputs
 from spec.catalog.charts import ChartRef
@@ -134,6 +135,8 @@ class AddOn(ABC, Generic[S]):
     name: ClassVar[str]
     """Logical name, and name of its page in docs/addons: the key of the stack file in kebab-case."""
     namespace: ClassVar[Namespace]
+    controllers: ClassVar[tuple[Controller, ...]] = ()
+    """Its controllers that create or change objects in namespaces of teams."""
 
     def __init__(self, settings: S) -> None:
         self.settings = settings

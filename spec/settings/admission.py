@@ -42,6 +42,8 @@ class Admission(Model):
     """A pod has no access to its node: neither privileges nor paths, network, processes or ports of the host."""
     scale_bounds: Action = Action.DENY
     """An autoscaled workload sets a maximum, `maxReplicas` or less."""
+    controller_reference: Action = Action.DENY
+    """Only controllers make objects that a controller owns."""
     max_replicas: Annotated[int, Field(ge=1, le=5000)] = 100
     """Maximum number of pods of one workload. 5,000 is the size of cluster that Kubernetes is tested with, in nodes
     (kubernetes.io, "Considerations for large clusters")."""

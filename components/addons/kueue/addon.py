@@ -6,8 +6,9 @@ from typing import Any, ClassVar, Final
 
 import yaml
 
-from components.addons.kueue.configuration import configuration, frameworks
+from components.addons.kueue.configuration import FRAMEWORKS, configuration, frameworks
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
+from components.base.controllers import Controller
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, scraped, uncapped
 from spec.catalog.charts import KUEUE
@@ -21,6 +22,9 @@ class Kueue(AddOn[Settings]):
 
     name: ClassVar[str] = "kueue"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+    controllers: ClassVar[tuple[Controller, ...]] = (
+        Controller(account="kueue-controller-manager", changes=(*FRAMEWORKS, "Pod")),
+    )
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from components.addons.mpi_operator.crd import definition
-from components.addons.mpi_operator.manifests import NAMESPACE, budget, deployment, permissions
+from components.addons.mpi_operator.manifests import NAME, NAMESPACE, budget, deployment, permissions
 from components.base.addon import AddOn, AddOnContext, Namespace, Parts
+from components.base.controllers import Controller
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one
 from spec.settings.addons.batch import MpiOperator as Settings
@@ -22,6 +23,7 @@ class MpiOperator(AddOn[Settings]):
 
     name: ClassVar[str] = "mpi-operator"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+    controllers: ClassVar[tuple[Controller, ...]] = (Controller(account=NAME, makes=("Job", "Pod")),)
 
     def parts(self, context: AddOnContext) -> Parts:
         """Only manifests, no release."""

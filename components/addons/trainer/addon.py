@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from components.addons.trainer.runtimes import IMAGE, runtimes
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
+from components.base.controllers import Controller
 from components.base.placement import system_placement
 from components.base.sizing import sized
 from spec.catalog.charts import TRAINER
@@ -17,6 +18,9 @@ class Trainer(AddOn[Settings]):
 
     name: ClassVar[str] = "trainer"
     namespace: ClassVar[Namespace] = Namespace(name="kubeflow-system", enforce="restricted")
+    controllers: ClassVar[tuple[Controller, ...]] = (
+        Controller(account="kubeflow-trainer-controller-manager", makes=("JobSet",)),
+    )
 
     def parts(self, context: AddOnContext) -> Parts:
         """One release, a general runtime and one for each training pool."""

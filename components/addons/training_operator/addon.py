@@ -10,8 +10,17 @@ from typing import Any, ClassVar
 
 from components.addons.training_operator.crds import definition
 from components.addons.training_operator.kinds import KINDS
-from components.addons.training_operator.manifests import NAMESPACE, budget, deployment, permissions, service, webhooks
+from components.addons.training_operator.manifests import (
+    NAME,
+    NAMESPACE,
+    budget,
+    deployment,
+    permissions,
+    service,
+    webhooks,
+)
 from components.base.addon import AddOn, AddOnContext, Namespace, Parts
+from components.base.controllers import Controller
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one
 from spec.settings.addons.batch import TrainingOperator as Settings
@@ -23,6 +32,7 @@ class TrainingOperator(AddOn[Settings]):
 
     name: ClassVar[str] = "training-operator"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+    controllers: ClassVar[tuple[Controller, ...]] = (Controller(account=NAME, makes=("Pod",)),)
 
     def parts(self, context: AddOnContext) -> Parts:
         """Only manifests, no release."""

@@ -39,7 +39,6 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "two parts of shared GPUs": make.pod(on("turns", gpus(), {**gpus(), "name": "b"})),
         "a job on its pool": make.job(on("h100"), queued=False),
         "a queued job that tolerates the GPU alone": make.job(tolerant(make.GPU_TAINT)),
-        "a job of a JobSet, before the queue admits it": make.owned(make.job(spec(gpus()))),
         "a deployment on its pool": make.deployment(on("h100")),
     },
     "gpu-limits": {
@@ -53,7 +52,6 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         ),
         "a bounded cron job, cleaned up by its history": make.cron_job(ttlSecondsAfterFinished=None),
         "a bounded JobSet": make.job_set(failurePolicy={"maxRestarts": 20}),
-        "a job of a controller": make.owned(make.job(ttlSecondsAfterFinished=None)),
     },
     "spot-checkpoint": {
         "a job on spot that writes to a claim": make.job(on("spot", WRITES, volumes=[CLAIM])),
@@ -65,7 +63,6 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a queued job": make.job(),
         "a queued cron job": make.cron_job(),
         "a queued TrainJob": make.train_job(),
-        "a job created by a controller": make.owned(make.job(queued=False)),
     },
     "image-tag": {
         "a tag": make.pod(spec(container(image="registry.example.com:5000/team/train:1.0"))),

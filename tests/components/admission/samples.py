@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from components.addons.registry import REGISTRY
 from components.admission import StackContext
 from spec.pools import resolve_all
 from tests.components.pools.samples import platform
@@ -22,7 +23,10 @@ POOLS: Final[Mapping[str, Mapping[str, Any]]] = {
         "sharing": {"mode": "time-slicing", "replicas": 4},
     },
 }
-CONTEXT: Final = StackContext(pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100)
+CONTROLLERS: Final = tuple((addon.namespace.name, each) for addon in REGISTRY.values() for each in addon.controllers)
+CONTEXT: Final = StackContext(
+    pools=resolve_all(platform(POOLS)), queues=True, max_replicas=100, controllers=CONTROLLERS
+)
 IMAGE: Final = "registry.example.com/team/train:1.2.3"
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
 POOL: Final = "platform.slipway/pool"
@@ -82,6 +86,10 @@ def stateful_set(body: Object | None = None, **more: Any) -> Object:
     return _scaled("StatefulSet", body, serviceName="it", **more)
 
 
+def replica_set(body: Object | None = None, **more: Any) -> Object:
+    return _scaled("ReplicaSet", body, **more)
+
+
 def daemon_set(body: Object | None = None) -> Object:
     return _scaled("DaemonSet", body)
 
@@ -130,9 +138,9 @@ def autoscaler(maximum: int) -> Object:
     return _object("autoscaling/v2", "HorizontalPodAutoscaler", body, {})
 
 
-def owned(manifest: Object) -> Object:
-    """The same object, created by a controller."""
-    owner = {"apiVersion": "example.com/v1", "kind": "Maker", "name": "it", "uid": "1", "controller": True}
+def owned(manifest: Object, *, controller: bool = True) -> Object:
+    """The same object with an owner."""
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "it", "uid": "1", "controller": controller}
     return {**manifest, "metadata": {**manifest["metadata"], "ownerReferences": [owner]}}
 
 

@@ -24,6 +24,7 @@ RULES = {
     "image-tag",
     "host-access",
     "scale-bounds",
+    "controller-reference",
 }
 
 

@@ -26,9 +26,10 @@ def test_every_rule_has_a_setting_and_every_setting_a_rule() -> None:
 
 
 def test_without_kueue_jobs_need_no_queue() -> None:
-    without = rules(StackContext(pools=CONTEXT.pools, queues=False, max_replicas=10))
+    context = StackContext(pools=CONTEXT.pools, queues=False, max_replicas=10)
+    without = rules(context)
     assert {rule.name for rule in RULES} - {rule.name for rule in without} == {"queue-name"}
-    assert all("kueue" not in str(policy(rule)) for rule in without)
+    assert all("kueue.x-k8s.io" not in str(policy(rule, context)["spec"]["validations"]) for rule in without)
 
 
 @each_rule
@@ -40,7 +41,7 @@ def test_messages_have_one_line_and_fit_the_length_limit(rule: Rule) -> None:
 
 @each_rule
 def test_existing_objects_are_evaluated_only_when_their_spec_changes(rule: Rule) -> None:
-    body = policy(rule)["spec"]
+    body = policy(rule, CONTEXT)["spec"]
     names = {condition["name"] for condition in body["matchConditions"]}
     operations = {operation for rules in body["matchConstraints"]["resourceRules"] for operation in rules["operations"]}
     assert ("spec-changed" in names) == ("UPDATE" in operations) == rule.updates
@@ -48,7 +49,7 @@ def test_existing_objects_are_evaluated_only_when_their_spec_changes(rule: Rule)
 
 @each_rule
 def test_pods_are_evaluated_only_at_creation(rule: Rule) -> None:
-    for resources in policy(rule)["spec"]["matchConstraints"]["resourceRules"]:
+    for resources in policy(rule, CONTEXT)["spec"]["matchConstraints"]["resourceRules"]:
         if "pods" in resources["resources"]:
             assert (resources["apiGroups"], resources["operations"]) == ([""], ["CREATE"])
 

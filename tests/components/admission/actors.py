@@ -1,0 +1,84 @@
+"""Who asks: members of a team, the platform's administrators, and controllers with their service accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from components.base.controllers import username
+from components.tenancy.roles import cluster_role_manifest, group, role_binding
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.objects import Ref
+from spec.settings.teams import MemberRole
+from tests.components.admission.samples import Object
+
+TEAM: Final = "vision"
+EDIT: Final = "edit"
+ADMIN: Final = "admin"
+PLATFORM: Final = "platform"
+ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = {
+    "job controller": ("kube-system", "job-controller"),
+    "replica set controller": ("kube-system", "replicaset-controller"),
+    "stateful set controller": ("kube-system", "statefulset-controller"),
+    "deployment controller": ("kube-system", "deployment-controller"),
+    "cron job controller": ("kube-system", "cronjob-controller"),
+    "autoscaler": ("kube-system", "horizontal-pod-autoscaler"),
+    "garbage collector": ("kube-system", "generic-garbage-collector"),
+    "node drain": ("kube-system", "node-controller"),
+    "JobSet": ("jobset-system", "jobset-controller"),
+    "LeaderWorkerSet": ("lws-system", "lws-controller-manager"),
+    "Trainer": ("kubeflow-system", "kubeflow-trainer-controller-manager"),
+    "training operator": ("kubeflow", "training-operator"),
+    "MPI operator": ("mpi-operator", "mpi-operator"),
+    "KEDA": ("keda", "keda-operator"),
+    "KServe": ("kserve", "kserve-controller-manager"),
+    "Argo": ("argo", "argo-workflows-workflow-controller"),
+    "Kueue": ("kueue-system", "kueue-controller-manager"),
+}
+
+
+def headers(actor: str) -> dict[str, str]:
+    """Headers of a request as this actor; the API server then evaluates its permissions and `userInfo`."""
+    if actor == PLATFORM:
+        return {}
+    if actor in ACCOUNTS:
+        return {"Impersonate-User": username(*ACCOUNTS[actor])}
+    return {"Impersonate-User": "someone", "Impersonate-Group": group(TEAM, MemberRole(actor))}
+
+
+def permissions(namespace: str) -> list[Object]:
+    """Roles of members as a stack declares them; controllers may do everything, so that only rules refuse them."""
+    bindings: list[dict[str, Any]] = [role_binding(namespace, TEAM, MemberRole(role)) for role in (EDIT, ADMIN)]
+    return [
+        *(cluster_role_manifest(MemberRole(role)) for role in (EDIT, ADMIN)),
+        *bindings,
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "controllers-of-acts"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [
+                {"kind": "ServiceAccount", "namespace": namespace, "name": name}
+                for namespace, name in ACCOUNTS.values()
+            ],
+        },
+    ]
+
+
+def request(
+    client: KubeClient, actor: str, method: str, manifest: Object, *, subresource: str = "", dry_run: bool = True
+) -> str:
+    """The error for a request, or an empty string if the API server accepts it. A PATCH merges the manifest."""
+    ref = Ref.of(manifest)
+    resource = client.discovery.find(ref.api_version, ref.kind)
+    path = resource.path(ref.namespace, "" if method == "POST" else ref.name) + (
+        f"/{subresource}" if subresource else ""
+    )
+    content = {"content_type": "application/merge-patch+json"} if method == "PATCH" else {}
+    parameters = {"dryRun": "All"} if dry_run else {}
+    try:
+        client.call(method, path, manifest, parameters, headers=headers(actor), **content)
+    except ApiError as error:
+        return error.message
+    return ""

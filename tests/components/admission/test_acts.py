@@ -1,0 +1,100 @@
+"""Acts of members, administrators and controllers on a real API server with all rules in effect."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Final
+
+import pytest
+
+from components.admission import rules
+from components.admission.manifests import binding, policy
+from components.tenancy.priorities import priority_class
+from slipway.sandbox.kubernetes.client import KubeClient
+from spec.settings.admission import Action
+from spec.settings.teams import PriorityName
+from tests.components.admission.actors import ADMIN, EDIT, PLATFORM, TEAM, permissions, request
+from tests.components.admission.acts import ACTS, NAMESPACE, Act
+from tests.components.admission.cases import DENIED
+from tests.components.admission.samples import CONTEXT, CUSTOM, Object, definition
+from tests.slipway.sandbox.plane import ControlPlane
+from tests.support.definitions import define
+
+pytestmark = pytest.mark.sandbox
+
+SECONDS: Final = 20.0
+RULES: Final = rules(CONTEXT)
+NAMES: Final = {rule.name for rule in RULES}
+
+
+def space(name: str, **labels: str) -> Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+def place(act: Act) -> str:
+    """A namespace with one rule, if one must refuse the act: the error names only one of several. Else with all."""
+    return f"{NAMESPACE}-{act.rule}" if act.rule in NAMES else NAMESPACE
+
+
+def named(act: Act, manifest: Object) -> Object:
+    """The object in its namespace; one that exists before the act has a name of its own."""
+    name = f"it-{ACTS.index(act)}" if act.before is not None else "it"
+    return {**manifest, "metadata": {**manifest["metadata"], "namespace": place(act), "name": name}}
+
+
+def outcome(client: KubeClient, act: Act) -> str:
+    return request(client, act.actor, act.method, named(act, act.manifest), subresource=act.subresource)
+
+
+@pytest.fixture(scope="module")
+def client(plane: ControlPlane) -> KubeClient:
+    define(plane.client, [definition(kind) for kind in CUSTOM])
+    spaces = {NAMESPACE: "all", **{f"{NAMESPACE}-{rule.name}": rule.name for rule in RULES}}
+    for name in spaces:
+        for manifest in (space(name), *permissions(name)):
+            plane.client.apply(manifest, "test", force=True)
+    for name in PriorityName:
+        plane.client.apply(priority_class(name), "test", force=True)
+    for act in ACTS:
+        if act.before is not None:
+            error = request(plane.client, PLATFORM, "POST", named(act, act.before), dry_run=False)
+            assert not error, (act.what, error)
+    for name, label in spaces.items():
+        plane.client.apply(space(name, acts=label, **{"platform.slipway/team": TEAM}), "test", force=True)
+    for rule in RULES:
+        own, bind = policy(rule, CONTEXT), binding(rule, Action.DENY)
+        own["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = f"acts.{rule.name}"
+        chosen = {"key": "acts", "operator": "In", "values": ["all", rule.name]}
+        bind["spec"]["matchResources"]["namespaceSelector"]["matchExpressions"].append(chosen)
+        plane.client.apply(own, "test")
+        plane.client.apply(bind, "test")
+    _in_effect(plane.client)
+    return plane.client
+
+
+def _in_effect(client: KubeClient) -> None:
+    """Wait until the API server, which watches policies, evaluates every rule."""
+    end = time.monotonic() + SECONDS
+    first = {act.rule: act for act in reversed(ACTS) if act.rule in NAMES}
+    for act in first.values():
+        while not outcome(client, act) and time.monotonic() < end:
+            time.sleep(0.1)
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: f"{act.actor}: {act.what}")
+def test_an_act_is_refused_or_accepted_as_listed(client: KubeClient, act: Act) -> None:
+    error = outcome(client, act)
+    if act.rule:
+        assert act.rule in error
+    else:
+        assert error == ""
+
+
+def test_every_rule_refuses_an_act_of_a_member() -> None:
+    """Of the rules about who asks; `cases` has the others."""
+    assert {act.rule for act in ACTS if act.actor in (EDIT, ADMIN)} >= NAMES - {*DENIED}
+
+
+def test_acts_have_names_of_their_own() -> None:
+    assert max(Counter((act.actor, act.what) for act in ACTS).values()) == 1
