@@ -8,7 +8,7 @@ from typing import Any, Final
 from components.admission.context import StackContext
 from components.admission.kinds import POD
 from components.admission.rule import Kind, Rule, literal
-from components.admission.templates import CHANGED, KIND, RELABELLED, USER
+from components.admission.templates import KIND, USER, changed
 from spec.settings.admission import Action
 from spec.teams.labels import TEAM
 
@@ -32,7 +32,7 @@ def policy(rule: Rule, context: StackContext) -> dict[str, Any]:
     operations = ["CREATE", "UPDATE"] if rule.updates else ["CREATE"]
     conditions = [{"name": "not-by-a-controller", "expression": _not_by_a_controller(rule, context)}]
     if rule.updates:
-        conditions.append({"name": "spec-changed", "expression": CHANGED + RELABELLED if rule.metadata else CHANGED})
+        conditions.append({"name": "spec-changed", "expression": changed(*rule.metadata)})
     return {
         "apiVersion": API,
         "kind": "ValidatingAdmissionPolicy",

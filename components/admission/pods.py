@@ -12,7 +12,7 @@ _LAST: Final = "c.image.split('/')[c.image.split('/').size() - 1]"
 _LOOSE: Final = f"has(c.image) && !c.image.contains('@') && (!{_LAST}.contains(':') || c.image.endsWith(':latest'))"
 IMAGE_TAG: Final = Rule(
     name="image-tag",
-    kinds=kinds.WITH_PODS,
+    kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS),
     what="an image has a tag other than `latest`, or a digest",
     why="each node would run the version that it happened to pull, and a restarted job could run a different program",
     variables={
@@ -41,7 +41,7 @@ _PRIVILEGED: Final = (
 )
 HOST_ACCESS: Final = Rule(
     name="host-access",
-    kinds=kinds.WITH_PODS,
+    kinds=(*kinds.WITH_PODS, kinds.EPHEMERAL_CONTAINERS),
     what="a pod has no access to its node: no privileges, and no paths, network, processes or ports of the host",
     why="it could read other teams' data there and use the node's AWS permissions; Pod Security refuses such pods, "
     "and this rule shows the error to the user who applies the Job or Deployment",

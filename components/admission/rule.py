@@ -58,9 +58,8 @@ class Rule:
         expression: CEL expression that must be true.
         message: The error message.
         updates: Whether changes of the spec are checked too, or only creation.
-        metadata: Whether changes of labels and owners are checked as well.
+        metadata: Fields of the metadata whose changes are checked as well.
         pod_updates: Whether changes of pods are checked too.
-        any_maker: Whether objects that a controller makes are checked too.
     """
 
     name: str
@@ -71,9 +70,8 @@ class Rule:
     expression: str
     message: Message
     updates: bool = True
-    metadata: bool = False
+    metadata: tuple[str, ...] = ()
     pod_updates: bool = False
-    any_maker: bool = False
 
 
 def literal(value: Any) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from components.admission.context import StackContext
 from components.admission.gpus import GPU_LIMITS, gpu_pool
-from components.admission.jobs import JOB_BOUNDS, QUEUE_NAME, spot_checkpoint
+from components.admission.isolation import PRIORITY_CLASS, VOLUME_SOURCES, node_selection
+from components.admission.jobs import JOB_BOUNDS, spot_checkpoint
 from components.admission.owners import CONTROLLER_REFERENCE
 from components.admission.pods import HOST_ACCESS, IMAGE_TAG
+from components.admission.queued import QUEUE_NAME, gpu_queue, queue_start
 from components.admission.rule import Rule
 from components.admission.scale import scale_bounds
+from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE, MONITOR_FILES
 
 
 def rules(context: StackContext) -> tuple[Rule, ...]:
@@ -18,9 +21,15 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         GPU_LIMITS,
         JOB_BOUNDS,
         spot_checkpoint(context),
-        *((QUEUE_NAME,) if context.queues else ()),
+        *((QUEUE_NAME, gpu_queue(context), queue_start(context)) if context.queues else ()),
         IMAGE_TAG,
         HOST_ACCESS,
         scale_bounds(context.max_replicas),
         CONTROLLER_REFERENCE,
+        PRIORITY_CLASS,
+        node_selection(context),
+        VOLUME_SOURCES,
+        EXTERNAL_IPS,
+        INGRESS_SCOPE,
+        MONITOR_FILES,
     )

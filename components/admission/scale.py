@@ -5,11 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from components.admission import kinds
-from components.admission.rule import Message, Rule
-from components.admission.templates import KIND, O
+from components.admission.rule import Message, Rule, literal
+from components.admission.templates import KIND, O, groups
 
 _NO_BOUND: Final = 2**31 - 1
 _PART: Final = f"{O}.spec[p].maxReplicas"
+_JOB: Final = "(has(j.parallelism) ? j.parallelism : 1)"
+_SIZE: Final = f"{O}.spec.leaderWorkerTemplate"
+_ELASTIC: Final = f"{O}.spec.elasticPolicy"
+_OPERATED: Final = literal([kind.kind for kind in kinds.OPERATED])
+_GROUPS: Final = (
+    f"[({groups('has(g.replicas) ? int(g.replicas) : 1')} : []).sum()] + "
+    f"(has({_ELASTIC}) && has({_ELASTIC}.maxReplicas) ? [int({_ELASTIC}.maxReplicas)] : [])"
+)
 _COUNTS: Final = (
     f"{KIND} == 'HorizontalPodAutoscaler' ? [{O}.spec.maxReplicas] : "
     f"{KIND} == 'ScaledObject' ? [has({O}.spec.maxReplicaCount) ? {O}.spec.maxReplicaCount : {_NO_BOUND}] : "
@@ -17,6 +25,15 @@ _COUNTS: Final = (
     f"{KIND} == 'InferenceService' ? ['predictor', 'transformer', 'explainer'].filter(p, p in {O}.spec)"
     f".map(p, has({_PART}) && {_PART} > 0 ? {_PART} : {_NO_BOUND}) : "
     f"{KIND} == 'Job' ? [has({O}.spec.parallelism) ? {O}.spec.parallelism : 1] : "
+    f"{KIND} == 'CronJob' ? [{O}.spec.jobTemplate.spec].map(j, {_JOB}) : "
+    # KEDA's default is 100 (keda.sh, "Scaling Jobs").
+    f"{KIND} == 'ScaledJob' ? [{O}.spec.jobTargetRef].map(j, {_JOB} * "
+    f"(has({O}.spec.maxReplicaCount) ? {O}.spec.maxReplicaCount : 100)) : "
+    f"{KIND} == 'LeaderWorkerSet' ? [(has({O}.spec.replicas) ? {O}.spec.replicas : 1) * "
+    f"(has({_SIZE}.size) ? {_SIZE}.size : 1)] : "
+    f"{KIND} == 'TrainJob' ? [has({O}.spec.trainer) && has({O}.spec.trainer.numNodes) "
+    f"? {O}.spec.trainer.numNodes : 1] : "
+    f"{KIND} in {_OPERATED} ? {_GROUPS} : "
     f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, (has(j.replicas) ? j.replicas : 1) * "
     "(has(j.template.spec.parallelism) ? j.template.spec.parallelism : 1)) : "
     f"[has({O}.spec.replicas) ? {O}.spec.replicas : 1]"
@@ -28,10 +45,10 @@ def scale_bounds(maximum: int) -> Rule:
     return Rule(
         name="scale-bounds",
         kinds=(
-            kinds.DEPLOYMENT,
-            kinds.STATEFUL_SET,
-            kinds.JOB,
-            kinds.JOB_SET,
+            *kinds.JOBS,
+            kinds.TRAIN_JOB,
+            *(kind for kind in kinds.SERVERS if kind != kinds.DAEMON_SET),
+            *kinds.SCALES,
             kinds.AUTOSCALER,
             kinds.SCALED_OBJECT,
             kinds.INFERENCE_SERVICE,

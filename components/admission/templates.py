@@ -14,13 +14,16 @@ CHANGED: Final = "request.operation == 'CREATE' || object.spec != oldObject.spec
 """Whether the spec is new: finalizers of objects older than a rule must still be removable."""
 
 
-def _differs(field: str) -> str:
-    new, old = (f"(has({each}.{field}) ? dyn({each}.{field}) : dyn(null))" for each in ("object", "oldObject"))
-    return f" || {new} != {old}"
-
-
-RELABELLED: Final = _differs("metadata.labels") + _differs("metadata.ownerReferences")
-"""Suffix of `CHANGED`: or labels or owners are new."""
+def changed(*metadata: str) -> str:
+    """Whether the spec is new, or one of these fields of the metadata."""
+    parts = [CHANGED]
+    for field in metadata:
+        new, old = (
+            f"(has({each}.metadata.{field}) ? dyn({each}.metadata.{field}) : dyn(null))"
+            for each in ("object", "oldObject")
+        )
+        parts.append(f"{new} != {old}")
+    return " || ".join(parts)
 
 
 def groups(each: str) -> str:

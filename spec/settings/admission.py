@@ -31,7 +31,7 @@ class Admission(Model):
     gpu_limits: Action = Action.DENY
     """GPU requests equal GPU limits, also in custom resources."""
     job_bounds: Action = Action.DENY
-    """A job sets a deadline, a limit on its retries, and a time after which it is deleted."""
+    """A job sets a deadline, a limit on its retries, and a time after which it is deleted, none too high."""
     spot_checkpoint: Action = Action.DENY
     """A job on Spot writes to a volume claim."""
     queue_name: Action = Action.DENY
@@ -44,6 +44,22 @@ class Admission(Model):
     """An autoscaled workload sets a maximum, `maxReplicas` or less."""
     controller_reference: Action = Action.DENY
     """Only controllers make objects that a controller owns."""
+    gpu_queue: Action = Action.DENY
+    """A pod that requests GPUs is queued, if the stack has Kueue."""
+    queue_start: Action = Action.DENY
+    """Only Kueue starts what it queues."""
+    priority_class: Action = Action.DENY
+    """A pod has one of the platform's priority classes, or none."""
+    node_selection: Action = Action.DENY
+    """A pod selects and tolerates nodes of pools for teams, and those with GPUs only with a request for GPUs."""
+    volume_sources: Action = Action.DENY
+    """A volume is a claim, or one without a server of its own."""
+    external_ips: Action = Action.DENY
+    """A Service has no `externalIPs`."""
+    ingress_scope: Action = Action.DENY
+    """An Ingress has an internal load balancer, and shares it with no other namespace."""
+    monitor_files: Action = Action.DENY
+    """A ServiceMonitor names no file of Prometheus."""
     max_replicas: Annotated[int, Field(ge=1, le=5000)] = 100
     """Maximum number of pods of one workload. 5,000 is the size of cluster that Kubernetes is tested with, in nodes
     (kubernetes.io, "Considerations for large clusters")."""

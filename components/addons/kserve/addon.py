@@ -8,6 +8,7 @@ from components.addons.kserve import ingress
 from components.addons.kserve.ingress import NAMESPACE
 from components.addons.kserve.runtimes import runtimes
 from components.base.addon import AddOn, AddOnContext, ChartRelease, Namespace, Parts
+from components.base.controllers import Controller
 from components.base.placement import system_placement
 from components.base.sizing import keeps_one, uncapped
 from spec.catalog.charts import KSERVE, KSERVE_CRD
@@ -23,6 +24,7 @@ class Kserve(AddOn[Settings]):
 
     name: ClassVar[str] = "kserve"
     namespace: ClassVar[Namespace] = Namespace(name=NAMESPACE, enforce="restricted")
+    controllers: ClassVar[tuple[Controller, ...]] = (Controller(account=CONTROLLER, makes=("Ingress",)),)
 
     def parts(self, context: AddOnContext) -> Parts:
         """Two releases, the CRDs first, and the runtimes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from components.base.controllers import username
@@ -38,6 +39,29 @@ ACCOUNTS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """One request.
+
+    Attributes:
+        what: What the actor does.
+        actor: Who asks.
+        manifest: The object, or what a PATCH merges into it.
+        rule: The rule that refuses it, or another part of the error; empty if it is accepted.
+        method: POST creates, PATCH changes.
+        before: The object that exists already.
+        subresource: `scale`, for example.
+    """
+
+    what: str
+    actor: str
+    manifest: Object
+    rule: str = ""
+    method: str = "POST"
+    before: Object | None = None
+    subresource: str = ""
+
+
 def headers(actor: str) -> dict[str, str]:
     """Headers of a request as this actor; the API server then evaluates its permissions and `userInfo`."""
     if actor == PLATFORM:
@@ -70,15 +94,16 @@ def request(
     client: KubeClient, actor: str, method: str, manifest: Object, *, subresource: str = "", dry_run: bool = True
 ) -> str:
     """The error for a request, or an empty string if the API server accepts it. A PATCH merges the manifest."""
-    ref = Ref.of(manifest)
+    ref = Ref.of({**manifest, "apiVersion": "v1", "kind": "Pod"} if subresource == "eviction" else manifest)
     resource = client.discovery.find(ref.api_version, ref.kind)
-    path = resource.path(ref.namespace, "" if method == "POST" else ref.name) + (
+    path = resource.path(ref.namespace, "" if method == "POST" and not subresource else ref.name) + (
         f"/{subresource}" if subresource else ""
     )
     content = {"content_type": "application/merge-patch+json"} if method == "PATCH" else {}
+    body = {"spec": manifest["spec"]} if subresource == "scale" else manifest
     parameters = {"dryRun": "All"} if dry_run else {}
     try:
-        client.call(method, path, manifest, parameters, headers=headers(actor), **content)
+        client.call(method, path, body, parameters, headers=headers(actor), **content)
     except ApiError as error:
         return error.message
     return ""

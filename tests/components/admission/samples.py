@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from components.addons.registry import REGISTRY
 from components.admission import StackContext
+from components.admission.kinds import REPLICATED
 from spec.pools import resolve_all
 from tests.components.pools.samples import platform
 
@@ -102,22 +103,87 @@ def job_set(body: Object | None = None, *, queued: bool = True, parallelism: int
     return _object("jobset.x-k8s.io/v1alpha2", "JobSet", kept, {QUEUE: "default"} if queued else {})
 
 
-def pytorch_job(body: Object | None = None, *, queued: bool = True) -> Object:
-    replicas = {"Worker": {"replicas": 2, "template": {"spec": body or spec()}}}
+POLICY: Final = {"activeDeadlineSeconds": 3600, "backoffLimit": 3, "ttlSecondsAfterFinished": 3600}
+
+
+def operated(kind: str, body: Object | None = None, *, queued: bool = True, replicas: int = 2, **policy: Any) -> Object:
+    """A job with replica groups of the training operator or the MPI Operator."""
+    worker = {"Worker": {"replicas": replicas, "template": {"spec": body or spec()}}}
+    kept = {name: value for name, value in {**POLICY, **policy}.items() if value is not None}
     return _object(
-        "kubeflow.org/v1", "PyTorchJob", {"pytorchReplicaSpecs": replicas}, {QUEUE: "default"} if queued else {}
+        f"kubeflow.org/{CUSTOM[kind][1]}",
+        kind,
+        {REPLICATED[kind]: worker, "runPolicy": kept},
+        {QUEUE: "default"} if queued else {},
     )
+
+
+def pytorch_job(body: Object | None = None, *, queued: bool = True) -> Object:
+    return operated("PyTorchJob", body, queued=queued)
 
 
 def mpi_job(body: Object | None = None) -> Object:
-    return _object(
-        "kubeflow.org/v2beta1", "MPIJob", {"mpiReplicaSpecs": {"Worker": {"template": {"spec": body or spec()}}}}, {}
-    )
+    return operated("MPIJob", body)
 
 
-def train_job(*, queued: bool = True) -> Object:
+def leader_worker_set(body: Object | None = None, *, queued: bool = True, **more: Any) -> Object:
+    template = {"size": 2, "workerTemplate": {"spec": body or spec()}}
     labels = {QUEUE: "default"} if queued else {}
-    return _object("trainer.kubeflow.org/v1alpha1", "TrainJob", {"runtimeRef": {"name": "torch"}}, labels)
+    return _object("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", {"leaderWorkerTemplate": template, **more}, labels)
+
+
+def scaled_job(body: Object | None = None, *, queued: bool = True, maximum: int = 10, **more: Any) -> Object:
+    target = {**job(body, **more)["spec"]}
+    labels = {QUEUE: "default"} if queued else {}
+    return _object("keda.sh/v1alpha1", "ScaledJob", {"jobTargetRef": target, "maxReplicaCount": maximum}, labels)
+
+
+def workflow(kind: str = "Workflow", **more: Any) -> Object:
+    body = {"activeDeadlineSeconds": 3600, **more}
+    kept = {name: value for name, value in body.items() if value is not None}
+    return _object("argoproj.io/v1alpha1", kind, {"workflowSpec": kept} if kind == "CronWorkflow" else kept, {})
+
+
+def service(**more: Any) -> Object:
+    return _object("v1", "Service", {"ports": [{"port": 80}], **more}, {})
+
+
+def ingress(**annotations: str) -> Object:
+    backend = {"service": {"name": "it", "port": {"number": 80}}}
+    found = _object("networking.k8s.io/v1", "Ingress", {"defaultBackend": backend}, {})
+    found["metadata"]["annotations"] = {f"alb.ingress.kubernetes.io/{key}": text for key, text in annotations.items()}
+    return found
+
+
+def service_monitor(**endpoint: Any) -> Object:
+    body = {"selector": {}, "endpoints": [{"port": "http", **endpoint}]}
+    return _object("monitoring.coreos.com/v1", "ServiceMonitor", body, {})
+
+
+def scale_to(count: int) -> Object:
+    return {"spec": {"replicas": count}}
+
+
+def noted(manifest: Object, name: str, value: str) -> Object:
+    """The same object with an annotation of the load balancer controller."""
+    notes = {f"alb.ingress.kubernetes.io/{name}": value}
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": notes}}
+
+
+def labelled(manifest: Object, queue: str | None = "default") -> Object:
+    """The same object in a queue; None removes the label in a merge."""
+    return {**manifest, "metadata": {**manifest["metadata"], "labels": {QUEUE: queue}}}
+
+
+def gated(manifest: Object) -> Object:
+    """The same pod as Kueue's webhook leaves it."""
+    return {**manifest, "spec": {**manifest["spec"], "schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]}}
+
+
+def train_job(*, queued: bool = True, nodes: int = 2, deadline: int = 3600) -> Object:
+    labels = {QUEUE: "default"} if queued else {}
+    body = {"runtimeRef": {"name": "torch"}, "activeDeadlineSeconds": deadline, "trainer": {"numNodes": nodes}}
+    return _object("trainer.kubeflow.org/v1alpha1", "TrainJob", body, labels)
 
 
 def inference_service(**predictor: Any) -> Object:
@@ -148,6 +214,14 @@ CUSTOM: Final = {
     "JobSet": ("jobset.x-k8s.io", "v1alpha2", "jobsets"),
     "PyTorchJob": ("kubeflow.org", "v1", "pytorchjobs"),
     "MPIJob": ("kubeflow.org", "v2beta1", "mpijobs"),
+    **{kind: ("kubeflow.org", "v1", f"{kind.lower()}s") for kind in ("TFJob", "XGBoostJob", "JAXJob")},
+    "LeaderWorkerSet": ("leaderworkerset.x-k8s.io", "v1", "leaderworkersets"),
+    "ScaledJob": ("keda.sh", "v1alpha1", "scaledjobs"),
+    "Workflow": ("argoproj.io", "v1alpha1", "workflows"),
+    "CronWorkflow": ("argoproj.io", "v1alpha1", "cronworkflows"),
+    "WorkflowTemplate": ("argoproj.io", "v1alpha1", "workflowtemplates"),
+    "TrainingRuntime": ("trainer.kubeflow.org", "v1alpha1", "trainingruntimes"),
+    "ServiceMonitor": ("monitoring.coreos.com", "v1", "servicemonitors"),
     "TrainJob": ("trainer.kubeflow.org", "v1alpha1", "trainjobs"),
     "InferenceService": ("serving.kserve.io", "v1beta1", "inferenceservices"),
     "ScaledObject": ("keda.sh", "v1alpha1", "scaledobjects"),

@@ -25,6 +25,14 @@ RULES = {
     "host-access",
     "scale-bounds",
     "controller-reference",
+    "gpu-queue",
+    "queue-start",
+    "priority-class",
+    "node-selection",
+    "volume-sources",
+    "external-ips",
+    "ingress-scope",
+    "monitor-files",
 }
 
 

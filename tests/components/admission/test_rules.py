@@ -28,7 +28,7 @@ def test_every_rule_has_a_setting_and_every_setting_a_rule() -> None:
 def test_without_kueue_jobs_need_no_queue() -> None:
     context = StackContext(pools=CONTEXT.pools, queues=False, max_replicas=10)
     without = rules(context)
-    assert {rule.name for rule in RULES} - {rule.name for rule in without} == {"queue-name"}
+    assert {rule.name for rule in RULES} - {rule.name for rule in without} == {"queue-name", "gpu-queue", "queue-start"}
     assert all("kueue.x-k8s.io" not in str(policy(rule, context)["spec"]["validations"]) for rule in without)
 
 
@@ -48,10 +48,11 @@ def test_existing_objects_are_evaluated_only_when_their_spec_changes(rule: Rule)
 
 
 @each_rule
-def test_pods_are_evaluated_only_at_creation(rule: Rule) -> None:
+def test_pods_are_evaluated_only_at_creation_unless_a_rule_says_more(rule: Rule) -> None:
+    operations = ["CREATE", "UPDATE"] if rule.pod_updates else ["CREATE"]
     for resources in policy(rule, CONTEXT)["spec"]["matchConstraints"]["resourceRules"]:
         if "pods" in resources["resources"]:
-            assert (resources["apiGroups"], resources["operations"]) == ([""], ["CREATE"])
+            assert (resources["apiGroups"], resources["operations"]) == ([""], operations)
 
 
 @pytest.mark.parametrize("action", ACTIONS)

@@ -1,0 +1,107 @@
+"""Rules for what a pod of a team may not ask for: other pools, other priorities, other volumes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from components.admission import kinds, placement
+from components.admission.context import StackContext
+from components.admission.rule import Message, Rule, literal
+from components.admission.templates import JOINED, KIND, SPECS, USER
+from components.base.placement import CRITICAL
+from spec.pools import keys
+from spec.settings.pools import Role
+from spec.settings.teams import PriorityName
+
+_CLASSES: Final = literal([str(name) for name in PriorityName])
+_CLASS: Final = f"has(s.priorityClassName) && s.priorityClassName != '' && !(s.priorityClassName in {_CLASSES})"
+PRIORITY_CLASS: Final = Rule(
+    name="priority-class",
+    kinds=kinds.WITH_PODS,
+    what="a pod has one of the platform's priority classes, or none",
+    why="with `system-node-critical` or `system-cluster-critical` it would evict the pods of every other team",
+    variables={
+        "specs": SPECS,
+        "others": f"variables.specs.filter(s, {_CLASS}).map(s, string(s.priorityClassName))",
+    },
+    expression="variables.others.size() == 0",
+    message=Message(
+        wrong="the priority class ",
+        found="variables.others.join(', ')",
+        shown="classes",
+        fix=f" is not for teams: use one of {', '.join(PriorityName)}",
+    ),
+)
+
+ALLOWED_VOLUMES: Final = (
+    "configMap", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret",
+)  # fmt: skip
+"""Those of the Pod Security level `restricted`, and `image`, without inline `csi`; host-access reports `hostPath`."""
+_SOURCE: Final = " || ".join(f"has(v.{name})" for name in (*ALLOWED_VOLUMES, "hostPath"))
+# `emptyDir` is the volume of no source (kubernetes, pkg/apis/core/v1/defaults.go).
+_MOUNTED: Final = f"(has(s.volumes) ? s.volumes.filter(v, !({_SOURCE})).map(v, string(v.name)).join(', ') : '')"
+VOLUME_SOURCES: Final = Rule(
+    name="volume-sources",
+    kinds=kinds.WITH_PODS,
+    what="a volume is a claim, or one without a server of its own",
+    why="the node mounts an inline volume (`nfs`, `iscsi`, `csi`, ...) itself, past the team's network policies",
+    variables={"specs": SPECS, "mounted": f"variables.specs.map(s, {_MOUNTED})"},
+    expression="variables.mounted.all(t, t == '')",
+    message=Message(
+        wrong="the source of volume ",
+        found=f"variables.mounted{JOINED}",
+        shown="volumes",
+        fix=f" is not for teams: use a volume claim, or one of {', '.join(ALLOWED_VOLUMES)}",
+    ),
+)
+
+_TERMS: Final = "s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+_HAS_TERMS: Final = (
+    "has(s.affinity) && has(s.affinity.nodeAffinity) && "
+    "has(s.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution)"
+)
+
+
+def node_selection(context: StackContext) -> Rule:
+    """A pod runs on nodes for teams, and on GPU nodes only if it needs one."""
+    systems = [spec for spec in context.pools.values() if spec.role is Role.SYSTEM]
+    own = {CRITICAL["key"], *(taint.key for spec in systems for taint in spec.taints)}
+    others = {taint.key for spec in context.pools.values() if spec.role is not Role.SYSTEM for taint in spec.taints}
+    system_taints, names = literal(sorted(own - others)), literal(sorted(spec.name for spec in systems))
+    role, system = f"'{keys.ROLE}'", f"'{Role.SYSTEM}'"
+    named = f"'{keys.POOL}' in s.nodeSelector && s.nodeSelector['{keys.POOL}'] in {names}"
+    selector = f"has(s.nodeSelector) && (({role} in s.nodeSelector && s.nodeSelector[{role}] == {system}) || ({named}))"
+    affinity = (
+        f"{_HAS_TERMS} && {_TERMS}.nodeSelectorTerms.exists(t, has(t.matchExpressions) && t.matchExpressions.exists(e, "
+        f"(e.key == {role} && (e.operator != 'In' || {system} in e.values)) || "
+        f"(e.key == '{keys.POOL}' && e.operator == 'In' && e.values.exists(v, v in {names}))))"
+    )
+    tolerated = f"has(s.tolerations) && s.tolerations.exists(o, !has(o.key) || o.key == '' || o.key in {system_taints})"
+    # The launcher of an MPIJob runs on the pool of its workers: one pod of the object must need a GPU.
+    idle = (
+        f"has(s.tolerations) && s.tolerations.exists(o, has(o.key) && o.key == '{keys.POOL}') && "
+        f"!variables.specs.exists(s, s.containers.exists({placement.ASKS})) && "
+        f"!({KIND} == 'Pod' && {USER} in {literal(context.makers[kinds.POD.kind])})"
+    )
+    parts = {
+        "has(s.nodeName) && s.nodeName != ''": "nodeName",
+        selector: "nodeSelector of the system pools",
+        affinity: "nodeAffinity to the system pools",
+        tolerated: "a toleration of all taints or of the system pools",
+        idle: "a toleration of a GPU pool without a GPU request",
+    }
+    found = " + ".join(f"({condition} ? ['{text}'] : [])" for condition, text in parts.items())
+    return Rule(
+        name="node-selection",
+        kinds=kinds.WITH_PODS,
+        what="a pod selects and tolerates nodes of pools for teams, and those with GPUs only with a request for GPUs",
+        why="it would take the nodes of controllers, or keep GPUs from the jobs that pay for them",
+        variables={"specs": SPECS, "beyond": f"variables.specs.map(s, ({found}).join(', '))"},
+        expression="variables.beyond.all(t, t == '')",
+        message=Message(
+            wrong="these nodes are not for this pod: remove ",
+            found=f"variables.beyond{JOINED}",
+            shown="fields",
+            fix=f". Select a pool with nodeSelector {{{keys.POOL}: POOL}} and tolerate its taints by key",
+        ),
+    )
