@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from tests.components.admission import samples as make
 from tests.components.admission.actors import ADMIN, EDIT, Act
-from tests.components.admission.samples import container, on, spec
+from tests.components.admission.samples import Object, container, on, spec
 
 DECADE: Final = 10 * 365 * 86400
 REFERENCE: Final = {"name": "it"}
@@ -22,25 +23,30 @@ RUNTIME: Final = {
 SMALL: Final = make.deployment(spec(container()), replicas=0)
 ELASTIC: Final = make.operated("PyTorchJob")
 
+LONG: Final[Mapping[str, Object]] = {
+    field: {field: DECADE} for field in ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
+}
+UNSET: Final[Mapping[str, Object]] = {field: {field: None} for field in make.POLICY}
+
 BOUNDS: Final = (
     *(
         Act(
             what=f"a Job with a {field} of ten years",
             actor=EDIT,
-            manifest=make.job(**{field: DECADE}),
+            manifest=make.job(**bounds),
             rule="job-bounds",
         )
-        for field in ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
+        for field, bounds in LONG.items()
     ),
     *(
         Act(
             what=f"a {kind} without {field}",
             actor=EDIT,
-            manifest=make.operated(kind, **{field: None}),
+            manifest=make.operated(kind, **missing),
             rule="job-bounds",
         )
         for kind in ("PyTorchJob", "TFJob", "MPIJob")
-        for field in make.POLICY
+        for field, missing in UNSET.items()
     ),
     Act(what="a TrainJob of ten years", actor=EDIT, manifest=make.train_job(deadline=DECADE), rule="job-bounds"),
     Act(what="a TrainJob", actor=EDIT, manifest=make.train_job()),

@@ -1,0 +1,64 @@
+"""Every typed workload passes all rules: its objects as a member creates them, its pods as their controllers do."""
+
+from __future__ import annotations
+
+import copy
+import time
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from components.admission import StackContext, rules
+from components.admission.manifests import binding, policy
+from components.tenancy.priorities import priority_class
+from slipway.sandbox.kubernetes.client import KubeClient
+from spec.settings.admission import Action
+from spec.settings.teams import PriorityName
+from tests.components.admission.actors import EDIT, TEAM, permissions, request
+from tests.components.admission.samples import CONTROLLERS, job
+from tests.components.workloads.samples import GOOD, TARGET, bodies
+from tests.components.workloads.test_api_server import pods
+from tests.components.workloads.test_crds import FILES, crd
+from tests.slipway.sandbox.plane import ControlPlane
+from tests.support.definitions import define
+
+pytestmark = pytest.mark.sandbox
+
+NAMESPACE: Final = "typed"
+SECONDS: Final = 20.0
+
+
+@pytest.fixture(scope="module")
+def client(shared: Path, plane: ControlPlane) -> KubeClient:
+    define(plane.client, [crd(shared / "charts", kind) for kind in FILES if kind != "WorkflowTaskSet"])
+    labels = {"platform.slipway/team": TEAM, "typed": "yes"}
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "workload", "namespace": NAMESPACE}}
+    for manifest in (space, account, *map(priority_class, PriorityName), *permissions(NAMESPACE)):
+        plane.client.apply(manifest, "test", force=True)
+    context = StackContext(pools=TARGET.pools, queues=True, max_replicas=100, controllers=CONTROLLERS)
+    for rule in rules(context):
+        own, bind = policy(rule, context), binding(rule, Action.DENY)
+        own["metadata"]["name"] = bind["metadata"]["name"] = bind["spec"]["policyName"] = f"typed.{rule.name}"
+        bind["spec"]["matchResources"]["namespaceSelector"]["matchLabels"] = {"typed": "yes"}
+        plane.client.apply(own, "test")
+        plane.client.apply(bind, "test")
+    wrong = job(queued=False)
+    wrong["metadata"]["namespace"] = NAMESPACE
+    end = time.monotonic() + SECONDS
+    while not request(plane.client, EDIT, "POST", wrong):
+        assert time.monotonic() < end, "the rules are not in effect"
+        time.sleep(0.1)
+    return plane.client
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_a_member_creates_every_kind_of_workload_and_controllers_its_pods(client: KubeClient, name: str) -> None:
+    for manifest in bodies(GOOD[name]()).values():
+        ours = copy.deepcopy(dict(manifest))
+        ours["metadata"]["namespace"] = NAMESPACE
+        assert request(client, EDIT, "POST", ours) == "", ours["kind"]
+        for pod in pods(ours):
+            pod["metadata"] |= {"name": "pod", "namespace": NAMESPACE}
+            assert request(client, "job controller", "POST", copy.deepcopy(pod)) == "", ours["kind"]
