@@ -28,6 +28,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """
     ours, extra = _split(list(arguments))
     parser = make()
+    if not arguments:
+        parser.print_help()
+        raise SystemExit(0)
     options = parser.parse_args(ours)
     if extra and not getattr(options, "takes_extra", False):
         parser.error(f"{options.command} passes no arguments to the engine: remove `-- {' '.join(extra)}`")
