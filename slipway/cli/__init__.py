@@ -40,7 +40,9 @@ def _report(error: Exception, *, debug: bool) -> int:
         print(error if error.complete else f"slipway: {error}", file=sys.stderr)
         return error.exit_code
     if isinstance(error, OSError):
-        print(f"slipway: {error}", file=sys.stderr)
+        # Without Python's "[Errno 2]", which only its documentation explains.
+        text = f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+        print(f"slipway: {text}", file=sys.stderr)
     else:
         hint = "" if debug else "; `slipway --debug ...` shows where"
         print(f"slipway: unexpected {type(error).__name__}: {error}{hint}", file=sys.stderr)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slipway.engine.project import Project, find
+from spec.errors import EXIT_REFUSED
 
 if TYPE_CHECKING:
     from slipway.cli.commands import Commands
-    from spec.settings import Loaded
+    from spec.settings import Loaded, Problem
 
 
 def add(commands: Commands) -> None:
@@ -18,14 +22,19 @@ def add(commands: Commands) -> None:
     parser = commands.add_parser("check", help="check the settings of stacks, without the engine")
     parser.add_argument("stacks", nargs="+", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
     parser.add_argument("--strict", action="store_true", help="treat warnings as errors")
+    parser.add_argument("--json", action="store_true", help="print the problems and warnings of every stack as JSON")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check each stack in turn; stop at the first one that is refused."""
+    """Check each stack in turn. As text, stop at the first one that is refused; JSON has all."""
     from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
 
     project = find(Path.cwd())
+    if options.json:
+        results = [_as_data(project, stack, strict=options.strict) for stack in options.stacks]
+        print(json.dumps(results, indent=2, default=str))
+        return 0 if all(one["valid"] for one in results) else EXIT_REFUSED
     for stack in options.stacks:
         loaded = checked(project, stack, strict=options.strict)
         require_charts(loaded, stack, project)
@@ -44,6 +53,23 @@ def require_charts(loaded: Loaded, stack: str, project: Project) -> None:
         from slipway.charts import source  # noqa: PLC0415
 
         source.require(loaded.platform, stack, project.root)
+
+
+def _as_data(project: Project, stack: str, *, strict: bool) -> dict[str, Any]:
+    """The result of one stack as plain values."""
+    from spec.settings import ConfigurationError, load, read_stack  # noqa: PLC0415 - as above
+
+    problems: Iterable[Problem] = ()
+    warnings: Iterable[Problem] = ()
+    try:
+        loaded = load(read_stack(stack, project.stacks), stack=stack)
+        require_charts(loaded, stack, project)
+        warnings = loaded.warnings
+    except ConfigurationError as error:
+        problems = error.problems
+    refused = [asdict(one) for one in problems]
+    noted = [asdict(one) for one in warnings]
+    return {"stack": stack, "valid": not refused and not (strict and noted), "problems": refused, "warnings": noted}
 
 
 def describe(stack: str, loaded: Loaded) -> str:

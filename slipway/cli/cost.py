@@ -48,6 +48,9 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--verify", action="store_true", help="also run the program, and check the estimate against its resources"
     )
+    parser.add_argument(
+        "--wide", action="store_true", help="add counts, unit prices, their dates and notes; more than 80 columns"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
     parser.set_defaults(run=run)
@@ -67,14 +70,15 @@ def run(options: argparse.Namespace) -> int:
     if options.against or options.deployed:
         _compare(options, project, priced)
     else:
-        _show(priced, as_json=options.json)
+        _show(priced, as_json=options.json, wide=options.wide)
     return 0
 
 
-def _show(priced: Estimate, *, as_json: bool) -> None:
+def _show(priced: Estimate, *, as_json: bool, wide: bool) -> None:
     from slipway.cost import document, table  # noqa: PLC0415
 
-    print(json.dumps(document.of_estimate(priced), indent=2) if as_json else table(priced).rstrip("\n"))
+    shown = json.dumps(document.of_estimate(priced), indent=2) if as_json else table(priced, wide=wide)
+    print(shown.rstrip("\n"))
 
 
 def _compare(options: argparse.Namespace, project: Project, priced: Estimate) -> None:
@@ -91,7 +95,7 @@ def _compare(options: argparse.Namespace, project: Project, priced: Estimate) ->
         return
     if before is None:
         print(f"{name} has no stack {options.stack}, so everything is new.\n")
-    print(changes.changes(result, name), end="")
+    print(changes.changes(result, name, wide=options.wide), end="")
 
 
 def _empty(priced: Estimate) -> Estimate:

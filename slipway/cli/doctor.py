@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,13 +25,14 @@ def add(commands: Commands) -> None:
         metavar="STACK",
         help="check the AWS account of a stack instead: identity, quotas, zones, versions, state. It only reads",
     )
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print every finding; 1 if one of them prevents `slipway up STACK`, in the sandbox or with `--aws` on AWS."""
     findings = _machine() if options.aws is None else _account(options.aws)
-    print(report(findings))
+    print(json.dumps([as_data(one) for one in findings], indent=2) if options.json else report(findings))
     return 1 if any(finding.level is Level.FAILED for finding in findings) else 0
 
 
@@ -63,6 +65,11 @@ def _account(stack: str) -> list[Finding]:
     platform = checked(project, stack).platform
     context = Context(platform, session(platform.account.region), backend.current(project, stack, os.environ))
     return examine(context)
+
+
+def as_data(finding: Finding) -> dict[str, str]:
+    """A finding as plain values; the level is `ok`, `note` or `failed`."""
+    return {"level": finding.level.name.lower(), "what": finding.what, "state": finding.state, "fix": finding.fix}
 
 
 def report(findings: list[Finding]) -> str:

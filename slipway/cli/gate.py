@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from slipway.cli import display
+from slipway.cli.review import Review
 from slipway.engine import gate, plan, process, stateful
 from slipway.engine.invocation import Invocation, Operation, Request
 from slipway.engine.state import StackState
@@ -28,12 +30,16 @@ class Gate:
         state: Reads the state of the stack.
         allowed: URNs that may be replaced or deleted.
         ask: Asks the user whether to continue after a preview.
+        review: Summarizes the changes of a preview or an update.
+        quiet: Show the summary instead of the engine's rows; its errors and warnings are always shown.
     """
 
     call: Callable[[Request], Invocation]
     state: Callable[[], StackState]
     allowed: Sequence[str]
     ask: Callable[[str], bool]
+    review: Review
+    quiet: bool = False
 
     def run(self, request: Request) -> int:
         """Run it; the exit code, `EXIT_STATEFUL` if the plan removes stateful resources that are not allowed."""
@@ -43,7 +49,7 @@ class Gate:
             return process.run(self.call(request))
         if request.skip_preview:
             return self._rehearse(request)
-        if self._may_lose():
+        if self._may_lose() or self.quiet:
             return self._update(request)
         # The stack has no stateful resource: the engine previews and asks by itself.
         return process.run(self.call(request))
@@ -74,7 +80,7 @@ class Gate:
         if not confirmed and not self.ask(f"Update stack {request.stack} as shown?"):
             _say("nothing was changed")
             return EXIT_REFUSED
-        return process.run(self.call(replace(request, yes=True, skip_preview=True)))
+        return self._applied(replace(request, yes=True, skip_preview=True))
 
     def _rehearse(self, request: Request) -> int:
         """The sandbox holds no real data, so the update runs; what AWS would have refused is reported afterwards."""
@@ -84,14 +90,31 @@ class Gate:
             _say(gate.refusal(request.stack, verdict.refused, done=True))
         return code
 
+    def _applied(self, request: Request) -> int:
+        """Make the changes that the preview showed."""
+        with tempfile.TemporaryDirectory(prefix="slipway-plan-") as directory:
+            return self._run(self.call(request), Path(directory) / "output")
+
+    def _run(self, call: Invocation, output: Path) -> int:
+        """Run the engine; a quiet one writes to a file, of which errors and warnings are shown."""
+        if not self.quiet:
+            return process.run(call)
+        with display.heartbeat(output):
+            code = process.run(call, output=output)
+        _show(display.without_rows(display.read(output), failed=bool(code)))
+        return code
+
     def _watched(self, request: Request) -> tuple[int, tuple[plan.Removal, ...]]:
         with tempfile.TemporaryDirectory(prefix="slipway-plan-") as directory:
             log = Path(directory) / "events"
-            code = process.run(logged(self.call(request), log))
+            code = self._run(logged(self.call(request), log), Path(directory) / "output")
             if not log.exists():
                 return code, ()
             with log.open(encoding="utf-8") as lines:
-                return code, plan.removals(lines)
+                removals = plan.removals(lines)
+            if code == 0:
+                _show("\n" + self.review.text(request, log, done=request.operation is Operation.UP))
+            return code, removals
 
 
 def logged(call: Invocation, log: Path) -> Invocation:
@@ -118,3 +141,8 @@ def without_up(extra: Sequence[str]) -> tuple[str, ...]:
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def _show(text: str) -> None:
+    if text:
+        print(text, flush=True)

@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from slipway.cli import teardown
+from slipway.cli import cost, display, teardown
 from slipway.cli.check import require_charts
 from slipway.cli.gate import Gate
 from slipway.cli.output import Progress, ask, can_ask
+from slipway.cli.review import Review
 from slipway.engine import gate, process
 from slipway.engine.invocation import Invocation, Operation, Request, operation
 from slipway.engine.network_only import refuse_network_only
@@ -51,7 +52,7 @@ def add(commands: Commands) -> None:
         )
         parser.add_argument(
             "--verbose", action="store_true",
-            help="with --sandbox: also list every resource and node, and how each was checked",
+            help="show the engine's rows without a terminal, too; with --sandbox also list every resource and node",
         )  # fmt: skip
         parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
         if name.changes:
@@ -137,7 +138,14 @@ def _on_aws(project: Project, request: Request, loaded: Loaded, options: argpars
     refuse_protected(request, state)
     refuse_interrupted(request, state)
     refuse_network_only(request, state)
-    gated = Gate(call=call, state=state, allowed=options.allow_replace, ask=ask)
+    gated = Gate(
+        call=call,
+        state=state,
+        allowed=options.allow_replace,
+        ask=ask,
+        review=Review(loaded=loaded, history=lambda: cost.history_on_aws(project, request.stack)),
+        quiet=display.quiet(request.extra, verbose=options.verbose),
+    )
     if teardown.wanted(request):
         return teardown.destroy(request, loaded.platform, gated.run, ask, delete_volumes=options.delete_volumes)
     return gated.run(request)
@@ -175,7 +183,15 @@ def _in_sandbox(project: Project, request: Request, loaded: Loaded, allowed: Seq
             environment=engine.environment,
         )
 
-    code = Gate(call=call, state=state, allowed=allowed, ask=ask).run(request)
+    gated = Gate(
+        call=call,
+        state=state,
+        allowed=allowed,
+        ask=ask,
+        review=Review(loaded=loaded, history=lambda: engine.history(request.stack)),
+        quiet=display.quiet(request.extra, verbose=verbose),
+    )
+    code = gated.run(request)
     if code == 0:
         print(summary.after(request, loaded.platform, state, sandbox, verbose=verbose))
     return code

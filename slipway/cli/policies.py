@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     findings = evaluation.check(recording, today)
     for folder in options.manifests:
         findings += manifests.findings_for_manifests(manifests.read(folder), stack=options.stack, today=today)
-    return report(options, findings, today, len(recording))
+    return report(options, findings, today, sum(one.exists for one in recording))
 
 
 def report(options: argparse.Namespace, findings: Sequence[Finding], today: date, resources: int) -> int:

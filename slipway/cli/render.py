@@ -38,5 +38,6 @@ def run(options: argparse.Namespace) -> int:
     from slipway.render import render  # noqa: PLC0415 - imports the SDK
 
     rendering = render(options.stack, options.out, stacks=project.stacks, written_as=options.format)
-    print(f"stack {options.stack}: {len(rendering.recording)} resources rendered to {options.out}")
+    count = sum(one.exists for one in rendering.recording)
+    print(f"stack {options.stack}: {count} resources rendered to {options.out}")
     return 0

@@ -34,8 +34,9 @@ def run(options: argparse.Namespace) -> int:
 
     project = find(Path.cwd())
     loaded = checked(project, options.stack, strict=options.strict)
-    from slipway.report.make import COMMENT, PAGE, Request, make, write  # noqa: PLC0415 - imports the SDK
+    from slipway.report.make import COMMENT, PAGE, Request, make, prepare, write  # noqa: PLC0415 - imports the SDK
 
+    prepare(options.out)
     report = make(project, loaded, Request(stack=options.stack, against=options.against, plan=options.plan))
     write(report, options.out)
     print(f"stack {options.stack}: wrote {options.out / PAGE} (the page) and {options.out / COMMENT} (the comment)")

@@ -33,7 +33,7 @@ def after(
 ) -> str:
     """The summary of a successful run. `state` reads the resulting state, which takes a run of the engine."""
     if request.operation is Operation.PREVIEW:
-        parts = [cost(estimate(platform)), "This was a preview: nothing was changed."]
+        parts = ["This was a preview: nothing was changed."]
     else:
         after_run = state()
         parts = []

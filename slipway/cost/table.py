@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from textwrap import fill
 from typing import Final
 
 from spec.catalog import prices
@@ -13,20 +14,36 @@ Row = Sequence[str]
 _HEAD: Final = ("service", "item", "count", "USD/h each", "price date", "floor USD/h", "expected", "ceiling")
 _TEXT: Final = 2
 """Number of left-aligned text columns."""
+_ITEM: Final = 1
+"""Position of the item among them."""
+WIDTH: Final = 80
+"""Columns of a terminal without another size."""
 OWN: Final = "platform (no team)"
 """Name of the costs that are attributed to no team."""
 
 
-def table(estimate: Estimate) -> str:
-    """The whole estimate; ends with a newline."""
-    rows: list[Row] = [_HEAD, *map(_row, estimate.lines), ("total an hour", "", "", "", "", *_three(estimate.amounts))]
+def table(estimate: Estimate, *, wide: bool = False) -> str:
+    """The whole estimate; ends with a newline.
+
+    Args:
+        estimate: The estimate.
+        wide: Also notes, counts, unit prices and their dates, in as many columns as they take; else at most `WIDTH`.
+    """
+    total = _three(estimate.amounts)
+    if wide:
+        lines = aligned([_HEAD, *map(_row, estimate.lines), ("total an hour", "", "", "", "", *total)], _TEXT)
+    else:
+        short = [(line.service, titled(line, note=False), *_three(line.amounts)) for line in estimate.lines]
+        lines = fitted([(*_HEAD[:_TEXT], *_HEAD[-3:]), *short, ("total an hour", "", *total)])
+    text = _whole if wide else folded
     parts = [
-        "\n".join(aligned(rows, _TEXT)),
+        "\n".join(lines),
         sums("service", estimate.by_service(), estimate.amounts),
         sums("pool", _named(estimate.by_pool(), "no pool"), estimate.amounts),
         sums("team", _named(estimate.by_team(), OWN), estimate.amounts) if _shared(estimate) else "",
-        "\n".join(f"unpriced: {item.what} ({item.why})" for item in estimate.unpriced),
-        foreign_prices(estimate.region),
+        "\n".join(text(f"unpriced: {item.what} ({item.why})") for item in estimate.unpriced),
+        text(foreign_prices(estimate.region)),
+        "" if wide else "`slipway cost --wide` adds counts, unit prices and their dates.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -61,15 +78,35 @@ def aligned(rows: Sequence[Row], words: int) -> list[str]:
     ]
 
 
+def fitted(rows: Sequence[Row]) -> list[str]:
+    """Rows as lines of at most `WIDTH` columns: service and item left-aligned, the item shortened where it must be."""
+    others = [max(len(row[column]) for row in rows) for column in range(len(rows[0])) if column != _ITEM]
+    width = WIDTH - sum(others) - 2 * len(others)
+    return aligned([(*row[:_ITEM], _shortened(row[_ITEM], width), *row[_ITEM + 1 :]) for row in rows], _TEXT)
+
+
+def folded(text: str) -> str:
+    """A sentence on lines of at most `WIDTH` columns."""
+    return fill(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _whole(text: str) -> str:
+    return text
+
+
+def _shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def money(amount: Decimal, digits: str = "0.001") -> str:
     """An amount, by default to a tenth of a cent: the hourly cost of a KMS key is that low."""
     return f"{amount.quantize(Decimal(digits), ROUND_HALF_UP):,}"
 
 
-def titled(line: Line) -> str:
+def titled(line: Line, *, note: bool = True) -> str:
     """The pool, item and note of a line."""
     what = f"{line.pool}: {line.item}" if line.pool else line.item
-    return f"{what} ({line.note})" if line.note else what
+    return f"{what} ({line.note})" if line.note and note else what
 
 
 def _row(line: Line) -> Row:

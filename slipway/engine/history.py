@@ -33,9 +33,13 @@ class Remembered:
     settled: bool
 
 
-def settings(document: str) -> Remembered | None:
+def settings(document: str, *, skip: int = 0) -> Remembered | None:
     """The settings of the last successful update, or of the last attempt if none succeeded; None if the stack was never
     updated, or was destroyed since.
+
+    Args:
+        document: Output of `pulumi stack history --json`, newest first.
+        skip: Newest updates to leave out: 1 gives what an update that just ran found deployed.
 
     Raises:
         SlipwayError: The document is not output of `pulumi stack history --json`.
@@ -44,7 +48,7 @@ def settings(document: str) -> Remembered | None:
     settled = True
     try:
         updates: Iterable[Mapping[str, Any]] = json.loads(document) or ()
-        for update in updates:
+        for update in list(updates)[skip:]:
             succeeded = update["result"] == "succeeded"
             if update["kind"] == "destroy" and succeeded:
                 break

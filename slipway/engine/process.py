@@ -1,4 +1,5 @@
-"""Running the Pulumi CLI as a child process: its output is passed straight through, and each interrupt reaches it once.
+"""Running the Pulumi CLI as a child process: its output is passed straight through, or to a file, and each interrupt
+reaches it once.
 
 On the first Ctrl-C the engine cancels: running steps end, the state is written, the lock is released. On the second it
 terminates at once (Pulumi's own behaviour). A CLI that still runs `GRACE_SECONDS` after that is killed.
@@ -13,8 +14,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from slipway.engine.invocation import Invocation
 from spec.errors import SlipwayError
@@ -25,8 +27,13 @@ _SIGNAL_EXIT: Final = 128
 _FORWARDED: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run(invocation: Invocation, *, grace_seconds: float = GRACE_SECONDS) -> int:
+def run(invocation: Invocation, *, output: Path | None = None, grace_seconds: float = GRACE_SECONDS) -> int:
     """Run to the end with this process's own input and output; returns the exit code, 128 + n after signal n.
+
+    Args:
+        invocation: The command line.
+        output: File that gets the standard output instead; standard error is always this process's own.
+        grace_seconds: Seconds after a second interrupt until the program is killed.
 
     Raises:
         SlipwayError: The program can't be started.
@@ -37,7 +44,8 @@ def run(invocation: Invocation, *, grace_seconds: float = GRACE_SECONDS) -> int:
     foreground = sys.stdin is not None and sys.stdin.isatty()
     relay = _Relay(foreground, grace_seconds)
     with relay.listening():
-        process = _start(invocation, process_group=None if foreground else 0)
+        with contextlib.nullcontext() if output is None else output.open("wb") as file:
+            process = _start(invocation, None if foreground else 0, file)
         relay.attach(process)
         code = process.wait()
     return code if code >= 0 else _SIGNAL_EXIT - code
@@ -113,13 +121,14 @@ class _Relay:
             os.kill(process.pid, signal.SIGTERM if number == signal.SIGHUP else number)
 
 
-def _start(invocation: Invocation, process_group: int | None) -> subprocess.Popen[bytes]:
+def _start(invocation: Invocation, process_group: int | None, output: IO[bytes] | None) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             invocation.argv,
             cwd=invocation.directory,
             env=dict(invocation.environment),
             process_group=process_group,
+            stdout=output,
         )
     except OSError as error:
         raise _not_started(invocation, error) from error

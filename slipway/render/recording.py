@@ -64,9 +64,14 @@ class RecordedResource:
     id: str = ""
 
     @property
+    def exists(self) -> bool:
+        """Whether it is created in AWS or in a cluster: a component or a provider is not. Every count is of these."""
+        return self.custom and not self.type.startswith(PROVIDER_PREFIX)
+
+    @property
     def uses_default_provider(self) -> bool:
         """Whether the engine would fall back to a default provider with ambient credentials."""
-        return self.custom and not self.type.startswith(PROVIDER_PREFIX) and self.options.provider is None
+        return self.exists and self.options.provider is None
 
 
 @dataclass(frozen=True, kw_only=True)

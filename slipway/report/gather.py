@@ -60,7 +60,7 @@ def report(inputs: Inputs) -> Report:
         owner=platform.environment.owner,
         protected=platform.environment.protect,
         commit=inputs.commit,
-        resources=sum(one.custom for one in recording),
+        resources=sum(one.exists for one in recording),
         pools=pools.pools(specs.values(), cost),
         quotas=teams.quotas(platform, specs),
         teams=teams.teams(platform, cost),

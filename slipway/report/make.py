@@ -4,6 +4,7 @@ baseline, and writes the two files."""
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from slipway.report.plan import NOTHING, Plan, engine
 from slipway.report.plan.against import Baseline, baseline
 from slipway.report.plan.compare import compare
 from spec import clock
+from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.pricing import Estimate, estimate
 from spec.settings import Loaded
 
@@ -73,9 +75,24 @@ def make(project: Project, loaded: Loaded, request: Request) -> Report:
     return gather.report(inputs)
 
 
+def prepare(out: Path) -> None:
+    """Create the folder of a report, so that one that can't be written is refused before the program runs.
+
+    Raises:
+        SlipwayError: The folder can't be created or written; exit code 2.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=out):
+            pass
+    except OSError as error:
+        msg = f"--out {out}: the folder must be writable ({error.strerror}). Choose another one."
+        raise SlipwayError(msg, EXIT_REFUSED) from error
+
+
 def write(report: Report, out: Path) -> None:
     """Write the page and the comment to a folder, which is created if needed; its other files are kept."""
-    out.mkdir(parents=True, exist_ok=True)
+    prepare(out)
     for name, text in ((PAGE, page(report)), (COMMENT, markdown(report))):
         (out / name).write_text(text, encoding="utf-8", newline="\n")
 

@@ -7,8 +7,9 @@ mistakes in the others nor those that the checks across parts find.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, get_args, get_origin
+from collections.abc import Iterator, Mapping
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -108,25 +109,34 @@ def _model(value: Any, path: tuple[str, ...], expected: Any) -> tuple[Any, list[
 
 
 def _fields_at(expected: Any, loc: tuple[int | str, ...]) -> dict[str, Any]:
-    """Keys that the model at `loc` below `expected` knows."""
-    current = expected
+    """Keys that the models at `loc` below `expected` know."""
+    current = [expected]
     for part in loc:
-        current = _step(current, part)
-    return {str(field.alias): name for name, field in current.model_fields.items()} if _is_model(current) else {}
+        current = [below for annotation in current for below in _below(annotation, part)]
+    models = [one for annotation in current for one in _alternatives(annotation) if _is_model(one)]
+    return {str(field.alias): name for model in models for name, field in model.model_fields.items()}
 
 
-def _step(current: Any, part: int | str) -> Any:
-    if _is_model(current):
-        by_alias = {field.alias: field.annotation for field in current.model_fields.values()}
-        return _model_within(by_alias.get(str(part)))
-    return _model_within(current)
+def _below(annotation: Any, part: int | str) -> Iterator[Any]:
+    """Types of what is at a key, or at a position, of a value of this type."""
+    for one in _alternatives(annotation):
+        if _is_model(one):
+            yield from (field.annotation for field in one.model_fields.values() if field.alias == str(part))
+        elif get_origin(one) is dict:
+            yield get_args(one)[1]
+        elif get_origin(one) is tuple:
+            yield get_args(one)[0]
 
 
-def _model_within(annotation: Any) -> Any:
-    """The settings model inside `dict[..., Model]`, `tuple[Model, ...]` or `Model | None`."""
-    if _is_model(annotation):
-        return annotation
-    return next((model for arg in get_args(annotation) if (model := _model_within(arg)) is not None), None)
+def _alternatives(annotation: Any) -> Iterator[Any]:
+    """The types of a union, without what `Annotated` adds to them."""
+    if get_origin(annotation) is Annotated:
+        yield from _alternatives(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, UnionType):
+        for one in get_args(annotation):
+            yield from _alternatives(one)
+    else:
+        yield annotation
 
 
 def _is_model(annotation: Any) -> bool:

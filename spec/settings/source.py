@@ -85,12 +85,22 @@ def _parse(stack: str, path: Path) -> object:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
+        if mark and _has_tab(text, mark.line):
+            rule, fix = "YAML indents with spaces, not with tabs", "Replace the tab of that line by spaces."
+            raise _refused(stack, where, rule, "a tab", fix) from None
         reason = getattr(error, "problem", None) or str(error)
         raise _refused(stack, where, "the file must be plain YAML", reason, "Fix that line.") from None
     except (ValueError, KeyError, AttributeError) as error:
         # Raised by int, datetime and the tables of YAML's tags: 2026-13-45, !!bool maybe, a number of 5,000 digits.
         reason = f"a value does not match its YAML type ({error})"
         raise _refused(stack, str(path), "the file must be plain YAML", reason, "Put that value in quotes.") from None
+
+
+def _has_tab(text: str, line: int) -> bool:
+    """Whether a line is indented with a tab; libyaml only says that a character can't start a token."""
+    lines = text.splitlines()
+    whole = lines[line] if line < len(lines) else ""
+    return "\t" in whole[: len(whole) - len(whole.lstrip())]
 
 
 def _refuse_tricks(text: str) -> None:

@@ -50,8 +50,8 @@ def compare(
 
 
 def _counts(one: Data) -> bool:
-    """Whether it is a real resource; components only group others."""
-    return not str(one["type"]).startswith(("slipway:", "pulumi:pulumi:"))
+    """Whether it is a resource; components only group others, and providers only reach them."""
+    return not str(one["type"]).startswith(("slipway:", "pulumi:"))
 
 
 def _deleted(one: Data) -> ResourceChange:

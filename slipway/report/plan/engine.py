@@ -6,13 +6,14 @@ The engine compared with the deployed state, and the providers determined replac
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from slipway.report.plan.changes import Plan, PropertyChange, ResourceChange, Verb, ordered
 from slipway.report.plan.forcing import with_losses
-from slipway.report.plan.text import at, shown
+from slipway.report.plan.text import LATER, at, shown
 from slipway.sandbox.rpc import paths
 from spec.errors import EXIT_REFUSED, SlipwayError
 
@@ -47,7 +48,7 @@ def read(path: Path) -> Plan:
         same = 0
         for step in steps:
             change = _change(step)
-            same += step["op"] == "same"
+            same += step["op"] == "same" and _counts(step)
             # Of the three steps of a replacement, the one with the reasons is kept.
             if change and (change.urn not in changes or len(change.properties) > len(changes[change.urn].properties)):
                 changes[change.urn] = change
@@ -57,6 +58,7 @@ def read(path: Path) -> Plan:
             "`pulumi preview --stack STACK --json > FILE`, or give the file of `--event-log`."
         )
         raise SlipwayError(msg, EXIT_REFUSED) from error
+    _add_causes(changes, steps)
     return Plan(
         against="the deployed state (Pulumi plan)",
         changes=ordered(list(changes.values())),
@@ -94,11 +96,34 @@ def _change(step: Mapping[str, Any]) -> ResourceChange | None:
     verb = _VERBS.get(step["op"])
     old, new = step.get("old") or {}, step.get("new") or {}
     token = str(new.get("type") or old.get("type") or step.get("type") or "")
-    if verb is None or token.startswith(("slipway:", "pulumi:pulumi:")):
+    if verb is None or not _counts(step):
         return None
     before, after = old.get("inputs") or {}, new.get("inputs") or {}
     change = ResourceChange(urn=step["urn"], type=token, verb=verb, properties=_properties(step, verb, before, after))
     return with_losses(change, before, retained=bool(old.get("retainOnDelete")))
+
+
+def _add_causes(changes: dict[str, ResourceChange], steps: Sequence[Mapping[str, Any]]) -> None:
+    """Mark replacements that follow from another one: all properties that force them had its ID or ARN, and get a
+    value that is known only after the update."""
+    owners: dict[str, str] = {}
+    for step in steps:
+        old = step.get("old") or {}
+        if (change := changes.get(step["urn"])) and change.verb is Verb.REPLACE:
+            handles = (old.get("id"), (old.get("outputs") or {}).get("arn"))
+            owners |= {str(handle): change.urn for handle in handles if handle}
+    for urn, change in changes.items():
+        forced = [one for one in change.properties if one.forces]
+        causes = {owners.get(one.before) for one in forced if one.after == LATER}
+        if change.verb is Verb.REPLACE and len(causes) == 1 and all(one.after == LATER for one in forced):
+            cause = causes.pop()
+            if cause and cause != urn:
+                changes[urn] = replace(change, cause=cause.rpartition("::")[2])
+
+
+def _counts(step: Mapping[str, Any]) -> bool:
+    """Whether it is a step of a resource; components only group others, and providers only reach them."""
+    return not str(step["urn"]).split("::")[2].rpartition("$")[2].startswith(("slipway:", "pulumi:"))
 
 
 def _properties(

@@ -11,7 +11,7 @@ from slipway.sandbox.rpc.secrets import REDACTED
 from slipway.sandbox.rpc.wire import UNKNOWN
 
 LONGEST: Final = 160
-_LATER: Final = "known after the update"
+LATER: Final = "known after the update"
 _SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 """Key of a special value, such as a secret, in the engine's JSON (sdk/go/common/resource/sig/sig.go)."""
 _MISSING: Final = object()
@@ -43,7 +43,7 @@ def shown(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     if value == UNKNOWN:
-        return _LATER
+        return LATER
     if isinstance(value, Mapping):
         return REDACTED if _SIGNATURE in value else {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list):

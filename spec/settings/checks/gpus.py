@@ -20,7 +20,10 @@ def mig_fits(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if pool.mig is None:
             continue
         path = f"pools.{name}.mig"
-        gpu = next((kind.gpu_name for kind in known_types(pool)), None)
+        kinds = known_types(pool)
+        if not kinds:
+            continue  # `machines.types_exist` reports the names
+        gpu = kinds[0].gpu_name
         if gpu is None:
             yield Problem(path, "MIG is only for pools with GPUs", "no GPU", "Remove it.")
         elif not mig.is_capable(gpu):
@@ -40,7 +43,10 @@ def sharing_fits(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
         if pool.sharing is None:
             continue
         path, mode = f"pools.{name}.sharing", pool.sharing.mode
-        if not any(kind.gpus for kind in known_types(pool)):
+        kinds = known_types(pool)
+        if not kinds:
+            continue  # as above
+        if not any(kind.gpus for kind in kinds):
             yield Problem(path, "sharing is only for pools with GPUs", "no GPU", "Remove it.")
         elif pool.role is Role.TRAINING:
             rule = "jobs of a training pool get whole GPUs: a job on a shared one runs out of memory or waits"

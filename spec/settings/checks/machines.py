@@ -7,7 +7,7 @@ from typing import Final
 
 from spec.addresses import max_pods_of
 from spec.catalog import instances
-from spec.catalog.instances import InstanceType
+from spec.catalog.instances import OFFERING_REGIONS, InstanceType
 from spec.settings.capacity import Market
 from spec.settings.checks.base import Context
 from spec.settings.environment import Account
@@ -40,13 +40,35 @@ def types_exist(context: Context, pools: dict[str, Pool]) -> Iterator[Problem]:
 
 
 def types_offered(context: Context, pools: dict[str, Pool], account: Account) -> Iterator[Problem]:
-    """Types are offered in the region."""
-    for name, pool in pools.items():
-        for kind in known_types(pool):
-            if kind.offered_in(account.region) is False:
-                where = ", ".join(sorted(kind.regions)) or "no region of the catalog"
-                rule = f"{account.region} must offer the instance type"
-                yield Problem(f"pools.{name}.instanceTypes", rule, kind.name, f"It is offered in {where}.")
+    """Types are offered in the region. If several pools lack theirs, the region is probably the mistake: one problem,
+    with the regions that offer all types."""
+    kinds = {name: known_types(pool) for name, pool in pools.items()}
+    lacking = {
+        name: names
+        for name, of_pool in kinds.items()
+        if (names := [kind.name for kind in of_pool if kind.offered_in(account.region) is False])
+    }
+    if len(lacking) > 1:
+        rule = "the region must offer the instance types of " + ", ".join(
+            f"{name} ({', '.join(names)})" for name, names in lacking.items()
+        )
+        where = _offering([kind for of_pool in kinds.values() for kind in of_pool])
+        fix = (
+            f"These regions offer the types of all pools: {where}."
+            if where
+            else "No region of the catalog offers the types of all pools: use others."
+        )
+        yield Problem("account.region", rule, account.region, fix)
+        return
+    for name, names in lacking.items():
+        where = _offering([kind for kind in kinds[name] if kind.name in names])
+        fix = f"Use other types; these are offered in {where}." if where else "Use other types."
+        yield Problem(f"pools.{name}.instanceTypes", f"{account.region} must offer the instance types", names, fix)
+
+
+def _offering(kinds: list[InstanceType]) -> str:
+    """Regions of the catalog that offer all of the types."""
+    return ", ".join(sorted(region for region in OFFERING_REGIONS if all(kind.offered_in(region) for kind in kinds)))
 
 
 def types_unverified(context: Context, pools: dict[str, Pool], account: Account) -> Iterator[Problem]:

@@ -38,7 +38,7 @@ def _sort_of(path: str, kind: str, name: str, pool: Pool) -> Iterator[Problem]:
     if pool.role is Role.SYSTEM:
         rule = "the system pool is for controllers and has no flavor"
         yield Problem(path, rule, name, "Use a pool of another role.")
-    elif _is_gpu(pool) != (kind == "gpus"):
+    elif known_types(pool) and _is_gpu(pool) != (kind == "gpus"):
         other = "cpus" if kind == "gpus" else "gpus"
         has = "GPUs" if _is_gpu(pool) else "no GPUs"
         yield Problem(path, f"`{kind}` does not apply to this pool: the pool has {has}", name, f"Move it to `{other}`.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.cli import main, offline, operations, teardown
+from slipway.cli import display, main, offline, operations, teardown
 from slipway.cli.gate import without_up
 from spec.errors import EXIT_REFUSED, EXIT_STATEFUL
 from tests.slipway.engine.fake import FakePulumi, exported, resource
@@ -59,7 +59,9 @@ def test_an_update_is_refused_after_its_preview(fake: FakePulumi) -> None:
     fake.tell("export", EXISTING)
     fake.tell("events", REPLACED)
     assert main(["up", "dev", "--yes", "--", "--diff", "--continue-on-error"]) == EXIT_STATEFUL
-    assert commands(fake) == ["stack", "preview"]
+    # The history gives the settings that the cost is compared with.
+    assert commands(fake) == ["stack", "preview", "stack"]
+    assert fake.calls[2]["arguments"][:2] == ["stack", "history"]
     assert "--diff" in fake.calls[1]["arguments"]
     assert "--continue-on-error" not in fake.calls[1]["arguments"]
 
@@ -71,7 +73,13 @@ def test_an_update_without_losses_runs_after_one_preview(fake: FakePulumi) -> No
     assert fake.calls[2]["arguments"] == ["up", "--stack", "dev", "--yes", "--refresh", "--skip-preview", "--diff"]
 
 
-def test_a_first_update_is_left_to_the_engine(fake: FakePulumi) -> None:
+def test_a_first_update_without_a_terminal_is_previewed_for_its_summary(fake: FakePulumi) -> None:
+    assert main(["up", "dev", "--yes"]) == 0
+    assert commands(fake) == ["stack", "preview", "up"]
+
+
+def test_a_first_update_on_a_terminal_is_left_to_the_engine(fake: FakePulumi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "quiet", lambda *_, **__: False)
     assert main(["up", "dev", "--yes"]) == 0
     assert commands(fake) == ["stack", "up"]
     assert "--skip-preview" not in fake.calls[1]["arguments"]

@@ -26,6 +26,30 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"slipway {__version__}\n"
 
 
+def test_a_bare_command_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    shown = capsys.readouterr().out
+    with pytest.raises(SystemExit) as caught:
+        main([])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize("out", ["file/out", "file", "/proc/x"])
+def test_a_folder_for_the_report_that_cannot_be_written_is_refused_before_the_program_runs(
+    out: str, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("slipway.report.make.record_platform", lambda *_, **__: pytest.fail("the program ran"))
+    (checkout / "file").write_text("")
+    assert main(["report", "dev", "--out", out]) == EXIT_REFUSED
+    error = capsys.readouterr().err
+    assert f"--out {out}: the folder must be writable (" in error
+    assert "Errno" not in error
+    assert "Choose another one" in error
+
+
 def test_an_unknown_command_is_refused_with_the_list_of_commands(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["launch"])
@@ -41,7 +65,6 @@ def test_the_version_is_that_of_the_distribution() -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "",
         "launch",
         "up",
         "up dev --sandbox --loud",
@@ -121,7 +144,8 @@ def test_outside_a_checkout_the_installed_one_is_used(
     [
         (KeyboardInterrupt(), EXIT_INTERRUPTED, "slipway: interrupted"),
         (RuntimeError("boom"), 1, "slipway: unexpected RuntimeError: boom; `slipway --debug ...` shows where"),
-        (PermissionError(13, "Permission denied", "/x"), 1, "slipway: [Errno 13] Permission denied: '/x'"),
+        (OSError("no more space"), 1, "slipway: no more space"),
+        (PermissionError(13, "Permission denied", "/x"), 1, "slipway: /x: Permission denied"),
     ],
 )
 def test_no_failure_ends_in_a_traceback(

@@ -118,6 +118,10 @@ def test_the_deployed_settings_are_those_of_the_last_successful_update() -> None
     assert settings(json.dumps([failed, update("update", "failed", {"a": 4})])) == Remembered({"a": 3}, settled=False)
     assert settings(json.dumps([update("destroy", "succeeded"), *history])) is None
     assert settings("[]") is None
+    # What the newest update found deployed.
+    assert settings(json.dumps([update("update", "succeeded", {"a": 9}), *history]), skip=1) == settings(
+        json.dumps(history)
+    )
     with pytest.raises(SlipwayError, match="not a history"):
         settings('{"a": 1}')
 

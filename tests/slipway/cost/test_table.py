@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
-from slipway.cost import table
+import pytest
+
+from slipway.cost import difference, table
+from slipway.cost.changes import changes
+from slipway.cost.table import WIDTH, money
+from slipway.engine.project import find
 from spec.pricing import Estimate, estimate
+from spec.settings import load, read_stack
 from tests.spec.settings.stack import loaded
 from tests.support.day import TODAY
 
@@ -24,7 +31,7 @@ def priced(changes: dict[str, Any] | None = None) -> Estimate:
 
 
 def parts(changes: dict[str, Any] | None = None) -> list[list[str]]:
-    return [part.splitlines() for part in table(priced(changes)).split("\n\n")]
+    return [part.splitlines() for part in table(priced(changes), wide=True).split("\n\n")]
 
 
 def test_columns_of_lines_are_aligned() -> None:
@@ -64,3 +71,29 @@ def test_prices_of_another_region_are_noted() -> None:
 def test_every_line_shows_a_unit_price() -> None:
     for line in parts()[0][1:-1]:
         assert re.search(r"[1-9]", line.split()[-4] + line.split()[-5]), line
+
+
+@pytest.mark.parametrize("stack", ["dev", "staging", "prod"])
+def test_without_wide_every_line_has_at_most_80_columns(stack: str) -> None:
+    platform = load(read_stack(stack, find(Path(__file__)).stacks), stack=stack, today=TODAY).platform
+    whole = estimate(platform, TODAY)
+    text = table(whole)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    lines, *_ = text.split("\n\n")
+    head, *rows, total = lines.splitlines()
+    assert head.split()[-4:] == ["floor", "USD/h", "expected", "ceiling"]
+    assert len(rows) == len(whole.lines)
+    for line, row in zip(whole.lines, rows, strict=True):
+        assert row.startswith(line.service)
+        assert row.split()[-1] == money(line.amounts.ceiling)
+    assert total.split()[-1] == money(whole.amounts.ceiling)
+    assert "slipway cost --wide" in text
+
+
+def test_a_difference_fits_80_columns_and_wide_adds_the_counts() -> None:
+    result = difference(priced(), priced({"pools.a100.max": 3, "pools.h100.max": 4}))
+    narrow, wide = changes(result, "main"), changes(result, "main", wide=True)
+    assert max(map(len, narrow.splitlines())) <= WIDTH
+    assert "before" in wide.split("\n\n")[1].splitlines()[0]
+    amounts = [line.split()[-3:] for line in narrow.split("\n\n")[1].splitlines()[1:]]
+    assert amounts == [line.split()[-3:] for line in wide.split("\n\n")[1].splitlines()[1:]]

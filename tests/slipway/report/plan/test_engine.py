@@ -10,6 +10,7 @@ import pytest
 
 from slipway.report.plan import Plan, Verb
 from slipway.report.plan.engine import read
+from slipway.sandbox.rpc.wire import UNKNOWN
 from spec.errors import SlipwayError
 
 FILES = "aws:efs/fileSystem:FileSystem"
@@ -87,3 +88,29 @@ def test_a_file_that_is_not_a_plan_is_refused_with_a_fix(tmp_path: Path, text: s
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SlipwayError, match=r"none\.json: can't be read"):
         read(tmp_path / "none.json")
+
+
+def test_a_replacement_that_follows_from_another_has_it_as_its_cause(tmp_path: Path) -> None:
+    mount = "aws:efs/mountTarget:MountTarget"
+
+    def replaced(name: str, before: str, after: str) -> dict[str, Any]:
+        states = [{"urn": name, "type": mount, "id": name, "inputs": {"fileSystemId": one}} for one in (before, after)]
+        return {"op": "replace", "urn": f"urn:pulumi:s::slipway::{mount}::{name}", "type": mount,
+                "keys": ["fileSystemId"], "old": states[0], "new": states[1]}  # fmt: skip
+
+    files = {"op": "replace", "urn": URN, "type": FILES, "keys": ["encrypted"],
+             "old": state(OLD, id="fs-1"), "new": state(NEW)}  # fmt: skip
+    steps = (
+        files,
+        replaced("follows", "fs-1", UNKNOWN),
+        replaced("other", "fs-2", UNKNOWN),
+        replaced("own", "fs-1", "x"),
+    )
+    causes = {one.name: one.cause for one in plan(tmp_path, events(*steps)).changes}
+    assert causes == {"files": "", "follows": "files", "other": "", "own": ""}
+
+
+def test_components_are_not_counted(tmp_path: Path) -> None:
+    component = {"op": "same", "urn": "urn:pulumi:s::slipway::slipway:a:B$slipway:c:D::x", "type": "slipway:c:D"}
+    resource = {"op": "same", "urn": URN, "type": FILES}
+    assert plan(tmp_path, events(component, resource)).unchanged == 1

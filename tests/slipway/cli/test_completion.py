@@ -1,0 +1,54 @@
+"""Scripts for completion name every command and its options, and bash completes with them."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from slipway.cli import main
+from slipway.cli.completion import SHELLS
+
+COMMANDS = ("up", "preview", "check", "cost", "sandbox", "completion")
+COMPLETE = """
+COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+COMP_LINE="${{COMP_WORDS[*]}}"; COMP_POINT=${{#COMP_LINE}}
+_shtab_slipway; printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+
+
+def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(["completion", shell]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_has_every_command_and_options(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = script(shell, capsys)
+    for name in COMMANDS:
+        assert name in text
+    for option in ("allow-replace", "wide", "against"):
+        assert option in text
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("slipway pre", ["preview"]),
+        ("slipway cost --wi", ["--wide"]),
+        ("slipway sandbox sta", ["start", "status"]),
+        ("slipway completion f", ["fish"]),
+    ],
+)
+def test_bash_completes_commands_and_options(
+    words: str, expected: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("needs bash: install it")
+    path = tmp_path / "completion"
+    path.write_text(script("bash", capsys) + COMPLETE.format(words=words))
+    done = subprocess.run([bash, "--norc", str(path)], capture_output=True, text=True, check=False)
+    assert sorted(done.stdout.split()) == expected, done.stderr

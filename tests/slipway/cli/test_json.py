@@ -1,0 +1,65 @@
+"""JSON output of `check` and `doctor`: the same results and exit codes as the text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.cli import doctor, main
+from slipway.findings import Finding, Level
+from spec.errors import EXIT_REFUSED
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return json.loads(captured.out)
+
+
+def test_check_lists_the_problems_of_every_stack(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = checkout / "stacks/Pulumi.dev.yaml"
+    path.write_text(path.read_text().replace("region: us-east-1", "region: us-east-9"))
+    assert main(["check", "dev", "prod", "nosuch", "--json"]) == EXIT_REFUSED
+    dev, prod, missing = printed(capsys)
+    assert (dev["stack"], dev["valid"]) == ("dev", False)
+    assert {"path", "rule", "value", "fix"} == dev["problems"][0].keys()
+    assert dev["problems"][0]["path"] == "account.region"
+    assert dev["problems"][0]["value"] == "us-east-9"
+    assert (prod["stack"], prod["valid"], prod["problems"]) == ("prod", True, [])
+    assert missing["problems"][0]["rule"] == "the stack file must exist"
+
+
+def test_check_of_valid_stacks_ends_with_code_0(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "dev", "--json"]) == 0
+    assert printed(capsys) == [{"stack": "dev", "valid": True, "problems": [], "warnings": []}]
+
+
+def test_strict_makes_a_stack_with_warnings_invalid(
+    checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In extended support, which is a warning.
+    monkeypatch.setenv("SLIPWAY_TODAY", "2027-06-01")
+    assert main(["check", "dev", "--json"]) == 0
+    (lenient,) = printed(capsys)
+    assert lenient["valid"]
+    assert lenient["warnings"]
+    assert main(["check", "dev", "--json", "--strict"]) == EXIT_REFUSED
+    (strict,) = printed(capsys)
+    assert not strict["valid"]
+    assert strict["warnings"] == lenient["warnings"]
+
+
+@pytest.mark.parametrize(("line", "source"), [("doctor", "_machine"), ("doctor --aws dev", "_account")])
+def test_doctor_prints_each_finding_with_its_fix(
+    line: str, source: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    findings = [Finding(Level.OK, "Python", "3.13"), Finding(Level.FAILED, "disk", "full", "free 3 GiB")]
+    monkeypatch.setattr(doctor, source, lambda *_: findings)
+    assert main([*line.split(), "--json"]) == 1
+    assert printed(capsys) == [
+        {"level": "ok", "what": "Python", "state": "3.13", "fix": ""},
+        {"level": "failed", "what": "disk", "state": "full", "fix": "free 3 GiB"},
+    ]
