@@ -6,7 +6,21 @@ import argparse
 from collections.abc import Sequence
 
 from slipway import __version__
-from slipway.cli import charts, check, cost, doctor, fit, operations, policies, prices, recover, render, report, sandbox
+from slipway.cli import (
+    charts,
+    check,
+    cost,
+    doctor,
+    fit,
+    operations,
+    policies,
+    prices,
+    recover,
+    render,
+    report,
+    sandbox,
+    verify,
+)
 
 DESCRIPTION = """\
 Provision an ML platform on Amazon EKS, or rehearse it in a local sandbox without an AWS account.
@@ -15,7 +29,7 @@ Provision an ML platform on Amazon EKS, or rehearse it in a local sandbox withou
   slipway check prod            check the settings of stack prod, in under a second
   slipway doctor                show what is missing on this machine
 """
-GROUPS = (operations, recover, check, policies, render, cost, prices, report, fit, charts, sandbox, doctor)
+GROUPS = (operations, recover, check, policies, render, cost, prices, report, fit, charts, sandbox, doctor, verify)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:

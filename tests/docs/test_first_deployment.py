@@ -45,6 +45,8 @@ def test_the_deployer_may_ask_what_doctor_asks() -> None:
     assert [action for action in named if not allowed(action.replace("*", "Anything"))] == []
 
 
-@pytest.mark.parametrize("word", ["slipway doctor --aws", "slipway recover", "--network-only", "slipway destroy"])
+@pytest.mark.parametrize(
+    "word", ["slipway doctor --aws", "slipway verify", "slipway recover", "--network-only", "slipway destroy"]
+)
 def test_the_page_has_every_step(word: str) -> None:
     assert word in PAGE
