@@ -46,6 +46,26 @@ def test_what_services_ask_for_is_allowed(action: str) -> None:
     assert allowed(action)
 
 
+_SERVICES = {
+    "account": "ce ec2 efs eks events fsx iam kms rds sns sqs ssm sts",
+    "teardown": "ec2 eks elb elbv2",
+}
+_CALL = re.compile(r"\b(?:delete|describe|get|list|terminate)_[a-z_]+")
+
+
+@pytest.mark.parametrize("folder", _SERVICES)
+def test_what_the_commands_ask_and_remove_is_allowed(folder: str) -> None:
+    sources = (policies.ROOT / "slipway" / folder).glob("*.py")
+    named = {name for path in sources for name in _CALL.findall(path.read_text(encoding="utf-8"))}
+    # A name that several services have counts for each of them.
+    services = _SERVICES[folder].split()
+    needed = {
+        operations.action(one, name) for one in services for name in named & set(operations.known_operations(one))
+    }
+    assert len(needed) > 10
+    assert sorted(action for action in needed if not allowed(action)) == []
+
+
 def test_a_type_that_no_file_allows_is_found() -> None:
     assert any(not allowed(one) for one in operations.actions("aws:cloudwatch/metricAlarm:MetricAlarm"))
 
