@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 from slipway.account.context import Context, failed, note, ok
 from slipway.findings import Finding
 
-GUIDE: Final = "docs/guides/continuous-integration.md, State"
+GUIDE: Final = "docs/first-deployment.md, State"
 _KMS: Final = "awskms://"
 
 

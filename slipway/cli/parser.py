@@ -20,6 +20,7 @@ from slipway.cli import (
     render,
     report,
     sandbox,
+    verify,
 )
 
 DESCRIPTION = """\
@@ -29,7 +30,22 @@ Provision an ML platform on Amazon EKS, or rehearse it in a local sandbox withou
   slipway check prod            check the settings of stack prod, in under a second
   slipway doctor                show what is missing on this machine
 """
-GROUPS = (operations, recover, check, policies, render, cost, prices, report, fit, charts, sandbox, doctor, completion)
+GROUPS = (
+    operations,
+    recover,
+    check,
+    policies,
+    render,
+    cost,
+    prices,
+    report,
+    fit,
+    charts,
+    sandbox,
+    doctor,
+    verify,
+    completion,
+)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:

@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.docs.pages import ROOT, code, pages
 
-TOP: Final = r"(?:spec|components|infra|policies|slipway|stacks|examples|tests|tools|docs|\.github|\.ci)"
+TOP: Final = r"(?:spec|components|deploy(?=/iam)|infra|policies|slipway|stacks|examples|tests|tools|docs|\.github|\.ci)"
 PATH: Final = re.compile(rf"{TOP}/[\w./*-]*")
 PACKAGES: Final = "|".join(sorted(path.parent.name for path in ROOT.glob("spec/*/__init__.py")))
 MODULE: Final = re.compile(rf"(?!spec\.(?!{PACKAGES})){TOP}(?:\.[A-Za-z_]\w*)+")

@@ -1,0 +1,113 @@
+"""`slipway verify STACK`: prove what a running cluster can do, with short Jobs, and report it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from slipway.cli.output import Progress, ask, can_ask
+from slipway.engine.project import find
+from slipway.sandbox import IN_SANDBOX_SHELL
+from spec.errors import EXIT_REFUSED, SlipwayError
+
+if TYPE_CHECKING:
+    from slipway.cli.commands import Commands
+    from slipway.sandbox.kubernetes.client import KubeClient
+    from spec.settings import Platform
+
+MINUTES: Final = 20
+"""A GPU node takes up to ten minutes to boot and to advertise its GPUs."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("verify", help="prove with short Jobs what a running cluster can do")
+    parser.add_argument("stack", metavar="STACK", help="name of a stack: stacks/Pulumi.STACK.yaml")
+    parser.add_argument("--sandbox", action="store_true", help="the cluster of the stack in the sandbox")
+    parser.add_argument("--yes", "-y", action="store_true", help="don't ask for confirmation")
+    parser.add_argument(
+        "--minutes", type=int, default=MINUTES, choices=range(1, 121), metavar="N",
+        help=f"longest time to wait for the Jobs, 1 to 120 ({MINUTES})",
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, metavar="DIR", help="also write verify.md and verify.json to this folder")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report; 1 if a check failed."""
+    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
+    from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError  # noqa: PLC0415 - as above
+    from slipway.verify import report  # noqa: PLC0415 - as above
+    from slipway.verify.run import Verification  # noqa: PLC0415 - as above
+
+    platform = checked(find(Path.cwd()), options.stack).platform
+    simulated = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
+    connect = partial(_of_sandbox if simulated else _of_aws, platform)
+    connect()
+    if not simulated and not _confirmed(platform, options):
+        print("nothing was started", file=sys.stderr)
+        return EXIT_REFUSED
+    try:
+        checks = Verification(
+            connect=connect, platform=platform, seconds=options.minutes * 60, simulated=simulated, say=Progress()
+        ).run()
+    except (ApiError, UnreachableError) as error:
+        msg = f"the cluster {platform.cluster_name} can't be verified: {error}"
+        raise SlipwayError(msg) from error
+    text = report.markdown(options.stack, checks, simulated=simulated)
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "verify.md").write_text(text, encoding="utf-8")
+        document = report.document(options.stack, checks, simulated=simulated)
+        (options.out / "verify.json").write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    print(text, end="")
+    return 1 if any(one.status == "failed" for one in checks) else 0
+
+
+def _confirmed(platform: Platform, options: argparse.Namespace) -> bool:
+    from slipway.verify import report  # noqa: PLC0415 - `slipway --help` needs none of it
+
+    amount, unpriced = report.cost(platform, Decimal(options.minutes) / 60)
+    without = f"; without a price: {', '.join(unpriced)}" if unpriced else ""
+    print(
+        f"One Job on each pool and in each team. If every pool starts a node for {options.minutes} minutes, that costs "
+        f"at most {amount:.2f} USD at list prices{without}. Nodes then remain for their pool's `consolidateAfter`.",
+        file=sys.stderr,
+    )
+    if options.yes:
+        return True
+    if not can_ask():
+        msg = "this starts nodes: add --yes to confirm it without a terminal"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    return ask("Start?")
+
+
+def _of_sandbox(platform: Platform) -> KubeClient:
+    from slipway.cli import offline  # noqa: PLC0415 - process control, which AWS doesn't need
+    from slipway.cli.cluster import client_of  # noqa: PLC0415 - as above
+
+    sandbox = offline.find_running()
+    client = client_of(sandbox.kubeconfig, platform.cluster_name) if sandbox else None
+    if client is None:
+        msg = f"the sandbox has no cluster {platform.cluster_name}: run `slipway up STACK --sandbox` first"
+        raise SlipwayError(msg)
+    return client
+
+
+def _of_aws(platform: Platform) -> KubeClient:
+    from slipway.account.context import reachable, session  # noqa: PLC0415 - boto3 takes 0.3 s
+    from slipway.teardown.access import connect  # noqa: PLC0415 - as above
+
+    region = platform.account.region
+    with reachable():
+        client = connect(session(region)("eks"), platform.cluster_name, region)
+    if client is None:
+        msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `slipway up STACK` first"
+        raise SlipwayError(msg)
+    return client

@@ -1,0 +1,132 @@
+"""What a Job and its pod prove about their pool and their team."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from slipway.verify.probes import Probe
+from spec.pools.keys import POOL
+
+Object = Mapping[str, Any]
+NOT_COVERED: Final = (
+    "bandwidth of EFA (nccl-tests)", "preemption between queues", "a model that answers", "metrics and cost by team",
+    "writing to volumes", "volumes that one node mounts at a time",
+)  # fmt: skip
+"""What no Job of the command looks at."""
+_DEVICE: Final = re.compile(r"^\s*(GPU|MIG) ", re.MULTILINE)
+
+
+class Status(StrEnum):
+    """The result of one check."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NEEDS_AWS = "needs AWS"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the report."""
+
+    subject: str
+    what: str
+    status: Status
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What became of a Job.
+
+    Attributes:
+        refused: Why the API server refused it; empty if it did not.
+        job: The Job, as last read.
+        pod: Its pod, as last read; None if there was none.
+        node: The pod's node, as last read; None if it had none.
+        why: Why the pod waits, if it does.
+    """
+
+    refused: str = ""
+    job: Object | None = None
+    pod: Object | None = None
+    node: Object | None = None
+    why: str = ""
+
+
+def of_probe(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check]:
+    """The checks of one Job; in the sandbox no container runs, and no queue admits."""
+    subject = probe.subject
+    if seen.refused:
+        yield Check(subject, "the API server admits a Job", Status.FAILED, seen.refused)
+        return
+    yield Check(subject, "the API server admits a Job", Status.PASSED)
+    if probe.queued:
+        if simulated:
+            yield Check(subject, "its queue admits the Job", Status.NEEDS_AWS, "Kueue does not run in the sandbox")
+            return
+        if seen.job is None or seen.job["spec"].get("suspend"):
+            yield Check(subject, "its queue admits the Job", Status.FAILED, "the Job is still suspended")
+            return
+        yield Check(subject, "its queue admits the Job", Status.PASSED)
+    labels = seen.node["metadata"].get("labels") or {} if seen.node else {}
+    if labels.get(POOL) != probe.pool.name:
+        yield Check(subject, f"its pod is placed on pool {probe.pool.name}", Status.FAILED, seen.why or "no node")
+        return
+    yield Check(
+        subject, f"its pod is placed on pool {probe.pool.name}", Status.PASSED, str(seen.node and _name(seen.node))
+    )
+    yield from _devices(probe, seen, simulated=simulated)
+    if probe.claims:
+        yield _ran(subject, f"its pod mounts {', '.join(probe.claims)}", seen, simulated=simulated)
+    elif not probe.devices:
+        yield _ran(subject, "its container runs", seen, simulated=simulated)
+
+
+def of_claims(subject: str, claims: Sequence[Object]) -> Check:
+    """Every claim of a namespace has its volume; one without a named volume may wait for its first pod."""
+    pending = [one for one in claims if (one.get("status") or {}).get("phase") != "Bound"]
+    broken = [_name(one) for one in pending if one["spec"].get("volumeName")]
+    status = Status.FAILED if broken else Status.PASSED
+    waiting = [_name(one) for one in pending if not one["spec"].get("volumeName")]
+    parts = [(broken, "not bound"), (waiting, "waits for its first pod")]
+    return Check(
+        subject, "its claims are bound", status, "; ".join(f"{text}: {', '.join(each)}" for each, text in parts if each)
+    )
+
+
+def _devices(probe: Probe, seen: Observed, *, simulated: bool) -> Iterator[Check]:
+    offered = (seen.node or {}).get("status", {}).get("allocatable") or {}
+    for resource, count in probe.devices.items():
+        has = int(offered.get(resource, 0))
+        status = Status.PASSED if has >= count else Status.FAILED
+        yield Check(probe.subject, f"its node advertises {resource}", status, str(has))
+    if probe.devices and not probe.claims and not probe.queued:
+        ran = _ran(probe.subject, "nvidia-smi lists its GPUs", seen, simulated=simulated)
+        if ran.status is Status.PASSED and not _DEVICE.search(_message(seen)):
+            ran = Check(ran.subject, ran.what, Status.FAILED, _message(seen) or "it listed none")
+        yield ran
+
+
+def _ran(subject: str, what: str, seen: Observed, *, simulated: bool) -> Check:
+    if simulated:
+        return Check(subject, what, Status.NEEDS_AWS, "no container runs in the sandbox")
+    phase = ((seen.pod or {}).get("status") or {}).get("phase")
+    if phase == "Succeeded":
+        return Check(subject, what, Status.PASSED)
+    return Check(subject, what, Status.FAILED, _message(seen) or seen.why or f"the pod is {phase}")
+
+
+def _message(seen: Observed) -> str:
+    for one in ((seen.pod or {}).get("status") or {}).get("containerStatuses") or ():
+        for state in (one.get("state") or {}).values():
+            if state.get("message") or state.get("reason") not in (None, "Completed"):
+                return str(state.get("message") or state.get("reason"))
+    return ""
+
+
+def _name(one: Object) -> str:
+    return str(one["metadata"]["name"])

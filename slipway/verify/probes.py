@@ -1,0 +1,163 @@
+"""The Jobs that prove something: one on each pool, one in each namespace of a team."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+
+from components.workloads.metadata import QUEUE
+from slipway.sandbox.kubernetes.objects import Object
+from spec.pools import keys
+from spec.pools.pool_spec import PoolSpec
+from spec.pools.resolution import resolve_all
+from spec.pricing.model import Line
+from spec.pricing.pools import Running, machines
+from spec.settings.platform import Platform
+from spec.teams.shares import resources_of
+
+NAMESPACE: Final = "slipway-verify"
+"""Namespace of the Jobs on pools; it exists only while the command runs."""
+LABEL: Final = "platform.slipway/verify"
+"""Label of every object that the command creates."""
+IMAGE: Final = "public.ecr.aws/amazonlinux/amazonlinux:2023-minimal"
+"""With glibc, which the `nvidia-smi` of the host needs; the container runtime adds the program."""
+SHARED_MODES: Final = frozenset({"ReadWriteMany", "ReadOnlyMany"})
+"""Claims that the Job may mount beside the pods of a team. One that is ReadWriteOnce may be in use on another node."""
+_DEVICES: Final = "nvidia-smi -L > /dev/termination-log"
+_USER: Final = 1000
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One Job.
+
+    Attributes:
+        subject: `pool h100`, `team vision (vision)`.
+        pool: The pool that it runs on.
+        job: Its manifest.
+        devices: The extended resources that it requests, with their number.
+        claims: Names of the claims that it mounts.
+        queued: Whether it waits for its queue.
+    """
+
+    subject: str
+    pool: PoolSpec
+    job: Object
+    devices: Mapping[str, int]
+    claims: tuple[str, ...] = ()
+    queued: bool = False
+
+
+def of_pools(platform: Platform, deadline: int) -> list[Probe]:
+    """A Job on every pool that can have nodes; `deadline` in seconds."""
+    found = []
+    for name, pool in sorted(resolve_all(platform).items()):
+        if not pool.waiting and pool.settings.max:
+            devices = dict.fromkeys((one for one in pool.resources if one.startswith("nvidia.com/")), 1)
+            job = _job(f"pool-{name}", NAMESPACE, pool, devices, deadline, command=_DEVICES if devices else "true")
+            found.append(Probe(f"pool {name}", pool, job, devices))
+    return found
+
+
+def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadline: int) -> list[Probe]:
+    """A Job in every namespace of a team that has a share, on the pool of its shares that costs least.
+
+    Args:
+        platform: The stack.
+        claims: PersistentVolumeClaims by namespace.
+        deadline: Seconds that a Job may take.
+    """
+    pools, found = resolve_all(platform), []
+    queued = platform.addons.kueue is not None
+    for team, settings in sorted(platform.teams.items()):
+        shares = [pools[name] for name, share in settings.shares.items() if share.nominal_quota and name in pools]
+        usable = sorted((pool for pool in shares if not pool.waiting), key=lambda pool: (hourly(pool) or 0, pool.name))
+        if settings.retired or not usable:
+            continue
+        pool = usable[0]
+        devices = dict.fromkeys((one for one in resources_of(pool) if one.startswith("nvidia.com/")), 1)
+        for namespace in settings.namespaces_of(team):
+            shared = [one for one in claims.get(namespace, ()) if SHARED_MODES & set(one["spec"]["accessModes"])]
+            names = tuple(sorted(one["metadata"]["name"] for one in shared))
+            job = _job("slipway-verify", namespace, pool, devices, deadline, command="true", claims=shared)
+            if queued:
+                job["metadata"]["labels"][QUEUE] = "default"
+                job["spec"]["suspend"] = True
+            found.append(Probe(f"team {team} ({namespace})", pool, job, devices, names, queued))
+    return found
+
+
+def hourly(pool: PoolSpec) -> Decimal | None:
+    """Highest price of one node in USD an hour; None if the catalog has none."""
+    one = Running(minimum=Decimal(1), typical=Decimal(1), maximum=Decimal(1))
+    prices = [item.high for item in machines(pool, one) if isinstance(item, Line)]
+    return max(prices, default=None)
+
+
+def namespace() -> Object:
+    """The namespace of the Jobs on pools, with the strictest level of Pod Security."""
+    labels = {LABEL: "true", "pod-security.kubernetes.io/enforce": "restricted"}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE, "labels": labels}}
+
+
+def _job(
+    name: str,
+    where: str,
+    pool: PoolSpec,
+    devices: Mapping[str, int],
+    deadline: int,
+    *,
+    command: str,
+    claims: Iterable[Object] = (),
+) -> Object:
+    every = list(claims)
+    amounts = {"cpu": "100m", "memory": "128Mi", **{key: str(count) for key, count in devices.items()}}
+    container: dict[str, Any] = {
+        "name": "verify",
+        "image": IMAGE,
+        "command": ["sh", "-c", command],
+        "resources": {"requests": amounts, "limits": amounts},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+            "runAsNonRoot": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "volumeMounts": [
+            {
+                "name": f"claim-{one['metadata']['name']}",
+                "mountPath": f"/claims/{one['metadata']['name']}",
+                "readOnly": "ReadWriteMany" not in one["spec"]["accessModes"],
+            }
+            for one in every
+        ],
+    }
+    pod = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "nodeSelector": {keys.POOL: pool.name},
+        "tolerations": [one.manifest for one in pool.tolerations],
+        "securityContext": {"runAsUser": _USER, "runAsGroup": _USER},
+        "containers": [container],
+        "volumes": [
+            {
+                "name": f"claim-{one['metadata']['name']}",
+                "persistentVolumeClaim": {"claimName": one["metadata"]["name"]},
+            }
+            for one in every
+        ],
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": where, "labels": {LABEL: "true"}},
+        "spec": {
+            "backoffLimit": 0,
+            "activeDeadlineSeconds": deadline,
+            "ttlSecondsAfterFinished": 3600,
+            "template": {"metadata": {"labels": {LABEL: "true"}}, "spec": pod},
+        },
+    }

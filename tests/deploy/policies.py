@@ -1,0 +1,58 @@
+"""The deployer's IAM policies, and what they allow."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import cfnlint
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+FOLDER: Final = ROOT / "deploy" / "iam"
+FILES: Final = tuple(sorted(FOLDER.glob("*.json")))
+
+
+def document(path: Path) -> Mapping[str, Any]:
+    """One policy."""
+    parsed: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return parsed
+
+
+def statements(effect: str = "Allow") -> list[Mapping[str, Any]]:
+    """The statements of all files with an effect."""
+    every = (one for path in FILES for one in document(path)["Statement"])
+    return [one for one in every if one["Effect"] == effect]
+
+
+def each(value: str | list[str]) -> list[str]:
+    """IAM writes a list of one as a text."""
+    return [value] if isinstance(value, str) else value
+
+
+def allowed(action: str, arn: str | None = None) -> bool:
+    """Whether a statement allows an action, on a resource if one is given; conditions count as met."""
+    for one in statements():
+        fits = any(fnmatch.fnmatchcase(action.lower(), pattern.lower()) for pattern in each(one["Action"]))
+        if fits and (arn is None or any(fnmatch.fnmatchcase(arn, pattern) for pattern in each(one["Resource"]))):
+            return True
+    return False
+
+
+@cache
+def _services() -> Mapping[str, Any]:
+    # cfn-lint ships the Service Authorization Reference, action names in lower case.
+    path = Path(cfnlint.__file__).parent / "data" / "AdditionalSpecs" / "Policies.json"
+    parsed: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return parsed
+
+
+def matching(pattern: str) -> Iterator[str]:
+    """Actions of AWS that a pattern of a policy means, in lower case."""
+    service, _, name = pattern.partition(":")
+    for known in _services().get(service, {}).get("Actions", {}):
+        if fnmatch.fnmatchcase(known, name.lower()):
+            yield f"{service}:{known}"

@@ -1,0 +1,167 @@
+"""What a verification reports about a cluster, and that it leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import partial
+from typing import Any, cast
+
+import pytest
+
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.verify import checks, report
+from slipway.verify.checks import Check, Status
+from slipway.verify.probes import NAMESPACE, of_pools, of_teams
+from slipway.verify.run import RENEW, Verification
+from tests.slipway.verify.cluster import Cluster, runs
+from tests.support.stacks import platform_of
+
+DEV = platform_of("dev")
+
+
+def claim(name: str, mode: str = "ReadWriteMany", phase: str = "Bound", volume: str = "some") -> Object:
+    """A claim of team vision."""
+    metadata = {"name": name, "namespace": "vision"}
+    spec = {"accessModes": [mode], **({"volumeName": volume} if volume else {})}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": spec,
+            "status": {"phase": phase}}  # fmt: skip
+
+
+def verify(cluster: Cluster, *, simulated: bool = False, connect: Callable[[], Any] | None = None) -> list[Check]:
+    """A run in which each wait of two seconds takes a minute."""
+    waited: list[float] = []
+    return Verification(
+        connect=connect or (lambda: cast("KubeClient", cluster)), platform=DEV, seconds=1200, simulated=simulated,
+        say=lambda _: None, sleep=waited.append, clock=lambda: sum(waited) * 30,
+    ).run()  # fmt: skip
+
+
+def failed(found: list[Check]) -> dict[tuple[str, str], str]:
+    return {(one.subject, one.what): one.detail for one in found if one.status is Status.FAILED}
+
+
+def test_a_cluster_that_works_passes_everything() -> None:
+    cluster = Cluster(runs, claim("datasets"))
+    found = verify(cluster)
+    assert {one.status for one in found} == {Status.PASSED}
+    lines = {(one.subject, one.what) for one in found}
+    assert ("pool h100", "nvidia-smi lists its GPUs") in lines
+    assert ("team vision (vision)", "its queue admits the Job") in lines
+    assert ("team vision (vision)", "its pod mounts datasets") in lines
+    assert not [ref for ref in cluster.objects if ref.kind in ("Job", "Pod") or ref.name == NAMESPACE]
+
+
+FAULTS: dict[str, tuple[Callable[[Cluster, Object], None], tuple[str, str], str]] = {
+    "a container without GPUs": (
+        partial(runs, message="No devices were found"),
+        ("pool h100", "nvidia-smi lists its GPUs"), "No devices were found",
+    ),
+    "a pod that fails": (
+        partial(runs, phase="Failed", message="not found"), ("pool cpu", "its container runs"), "not found",
+    ),
+    "a queue that never admits": (
+        lambda cluster, job: None if job["spec"].get("suspend") else runs(cluster, job),
+        ("team vision (vision)", "its queue admits the Job"), "the Job is still suspended",
+    ),
+    "no node": (lambda _cluster, _job: None, ("pool h100", "its pod is placed on pool h100"), "no node"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_reported(fault: str) -> None:
+    react, line, detail = FAULTS[fault]
+    cluster = Cluster(react)
+    assert failed(verify(cluster))[line] == detail
+    assert not [ref for ref in cluster.objects if ref.kind == "Job"]
+
+
+def test_a_node_that_advertises_no_gpu_is_reported() -> None:
+    def bare(cluster: Cluster, job: Object) -> None:
+        runs(cluster, job)
+        for ref, one in cluster.objects.items():
+            if ref.kind == "Node":
+                one["status"]["allocatable"] = {"cpu": "8"}
+
+    assert failed(verify(Cluster(bare)))["pool a100", "its node advertises nvidia.com/mig-1g.5gb"] == "0"
+
+
+def test_a_pod_on_a_node_of_another_pool_is_reported() -> None:
+    def astray(cluster: Cluster, job: Object) -> None:
+        runs(cluster, job)
+        for ref, one in cluster.objects.items():
+            if ref.kind == "Node":
+                one["metadata"]["labels"] = {"platform.slipway/pool": "other"}
+
+    assert ("pool cpu", "its pod is placed on pool cpu") in failed(verify(Cluster(astray)))
+
+
+def test_a_refused_job_is_reported_with_the_reason() -> None:
+    found = failed(verify(Cluster(runs, refuses="pool-h100")))
+    assert list(found) == [("pool h100", "the API server admits a Job")]
+    assert "no pool fits this pod" in found["pool h100", "the API server admits a Job"]
+
+
+def test_a_claim_without_its_volume_fails_and_one_that_waits_for_a_pod_does_not() -> None:
+    lost, waiting = claim("lost", phase="Pending"), claim("home", "ReadWriteOnce", "Pending", volume="")
+    assert checks.of_claims("team", [lost, waiting]) == Check(
+        "team", "its claims are bound", Status.FAILED, "not bound: lost; waits for its first pod: home"
+    )
+    assert checks.of_claims("team", [waiting]).status is Status.PASSED
+    assert {probe.claims for probe in of_teams(DEV, {"vision": [waiting]}, 60)} == {()}
+
+
+def test_the_sandbox_never_passes_what_only_aws_can_show() -> None:
+    found = verify(Cluster(runs, claim("datasets")), simulated=True)
+    needs = {one.what for one in found if one.status is Status.NEEDS_AWS}
+    assert needs == {"nvidia-smi lists its GPUs", "its container runs", "its queue admits the Job"}
+    assert not any(one.what in needs and one.status is Status.PASSED for one in found)
+
+
+def test_an_interrupted_run_is_cleaned_up() -> None:
+    def interrupt(_cluster: Cluster, job: Object) -> None:
+        if job["metadata"]["name"] == "slipway-verify":
+            raise KeyboardInterrupt
+
+    cluster = Cluster(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        verify(cluster)
+    assert cluster.objects == {}
+
+
+def test_what_an_earlier_run_left_is_removed_first() -> None:
+    cluster = Cluster(runs)
+    old = of_pools(DEV, 60)[0].job
+    cluster.objects[Ref.of(old)] = old
+    assert failed(verify(cluster)) == {}
+
+
+def test_the_client_is_renewed_before_its_token_expires() -> None:
+    made: list[Cluster] = []
+
+    def connect() -> Cluster:
+        made.append(made[0] if made else Cluster(lambda _cluster, _job: None))
+        return made[0]
+
+    verify(Cluster(runs), connect=connect)
+    assert len(made) >= 1200 // RENEW
+
+
+def test_the_cost_counts_one_node_of_each_pool() -> None:
+    hour, unpriced = report.cost(DEV, Decimal(1))
+    third, _ = report.cost(DEV, Decimal(1) / 3)
+    assert unpriced == []
+    assert hour > 10
+    assert abs(third * 3 - hour) < Decimal("0.01")
+
+
+def test_the_report_has_every_check_and_what_is_not_covered() -> None:
+    found = verify(Cluster(runs))
+    text = report.markdown("dev", found, simulated=False)
+    assert all(f"| {one.subject} | {one.what} | passed |" in text for one in found)
+    assert f"{len(found)} passed, 0 failed, 0 need AWS." in text
+    assert "nccl-tests" in text
+    parsed = report.document("dev", found, simulated=False)
+    assert len(parsed["checks"]) == len(found)
+    assert parsed["notCovered"] == list(checks.NOT_COVERED)
