@@ -46,6 +46,7 @@ from policies.rules import (
     protection,
     rbac,
     registries,
+    resource_types,
     s3_access,
     s3_data,
     secret_stores,
@@ -76,6 +77,7 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
     ),
     "Network": (vpc, security_groups, vpc_shape, load_balancers),
     "Helm": (helm, helm_values),
+    "Program": (resource_types,),
 }
 """Modules by their heading in docs/policies.md."""
 
