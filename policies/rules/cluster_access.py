@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.access import Node
 from policies.levels import Levels
+from policies.ranges import internet
 from policies.resource import Resource
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
 from policies.tokens import ACCESS_ENTRY, CLUSTER, CONFIG_MAP
@@ -18,11 +18,6 @@ def _public(cluster: Resource) -> bool:
     return cluster["vpcConfig"]["endpointPublicAccess"].is_true(default=True)
 
 
-def _anywhere(cidr: Node) -> bool:
-    text = cidr.text()
-    return text is not None and text.endswith("/0")
-
-
 def _no_networks(cluster: Resource, _: Context) -> Iterator[Violation]:
     cidrs = cluster["vpcConfig"]["publicAccessCidrs"]
     if _public(cluster) and (cidrs.missing or (cidrs.known and not cidrs.items())):
@@ -31,7 +26,7 @@ def _no_networks(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 def _whole_internet(cluster: Resource, _: Context) -> Iterator[Violation]:
     if _public(cluster):
-        yield from (violation(cidr) for cidr in cluster["vpcConfig"]["publicAccessCidrs"].items() if _anywhere(cidr))
+        yield from (violation(cidr) for cidr in internet(cluster["vpcConfig"]["publicAccessCidrs"].items()))
 
 
 NO_WORLD_ENDPOINT = ResourceRule(
