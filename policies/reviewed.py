@@ -25,7 +25,6 @@ DECLARED: Final = frozenset(
         "aws:ecr/pullThroughCacheRule:PullThroughCacheRule",
         "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate",
         "aws:efs/mountTarget:MountTarget",
-        "aws:eks/accessPolicyAssociation:AccessPolicyAssociation",
         "aws:iam/instanceProfile:InstanceProfile",
         "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
         "aws:kms/alias:Alias",

@@ -11,6 +11,7 @@ from typing import Final
 
 ADDON: Final = "aws:eks/addon:Addon"
 ACCESS_ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
+ACCESS_POLICY: Final = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
 CLUSTER: Final = "aws:eks/cluster:Cluster"
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
