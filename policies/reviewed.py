@@ -65,7 +65,6 @@ DECLARED: Final = frozenset(
         "slipway:addons:Namespaces",
         "slipway:addons:Software",
         "slipway:admission:Admission",
-        "slipway:cluster:AccessEntries",
         "slipway:cluster:ControlPlane",
         "slipway:cluster:ManagedAddons",
         "slipway:cost:Budgets",

@@ -189,3 +189,5 @@ POOLS: Final = (MANAGED_POOL, KARPENTER_POOL)
 """Components with the output `pool`: the pool in plain values, which a preview knows."""
 BILL: Final = "slipway:cost:Bill"
 """A component with the output `bill`: the estimate of the program and the limits of its stack file, in plain values."""
+ENTRIES: Final = "slipway:cluster:AccessEntries"
+"""A component with the output `principals`: ARNs of the access entries in the stack file."""

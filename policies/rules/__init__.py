@@ -38,6 +38,7 @@ from policies.rules import (
     node_identity,
     node_role,
     node_software,
+    options,
     plaintext,
     pod_hygiene,
     pod_isolation,
@@ -79,7 +80,7 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
     ),
     "Network": (vpc, security_groups, vpc_shape, load_balancers),
     "Helm": (helm, helm_values),
-    "Program": (resource_types,),
+    "Program": (resource_types, options),
 }
 """Modules by their heading in docs/policies.md."""
 

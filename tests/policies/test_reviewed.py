@@ -12,6 +12,7 @@ import pytest
 
 from policies import tokens
 from policies.reviewed import DECLARED, REVIEWED
+from policies.rules.options import IGNORED_LISTED
 from tests.components.workloads.examples import EXAMPLES, record
 from tests.support.stacks import NAMES, recorded
 
@@ -34,6 +35,13 @@ def test_every_type_of_a_stack_is_reviewed(stack: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_type_of_an_example_is_reviewed(example: str) -> None:
     assert {one.type for one in record(example)} - REVIEWED == set()
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_an_example_ignores_only_listed_changes(example: str) -> None:
+    listed = IGNORED_LISTED.settings["properties"].values["prod"]
+    ignored = [(one.type, path) for one in record(example) for path in one.ignore_changes]
+    assert [(kind, path) for kind, path in ignored if path not in listed.get(kind, ())] == []
 
 
 def test_every_class_of_aws_that_a_component_uses_is_reviewed() -> None:
