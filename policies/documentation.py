@@ -23,7 +23,8 @@ The engine evaluates the policy pack at every preview and update, in the sandbox
 
 `slipway policies prod` evaluates the same rules within seconds, without an engine: it runs the program in-process.
 With `--manifests DIR` it also evaluates Kubernetes manifests, such as those of rendered charts: rules don't see the
-pods of a Helm release. The pack adds less than 2 s of CPU time to a preview of `prod`.
+pods of a Helm release. With `--against REF` it evaluates with the suppressions and levels of a commit, and names what
+the tree weakens since. The pack adds less than 2 s of CPU time to a preview of `prod`.
 
 A stack has the levels and settings of the environment with its name, or those of `prod` if there is none. To start the
 pack with explicit levels, use `--policy-pack-config policies/levels/<environment>.json`.
