@@ -39,7 +39,7 @@ def internet(nodes: Iterable[Node]) -> Iterator[Node]:
     of anybody: `0.0.0.0/0`, any spelling of `::/0`, both halves of either, one half."""
     ranges = [(node, found) for node in nodes if (found := parsed_range(node)) is not None]
     public = [one for one in ranges if not any(_within(one[1], known) for known in _INTERNAL)]
-    wide = [
+    wide: list[AnyNetwork] = [
         *_wide(found for _, found in public if isinstance(found, IPv4Network)),
         *_wide(found for _, found in public if isinstance(found, IPv6Network)),
     ]
