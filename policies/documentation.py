@@ -8,7 +8,7 @@ from typing import Final
 
 from policies.coverage import NOT_APPLICABLE, coverage
 from policies.levels import ENVIRONMENTS
-from policies.pack import EXPIRY
+from policies.pack import EXPIRY, REVIEW
 from policies.rule import AnyRule, StackRule
 from policies.rules import MODULES, RULES
 
@@ -23,7 +23,8 @@ The engine evaluates the policy pack at every preview and update, in the sandbox
 
 `slipway policies prod` evaluates the same rules within seconds, without an engine: it runs the program in-process.
 With `--manifests DIR` it also evaluates Kubernetes manifests, such as those of rendered charts: rules don't see the
-pods of a Helm release. The pack adds less than 2 s of CPU time to a preview of `prod`.
+pods of a Helm release. With `--against REF` it evaluates with the suppressions and levels of a commit, and names what
+the tree weakens since. The pack adds less than 2 s of CPU time to a preview of `prod`.
 
 A stack has the levels and settings of the environment with its name, or those of `prod` if there is none. To start the
 pack with explicit levels, use `--policy-pack-config policies/levels/<environment>.json`.
@@ -36,8 +37,10 @@ pack with explicit levels, use `--policy-pack-config policies/levels/<environmen
 - A value that a preview doesn't know is not a violation, and does not hide other violations; the update evaluates it
   again.
 - To suppress an accepted violation, add an entry to `policies/suppressions.yaml` with the reason, the responsible team
-  and the last day. The day after, the violation is reported again, and `{expiry}` fails every run until the entry is
-  renewed or removed.
+  and the last day, at most 370 days away. `urn` names a resource or a type; a glob that covers everything is refused.
+  `{review}` announces the last day 30 days before. The day after, the violation is reported again, and
+  `{expiry}` fails every run until the entry is renewed or removed.
+- A resource of a type that nobody has reviewed is a violation: `policies/reviewed.py` lists the types.
 - Policies evaluate the desired state. They see neither `destroy` nor replacements: use `protect`, deletion protection
   and [the gate](guides/gate.md) for those.
 """
@@ -45,7 +48,7 @@ pack with explicit levels, use `--policy-pack-config policies/levels/<environmen
 
 def page() -> str:
     """The content of the page."""
-    return "\n".join([_INTRODUCTION.format(expiry=EXPIRY), *_contents(), *_rules(), *_covered()]) + "\n"
+    return "\n".join([_INTRODUCTION.format(expiry=EXPIRY, review=REVIEW), *_contents(), *_rules(), *_covered()]) + "\n"
 
 
 def _contents() -> Iterator[str]:

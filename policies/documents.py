@@ -56,8 +56,9 @@ class Statement:
 
     @property
     def everywhere(self) -> bool:
-        """Whether it certainly applies to every resource."""
-        return any(resource.raw == "*" for resource in listed(self.node["Resource"]))
+        """Whether it certainly applies to every resource, or to every one of a service or of an account."""
+        patterns = [str(resource.raw) for resource in listed(self.node["Resource"]) if resource.known]
+        return not self.node["NotResource"].missing or any(_all_of(pattern) for pattern in patterns)
 
     @property
     def conditions(self) -> dict[str, list[Node]]:
@@ -76,6 +77,10 @@ class Statement:
         return listed(principal[kind])
 
 
+def _all_of(pattern: str) -> bool:
+    return pattern.split(":", 5)[-1].strip("*?/") == ""
+
+
 def statements(node: Node) -> Iterator[Statement]:
     """Known statements of a document."""
     document = parsed(node)
@@ -85,9 +90,12 @@ def statements(node: Node) -> Iterator[Statement]:
 
 
 def refuses_plain_transport(document: Node) -> bool:
-    """Whether a resource policy certainly denies requests without TLS."""
+    """Whether a resource policy certainly denies all requests of all principals without TLS."""
     return any(
         statement.node["Effect"].raw == "Deny"
-        and any(value.raw in ("false", False) for value in statement.conditions.get("aws:securetransport", ()))
+        and any(who.raw == "*" for who in statement.principals("AWS"))
+        and any(action.endswith("*") for action in statement.actions)
+        and set(statement.conditions) == {"aws:securetransport"}
+        and all(value.raw in ("false", False) for value in statement.conditions["aws:securetransport"])
         for statement in statements(document)
     )

@@ -93,7 +93,7 @@ def findings_for_manifests(
     for rule in RULES:
         if not isinstance(rule, ResourceRule) or rule.levels.of(stage) is EnforcementLevel.DISABLED:
             continue
-        if rule.types != ANY and not _for_objects(rule.types):
+        if rule.program_only or (rule.types != ANY and not _for_objects(rule.types)):
             continue
         context = Context(settings=rule.defaults(stage), today=today)
         for one in resources:

@@ -22,11 +22,12 @@ from policies import levels
 from policies.rule import AnyRule, ResourceRule
 from policies.rules import RULES
 from policies.runner import resource_callback, stack_callback
-from policies.suppressions import Suppressions, load
+from policies.suppressions import LONGEST, Suppressions, load
 from spec.clock import today
 
 NAME: Final = "slipway"
 EXPIRY: Final = "suppression-current"
+REVIEW: Final = "suppression-review-due"
 _FRAMEWORKS: Final = {"CKV": "Checkov", "AVD": "Trivy", "CIS": "CIS Amazon EKS Benchmark", "KSV": "Trivy"}
 
 
@@ -39,11 +40,12 @@ def policies(stack: str, day: Callable[[], date] = today) -> list[Policy]:
     """The policies for a stack, with the levels and settings of its environment."""
     environment = levels.environment(stack)
     suppressions = load(identities())
-    return [*(policy(rule, environment, suppressions, day) for rule in RULES), expiry(suppressions, day)]
+    rules = [policy(rule, environment, suppressions, day) for rule in RULES]
+    return [*rules, expiry(suppressions, day), review(suppressions, day)]
 
 
 def expiry(suppressions: Suppressions, day: Callable[[], date] = today) -> Policy:
-    """A policy without suppressions: it reports every expired suppression."""
+    """A policy without suppressions: it reports every suppression that has expired, or is valid for too long."""
 
     def validate(_: StackValidationArgs, report: ReportViolation) -> None:
         for suppression in suppressions.all:
@@ -54,13 +56,40 @@ def expiry(suppressions: Suppressions, day: Callable[[], date] = today) -> Polic
                     "violation and remove the entry.",
                     None,
                 )
+            elif suppression.too_long(day()):
+                report(
+                    f"The suppression of {suppression.rule} for {suppression.urn} is until {suppression.until}. It "
+                    f"must be at most {LONGEST.days} days; give it an earlier day in policies/suppressions.yaml.",
+                    None,
+                )
 
     return StackValidationPolicy(
         name=EXPIRY,
-        description="No suppression has expired",
+        description="No suppression has expired, or is valid for more than a year",
         validate=validate,
         enforcement_level=EnforcementLevel.MANDATORY,
         severity=Severity.MEDIUM,
+    )
+
+
+def review(suppressions: Suppressions, day: Callable[[], date] = today) -> Policy:
+    """A policy that announces every suppression that expires soon, so that its review precedes a failing run."""
+
+    def validate(_: StackValidationArgs, report: ReportViolation) -> None:
+        for suppression in suppressions.all:
+            if suppression.due(day()):
+                report(
+                    f"The suppression of {suppression.rule} for {suppression.urn} expires on {suppression.until}. "
+                    f"{suppression.owner} must review it in policies/suppressions.yaml.",
+                    None,
+                )
+
+    return StackValidationPolicy(
+        name=REVIEW,
+        description="No suppression expires within 30 days",
+        validate=validate,
+        enforcement_level=EnforcementLevel.ADVISORY,
+        severity=Severity.LOW,
     )
 
 

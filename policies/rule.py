@@ -114,6 +114,7 @@ class Rule(Generic[Subject]):
         fix: How to fix a violation, in terms of the stack file or the component.
         checks: Its checks by key.
         settings: Its parameters by name.
+        program_only: Whether it applies to resources of the program alone, and not to manifests of charts and teams.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Rule(Generic[Subject]):
     fix: str
     checks: Mapping[str, Check[Subject]]
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    program_only: bool = False
 
     def __post_init__(self) -> None:
         names = (self.name, *self.checks)

@@ -45,15 +45,16 @@ class Finding:
         return f"{self.rule}/{self.check}"
 
     def counts(self, today: date) -> bool:
-        """Whether it is reported: no suppression covers it, or the suppression has expired."""
-        return self.suppression is None or self.suppression.expired(today)
+        """Whether it is reported: no suppression covers it, or the suppression is not valid."""
+        return self.suppression is None or not self.suppression.valid(today)
 
     @property
     def message(self) -> str:
-        """The text, with the expired suppression."""
+        """The text, with the suppression that is not valid."""
         if self.suppression is None:
             return self.text
-        return f"{self.text} Its suppression ({self.suppression.reason}) expired on {self.suppression.until}."
+        until = self.suppression.until
+        return f"{self.text} Its suppression ({self.suppression.reason}) is not valid: it is until {until}."
 
 
 def findings(rule: AnyRule, subject: Resource | Stack, context: Context, suppressions: Suppressions) -> list[Finding]:

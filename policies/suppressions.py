@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
@@ -17,9 +17,15 @@ import yaml
 
 FILE: Final = Path(__file__).with_name("suppressions.yaml")
 _FIELDS: Final = ("rule", "urn", "reason", "owner", "until")
+_UNRELATED: Final = ("slipway::aws:s3/bucket:Bucket::x", "slipway::slipway:a:B$kubernetes:core/v1:Pod::0")
+"""Ends of URNs that have nothing in common: a glob that matches both names neither a resource nor a type."""
 _TEAM: Final = re.compile(r"[a-z][a-z0-9-]+")
 SHORTEST_REASON: Final = 20
 """Characters. "Accepted" is not a reason."""
+LONGEST: Final = timedelta(days=370)
+"""From today to `until`: a year, and days for its review."""
+DUE: Final = timedelta(days=30)
+"""Before `until`, a suppression is reported as due for review."""
 
 
 class SuppressionError(ValueError):
@@ -51,6 +57,18 @@ class Suppression:
     def expired(self, today: date) -> bool:
         """Whether it is no longer valid."""
         return today > self.until
+
+    def due(self, today: date) -> bool:
+        """Whether it expires within `DUE`."""
+        return self.until - DUE <= today <= self.until
+
+    def valid(self, today: date) -> bool:
+        """Whether it excuses anything: it has not expired, and was not made for too long."""
+        return not self.expired(today) and not self.too_long(today)
+
+    def too_long(self, today: date) -> bool:
+        """Whether it is valid for longer than `LONGEST`."""
+        return self.until > today + LONGEST
 
 
 @dataclass(frozen=True)
@@ -99,6 +117,10 @@ def _wrong(entry: Any, known: frozenset[str]) -> list[str]:
         wrong.append(f"rule: {entry['rule']!r} is neither a rule nor `rule/check`; docs/policies.md lists them")
     if not str(entry["urn"]).startswith("urn:pulumi:"):
         wrong.append(f"urn: {entry['urn']!r} must be a glob that begins with urn:pulumi:")
+    elif _covers_all(str(entry["urn"])):
+        wrong.append(
+            f"urn: {entry['urn']!r} covers every resource; name a resource or a type, as in urn:pulumi:*::NAME"
+        )
     if len(str(entry["reason"])) < SHORTEST_REASON:
         wrong.append(f"reason: {entry['reason']!r} must explain in a sentence why the violation is acceptable")
     if not _TEAM.fullmatch(str(entry["owner"])):
@@ -106,3 +128,8 @@ def _wrong(entry: Any, known: frozenset[str]) -> list[str]:
     if type(entry["until"]) is not date:
         wrong.append(f"until: {entry['until']!r} must be a date, as in 2027-06-30")
     return wrong
+
+
+def _covers_all(glob: str) -> bool:
+    stack = glob.partition("::")[0]
+    return all(fnmatchcase(f"{stack}::{end}", glob) for end in _UNRELATED)

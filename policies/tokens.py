@@ -11,6 +11,7 @@ from typing import Final
 
 ADDON: Final = "aws:eks/addon:Addon"
 ACCESS_ENTRY: Final = "aws:eks/accessEntry:AccessEntry"
+ACCESS_POLICY: Final = "aws:eks/accessPolicyAssociation:AccessPolicyAssociation"
 CLUSTER: Final = "aws:eks/cluster:Cluster"
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
@@ -188,3 +189,5 @@ POOLS: Final = (MANAGED_POOL, KARPENTER_POOL)
 """Components with the output `pool`: the pool in plain values, which a preview knows."""
 BILL: Final = "slipway:cost:Bill"
 """A component with the output `bill`: the estimate of the program and the limits of its stack file, in plain values."""
+ENTRIES: Final = "slipway:cluster:AccessEntries"
+"""A component with the output `principals`: ARNs of the access entries in the stack file."""

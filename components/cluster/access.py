@@ -56,7 +56,7 @@ class AccessEntries(pulumi.ComponentResource):
             if access.policy is AccessPolicy.CLUSTER_ADMIN:
                 administrators.append(granted)
         self.administrators = administrators
-        self.register_outputs({})
+        self.register_outputs({"principals": sorted(access.principal_arn for access in args.entries.values())})
 
     def _entry(self, key: str, access: Access) -> aws.eks.AccessEntry:
         return aws.eks.AccessEntry(

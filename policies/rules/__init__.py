@@ -38,6 +38,7 @@ from policies.rules import (
     node_identity,
     node_role,
     node_software,
+    options,
     plaintext,
     pod_hygiene,
     pod_isolation,
@@ -46,6 +47,8 @@ from policies.rules import (
     protection,
     rbac,
     registries,
+    resource_policies,
+    resource_types,
     s3_access,
     s3_data,
     secret_stores,
@@ -69,6 +72,7 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
         keys,
         iam_permissions,
         iam_trust,
+        resource_policies,
         node_identity,
         plaintext,
         secret_stores,
@@ -76,6 +80,7 @@ MODULES: Final[Mapping[str, tuple[ModuleType, ...]]] = {
     ),
     "Network": (vpc, security_groups, vpc_shape, load_balancers),
     "Helm": (helm, helm_values),
+    "Program": (resource_types, options),
 }
 """Modules by their heading in docs/policies.md."""
 

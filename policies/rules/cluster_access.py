@@ -6,21 +6,17 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
-from policies.access import Node
+from policies.access import texts
 from policies.levels import Levels
-from policies.resource import Resource
-from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
-from policies.tokens import ACCESS_ENTRY, CLUSTER, CONFIG_MAP
+from policies.ranges import internet
+from policies.resource import Resource, Stack
+from policies.rule import Check, Context, ResourceRule, Setting, StackRule, Violation, violation
+from policies.tokens import ACCESS_ENTRY, ACCESS_POLICY, CLUSTER, CONFIG_MAP, ENTRIES
 
 
 def _public(cluster: Resource) -> bool:
     """EKS makes the endpoint public by default (eks:CreateCluster, endpointPublicAccess)."""
     return cluster["vpcConfig"]["endpointPublicAccess"].is_true(default=True)
-
-
-def _anywhere(cidr: Node) -> bool:
-    text = cidr.text()
-    return text is not None and text.endswith("/0")
 
 
 def _no_networks(cluster: Resource, _: Context) -> Iterator[Violation]:
@@ -31,7 +27,7 @@ def _no_networks(cluster: Resource, _: Context) -> Iterator[Violation]:
 
 def _whole_internet(cluster: Resource, _: Context) -> Iterator[Violation]:
     if _public(cluster):
-        yield from (violation(cidr) for cidr in cluster["vpcConfig"]["publicAccessCidrs"].items() if _anywhere(cidr))
+        yield from (violation(cidr) for cidr in internet(cluster["vpcConfig"]["publicAccessCidrs"].items()))
 
 
 NO_WORLD_ENDPOINT = ResourceRule(
@@ -150,4 +146,34 @@ ACCESS_ENTRIES_ONLY = ResourceRule(
     },
 )
 
-RULES = (NO_WORLD_ENDPOINT, PRIVATE_ENDPOINT, ACCESS_ENTRIES_ONLY)
+
+def _unlisted(stack: Stack, _: Context) -> Iterator[Violation]:
+    """A principal that another resource of the stack outputs is unknown in a preview, and is judged by the update."""
+    lists = [entries["principals"] for entries in stack.of(ENTRIES)]
+    known = [one for names in lists for one in names.items()]
+    if any(one.unknown for one in [*lists, *known]):
+        return
+    for granted in stack.of(ACCESS_POLICY):
+        principal = granted["principalArn"].text()
+        if principal is not None and principal not in texts(known):
+            yield violation(granted["principalArn"], at=granted)
+
+
+PRINCIPALS_LISTED = StackRule(
+    name="eks-access-in-stack-file",
+    title="The stack file names everyone whom an access policy gives permissions in the cluster",
+    types=(ENTRIES, ACCESS_POLICY),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="An association with AmazonEKSClusterAdminPolicy makes its principal an administrator; reviewers look for "
+    "access in the stack file.",
+    fix="Declare the access in cluster.access of the stack file.",
+    checks={
+        "listed": Check(
+            asks="must be in cluster.access of the stack file",
+            find=_unlisted,
+        )
+    },
+)
+
+RULES = (NO_WORLD_ENDPOINT, PRIVATE_ENDPOINT, ACCESS_ENTRIES_ONLY, PRINCIPALS_LISTED)

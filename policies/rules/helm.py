@@ -56,6 +56,12 @@ def _other_repository(release: Resource, context: Context) -> Iterator[Violation
         yield violation(repository)
 
 
+def _rewritten(release: Resource, _: Context) -> Iterator[Violation]:
+    """Helm pipes all manifests of the chart through this command (pulumi-kubernetes, `Release.postrender`)."""
+    if release["postrender"].known:
+        yield violation(release["postrender"])
+
+
 PINNED = ResourceRule(
     name="helm-pinned",
     title="Charts come from allowed repositories at exact versions",
@@ -79,6 +85,11 @@ PINNED = ResourceRule(
         "repository": Check(
             asks="must be an allowed repository",
             find=_other_repository,
+        ),
+        "postrender": Check(
+            asks="must not be set: the command runs with the credentials of the deployment",
+            find=_rewritten,
+            fix="Set values of the chart.",
         ),
     },
 )

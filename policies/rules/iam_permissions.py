@@ -9,6 +9,7 @@ from pulumi_policy import Severity
 
 from policies.access import Node
 from policies.actions import CREDENTIALS, ESCALATION, EXFILTRATION, PERMISSIONS, RESTRICTABLE, among, reads
+from policies.conditions import limits_the_resource, narrow
 from policies.documents import Statement, statements
 from policies.levels import Levels
 from policies.resource import Resource
@@ -45,7 +46,7 @@ def _allowing(resource: Resource) -> Iterator[tuple[Node, Statement]]:
 
 def _all_actions(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
-        if statement.inverted or "*" in statement.actions or "*:*" in statement.actions:
+        if statement.inverted or any(action.strip("*?:") == "" for action in statement.actions):
             yield violation(document, "allowing all actions, or all but some")
 
 
@@ -101,17 +102,12 @@ NO_ADMIN = ResourceRule(
 )
 
 
-def _limited(statement: Statement) -> bool:
-    """Whether a condition limits the statement, to tagged resources, reads of one Region or one service."""
-    return not statement.node["Condition"].missing
-
-
 def _on_everything(chosen: Callable[[str], bool]) -> Callable[[Resource, Context], Iterator[Violation]]:
-    """Actions of a kind that a document allows on every resource without a condition."""
+    """Actions of a kind that a document allows on every resource, without a condition that limits the resources."""
 
     def find(resource: Resource, _: Context) -> Iterator[Violation]:
         for document, statement in _allowing(resource):
-            if not statement.everywhere or _limited(statement):
+            if not statement.everywhere or limits_the_resource(statement):
                 continue
             actions = [action for action in statement.actions if chosen(action)]
             if actions:
@@ -131,10 +127,9 @@ def _writes(action: str) -> bool:
 def _passes_any_role(resource: Resource, _: Context) -> Iterator[Violation]:
     for document, statement in _allowing(resource):
         passing = any(among("iam:passrole", (action,)) for action in statement.actions)
-        if passing and not statement.everywhere and "iam:passedtoservice" not in statement.conditions:
-            unknown = statement.node["Condition"].unknown
-            if not unknown:
-                yield violation(document, "allowing iam:PassRole to any service")
+        limited = narrow(statement, lambda key: key == "iam:passedtoservice")
+        if passing and not statement.everywhere and not limited:
+            yield violation(document, "allowing iam:PassRole to any service")
 
 
 SCOPED_WRITES = ResourceRule(

@@ -9,6 +9,7 @@ from typing import Final
 from pulumi_policy import Severity
 
 from policies.access import Node
+from policies.conditions import constraints, narrow, undecided
 from policies.documents import Statement, statements
 from policies.levels import Levels
 from policies.resource import Resource
@@ -16,7 +17,9 @@ from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import ROLE
 
 _ACCOUNT: Final = re.compile(r"\d{12}|arn:[a-z-]+:iam::\d{12}:root")
+_OF_PRINCIPAL: Final = frozenset({"aws:principalarn", "aws:principalorgid", "aws:sourcearn", "sts:externalid"})
 _POD_TAGS: Final = frozenset({"eks-cluster-arn", "kubernetes-namespace", "kubernetes-service-account"})
+_POD_KEYS: Final = tuple(f"aws:requesttag/{tag}" for tag in sorted(_POD_TAGS))
 
 
 def _trusting(role: Resource) -> Iterator[Statement]:
@@ -29,7 +32,9 @@ def _trust_violation(role: Resource, got: str) -> Violation:
 
 def _any_principal(role: Resource, _: Context) -> Iterator[Violation]:
     for statement in _trusting(role):
-        if any(who.raw == "*" for kind in ("AWS", "Service", "Federated") for who in statement.principals(kind)):
+        if not statement.node["NotPrincipal"].missing:
+            yield _trust_violation(role, "trusting all principals but some (NotPrincipal)")
+        elif any("*" in str(who.raw) for kind in ("AWS", "Service", "Federated") for who in statement.principals(kind)):
             yield _trust_violation(role, "trusting the principal '*'")
 
 
@@ -37,7 +42,7 @@ def _whole_account(role: Resource, _: Context) -> Iterator[Violation]:
     """An account's root principal includes every identity in it that may assume roles."""
     for statement in _trusting(role):
         named = [who for who in statement.principals("AWS") if _ACCOUNT.fullmatch(str(who.raw))]
-        if named and statement.node["Condition"].missing:
+        if named and not narrow(statement, lambda key: key in _OF_PRINCIPAL or key.startswith("aws:principaltag/")):
             yield _trust_violation(role, f"trusting all of {named[0].raw}")
 
 
@@ -48,15 +53,14 @@ def _federated(role: Resource, part: str) -> Iterator[Statement]:
 
 
 def _values(statement: Statement, ending: str) -> list[Node]:
-    return [value for key, values in statement.conditions.items() if key.endswith(ending) for value in values]
+    return [value for key, values in constraints(statement) if key.endswith(ending) for value in values]
 
 
 def _any_service_account(role: Resource, _: Context) -> Iterator[Violation]:
     for statement in _federated(role, "oidc.eks."):
         subjects, audiences = _values(statement, ":sub"), _values(statement, ":aud")
         wide = [subject for subject in subjects if "*" in str(subject.raw)]
-        unknown = statement.node["Condition"].unknown
-        if not unknown and (not subjects or not audiences or wide):
+        if not undecided(statement) and (not subjects or not audiences or wide):
             yield _trust_violation(role, "trusting more than one service account of the cluster")
 
 
@@ -64,16 +68,16 @@ def _any_repository(role: Resource, _: Context) -> Iterator[Violation]:
     """The subject of a workflow is `repo:owner/name:...` (GitHub Docs, "OpenID Connect reference")."""
     for statement in _federated(role, "token.actions.githubusercontent.com"):
         subjects = [str(subject.raw) for subject in _values(statement, ":sub") if subject.known]
-        pinned = [subject for subject in subjects if re.match(r"repo:[^*/:]+/[^*/:]+:", subject)]
-        if not statement.node["Condition"].unknown and (not subjects or len(pinned) < len(subjects)):
-            yield _trust_violation(role, "trusting workflows of more than one repository")
+        pinned = [subject for subject in subjects if re.fullmatch(r"repo:[^*?/:]+/[^*?/:]+:[^*?]+", subject)]
+        if not undecided(statement) and (not subjects or len(pinned) < len(subjects)):
+            yield _trust_violation(role, "trusting every branch and pull request of a repository, or several of them")
 
 
 def _any_pod(role: Resource, _: Context) -> Iterator[Violation]:
     for statement in _trusting(role):
         pods = any(str(who.raw).startswith("pods.eks.amazonaws.com") for who in statement.principals("Service"))
-        tags = {key.rpartition("/")[2] for key in statement.conditions if key.startswith("aws:requesttag/")}
-        if pods and not statement.node["Condition"].unknown and not tags >= _POD_TAGS:
+        tags = {key.rpartition("/")[2] for key in _POD_KEYS if narrow(statement, key.__eq__)}
+        if pods and not tags >= _POD_TAGS:
             yield _trust_violation(role, f"trusting pods without a condition on {', '.join(sorted(_POD_TAGS - tags))}")
 
 
@@ -101,7 +105,7 @@ TRUST_SCOPED = ResourceRule(
             find=_any_service_account,
         ),
         "repository": Check(
-            asks="must pin one repository",
+            asks="must pin one repository, and in it one environment or branch",
             find=_any_repository,
             external_ids=("CKV_AWS_393",),
         ),

@@ -7,6 +7,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.conditions import limits_the_caller
 from policies.documents import Statement, statements
 from policies.levels import Levels
 from policies.resource import Resource
@@ -14,13 +15,6 @@ from policies.rule import Check, Context, ResourceRule, Violation, violation
 from policies.tokens import QUEUE, QUEUE_POLICY, TOPIC, TOPIC_POLICY
 
 _ENCRYPTED_TYPES: Final = (QUEUE, TOPIC)
-_LIMITING: Final = (
-    "aws:sourcearn",
-    "aws:sourceaccount",
-    "aws:principalorgid",
-    "aws:principalarn",
-    "aws:principalaccount",
-)
 
 
 def _plain(store: Resource, _: Context) -> Iterator[Violation]:
@@ -50,8 +44,7 @@ def _all_actions(policy: Resource, _: Context) -> Iterator[Violation]:
 def _any_principal(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in _allowing(policy):
         public = any(who.raw == "*" for who in statement.principals("AWS"))
-        narrow = statement.node["Condition"].unknown or any(key in statement.conditions for key in _LIMITING)
-        if public and not narrow:
+        if public and not limits_the_caller(statement):
             yield violation(policy["policy"], "for the principal '*' without a condition that limits it")
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from pulumi_policy import Severity
 
+from policies.conditions import limits_the_caller
 from policies.documents import refuses_plain_transport, statements
 from policies.levels import Levels
 from policies.questions import companions, each, has_companion, is_in, true
@@ -20,7 +21,6 @@ _FLAGS: Final = {
     "ignorePublicAcls": True,
     "restrictPublicBuckets": True,
 }
-_NARROW: Final = ("aws:sourcearn", "aws:sourceaccount", "aws:principalorgid", "aws:principalarn", "aws:sourcevpce")
 
 
 def _open_point(point: Resource, _: Context) -> Iterator[Violation]:
@@ -70,18 +70,22 @@ def _public_acl(acl: Resource, _: Context) -> Iterator[Violation]:
     canned = acl["acl"]
     if canned.known and canned.raw not in ("private", "log-delivery-write"):
         yield violation(canned, at=acl)
-    for grant in acl["accessControlPolicy"]["grants"].items():
-        uri = grant["grantee"]["uri"]
+    written = acl["accessControlPolicy"]["grants"].items()
+    for uri in [*(grant["grantee"]["uri"] for grant in written), *(grant["uri"] for grant in acl["grants"].items())]:
         if str(uri.raw).endswith(("/AllUsers", "/AuthenticatedUsers")):
             yield violation(uri, at=acl)
+
+
+def _public_acls(stack: Stack, context: Context) -> Iterator[Violation]:
+    """A bucket takes an ACL inline as well."""
+    for resource in stack.of(BUCKET_ACL, BUCKET):
+        yield from _public_acl(resource, context)
 
 
 def _any_principal(policy: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(policy["policy"]):
         public = any(who.raw == "*" for who in statement.principals("AWS"))
-        condition = statement.node["Condition"]
-        narrow = condition.unknown or any(key in statement.conditions for key in _NARROW)
-        if statement.allows and public and not narrow:
+        if statement.allows and public and not limits_the_caller(statement):
             yield violation(policy["policy"], "for the principal '*' without a condition that limits it", policy)
 
 
@@ -112,7 +116,7 @@ NO_GRANTS = StackRule(
     checks={
         "acl": Check(
             asks="must be private",
-            find=each(BUCKET_ACL, _public_acl),
+            find=_public_acls,
             external_ids=("CKV_AWS_20", "CKV_AWS_57", "CKV_AWS_375", "CKV2_AWS_43", "AVD-AWS-0092"),
         ),
         "principal": Check(

@@ -10,6 +10,7 @@ from pulumi_policy import Severity
 from policies.access import Node
 from policies.documents import listed
 from policies.levels import Levels
+from policies.ranges import internet
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 from policies.tokens import EGRESS_RULE, INGRESS_RULE, SECURITY_GROUP, SECURITY_GROUP_RULE
@@ -17,7 +18,6 @@ from policies.tokens import EGRESS_RULE, INGRESS_RULE, SECURITY_GROUP, SECURITY_
 _RULES: Final = (SECURITY_GROUP_RULE, INGRESS_RULE, EGRESS_RULE)
 _MADE_BY_PULUMI: Final = "Managed by Pulumi"
 """The description that the AWS provider sets by default."""
-_ANYWHERE: Final = ("0.0.0.0/0", "::/0")
 
 
 def _entries(resource: Resource, way: str) -> list[Node]:
@@ -36,8 +36,8 @@ def _ranges(entry: Node) -> list[Node]:
 
 
 def _open(resource: Resource, way: str) -> Iterator[Violation]:
-    for entry in _entries(resource, way):
-        yield from (violation(node) for node in _ranges(entry) if node.raw in _ANYWHERE)
+    ranges = [node for entry in _entries(resource, way) for node in _ranges(entry)]
+    yield from (violation(node) for node in internet(ranges))
 
 
 def _open_in(resource: Resource, _: Context) -> Iterator[Violation]:
@@ -46,6 +46,13 @@ def _open_in(resource: Resource, _: Context) -> Iterator[Violation]:
 
 def _open_out(resource: Resource, _: Context) -> Iterator[Violation]:
     yield from _open(resource, "egress")
+
+
+def _prefix_list(resource: Resource, _: Context) -> Iterator[Violation]:
+    """The owner of a list changes its ranges at any time (VPC User Guide, "Managed prefix lists")."""
+    for entry in [*_entries(resource, "ingress"), *_entries(resource, "egress")]:
+        lists = [entry["prefixListId"], *listed(entry["prefixListIds"])]
+        yield from (violation(node) for node in lists if node.known)
 
 
 def _undescribed(resource: Resource, _: Context) -> Iterator[Violation]:
@@ -73,6 +80,10 @@ LEAST_OPEN = ResourceRule(
             asks="must not be all addresses",
             find=_open_out,
             external_ids=("CKV_AWS_382", "AVD-AWS-0104"),
+        ),
+        "prefix-list": Check(
+            asks="must not be a prefix list, whose ranges are not in the program",
+            find=_prefix_list,
         ),
         "description": Check(
             asks="must describe the purpose",

@@ -9,6 +9,7 @@ from pulumi_policy import Severity
 
 from policies.access import Node
 from policies.levels import Levels
+from policies.ranges import internet
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, ResourceRule, StackRule, Violation, violation
 from policies.tokens import (
@@ -45,9 +46,12 @@ def _default_rules(resource: Resource, _: Context) -> Iterator[Violation]:
                 yield violation(resource[key], f"open, with {len(resource[key].items())} rules")
 
 
+def _to_everywhere(route: Resource) -> bool:
+    return bool(list(internet([route["destinationCidrBlock"], route["destinationIpv6CidrBlock"]])))
+
+
 def _to_an_instance(resource: Resource, _: Context) -> Iterator[Violation]:
-    default = resource.type == ROUTE and resource["destinationCidrBlock"].raw == "0.0.0.0/0"
-    if default and resource["networkInterfaceId"].known:
+    if resource.type == ROUTE and _to_everywhere(resource) and resource["networkInterfaceId"].known:
         yield violation(resource["networkInterfaceId"])
 
 
@@ -61,7 +65,7 @@ def _open_acl(resource: Resource, _: Context) -> Iterator[Violation]:
     """All ports, or a port of SSH, RDP or FTP, open to all addresses; security groups restrict the rest."""
     for entry in _entries(resource):
         allowed = (entry["action"] if "action" in entry.fields() else entry["ruleAction"]).raw == "allow"
-        world = entry["cidrBlock"].raw == "0.0.0.0/0" or entry["ipv6CidrBlock"].raw == "::/0"
+        world = list(internet([entry["cidrBlock"], entry["ipv6CidrBlock"]]))
         if allowed and world and _reaches(entry):
             yield violation(entry, "open to all addresses")
 
@@ -151,7 +155,7 @@ def _unattached_acl(stack: Stack, _: Context) -> Iterator[Violation]:
 
 def _all_traffic_to_peer(stack: Stack, _: Context) -> Iterator[Violation]:
     for route in stack.of(ROUTE):
-        if route.source("vpcPeeringConnectionId", VPC_PEERING) and route["destinationCidrBlock"].raw == "0.0.0.0/0":
+        if route.source("vpcPeeringConnectionId", VPC_PEERING) and _to_everywhere(route):
             yield violation(route["destinationCidrBlock"], at=route)
 
 

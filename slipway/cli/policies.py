@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from slipway.engine.project import find
+from slipway.engine.project import Project, find
 from spec import clock
-from spec.errors import EXIT_FAILURE
+from spec.errors import EXIT_FAILURE, SlipwayError
 
 if TYPE_CHECKING:
+    from policies.review import Base
     from policies.runner import Finding
     from slipway.cli.commands import Commands
 
@@ -28,6 +30,10 @@ def add(commands: Commands) -> None:
         help="also evaluate the Kubernetes manifests (YAML or JSON) in a folder; repeatable",
     )  # fmt: skip
     parser.add_argument("--suppressed", action="store_true", help="also show suppressed findings, with the reason")
+    parser.add_argument(
+        "--against", metavar="REF",
+        help="evaluate with the suppressions and levels of a commit, and list what the tree changes in them",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     parser.add_argument("--strict", action="store_true", help="treat warnings about the settings as errors")
     parser.set_defaults(run=run)
@@ -45,21 +51,53 @@ def run(options: argparse.Namespace) -> int:
 
     today = clock.today()
     recording = record_platform(loaded.platform, stack=options.stack, preview=True)
-    findings = evaluation.check(recording, today)
+    before = base_of(project, options.against, options.stack) if options.against else None
+    suppressions = before.suppressions if before else None
+    findings = evaluation.check(recording, today, suppressions, before.enabled if before else ())
     for folder in options.manifests:
-        findings += manifests.findings_for_manifests(manifests.read(folder), stack=options.stack, today=today)
-    return report(options, findings, today, sum(one.exists for one in recording))
+        findings += manifests.findings_for_manifests(
+            manifests.read(folder), stack=options.stack, today=today, suppressions=suppressions
+        )
+    return report(options, findings, today, sum(one.exists for one in recording), before)
 
 
-def report(options: argparse.Namespace, findings: Sequence[Finding], today: date, resources: int) -> int:
+def base_of(project: Project, ref: str, stack: str) -> Base:
+    """The pack at a commit.
+
+    Raises:
+        SlipwayError: The commit is unknown, or has no policy pack.
+    """
+    from policies import review  # noqa: PLC0415 - as above
+    from policies.levels import environment  # noqa: PLC0415 - as above
+
+    files = ("policies/suppressions.yaml", f"policies/levels/{environment(stack)}.json")
+    texts = []
+    for file in files:
+        done = subprocess.run(
+            ["git", "-C", str(project.root), "show", "--end-of-options", f"{ref}:{file}"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            msg = f"--against {ref}: git has no {file} there: {done.stderr.strip()}"
+            raise SlipwayError(msg)
+        texts.append(done.stdout)
+    return review.base(*texts)
+
+
+def report(
+    options: argparse.Namespace, findings: Sequence[Finding], today: date, resources: int, before: Base | None = None
+) -> int:
     """Print the findings, and their number to stderr; the exit code."""
-    shown = [as_data(one, options.stack, today) for one in findings if options.suppressed or one.counts(today)]
+    shown = [as_data(one, options.stack, today, before) for one in findings if options.suppressed or one.counts(today)]
     mandatory = sum(one["level"] == "mandatory" for one in shown)
     if options.json:
         print(json.dumps(shown, indent=2))
         return EXIT_FAILURE if mandatory else 0
     for one in shown:
         print(f"{one['level']} {one['rule']} {one['urn']}\n  {one['message']}")
+    if before is not None:
+        for sentence in weakenings(before, options.stack):
+            print(f"review: the change {sentence}")
     suppressed = sum(not one.counts(today) for one in findings)
     print(
         f"stack {options.stack}: {resources} resources, {mandatory} mandatory and "
@@ -69,15 +107,26 @@ def report(options: argparse.Namespace, findings: Sequence[Finding], today: date
     return EXIT_FAILURE if mandatory else 0
 
 
-def as_data(one: Finding, stack: str, today: date) -> dict[str, Any]:
+def weakenings(before: Base, stack: str) -> list[str]:
+    """What the tree changes in the pack, for reviewers."""
+    from policies import pack, review, suppressions  # noqa: PLC0415 - as above
+    from policies.levels import environment  # noqa: PLC0415 - as above
+
+    return review.weakened(before, suppressions.load(pack.identities()), environment(stack))
+
+
+def as_data(one: Finding, stack: str, today: date, before: Base | None = None) -> dict[str, Any]:
     """A finding as plain values, for text and JSON output."""
     from policies.levels import environment  # noqa: PLC0415 - as above
     from policies.rules import BY_NAME  # noqa: PLC0415 - as above
 
     suppression = one.suppression
+    level = BY_NAME[one.rule].levels.of(environment(stack)).value
+    if before is not None:
+        level = before.level(one.rule, level)
     plain: dict[str, Any] = {
         "rule": one.id,
-        "level": BY_NAME[one.rule].levels.of(environment(stack)).value if one.counts(today) else "suppressed",
+        "level": level if one.counts(today) else "suppressed",
         "severity": BY_NAME[one.rule].severity.value,
         "urn": one.urn,
         "path": one.path,

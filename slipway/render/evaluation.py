@@ -5,7 +5,7 @@ The rules are those that the engine evaluates in a preview or an update.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
@@ -23,14 +23,26 @@ from slipway.render.recording import RecordedResource, Recording
 from slipway.render.values import UNKNOWN as UNKNOWN_TEXT
 
 
-def check(recording: Recording, today: date, suppressions: Suppressions | None = None) -> list[Finding]:
-    """The findings, including suppressed ones, with the levels and rule settings of the stack's environment."""
+def check(
+    recording: Recording,
+    today: date,
+    suppressions: Suppressions | None = None,
+    enabled: Collection[str] = (),
+) -> list[Finding]:
+    """The findings, including suppressed ones, with the levels and rule settings of the stack's environment.
+
+    Args:
+        recording: The recorded run of the program.
+        today: Date for the expiry of suppressions and the support of versions.
+        suppressions: Suppressions; by default those of the pack.
+        enabled: Rules that are evaluated even if they are off in the environment.
+    """
     stage = environment(recording.stack)
     suppressions = suppressions if suppressions is not None else load(identities())
     inputs, stack = resources(recording, outputs=False), Stack(tuple(resources(recording, outputs=True).values()))
     result = []
     for rule in RULES:
-        if rule.levels.of(stage) is EnforcementLevel.DISABLED:
+        if rule.levels.of(stage) is EnforcementLevel.DISABLED and rule.name not in enabled:
             continue
         context = Context(settings=rule.defaults(stage), today=today)
         subjects = list(inputs.values()) if isinstance(rule, ResourceRule) else [stack]

@@ -160,6 +160,15 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
     "serving-ha/spread": _UNCOVERED,
     "serving-probes/ready": _UNCOVERED,
     "serving-probes/alive": _UNCOVERED,
+    # Policies of resources have their own rule for principals, besides that of the service.
+    "kms-key-safe/principal": ("principals-known/anybody",),
+    "principals-known/anybody": ("kms-key-safe/principal",),
+    "queues-encrypted/principal": ("principals-known/anybody",),
+    "queues-encrypted/account": ("principals-known/account",),
+    # The account of the fixture is not production's.
+    "iam-trust-scoped/account": ("principals-known/account",),
+    "iam-trust-scoped/service-account": ("principals-known/account",),
+    "iam-trust-scoped/repository": ("principals-known/account",),
     "iam-no-admin/actions": ("iam-scoped-writes/pass-role",),
     "iam-no-admin/s3": ("iam-scoped-writes/exfiltration", "iam-scoped-writes/permissions"),
     "vpc-parts-closed/acl": ("vpc-baseline/acl",),
@@ -229,6 +238,27 @@ MUTATIONS: Final = (
     edit("storage-models-access", "blockPublicPolicy", False, "s3-public-block/policy"),
     removal("storage-models-policy", "s3-no-public-grants/transport"),
     removal("storage-models-ownership", "s3-no-public-grants/ownership"),
+    edit("storage-models", "acl", "public-read", "s3-no-public-grants/acl"),
+    edit(
+        "storage-models",
+        "policy",
+        '{"Statement":{"Effect":"Allow","Principal":"*","Action":"s3:GetObject","Resource":"*"}}',
+        "principals-known/anybody",
+    ),
+    edit(
+        "storage-efs-policy",
+        "policy",
+        '{"Statement":[{"Effect":"Deny","Principal":{"AWS":"arn:aws:iam::444455556666:role/one"},"Action":"*","Condition":'
+        '{"Bool":{"aws:SecureTransport":"false"}}}]}',
+        "efs-access-points/transport",
+    ),
+    edit(
+        "cluster-access-policy-on-call",
+        "principalArn",
+        "arn:aws:iam::999988887777:root",
+        "principals-known/account",
+        "eks-access-in-stack-file/listed",
+    ),
     removal("storage-models-encryption", "s3-kms-bucket-key/declared"),
     edit("storage-models-encryption", "rules.0.bucketKeyEnabled", False, "s3-kms-bucket-key/bucket-key"),
     edit("storage-models-versioning", "versioningConfiguration.status", "Suspended", "s3-versioned-lifecycle/enabled"),

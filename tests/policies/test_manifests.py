@@ -110,3 +110,8 @@ def test_an_invalid_yaml_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("a: [")
     with pytest.raises(ValueError, match=r"broken\.yaml: not valid YAML"):
         list(read(tmp_path))
+
+
+def test_a_manifest_may_have_a_kind_that_the_program_does_not_declare() -> None:
+    definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {}}
+    assert ids(definition) == set()

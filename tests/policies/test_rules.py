@@ -41,6 +41,8 @@ DEFERRED: dict[tuple[str, Path], str] = {
     ("subnet-ip-headroom", ("tags", "karpenter.sh/discovery")): "the subnet may be for nodes",
     ("subnet-ip-headroom", ("tags", "kubernetes.io/role/cni")): "the subnet may be for pods",
     ("vpc-shape", ("mapPublicIpOnLaunch",)): "the subnet may be public, and its zone without nodes",
+    ("eks-access-in-stack-file", ("principals",)): "the principal may be among them",
+    ("eks-access-in-stack-file", ("principals", 0)): "it may be the principal",
     ("mig-profile-fits", ("pool", "gpu")): "another GPU may have the profile",
     **{
         ("daemonset-tolerates-pools", ("pool", "taints", n, key)): "it may be a taint that is tolerated"

@@ -45,7 +45,11 @@ def _restore_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_levels_are_those_of_the_stack_that_the_engine_sends(stack: str | None) -> None:
     environment = stack if stack in levels.ENVIRONMENTS else "prod"
     expected = {rule.name: LEVELS[rule.levels.of(environment)] for rule in RULES}
-    assert reported_levels(stack) == {**expected, pack.EXPIRY: analyzer_pb2.MANDATORY}
+    assert reported_levels(stack) == {
+        **expected,
+        pack.EXPIRY: analyzer_pb2.MANDATORY,
+        pack.REVIEW: analyzer_pb2.ADVISORY,
+    }
 
 
 def test_the_sdk_creates_the_servicer_of_the_pack() -> None:

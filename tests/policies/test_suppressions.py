@@ -50,7 +50,7 @@ def test_another_check_and_another_resource_are_not_suppressed() -> None:
 
 def test_a_suppression_expires_the_day_after_and_the_message_says_so() -> None:
     (message,) = messages(suppressions(until=TODAY - timedelta(days=1)))
-    assert "expired on 2026-11-20" in message
+    assert "it is until 2026-11-20" in message
     assert ENTRY["reason"] in message
 
 
@@ -67,6 +67,29 @@ def test_a_day_can_be_given_to_the_process_of_the_pack(monkeypatch: pytest.Monke
     monkeypatch.setenv(clock.VARIABLE, (TODAY + timedelta(days=1)).isoformat())
     policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
     assert len(complaints) == 1
+
+
+def test_a_suppression_for_more_than_370_days_excuses_nothing_and_is_reported() -> None:
+    def violations(until: date) -> list[str]:
+        reported: list[str] = []
+        policy: Any = pack.expiry(suppressions(until=until), lambda: TODAY)
+        policy.validate(StackValidationArgs([]), lambda message, _urn=None: reported.append(message))
+        return reported
+
+    longest = TODAY + timedelta(days=370)
+    assert messages(suppressions(until=longest)) == violations(longest) == []
+    for until in (longest + timedelta(days=1), date(2099, 1, 1)):
+        assert len(messages(suppressions(until=until))) == 1
+        (message,) = violations(until)
+        assert "at most 370 days" in message
+
+
+@pytest.mark.parametrize(("days", "reported"), [(31, 0), (30, 1), (0, 1), (-1, 0)])
+def test_a_suppression_is_announced_30_days_before_its_last_day(days: int, reported: int) -> None:
+    complaints: list[str] = []
+    policy: Any = pack.review(suppressions(until=TODAY + timedelta(days=days)), lambda: TODAY)
+    policy.validate(StackValidationArgs([]), lambda text, *_: complaints.append(text))
+    assert len(complaints) == reported
 
 
 def test_an_expired_suppression_is_reported() -> None:
@@ -86,6 +109,9 @@ def test_an_expired_suppression_is_reported() -> None:
     [
         ({"rule": "helm-pined"}, "neither a rule"),
         ({"urn": "*"}, "begins with urn:pulumi:"),
+        ({"urn": "urn:pulumi:*"}, "covers every resource"),
+        ({"urn": "urn:pulumi:prod::*"}, "covers every resource"),
+        ({"urn": "urn:pulumi:*::slipway::*"}, "covers every resource"),
         ({"reason": "fine"}, "in a sentence why"),
         ({"owner": ""}, "the responsible team"),
         ({"until": "soon"}, "must be a date"),

@@ -30,3 +30,18 @@ slipway cost "$stack" "${against[@]}" | tee "$out/cost.txt"
 # Renders both trees, each with its own program, and compares them.
 slipway report "$stack" --out "$out" "${against[@]}"
 mv "$out/report.md" "$out/comment.md"
+
+# With the suppressions and levels of the base: a change does not excuse itself. It fails nothing here, since an accepted
+# violation needs its suppression; the owners of policies/ decide (.github/CODEOWNERS).
+if [ "${#against[@]}" -gt 0 ] && git cat-file -e "$base:policies/levels/prod.json" 2>/dev/null; then
+    code=0
+    slipway policies "$stack" "${against[@]}" >"$out/policies.txt" 2>&1 || code=$?
+    [ "$code" -le 1 ] || { cat "$out/policies.txt" >&2; exit "$code"; }
+    if grep -q -e '^review: ' -e '^mandatory ' "$out/policies.txt"; then
+        {
+            printf '\n### Needs an owner of the policies\n\nJudged with the suppressions and levels before the change:\n'
+            grep -A 1 -e '^review: ' -e '^mandatory ' "$out/policies.txt" >"$out/review.txt"
+            fenced "$out/review.txt"
+        } >>"$out/comment.md"
+    fi
+fi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # stacks.sh [BASE]: prints the stacks that a change affects, as a JSON list. A stack file affects its stack, the program
-# affects all stacks, documentation and tests none. BASE is the first parent: the checkout is GitHub's merge commit.
+# and the pipeline affect all stacks, documentation and tests none. BASE is the first parent: the checkout is GitHub's
+# merge commit.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
@@ -15,6 +16,8 @@ while IFS= read -r -d '' file; do
         touched[${stack%.yaml}]=yes
         ;;
     spec/* | infra/* | components/* | policies/* | slipway/* | Pulumi.yaml | pyproject.toml | requirements.lock) all=yes ;;
+    # What decides whether a change may be deployed, and what deploys it.
+    tools/* | .github/* | .ci/* | Makefile | stacks/*) all=yes ;;
     esac
 done < <(git diff --name-only --no-renames -z "$base" HEAD)
 

@@ -1,0 +1,76 @@
+"""What a change does to the pack itself: suppressions it adds, levels it lowers, settings it changes.
+
+A change is judged with the suppressions and levels of the commit before it, so that it can't excuse itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from policies.generate import levels
+from policies.suppressions import Suppression, Suppressions
+
+LEVEL: Final = "enforcementLevel"
+_ORDER: Final = ("disabled", "advisory", "mandatory")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """The pack before a change.
+
+    Attributes:
+        suppressions: Its suppressions.
+        configuration: Level and settings by rule, for the stack's environment.
+    """
+
+    suppressions: Suppressions
+    configuration: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def enabled(self) -> frozenset[str]:
+        """Rules that are on."""
+        return frozenset(name for name, one in self.configuration.items() if one[LEVEL] != "disabled")
+
+    def level(self, rule: str, now: str) -> str:
+        """The stricter one of a rule's level before the change and its level now."""
+        before = str(self.configuration.get(rule, {}).get(LEVEL, now))
+        return max(before, now, key=_ORDER.index)
+
+
+def base(suppressions: str, configuration: str) -> Base:
+    """The pack before a change, from the texts of policies/suppressions.yaml and policies/levels/<environment>.json.
+
+    The texts passed the checks of their own commit, and may name rules that no longer exist.
+    """
+    entries = yaml.safe_load(suppressions) or []
+    return Base(
+        suppressions=Suppressions(tuple(Suppression(**entry) for entry in entries)),
+        configuration=json.loads(configuration),
+    )
+
+
+def weakened(before: Base, now: Suppressions, environment: str) -> list[str]:
+    """Everything by which a change makes the pack report less, one sentence each; a reviewer has to accept each."""
+    old = set(before.suppressions.all)
+    added = [
+        f"adds the suppression of {one.rule} for {one.urn} until {one.until}: {one.reason}"
+        for one in now.all
+        if one not in old
+    ]
+    after = levels(environment)
+    changed = []
+    for rule, settings in before.configuration.items():
+        if rule not in after:
+            changed.append(f"removes the rule {rule}")
+            continue
+        for name, value in settings.items():
+            new = after[rule].get(name)
+            lowered = name == LEVEL and _ORDER.index(new) < _ORDER.index(value)
+            if lowered or (name != LEVEL and new != value):
+                changed.append(f"changes {name} of {rule} from {json.dumps(value)} to {json.dumps(new)}")
+    return [*added, *changed]

@@ -1,0 +1,107 @@
+"""Resource types that somebody has reviewed: those that rules evaluate, and those that the program declares.
+
+A type is added here when a component declares it, after a review of what it can do: run a command, grant access, open a
+network, or hide other resources from the rules (as `*List` and `*Patch` kinds, and charts rendered by the SDK, do). A
+test compares the list with the program. The types are spelled out, because a prefix such as `slipway:` or
+`kubernetes:core/v1:` includes types that nobody has reviewed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from policies import tokens
+
+_EVALUATED: Final = frozenset(
+    value for name, value in vars(tokens).items() if name.isupper() and isinstance(value, str)
+)
+DECLARED: Final = frozenset(
+    {
+        "aws:autoscaling/schedule:Schedule",
+        "aws:autoscaling/tag:Tag",
+        "aws:costexplorer/anomalyMonitor:AnomalyMonitor",
+        "aws:costexplorer/anomalySubscription:AnomalySubscription",
+        "aws:costexplorer/costAllocationTag:CostAllocationTag",
+        "aws:ecr/pullThroughCacheRule:PullThroughCacheRule",
+        "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate",
+        "aws:efs/mountTarget:MountTarget",
+        "aws:iam/instanceProfile:InstanceProfile",
+        "aws:iam/openIdConnectProvider:OpenIdConnectProvider",
+        "aws:kms/alias:Alias",
+        "aws:rds/subnetGroup:SubnetGroup",
+        "aws:s3/bucketObjectv2:BucketObjectv2",
+        "aws:sns/topicSubscription:TopicSubscription",
+        "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy",
+        "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyBinding",
+        "kubernetes:argoproj.io/v1alpha1:CronWorkflow",
+        "kubernetes:autoscaling/v2:HorizontalPodAutoscaler",
+        "kubernetes:core/v1:PersistentVolume",
+        "kubernetes:core/v1:PersistentVolumeClaim",
+        "kubernetes:elbv2.k8s.aws/v1beta1:IngressClassParams",
+        "kubernetes:gateway.k8s.aws/v1:LoadBalancerConfiguration",
+        "kubernetes:gateway.k8s.aws/v1:TargetGroupConfiguration",
+        "kubernetes:gateway.networking.k8s.io/v1:Gateway",
+        "kubernetes:gateway.networking.k8s.io/v1:GatewayClass",
+        "kubernetes:karpenter.sh/v1alpha1:NodeOverlay",
+        "kubernetes:keda.sh/v1alpha1:ScaledObject",
+        "kubernetes:kueue.x-k8s.io/v1beta2:AdmissionCheck",
+        "kubernetes:kueue.x-k8s.io/v1beta2:MultiKueueCluster",
+        "kubernetes:kueue.x-k8s.io/v1beta2:MultiKueueConfig",
+        "kubernetes:kueue.x-k8s.io/v1beta2:Topology",
+        "kubernetes:kueue.x-k8s.io/v1beta2:WorkloadPriorityClass",
+        "kubernetes:monitoring.coreos.com/v1:PodMonitor",
+        "kubernetes:monitoring.coreos.com/v1:PrometheusRule",
+        "kubernetes:networking.k8s.io/v1:IngressClass",
+        "kubernetes:nfd.k8s-sigs.io/v1alpha1:NodeFeatureRule",
+        "kubernetes:operator.knative.dev/v1beta1:KnativeServing",
+        "kubernetes:scheduling.k8s.io/v1:PriorityClass",
+        "kubernetes:serving.kserve.io/v1alpha1:InferenceGraph",
+        "kubernetes:storage.k8s.io/v1:StorageClass",
+        "pulumi:providers:aws",
+        "pulumi:providers:kubernetes",
+        "pulumi:pulumi:Stack",
+        "slipway:addons:ClusterAutoscaler",
+        "slipway:addons:Karpenter",
+        "slipway:addons:Namespaces",
+        "slipway:addons:Software",
+        "slipway:admission:Admission",
+        "slipway:cluster:ControlPlane",
+        "slipway:cluster:ManagedAddons",
+        "slipway:cost:Budgets",
+        "slipway:cost:Evenings",
+        "slipway:cost:Notices",
+        "slipway:cost:Schedules",
+        "slipway:network:Endpoints",
+        "slipway:network:FlowLogs",
+        "slipway:network:Network",
+        "slipway:network:Routing",
+        "slipway:network:Subnets",
+        "slipway:platform:Priorities",
+        "slipway:pools:Fabric",
+        "slipway:pools:NodeRole",
+        "slipway:queues:Queues",
+        "slipway:queues:TeamQueue",
+        "slipway:storage:Buckets",
+        "slipway:storage:ContainerLogs",
+        "slipway:storage:Database",
+        "slipway:storage:Drivers",
+        "slipway:storage:Images",
+        "slipway:storage:ParallelFiles",
+        "slipway:storage:SharedFiles",
+        "slipway:storage:Storage",
+        "slipway:tenancy:Space",
+        "slipway:tenancy:Team",
+        "slipway:tenancy:TeamRoles",
+        "slipway:workloads:DistributedTraining",
+        "slipway:workloads:ModelDeployment",
+        "slipway:workloads:ModelServer",
+        "slipway:workloads:Notebook",
+        "slipway:workloads:Pipeline",
+        "slipway:workloads:Sweep",
+        "slipway:workloads:TrainingJob",
+    }
+)
+"""Types that the program declares and that no rule names."""
+
+REVIEWED: Final = _EVALUATED | DECLARED
+"""All reviewed types."""

@@ -1,0 +1,99 @@
+"""Principals in policies: of roles, keys, buckets, file systems, queues, topics, images and secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from pulumi_policy import Severity
+
+from policies.access import Node
+from policies.levels import Levels
+from policies.principals import account_of, anybody, home, strangers
+from policies.resource import Resource
+from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
+from policies.tokens import (
+    ACCESS_ENTRY,
+    ACCESS_POLICY,
+    BUCKET,
+    BUCKET_POLICY,
+    EFS_POLICY,
+    KEY,
+    QUEUE,
+    QUEUE_POLICY,
+    REPOSITORY_POLICY,
+    ROLE,
+    S3_ACCESS_POINT,
+    STORED_SECRET,
+    TOPIC,
+    TOPIC_POLICY,
+)
+
+_WITH_POLICY: Final = (
+    BUCKET,
+    BUCKET_POLICY,
+    EFS_POLICY,
+    KEY,
+    QUEUE,
+    QUEUE_POLICY,
+    REPOSITORY_POLICY,
+    S3_ACCESS_POINT,
+    STORED_SECRET,
+    TOPIC,
+    TOPIC_POLICY,
+)
+_ENTRIES: Final = (ACCESS_ENTRY, ACCESS_POLICY)
+
+
+def _document(resource: Resource) -> Node:
+    return resource["assumeRolePolicy" if resource.type == ROLE else "policy"]
+
+
+def _anybody(resource: Resource, _: Context) -> Iterator[Violation]:
+    """Trust policies have a rule of their own, iam-trust-scoped."""
+    if resource.type in _WITH_POLICY:
+        yield from (violation(_document(resource), got) for got in anybody(_document(resource)))
+
+
+def _strangers(resource: Resource, context: Context) -> Iterator[Violation]:
+    known = home(resource) | set(context.settings["accounts"])
+    if resource.type in _ENTRIES:
+        principal = resource["principalArn"]
+        account = account_of(str(principal.raw))
+        if account is not None and account not in known:
+            yield violation(principal)
+    else:
+        document = _document(resource)
+        yield from (violation(document, f"for {who}") for who in strangers(document, known))
+
+
+PRINCIPALS_KNOWN = ResourceRule(
+    name="principals-known",
+    title="Policies name principals of the stack's account",
+    types=(ROLE, *_WITH_POLICY, *_ENTRIES),
+    severity=Severity.CRITICAL,
+    levels=Levels("M/M/M"),
+    why="A principal of another account keeps its access when its owner leaves, and the root of an account stands for "
+    "every identity in it.",
+    fix="Name a principal of the account in which the provider works (allowedAccountIds), or add the other account to "
+    "the rule's setting.",
+    settings={
+        "accounts": Setting(
+            asks="IDs of further accounts whose principals policies may name",
+            schema={"type": "array", "items": {"type": "string"}},
+            values=everywhere([]),
+        )
+    },
+    checks={
+        "anybody": Check(
+            asks="must name its principals, or limit '*' by a condition on the caller",
+            find=_anybody,
+        ),
+        "account": Check(
+            asks="must name principals of known accounts only",
+            find=_strangers,
+        ),
+    },
+)
+
+RULES = (PRINCIPALS_KNOWN,)

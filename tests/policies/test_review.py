@@ -1,0 +1,78 @@
+"""What a change does to the pack itself is named, and excuses nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import yaml
+
+from policies import pack
+from policies.generate import levels
+from policies.review import base, weakened
+from policies.suppressions import FILE, Suppressions, load
+from slipway.render.evaluation import check
+from tests.support.day import TODAY
+from tests.support.stacks import recorded
+
+NOW = load(pack.identities())
+TEXT = FILE.read_text(encoding="utf-8")
+
+
+def configuration(**changes: Any) -> str:
+    changed = {
+        name.replace("_", "-"): {**levels("prod")[name.replace("_", "-")], **one} for name, one in changes.items()
+    }
+    return json.dumps({**levels("prod"), **changed})
+
+
+def test_an_unchanged_pack_is_not_weakened() -> None:
+    assert weakened(base(TEXT, configuration()), NOW, "prod") == []
+
+
+def test_an_added_suppression_is_named_and_does_not_excuse() -> None:
+    *others, last = yaml.safe_load(TEXT)
+    before = base(yaml.safe_dump(others), configuration())
+    (sentence,) = weakened(before, NOW, "prod")
+    assert f"adds the suppression of {last['rule']} for {last['urn']}" in sentence
+    rule, _, _ = last["rule"].partition("/")
+    reported = {one.rule for one in check(recorded("prod"), TODAY, before.suppressions) if one.counts(TODAY)}
+    assert rule in reported
+    assert rule not in {one.rule for one in check(recorded("prod"), TODAY) if one.counts(TODAY)}
+
+
+def test_a_changed_suppression_is_an_added_one() -> None:
+    first, *others = yaml.safe_load(TEXT)
+    before = base(yaml.safe_dump([{**first, "urn": "urn:pulumi:*::other"}, *others]), configuration())
+    assert len(weakened(before, NOW, "prod")) == 1
+
+
+def test_a_lowered_level_and_a_changed_setting_are_named() -> None:
+    before = base(
+        TEXT, configuration(gpu_pool_idle_zero={"enforcementLevel": "mandatory"}, principals_known={"accounts": ["1"]})
+    )
+    assert sorted(weakened(before, NOW, "prod")) == [
+        'changes accounts of principals-known from ["1"] to []',
+        'changes enforcementLevel of gpu-pool-idle-zero from "mandatory" to "disabled"',
+    ]
+
+
+def test_the_stricter_level_applies() -> None:
+    before = base(TEXT, configuration(helm_pinned={"enforcementLevel": "advisory"}))
+    assert before.level("helm-pinned", "mandatory") == "mandatory"
+    assert base(TEXT, configuration()).level("helm-pinned", "disabled") == "mandatory"
+    assert base(TEXT, configuration()).level("new-rule", "advisory") == "advisory"
+
+
+def test_a_raised_level_is_no_weakening_and_a_removed_rule_is_one() -> None:
+    assert weakened(base(TEXT, configuration(helm_pinned={"enforcementLevel": "advisory"})), NOW, "prod") == []
+    gone = json.dumps({**levels("prod"), "former-rule": {"enforcementLevel": "mandatory"}})
+    assert weakened(base(TEXT, gone), NOW, "prod") == ["removes the rule former-rule"]
+
+
+def test_a_rule_that_a_change_turns_off_is_still_evaluated() -> None:
+    before = base(TEXT, configuration(gpu_pool_idle_zero={"enforcementLevel": "mandatory"}))
+    assert "gpu-pool-idle-zero" in before.enabled
+    evaluated = {one.rule for one in check(recorded("prod"), TODAY, Suppressions(), before.enabled)}
+    assert "gpu-pool-idle-zero" in evaluated
+    assert "gpu-pool-idle-zero" not in {one.rule for one in check(recorded("prod"), TODAY, Suppressions())}
