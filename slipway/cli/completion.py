@@ -29,10 +29,8 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the script, which shtab derives from the parser of this command line."""
+    """Print the script, which shtab derives from the parser that read this command line."""
     import shtab  # noqa: PLC0415 - no other command needs it
 
-    from slipway.cli.parser import make  # noqa: PLC0415 - the parser has this module's command
-
-    print(shtab.complete(make(), shell=options.shell))
+    print(shtab.complete(options.parser, shell=options.shell))
     return 0

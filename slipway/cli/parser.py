@@ -51,7 +51,8 @@ GROUPS = (
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command line, with `run`, the function that does the work.
 
-    Arguments after `--` are not parsed; they become `extra`, which some commands pass to the engine.
+    Arguments after `--` are not parsed; they become `extra`, which some commands pass to the engine. `parser` is the
+    parser itself.
 
     Raises:
         SystemExit: The line is invalid (code 2), or it asks for help or the version (code 0).
@@ -65,6 +66,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     if extra and not getattr(options, "takes_extra", False):
         parser.error(f"{options.command} passes no arguments to the engine: remove `-- {' '.join(extra)}`")
     options.extra = tuple(extra)
+    options.parser = parser
     return options
 
 

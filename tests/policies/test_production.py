@@ -15,10 +15,8 @@ from policies.rules import RULES
 from tests.policies.fixtures import FIXTURES
 from tests.policies.fixtures.build import FixtureResource
 from tests.policies.mutations import (
-    ALSO_REPORTED,
     MORE,
     MUTATIONS,
-    NOT_REPORTED,
     OPTIONS,
     SUBJECTS,
     TEAM_RESOURCES,
@@ -26,6 +24,7 @@ from tests.policies.mutations import (
     Mutation,
 )
 from tests.policies.production import Production, changed, differences, nearest
+from tests.policies.side_effects import ALSO_REPORTED, NOT_REPORTED
 
 RESOURCE_RULES = [rule for rule in RULES if isinstance(rule, ResourceRule)]
 _OPTIONS = ("protect", "ignore_changes", "delete_before_replace", "provider")
@@ -44,7 +43,7 @@ def test_a_violation_of_a_resource_is_reported_by_its_check(rule: AnyRule) -> No
         check = f"{rule.name}/{key}"
         (bad,) = fixtures[0].values()
         expected = {check, *ALSO_REPORTED.get(check, ())} - set(NOT_REPORTED)
-        assert new_violations(rule, check, bad) == expected, f"{check}: ALSO_REPORTED and NOT_REPORTED in mutations.py"
+        assert new_violations(rule, check, bad) == expected, f"{check}: tests/policies/side_effects.py"
 
 
 def new_violations(rule: AnyRule, check: str, bad: FixtureResource) -> set[str]:
