@@ -42,7 +42,7 @@ def anybody(document: Node) -> Iterator[str]:
             yield f"for the principal {wide[0].shown} without a condition that limits it"
 
 
-def strangers(document: Node, known: set[str]) -> Iterator[str]:
+def foreign_principals(document: Node, known: set[str]) -> Iterator[str]:
     """Principals outside the known accounts, in principals and in the conditions that limit them."""
     for statement in _allowing(document):
         values = [who for kind in _KINDS for who in statement.principals(kind)]

@@ -9,7 +9,7 @@ from pulumi_policy import Severity
 
 from policies.access import Node
 from policies.levels import Levels
-from policies.principals import account_of, anybody, home, strangers
+from policies.principals import account_of, anybody, foreign_principals, home
 from policies.resource import Resource
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
 from policies.tokens import (
@@ -55,7 +55,7 @@ def _anybody(resource: Resource, _: Context) -> Iterator[Violation]:
         yield from (violation(_document(resource), got) for got in anybody(_document(resource)))
 
 
-def _strangers(resource: Resource, context: Context) -> Iterator[Violation]:
+def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
     known = home(resource) | set(context.settings["accounts"])
     if resource.type in _ENTRIES:
         principal = resource["principalArn"]
@@ -64,7 +64,7 @@ def _strangers(resource: Resource, context: Context) -> Iterator[Violation]:
             yield violation(principal)
     else:
         document = _document(resource)
-        yield from (violation(document, f"for {who}") for who in strangers(document, known))
+        yield from (violation(document, f"for {who}") for who in foreign_principals(document, known))
 
 
 PRINCIPALS_KNOWN = ResourceRule(
@@ -91,7 +91,7 @@ PRINCIPALS_KNOWN = ResourceRule(
         ),
         "account": Check(
             asks="must name principals of known accounts only",
-            find=_strangers,
+            find=_foreign,
         ),
     },
 )

@@ -141,7 +141,7 @@ def test_after_a_failure_the_engine_runs_again_if_something_was_in_its_way() -> 
 
 
 def test_what_a_cluster_uses_that_still_exists_is_only_listed() -> None:
-    """The engine was told to keep it, by an argument of its own."""
+    """The engine keeps it, by an argument of its own."""
     leftovers = [Leftover(INSTANCE, "i-1"), Leftover(VOLUME, "vol-deleted")]
     aws = Aws(stays=True, leftovers=list(leftovers))
     assert aws.destroy(delete_volumes=True) == EXIT_LEFT

@@ -128,7 +128,7 @@ def everything(world: World) -> set[tuple[str, str]]:
 
 
 def without_cluster_group(found: list[Leftover]) -> list[Leftover]:
-    """moto refuses tags that begin with `aws:`, so the group that EKS tags so can't be told apart there."""
+    """moto refuses tags that begin with `aws:`, so the group that EKS tags so can't be recognised there."""
     return [one for one in found if one.name != "eks-cluster-sg"]
 
 

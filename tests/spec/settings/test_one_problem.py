@@ -27,8 +27,8 @@ def test_an_unknown_key_of_a_map_of_a_team_is_answered_with_the_known_ones(place
 
 
 def test_a_misspelt_key_of_a_map_of_a_team_is_answered_with_the_right_one() -> None:
-    (problem,) = problems(changed({"teams.vision": TEAM, "teams.vision.namespaces.main.porpose": "training"}))
-    assert (problem.path, problem.fix) == ("teams.vision.namespaces.main.porpose", "Did you mean `purpose`?")
+    (problem,) = problems(changed({"teams.vision": TEAM, "teams.vision.namespaces.main.purposes": "training"}))
+    assert (problem.path, problem.fix) == ("teams.vision.namespaces.main.purposes", "Did you mean `purpose`?")
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ REPOSITORY, ACCESS_POINT = "aws:ecr/repository:Repository", "aws:efs/accessPoint
         (REPOSITORY, {"name": "Upper"}, "name", "InvalidParameterException: Value 'Upper' at 'repositoryName' failed"),
         (RULE, {"name": "a b"}, "name", "ValidationException: Value 'a b' at 'Name' failed to satisfy constraint"),
         # enumerations
-        (TEMPLATE, {"name": "web", "metadataOptions": {"httpTokens": "requierd"}}, "metadataOptions.httpTokens",
-         "InvalidParameterValue: Value (requierd) for parameter LaunchTemplateData.MetadataOptions.HttpTokens"),
+        (TEMPLATE, {"name": "web", "metadataOptions": {"httpTokens": "mandatory"}}, "metadataOptions.httpTokens",
+         "InvalidParameterValue: Value (mandatory) for parameter LaunchTemplateData.MetadataOptions.HttpTokens"),
         (BUDGET, {"name": "b", "budgetType": "COSTS", "timeUnit": "MONTHLY"}, "budgetType", "InvalidParameterExc"),
         (BUDGET, {"name": "b", "budgetType": "COST", "timeUnit": "MONTHLY", "notifications": [
             {"comparisonOperator": "GREATER", "subscriberEmailAddresses": ["a@example.com"], "threshold": 1,
