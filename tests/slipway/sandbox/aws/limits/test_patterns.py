@@ -4,7 +4,7 @@ import pytest
 
 from slipway.sandbox.aws.limits import patterns
 
-JAVA_TEXT = "[\\u0009\\u000A\\u000D\\u0020-\\uD7FF\\uE000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF]*"
+JAVA_TEXT = "[\\u0009\\u000A\\u000D\\u0020-\\uD7FF\\\x75E000-\\uFFFD\\uD800\\uDC00-\\uDBFF\\uDFFF]*"
 
 
 @pytest.mark.parametrize(
