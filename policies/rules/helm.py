@@ -57,8 +57,11 @@ def _other_repository(release: Resource, context: Context) -> Iterator[Violation
 
 
 def _rewritten(release: Resource, _: Context) -> Iterator[Violation]:
-    """Helm pipes all manifests of the chart through this command (pulumi-kubernetes, `Release.postrender`)."""
-    if release["postrender"].known:
+    """Helm pipes all manifests of the chart through this command (pulumi-kubernetes, `Release.postrender`).
+
+    The provider fills an empty one into the inputs of every release (v4.34.2, provider/pkg/provider/helm_release.go).
+    """
+    if release["postrender"].known and release["postrender"].text():
         yield violation(release["postrender"])
 
 

@@ -76,7 +76,7 @@ def test_plain_pulumi_works_in_a_sandbox_shell_and_leaves_the_checkout_unchanged
 
 def test_an_interrupt_cancels_and_leaves_no_lock(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox") as run:
+    with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox", "--verbose") as run:
         wait_for(lambda: " creating " in path.read_text())
         run.send_signal(signal.SIGINT)
         code = run.wait(SECONDS)
@@ -88,7 +88,7 @@ def test_an_interrupt_cancels_and_leaves_no_lock(world: World, tmp_path: Path) -
 
 def test_the_next_run_removes_the_lock_of_a_killed_engine(world: World, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox") as run:
+    with path.open("w") as log, begin(world, log, "up", "brief", "--sandbox", "--verbose") as run:
         wait_for(lambda: locks(world.home / "pulumi", "slipway", "brief"))
         (lock,) = locks(world.home / "pulumi", "slipway", "brief")
         busy = slipway(world, "refresh", "brief", "--sandbox")
@@ -104,7 +104,7 @@ def test_the_next_run_removes_the_lock_of_a_killed_engine(world: World, tmp_path
 
 def kill_after(world: World, created: int, log: Path) -> None:
     """Begin an `up` of stack brief, and kill its engine once so many resources are created."""
-    with log.open("w") as output, begin(world, output, "up", "brief", "--sandbox") as run:
+    with log.open("w") as output, begin(world, output, "up", "brief", "--sandbox", "--verbose") as run:
         wait_for(lambda: log.read_text().count(" created") >= created)
         (lock,) = locks(world.home / "pulumi", "slipway", "brief")
         os.kill(lock.pid, signal.SIGKILL)
@@ -121,7 +121,7 @@ def in_aws(world: World) -> dict[str, int]:
 def complete(world: World) -> tuple[int, dict[str, int]]:
     """How many resources an undisturbed `up` of stack brief creates, and what is in AWS then; destroyed again."""
     assert slipway(world, "destroy", "brief", "--sandbox", "--yes").returncode == 0
-    up = slipway(world, "up", "brief", "--sandbox")
+    up = slipway(world, "up", "brief", "--sandbox", "--verbose")
     assert up.returncode == 0, up.stdout + up.stderr
     made = in_aws(world)
     assert slipway(world, "destroy", "brief", "--sandbox", "--yes").returncode == 0
@@ -139,7 +139,7 @@ def test_a_killed_up_is_recovered_without_orphan_or_duplicate(
     recovered = slipway(world, "recover", "brief", "--sandbox", "--yes")
     assert recovered.returncode == 0, recovered.stderr
     assert slipway(world, "recover", "brief", "--sandbox", "--yes").stderr.endswith("nothing to recover\n")
-    again = slipway(world, "up", "brief", "--sandbox")
+    again = slipway(world, "up", "brief", "--sandbox", "--verbose")
     assert again.returncode == 0, again.stdout + again.stderr
     # What the killed run had completed is unchanged: nothing is updated, replaced or deleted.
     assert not [
@@ -153,7 +153,7 @@ def test_a_killed_up_is_recovered_without_orphan_or_duplicate(
 
 def test_the_next_run_in_the_sandbox_recovers_by_itself(world: World, tmp_path: Path) -> None:
     kill_after(world, 20, tmp_path / "log")
-    after = slipway(world, "up", "brief", "--sandbox")
+    after = slipway(world, "up", "brief", "--sandbox", "--verbose")
     assert after.returncode == 0, after.stdout + after.stderr
     assert "operations open" in after.stderr
     assert "are in the state now" in after.stderr

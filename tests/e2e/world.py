@@ -91,9 +91,13 @@ class World:
         return kept | ours | ({"SLIPWAY_CHARTS": str(self.charts)} if self.charts else {}) | dict(self.more)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run `slipway` with these arguments; `stdout` has the output of both streams."""
+        """Run `slipway` with these arguments; `stdout` has the output of both streams.
+
+        Without a terminal `up` and `preview` show the engine's rows, which tests read, only with `--verbose`.
+        """
+        rows = ("--verbose",) if arguments[0] in ("up", "preview") else ()
         return subprocess.run(
-            [*self.prefix, sys.executable, "-m", "slipway", *arguments],
+            [*self.prefix, sys.executable, "-m", "slipway", arguments[0], *rows, *arguments[1:]],
             cwd=self.checkout,
             env=self.environment,
             text=True,
@@ -143,7 +147,8 @@ def _entry(entries: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 def counts(output: str) -> dict[str, int]:
     """The engine's last summary: how many resources were created, updated, unchanged and so on."""
-    summary = output[output.rindex("Resources:\n") :]
+    # Slipway's own summary, which follows after an empty line, has such words too.
+    summary = output[output.rindex("Resources:\n") :].partition("\n\n")[0]
     return {what: int(number) for number, what in _COUNT.findall(summary)}
 
 
