@@ -28,6 +28,10 @@ WRONG = {
     "gpu-operator-release": {"node-feature-discovery.worker.tolerations": [], "mig.strategy": "single"},
 }
 
+# Helm would wait for the pods, remove the release, and end the run at the first of them with its reason; here the run
+# has to come to its summary. `atomic` waits whatever `skip_await` says.
+NO_WAIT = {"atomic": False, "cleanup_on_fail": False, "skip_await": True}
+
 
 def wrong(args):
     if args.type_ != "kubernetes:helm.sh/v3:Release":
@@ -39,9 +43,8 @@ def wrong(args):
             spec={"hard": {"pods": "0"}},
             opts=pulumi.ResourceOptions(parent=args.opts.parent, depends_on=args.opts.depends_on),
         )
-        return pulumi.ResourceTransformationResult(
-            args.props, pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(depends_on=[quota]))
-        )
+        after = pulumi.ResourceOptions.merge(args.opts, pulumi.ResourceOptions(depends_on=[quota]))
+        return pulumi.ResourceTransformationResult({**args.props, **NO_WAIT}, after)
     if args.name not in WRONG:
         return None
     values = copy.deepcopy(args.props["values"])
@@ -51,7 +54,7 @@ def wrong(args):
         for key in above:
             inner = inner.setdefault(key, {})
         inner[last] = value
-    return pulumi.ResourceTransformationResult({**args.props, "values": values, "skip_await": True}, args.opts)
+    return pulumi.ResourceTransformationResult({**args.props, "values": values, **NO_WAIT}, args.opts)
 
 
 pulumi.runtime.register_stack_transformation(wrong)
