@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from components.addons.training_operator.crds import GROUP, REPLICAS, RUN_POLICY, STATUS
+from components.addons.training_operator.crds import REPLICAS, RUN_POLICY, crd
 from components.addons.training_operator.kinds import NUMBER, SWITCH, TEXT
 
 VERSION: Final = "v2beta1"
@@ -30,32 +30,5 @@ def definition() -> dict[str, Any]:
             "sshAuthMountPath": {**TEXT, "default": SSH_PATH},
         },
     }
-    version = {
-        "name": VERSION,
-        "served": True,
-        "storage": True,
-        "subresources": {"status": {}},
-        "additionalPrinterColumns": [
-            {"name": "State", "type": "string", "jsonPath": ".status.conditions[-1:].type"},
-            {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
-        ],
-        "schema": {
-            "openAPIV3Schema": {
-                "type": "object",
-                "properties": {
-                    "apiVersion": TEXT,
-                    "kind": TEXT,
-                    "metadata": {"type": "object"},
-                    "spec": spec,
-                    "status": STATUS,
-                },
-            }
-        },
-    }
     names = {"kind": "MPIJob", "listKind": "MPIJobList", "plural": "mpijobs", "singular": "mpijob"}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"mpijobs.{GROUP}"},
-        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
-    }
+    return crd(VERSION, names, spec, {"status": {}})

@@ -6,6 +6,7 @@ when the operator creates the pod; in exchange, the CRDs are part of the program
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from components.addons.training_operator.kinds import ANYTHING, NUMBER, SWITCH, TEXT, JobKind
@@ -76,11 +77,25 @@ def definition(kind: JobKind) -> dict[str, Any]:
         "required": [kind.replicas],
         "properties": {"runPolicy": RUN_POLICY, kind.replicas: REPLICAS, **kind.fields},
     }
-    version = {
-        "name": "v1",
+    subresources = {"status": {}, **({"scale": _scale(kind)} if kind.scales else {})}
+    names = {
+        "kind": kind.kind,
+        "listKind": f"{kind.kind}List",
+        "plural": kind.plural,
+        "singular": kind.singular,
+    }
+    return crd("v1", names, spec, subresources)
+
+
+def crd(
+    version: str, names: Mapping[str, str], spec: Mapping[str, Any], subresources: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The CRD of a job of Kubeflow in one version, with the status and the columns that all of them have."""
+    served = {
+        "name": version,
         "served": True,
         "storage": True,
-        "subresources": {"status": {}, **({"scale": _scale(kind)} if kind.scales else {})},
+        "subresources": subresources,
         "additionalPrinterColumns": [
             {"name": "State", "type": "string", "jsonPath": ".status.conditions[-1:].type"},
             {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
@@ -98,17 +113,11 @@ def definition(kind: JobKind) -> dict[str, Any]:
             }
         },
     }
-    names = {
-        "kind": kind.kind,
-        "listKind": f"{kind.kind}List",
-        "plural": kind.plural,
-        "singular": kind.singular,
-    }
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{kind.plural}.{GROUP}"},
-        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
+        "metadata": {"name": f"{names['plural']}.{GROUP}"},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [served]},
     }
 
 
