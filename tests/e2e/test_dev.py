@@ -1,9 +1,13 @@
-"""Stack dev: up, drift, gate, destroy."""
+"""Stack dev: up, drift, gate, verify, destroy."""
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from slipway.sandbox.kubernetes.objects import Ref
+from slipway.verify.probes import LABEL, NAMESPACE
 from spec.errors import EXIT_STATEFUL
 from tests.e2e.cloud import client, contents, vpcs
 from tests.e2e.world import World, counts, updated
@@ -81,6 +85,20 @@ def test_the_next_up_fixes_the_drift_and_changes_nothing_else(drifted: None, wor
     numbers = counts(done)
     assert numbers.pop("updated") == 2
     assert numbers.keys() == {"unchanged"}
+
+
+def test_verify_passes_and_leaves_nothing(dev: str, world: World) -> None:
+    output = world.succeed("verify", "dev", "--sandbox", "--minutes", "3", "--out", "verified")
+    found = json.loads((world.checkout / "verified" / "verify.json").read_text())["checks"]
+    assert {one["status"] for one in found} == {"passed", "needs AWS"}
+    placed = {one["subject"] for one in found if "is placed on" in one["check"] and one["status"] == "passed"}
+    assert placed == {"pool a100", "pool cpu", "pool gpu-spot", "pool h100", "pool system"}
+    assert {one["status"] for one in found if "nvidia-smi" in one["check"]} == {"needs AWS"}
+    assert "| clean-up | nothing of this run is left | passed |" in output
+    kube = world.api("dev")
+    assert kube.get(Ref("v1", "Namespace", NAMESPACE)) is None
+    jobs = kube.discovery.find("batch/v1", "Job")
+    assert list(kube.list(jobs, selector=f"{LABEL}=true")) == []
 
 
 def test_destroy_leaves_nothing_in_the_account_and_no_api_server(dev: str, world: World) -> None:
