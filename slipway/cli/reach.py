@@ -21,6 +21,12 @@ ADDED: Final = tuple(
     )
 )  # fmt: skip
 """Tolerations that the DaemonSet controller adds (kubernetes.io, "DaemonSet", taints and tolerations)."""
+INTENDED: Final = {
+    # The DCGM of EKS's node monitoring agent. With `cluster.repairGpus` it tolerates every taint; otherwise the agent
+    # doesn't watch GPUs, and the GPU Operator's DCGM is the one that runs (docs/adr/0063-nodes-outlast-their-jobs.md).
+    "kube-system/dcgm-server",
+}
+"""DaemonSets that the stack keeps off tainted nodes."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +39,13 @@ class Unreached:
 
 
 def unreached(daemon_sets: Iterable[Object], nodes: Iterable[Object]) -> list[Unreached]:
-    """The DaemonSets whose node selector and affinity admit a node that their tolerations exclude."""
+    """The DaemonSets whose node selector and affinity admit a node that they do not tolerate, except `INTENDED`."""
     every = list(nodes)
     found = []
     for each in daemon_sets:
+        name = f"{each['metadata']['namespace']}/{each['metadata']['name']}"
+        if name in INTENDED:
+            continue
         spec = each["spec"]["template"]["spec"]
         tolerations = (*ADDED, *(spec.get("tolerations") or ()))
         pools: dict[str, None] = {}
@@ -49,7 +58,6 @@ def unreached(daemon_sets: Iterable[Object], nodes: Iterable[Object]) -> list[Un
                 pools[(node["metadata"].get("labels") or {}).get(POOL, node["metadata"]["name"])] = None
                 taints |= dict.fromkeys(map(_written, refused))
         if pools:
-            name = f"{each['metadata']['namespace']}/{each['metadata']['name']}"
             found.append(Unreached(name, tuple(sorted(pools)), tuple(sorted(taints))))
     return found
 

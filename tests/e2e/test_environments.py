@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -12,13 +13,14 @@ import pytest
 from slipway.sandbox.notes import NoteKind, load_notes
 from spec.errors import EXIT_PROTECTED
 from tests.e2e import isolation
-from tests.e2e.world import World, counts
+from tests.e2e.world import REPOSITORY, World, counts
 
 pytestmark = pytest.mark.sandbox
 
 
-def test_staging_comes_up(world: World) -> None:
+def test_staging_comes_up_and_is_destroyed(world: World) -> None:
     assert counts(world.succeed("up", "staging", "--sandbox"))["created"] > 100
+    _destroyed(world, "staging")
 
 
 def test_prod_comes_up_does_not_change_and_refuses_to_be_destroyed(prod: str, charted: World) -> None:
@@ -56,3 +58,33 @@ def test_every_pod_of_prod_runs(shared: Path, prod: str) -> None:
     """With all charts available, on the nodes and with the claims and Secrets that the stack makes."""
     wanted, running = re.findall(r"^Pods: (\d+) wanted, (\d+) running\.$", prod, re.MULTILINE)[0]
     assert int(wanted) == int(running) > 100
+
+
+def test_prod_without_protection_is_destroyed(prod: str, charted: World) -> None:
+    """Last, with all controllers and pods alive."""
+    charted.edit("stacks/Pulumi.prod.yaml", "protect: true", "protect: false")
+    charted.edit("stacks/Pulumi.prod.yaml", "deletionProtection: true", "deletionProtection: false")
+    charted.succeed("up", "prod", "--sandbox")
+    _destroyed(charted, "prod")
+
+
+def _destroyed(world: World, stack: str) -> None:
+    done = world.succeed("destroy", stack, "--sandbox", "--yes")
+    assert counts(done).keys() == {"deleted"}
+    assert _left(world, stack) == {}
+    assert f"slipway-{stack}:" not in world.succeed("sandbox", "status")
+
+
+def _left(world: World, stack: str) -> dict[str, list[str]]:
+    """What is in the account, asked from where the sandbox can be reached."""
+    code = "import json, sys; from tests.e2e.cloud import contents; print(json.dumps(contents(json.load(sys.stdin))))"
+    done = subprocess.run(
+        [*world.prefix, sys.executable, "-c", code],
+        cwd=REPOSITORY,
+        input=json.dumps(world.variables(stack)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found

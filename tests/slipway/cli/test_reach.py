@@ -33,6 +33,11 @@ def test_a_daemon_set_without_a_toleration_does_not_reach_the_tainted_pool() -> 
     ]
 
 
+def test_a_daemon_set_that_the_stack_keeps_off_gpu_nodes_is_not_reported() -> None:
+    dcgm = daemon_set() | {"metadata": {"namespace": "kube-system", "name": "dcgm-server"}}
+    assert unreached([dcgm, daemon_set()], NODES) == unreached([daemon_set()], NODES)
+
+
 @pytest.mark.parametrize(
     "toleration",
     [
