@@ -85,6 +85,8 @@ _RENAMED = {
     "DBParameterGroupName", "maintenanceWindow": "PreferredMaintenanceWindow",
     "iamDatabaseAuthenticationEnabled": "EnableIAMDatabaseAuthentication",
 }  # fmt: skip
+_MANAGED = frozenset({"manageMasterUserPassword", "masterUserSecretKmsKeyId"})
+"""Sent only when they change, as the provider does: moto (5.2.5) makes a secret at each modification with them."""
 _OMITTED = frozenset({"finalSnapshotIdentifier", "identifierPrefix", "skipFinalSnapshot"})
 
 
@@ -119,8 +121,11 @@ INSTANCE = ResourceMapping(
         Setting(
             (ANY,),
             Call("modify_db_instance", {"DBInstanceIdentifier": "{id}"}, rename=_RENAMED,
-                 omit=_OMITTED | {"identifier", "tags"}),
+                 omit=_OMITTED | _MANAGED | {"identifier", "tags"}),
             at_create=False,
+        ),
+        Setting(
+            tuple(sorted(_MANAGED)), Call("modify_db_instance", {"DBInstanceIdentifier": "{id}"}), at_create=False
         ),
     ),
     tags=_TAGS,

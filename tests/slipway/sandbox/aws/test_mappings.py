@@ -147,3 +147,19 @@ def test_default_and_own_tags_are_separated(world: World) -> None:
     found = read(tagged, lifecycle.mapping.type, id, outputs, inputs)
     assert found.inputs["tags"] == {"stage": "prod"}
     assert found.outputs["tagsAll"] == {"stage": "prod"}, "so that the next run puts the default tag back"
+
+
+def test_a_changed_database_keeps_its_only_secret(world: World) -> None:
+    """RDS makes a secret when it begins to manage the password, not at each change, and deletes it with the instance
+    (RDS User Guide, "Password management with Amazon RDS and AWS Secrets Manager")."""
+    lifecycle, secrets = world.lifecycle("aws:rds/instance:Instance"), world.aws
+    inputs = {**SAMPLES["aws:rds/instance:Instance"].inputs(world), "manageMasterUserPassword": True}
+    inputs.pop("password", None)
+    id, outputs = lifecycle.create(inputs)
+    first = secrets.call("secretsmanager", "list_secrets")["SecretList"]
+    assert len(first) == 1
+    changed = {**inputs, "deletionProtection": False, "backupRetentionPeriod": 9}
+    outputs = lifecycle.update(id, outputs, changed, {"deletionProtection", "backupRetentionPeriod"})
+    assert secrets.call("secretsmanager", "list_secrets")["SecretList"] == first
+    lifecycle.delete(id, outputs)
+    assert secrets.call("secretsmanager", "list_secrets")["SecretList"] == []
