@@ -60,6 +60,7 @@ def stack_files(world: World) -> dict[str, bytes]:
 
 
 def test_plain_pulumi_works_in_a_sandbox_shell_and_leaves_the_checkout_unchanged(world: World) -> None:
+    world.succeed("sandbox", "start")
     before = stack_files(world)
     script = 'eval "$("$1" -m slipway sandbox env)" && pulumi preview -s brief --non-interactive && pulumi stack ls'
     done = subprocess.run(

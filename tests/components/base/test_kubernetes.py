@@ -26,9 +26,8 @@ def test_a_kind_has_the_token_of_the_provider(api_version: str, kind: str, token
 
 
 def test_the_whole_manifest_is_declared() -> None:
-    manifest = {**COHORT, "spec": {"parentName": pulumi.Output.from_input("root")}}
-
     def build() -> None:
+        manifest = {**COHORT, "spec": {"parentName": pulumi.Output.from_input("root")}}
         declare("cohort", manifest, pulumi.ResourceOptions(provider=providers()[1]))
 
     recording = run(build).one("kubernetes:kueue.x-k8s.io/v1beta2:Cohort")
