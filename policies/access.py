@@ -84,6 +84,12 @@ class Node:
     @property
     def shown(self) -> str:
         """The value as it appears in a message."""
+        text = self.whole
+        return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+
+    @property
+    def whole(self) -> str:
+        """The same, without a limit."""
         if self.missing:
             return MISSING.value
         if self.unknown:
@@ -91,8 +97,7 @@ class Node:
         if isinstance(self.raw, bool):
             return str(self.raw).lower()
         number = int(self.raw) if isinstance(self.raw, float) and self.raw.is_integer() else self.raw
-        text = repr(number) if isinstance(number, str) else str(number)
-        return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+        return repr(number) if isinstance(number, str) else str(number)
 
     def __getitem__(self, key: str) -> Node:
         """The value of a key; unknown below an unknown value, missing below a missing one."""

@@ -70,6 +70,12 @@ def undecided(statement: Statement) -> bool:
     return statement.node["Condition"].unknown
 
 
+def described(statement: Statement) -> str:
+    """The values that a request must have, as the end of a message; a suppression is void once they change."""
+    parts = [f"{key} {', '.join(value.whole for value in values)}" for key, values in constraints(statement)]
+    return f" with {' and '.join(sorted(parts))}" if parts else ""
+
+
 def wildcard(value: Node) -> bool:
     """Whether a value accepts everything, or in an ARN more than one account."""
     text = str(value.raw)

@@ -36,8 +36,9 @@ pack with explicit levels, use `--policy-pack-config policies/levels/<environmen
   preview before every update.
 - A value that a preview doesn't know is not a violation, and does not hide other violations; the update evaluates it
   again.
-- To suppress an accepted violation, add an entry to `policies/suppressions.yaml` with the reason, the responsible team
-  and the last day, at most 370 days away. `urn` names a resource or a type; a glob that covers everything is refused.
+- To suppress an accepted violation, add an entry to `policies/suppressions.yaml` with the value that it accepts, the
+  reason, the responsible team and the last day, at most 370 days away. Another value is a violation. `urn` names a
+  resource or a type; a glob that covers everything is refused.
   `{review}` announces the last day 30 days before. The day after, the violation is reported again, and
   `{expiry}` fails every run until the entry is renewed or removed.
 - A resource of a type that nobody has reviewed is a violation: `policies/reviewed.py` lists the types.

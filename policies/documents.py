@@ -61,6 +61,13 @@ class Statement:
         return not self.node["NotResource"].missing or any(_all_of(pattern) for pattern in patterns)
 
     @property
+    def where(self) -> str:
+        """Its resources, for messages."""
+        if not self.node["NotResource"].missing:
+            return "every resource but some"
+        return ", ".join(sorted(one.whole for one in listed(self.node["Resource"])))
+
+    @property
     def conditions(self) -> dict[str, list[Node]]:
         """Values by condition key, in lower case, of all operators."""
         values_by_key: dict[str, list[Node]] = {}

@@ -13,7 +13,7 @@ from typing import Any, Final
 import yaml
 
 from policies.generate import levels
-from policies.suppressions import Suppression, Suppressions
+from policies.suppressions import Suppressions, made
 
 LEVEL: Final = "enforcementLevel"
 _ORDER: Final = ("disabled", "advisory", "mandatory")
@@ -49,7 +49,7 @@ def base(suppressions: str, configuration: str) -> Base:
     """
     entries = yaml.safe_load(suppressions) or []
     return Base(
-        suppressions=Suppressions(tuple(Suppression(**entry) for entry in entries)),
+        suppressions=Suppressions(tuple(made(entry) for entry in entries)),
         configuration=json.loads(configuration),
     )
 
@@ -58,7 +58,8 @@ def weakened(before: Base, now: Suppressions, environment: str) -> list[str]:
     """Everything by which a change makes the pack report less, one sentence each; a reviewer has to accept each."""
     old = set(before.suppressions.all)
     added = [
-        f"adds the suppression of {one.rule} for {one.urn} until {one.until}: {one.reason}"
+        f"adds the suppression of {one.rule} for {one.urn} with {' or '.join(map(repr, one.value))} until {one.until}: "
+        f"{one.reason}"
         for one in now.all
         if one not in old
     ]

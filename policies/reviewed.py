@@ -22,7 +22,6 @@ DECLARED: Final = frozenset(
         "aws:costexplorer/anomalyMonitor:AnomalyMonitor",
         "aws:costexplorer/anomalySubscription:AnomalySubscription",
         "aws:costexplorer/costAllocationTag:CostAllocationTag",
-        "aws:ecr/pullThroughCacheRule:PullThroughCacheRule",
         "aws:ecr/repositoryCreationTemplate:RepositoryCreationTemplate",
         "aws:efs/mountTarget:MountTarget",
         "aws:iam/instanceProfile:InstanceProfile",

@@ -33,16 +33,18 @@ class Violation:
         path: Path of the property; empty if the whole resource violates the check.
         got: The value found, or a phrase that continues "it is".
         at: The resource; by default the one that the check was called with.
+        value: What a suppression is bound to; by default `got`, which may be shortened.
     """
 
     path: str
     got: str
     at: Resource | None = None
+    value: str = ""
 
 
 def violation(node: Node, got: str | None = None, at: Resource | None = None) -> Violation:
     """A violation at a property."""
-    return Violation(path=node.path, got=got or node.shown, at=at)
+    return Violation(path=node.path, got=got or node.shown, at=at, value=got or node.whole)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from pulumi_policy import (
 )
 
 from policies.access import WrongTypeError, plain
+from policies.principals import home
 from policies.resource import Resource, Stack, from_analysis, from_validation
 from policies.rule import AnyRule, Check, Context, ResourceRule, StackRule, Subject, Violation
 from policies.suppressions import Suppression, Suppressions
@@ -29,7 +30,9 @@ class Finding:
         urn: URN of the resource; empty for the stack.
         path: Path of the property; empty for the whole resource.
         text: The violation, and how to fix it.
+        value: The value that it names, which a suppression is bound to.
         suppression: The suppression that covers it, even if expired.
+        other: Without one, a suppression of this check and resource for another value.
     """
 
     rule: str
@@ -37,7 +40,9 @@ class Finding:
     urn: str
     path: str
     text: str
+    value: str = ""
     suppression: Suppression | None = None
+    other: Suppression | None = None
 
     @property
     def id(self) -> str:
@@ -51,6 +56,9 @@ class Finding:
     @property
     def message(self) -> str:
         """The text, with the suppression that is not valid."""
+        if self.other is not None:
+            accepted = " or ".join(f'"{one}"' for one in self.other.value)
+            return f'{self.text} Its suppression is for {accepted}, and the value is now "{self.value}".'
         if self.suppression is None:
             return self.text
         until = self.suppression.until
@@ -63,7 +71,8 @@ def findings(rule: AnyRule, subject: Resource | Stack, context: Context, suppres
     for key, violation in _violations(rule, subject, context):
         at = violation.at or (subject if isinstance(subject, Resource) else None)
         urn = at.urn if at else ""
-        identity = f"{rule.name}/{key}"
+        identity, value = f"{rule.name}/{key}", portable(violation.value or violation.got, at)
+        suppression = suppressions.find(identity, urn, value)
         result.append(
             Finding(
                 rule=rule.name,
@@ -71,10 +80,24 @@ def findings(rule: AnyRule, subject: Resource | Stack, context: Context, suppres
                 urn=urn,
                 path=violation.path,
                 text=_text(rule, key, violation, at),
-                suppression=suppressions.find(identity, urn),
+                value=value,
+                suppression=suppression,
+                other=None if suppression else suppressions.find(identity, urn),
             )
         )
     return result
+
+
+def portable(value: str, at: Resource | None) -> str:
+    """A value with ACCOUNT and REGION in place of those of the resource's provider: one suppression is for all stacks,
+    and a value in another account or Region is another value."""
+    if at is None:
+        return value
+    for account in home(at):
+        value = value.replace(account, "ACCOUNT")
+    provider: Mapping[str, Any] = at.provider
+    region = plain(provider["region"]) if "region" in list(provider) else None
+    return value.replace(region, "REGION") if isinstance(region, str) and region else value
 
 
 def _violations(rule: AnyRule, subject: Resource | Stack, context: Context) -> Iterator[tuple[str, Violation]]:

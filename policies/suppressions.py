@@ -16,9 +16,14 @@ from typing import Any, Final
 import yaml
 
 FILE: Final = Path(__file__).with_name("suppressions.yaml")
-_FIELDS: Final = ("rule", "urn", "reason", "owner", "until")
-_UNRELATED: Final = ("slipway::aws:s3/bucket:Bucket::x", "slipway::slipway:a:B$kubernetes:core/v1:Pod::0")
-"""Ends of URNs that have nothing in common: a glob that matches both names neither a resource nor a type."""
+_FIELDS: Final = ("rule", "urn", "value", "reason", "owner", "until")
+_UNRELATED: Final = {
+    "aws:s3/bucket:Bucket": "x",
+    "aws:iam/role:Role": "0",
+    "kubernetes:core/v1:Pod": "qz",
+    "kubernetes:rbac.authorization.k8s.io/v1:ClusterRole": "7k",
+}
+"""Names by types, with nothing in common: a glob that matches two names neither a resource nor a type."""
 _TEAM: Final = re.compile(r"[a-z][a-z0-9-]+")
 SHORTEST_REASON: Final = 20
 """Characters. "Accepted" is not a reason."""
@@ -39,6 +44,8 @@ class Suppression:
     Attributes:
         rule: Rule and check, `sg-least-open/egress`, or a rule with all its checks.
         urn: Glob of the URNs that it covers.
+        value: The values that it accepts, as findings name them; none accepts every value, which only suppressions from
+            before the field do.
         reason: Why the violation is acceptable.
         owner: Team that is responsible for it.
         until: Last day on which it is valid.
@@ -49,10 +56,12 @@ class Suppression:
     reason: str
     owner: str
     until: date
+    value: tuple[str, ...] = ()
 
-    def covers(self, identity: str, urn: str) -> bool:
-        """Whether it covers a check (`rule/check`) of a resource."""
-        return identity in {self.rule, f"{self.rule}/{identity.partition('/')[2]}"} and fnmatchcase(urn, self.urn)
+    def covers(self, identity: str, urn: str, value: str | None = None) -> bool:
+        """Whether it covers a check (`rule/check`) of a resource, with a value if one is given."""
+        named = identity in {self.rule, f"{self.rule}/{identity.partition('/')[2]}"} and fnmatchcase(urn, self.urn)
+        return named and (value is None or not self.value or value in self.value)
 
     def expired(self, today: date) -> bool:
         """Whether it is no longer valid."""
@@ -77,9 +86,9 @@ class Suppressions:
 
     all: Sequence[Suppression] = ()
 
-    def find(self, identity: str, urn: str) -> Suppression | None:
+    def find(self, identity: str, urn: str, value: str | None = None) -> Suppression | None:
         """The suppression that covers a violation; of several, the one that expires last."""
-        matching = [suppression for suppression in self.all if suppression.covers(identity, urn)]
+        matching = [suppression for suppression in self.all if suppression.covers(identity, urn, value)]
         return max(matching, key=lambda suppression: suppression.until, default=None)
 
 
@@ -87,7 +96,7 @@ def parse(entries: Any, known: Iterable[str]) -> Suppressions:
     """Suppressions from the content of a YAML file.
 
     Args:
-        entries: List of maps with `rule`, `urn`, `reason`, `owner`, `until`.
+        entries: List of maps with `rule`, `urn`, `value`, `reason`, `owner`, `until`.
         known: Names of rules, and of checks as `rule/check`.
 
     Raises:
@@ -101,7 +110,13 @@ def parse(entries: Any, known: Iterable[str]) -> Suppressions:
     wrong = [f"[{index}] {text}" for index, entry in enumerate(listed) for text in _wrong(entry, names)]
     if wrong:
         raise SuppressionError("suppressions.yaml: " + "; ".join(wrong))
-    return Suppressions(tuple(Suppression(**entry) for entry in listed))
+    return Suppressions(tuple(made(entry) for entry in listed))
+
+
+def made(entry: Mapping[str, Any]) -> Suppression:
+    """A suppression from an entry that is valid; one from before the field `value` has none."""
+    value = entry.get("value", ())
+    return Suppression(**{**entry, "value": (value,) if isinstance(value, str) else tuple(value)})
 
 
 def load(known: Iterable[str], path: Path = FILE) -> Suppressions:
@@ -121,6 +136,12 @@ def _wrong(entry: Any, known: frozenset[str]) -> list[str]:
         wrong.append(
             f"urn: {entry['urn']!r} covers every resource; name a resource or a type, as in urn:pulumi:*::NAME"
         )
+    values = entry["value"] if isinstance(entry["value"], list) else [entry["value"]]
+    if not values or not all(isinstance(one, str) and one.strip("*? ") for one in values):
+        wrong.append(
+            f"value: {entry['value']!r} must be the accepted value, or a list of them, as the finding names it "
+            "(`slipway policies STACK --suppressed --json`)"
+        )
     if len(str(entry["reason"])) < SHORTEST_REASON:
         wrong.append(f"reason: {entry['reason']!r} must explain in a sentence why the violation is acceptable")
     if not _TEAM.fullmatch(str(entry["owner"])):
@@ -132,4 +153,10 @@ def _wrong(entry: Any, known: frozenset[str]) -> list[str]:
 
 def _covers_all(glob: str) -> bool:
     stack = glob.partition("::")[0]
-    return all(fnmatchcase(f"{stack}::{end}", glob) for end in _UNRELATED)
+    parents = ("", "slipway:a:B$")
+    covered = {
+        (kind, name)
+        for kind, name in _UNRELATED.items()
+        if any(fnmatchcase(f"{stack}::slipway::{parent}{kind}::{name}", glob) for parent in parents)
+    }
+    return len(covered) > 1

@@ -82,6 +82,7 @@ DATABASE_CLUSTER: Final = "aws:rds/cluster:Cluster"
 PARAMETER_GROUP: Final = "aws:rds/parameterGroup:ParameterGroup"
 REPOSITORY: Final = "aws:ecr/repository:Repository"
 REPOSITORY_POLICY: Final = "aws:ecr/repositoryPolicy:RepositoryPolicy"
+PULL_THROUGH_CACHE: Final = "aws:ecr/pullThroughCacheRule:PullThroughCacheRule"
 REPOSITORY_LIFECYCLE: Final = "aws:ecr/lifecyclePolicy:LifecyclePolicy"
 STORED_SECRET: Final = "aws:secretsmanager/secret:Secret"  # noqa: S105 - a type
 SECRET_ROTATION: Final = "aws:secretsmanager/secretRotation:SecretRotation"  # noqa: S105 - a type

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
+from policies.conditions import described
 from policies.documents import statements
 from policies.levels import Levels
 from policies.resource import Resource
@@ -40,7 +41,7 @@ def _without_policy(key: Resource, _: Context) -> Iterator[Violation]:
 def _any_principal(key: Resource, _: Context) -> Iterator[Violation]:
     for statement in statements(key["policy"]):
         if statement.allows and any(who.raw == "*" for who in statement.principals("AWS")):
-            yield violation(key["policy"], "for the principal '*'")
+            yield violation(key["policy"], f"for the principal '*'{described(statement)}")
 
 
 def _lockout_possible(key: Resource, _: Context) -> Iterator[Violation]:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from pulumi_policy import Severity
 
+from policies.access import texts
 from policies.actions import reads
-from policies.documents import statements
+from policies.documents import Statement, statements
 from policies.levels import Levels
 from policies.resource import Resource, Stack
 from policies.rule import Check, Context, Setting, StackRule, Violation, everywhere, violation
-from policies.tokens import ROLE, ROLE_ATTACHMENT, ROLE_POLICY
+from policies.tokens import PULL_THROUGH_CACHE, ROLE, ROLE_ATTACHMENT, ROLE_POLICY
 
 
 def _of_nodes(role: Resource) -> bool:
@@ -39,7 +40,16 @@ def _written(stack: Stack, _: Context) -> Iterator[Violation]:
         for statement in statements(policy["policy"]):
             writes = [action for action in statement.actions if not reads(action)]
             if statement.allows and (writes or statement.inverted):
-                yield violation(policy["policy"], f"allowing more than reads: {', '.join(writes)}", policy)
+                got = f"allowing more than reads: {', '.join(writes)} on {_where(statement, stack)}"
+                yield violation(policy["policy"], got, policy)
+
+
+def _where(statement: Statement, stack: Stack) -> str:
+    """The resources, with CACHE for the prefix of any pull-through cache: a suppression is bound to the text."""
+    text = statement.where
+    for prefix in texts(rule["ecrRepositoryPrefix"] for rule in stack.of(PULL_THROUGH_CACHE)):
+        text = text.replace(f":repository/{prefix}/", ":repository/CACHE/")
+    return ", ".join(dict.fromkeys(text.split(", ")))
 
 
 NODE_ROLE_MINIMAL = StackRule(

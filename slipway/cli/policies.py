@@ -130,6 +130,7 @@ def as_data(one: Finding, stack: str, today: date, before: Base | None = None) -
         "severity": BY_NAME[one.rule].severity.value,
         "urn": one.urn,
         "path": one.path,
+        "value": one.value,
         "message": one.message if one.counts(today) else f"{one.text} Suppressed: {suppression and suppression.reason}",
     }
     if suppression is not None:

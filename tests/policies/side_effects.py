@@ -74,7 +74,6 @@ ALSO_REPORTED: Final[Mapping[str, tuple[str, ...]]] = {
 NOT_REPORTED: Final[Mapping[str, str]] = {
     "gpu-pool-idle-zero/size": "off in production",
     "node-ami-pinned/pinned": "suppressed in production",
-    "rbac-least/exec": "suppressed for the roles of teams, which are the only ones",
     "queues-encrypted/key": "suppressed for Karpenter's queue, which is the only one",
 }
 """Checks that report nothing in production, with the reason."""

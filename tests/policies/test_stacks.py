@@ -60,6 +60,13 @@ def test_every_suppression_is_used() -> None:
     assert unused == [], "remove these from policies/suppressions.yaml"
 
 
+def test_every_accepted_value_is_one_that_a_finding_names() -> None:
+    findings = [finding for stack in ENVIRONMENTS for finding in findings_in(stack, preview=False)]
+    named = {(one.suppression, one.value) for one in findings if one.suppression}
+    listed = {(one, value) for one in load_suppressions(pack.identities()).all for value in one.value}
+    assert named == listed, "policies/suppressions.yaml: remove the values that no finding names"
+
+
 @environments
 def test_a_preview_reports_the_same_findings_as_an_update(stack: str) -> None:
     def ids(preview: bool) -> set[tuple[str, str]]:

@@ -9,17 +9,20 @@ import pytest
 from pulumi_policy import StackValidationArgs
 
 from policies import pack
+from policies.resource import Resource
 from policies.rules.helm import PINNED
-from policies.runner import Finding
-from policies.suppressions import SuppressionError, Suppressions, load, parse
+from policies.runner import Finding, portable
+from policies.suppressions import SuppressionError, Suppressions, load, made, parse
 from spec import clock
 from tests.policies.fixtures import FIXTURES
-from tests.policies.support import analyze_request, analyzer, policy_of
+from tests.policies.fixtures.build import FixtureResource
+from tests.policies.support import analyze_request, analyzer, findings_in, policy_of
 from tests.support.day import TODAY
 
 ENTRY: dict[str, Any] = {
     "rule": "helm-pinned/version",
     "urn": "urn:pulumi:*::it",
+    "value": "'^1.14.0'",
     "reason": "The chart is tested with every release that its range allows.",
     "owner": "ml-platform",
     "until": TODAY,
@@ -46,6 +49,39 @@ def test_another_check_and_another_resource_are_not_suppressed() -> None:
     assert messages(suppressions(rule="helm-pinned/repository")) != []
     assert messages(suppressions(rule="helm-atomic")) != []
     assert messages(suppressions(urn="urn:pulumi:*::other")) != []
+
+
+@pytest.mark.parametrize("value", ["'^1.14.0'", ["'5.x'", "'^1.14.0'"]])
+def test_a_suppression_is_for_the_values_that_it_names(value: Any) -> None:
+    assert messages(suppressions(value=value)) == []
+
+
+def test_another_value_voids_a_suppression_and_the_message_names_both() -> None:
+    (message,) = messages(suppressions(value="'1.x'"))
+    assert "Its suppression is for \"'1.x'\", and the value is now \"'^1.14.0'\"." in message
+
+
+def test_a_value_longer_than_a_message_shows_is_compared_as_a_whole() -> None:
+    long = {"it": FixtureResource(props={"version": f">= {'1' * 90}", "repositoryOpts": {"repo": "https://it"}})}
+    (one,) = [one for one in findings_in(PINNED, long) if one.check == "version"]
+    assert one.value == f"'>= {'1' * 90}'"
+    assert one.value not in one.text
+
+
+def test_a_suppression_of_an_older_file_accepts_every_value() -> None:
+    assert made({key: value for key, value in ENTRY.items() if key != "value"}).covers(
+        "helm-pinned/version", "urn:pulumi:a::it", "x"
+    )
+
+
+def test_the_account_and_the_region_of_the_stack_are_not_part_of_a_value() -> None:
+    provider = {"region": "eu-west-1", "allowedAccountIds": '["111122223333"]'}
+    at = Resource(type="t", name="it", urn="u", read=dict, provider=provider)
+    text = "arn:aws:ecr:eu-west-1:111122223333:repository/a and arn:aws:ecr:eu-west-2:444455556666:repository/a"
+    assert (
+        portable(text, at)
+        == "arn:aws:ecr:REGION:ACCOUNT:repository/a and arn:aws:ecr:eu-west-2:444455556666:repository/a"
+    )
 
 
 def test_a_suppression_expires_the_day_after_and_the_message_says_so() -> None:
@@ -112,6 +148,11 @@ def test_an_expired_suppression_is_reported() -> None:
         ({"urn": "urn:pulumi:*"}, "covers every resource"),
         ({"urn": "urn:pulumi:prod::*"}, "covers every resource"),
         ({"urn": "urn:pulumi:*::slipway::*"}, "covers every resource"),
+        ({"urn": "urn:pulumi:*::aws:*::*"}, "covers every resource"),
+        ({"urn": "urn:pulumi:*kubernetes:*"}, "covers every resource"),
+        ({"value": []}, "must be the accepted value"),
+        ({"value": "*"}, "must be the accepted value"),
+        ({"value": 3}, "must be the accepted value"),
         ({"reason": "fine"}, "in a sentence why"),
         ({"owner": ""}, "the responsible team"),
         ({"until": "soon"}, "must be a date"),
