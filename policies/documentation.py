@@ -34,8 +34,9 @@ pack with explicit levels, use `--policy-pack-config policies/levels/<environmen
 - A **resource** rule evaluates the inputs of one resource; the engine does not create a resource that violates a
   mandatory rule. A **stack** rule evaluates all resources once they are registered; it fails a preview, so run a
   preview before every update.
-- A value that a preview doesn't know is not a violation, and does not hide other violations; the update evaluates it
-  again.
+- A value that a preview doesn't know is not a violation in the engine, and does not hide other violations; the update
+  evaluates it again. `slipway policies` evaluates it before the update, with a sample of what AWS would answer, and
+  lists as undecided what has no sample.
 - To suppress an accepted violation, add an entry to `policies/suppressions.yaml` with the value that it accepts, the
   reason, the responsible team and the last day, at most 370 days away. Another value is a violation. `urn` names a
   resource or a type; a glob that covers everything is refused.

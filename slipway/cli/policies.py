@@ -50,15 +50,20 @@ def run(options: argparse.Namespace) -> int:
     from slipway.render.program import record_platform  # noqa: PLC0415 - as above
 
     today = clock.today()
-    recording = record_platform(loaded.platform, stack=options.stack, preview=True)
     before = base_of(project, options.against, options.stack) if options.against else None
     suppressions = before.suppressions if before else None
-    findings = evaluation.check(recording, today, suppressions, before.enabled if before else ())
+    judgement = evaluation.judge(
+        lambda preview: record_platform(loaded.platform, stack=options.stack, preview=preview),
+        today, suppressions, before.enabled if before else (),
+    )  # fmt: skip
+    findings = list(judgement.findings)
     for folder in options.manifests:
         findings += manifests.findings_for_manifests(
             manifests.read(folder), stack=options.stack, today=today, suppressions=suppressions
         )
-    return report(options, findings, today, sum(one.exists for one in recording), before)
+    for urn, path in judgement.undecided:
+        print(f"undecided until the update: {path} of {urn}", file=sys.stderr)
+    return report(options, findings, today, sum(one.exists for one in judgement.recording), before)
 
 
 def base_of(project: Project, ref: str, stack: str) -> Base:

@@ -5,7 +5,8 @@ The rules are those that the engine evaluates in a preview or an update.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -21,6 +22,47 @@ from policies.runner import Finding, findings
 from policies.suppressions import Suppressions, load
 from slipway.render.recording import RecordedResource, Recording
 from slipway.render.values import UNKNOWN as UNKNOWN_TEXT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What the pack finds in a stack before anything is created.
+
+    Attributes:
+        recording: The run of the program as an update, with samples for what AWS would answer.
+        findings: Findings of that run, and those that a preview alone has.
+        undecided: URN and path of each input that has no value even so: the engine judges it during the update.
+    """
+
+    recording: Recording
+    findings: Sequence[Finding]
+    undecided: Sequence[tuple[str, str]]
+
+
+def judge(
+    record: Callable[[bool], Recording],
+    today: date,
+    suppressions: Suppressions | None = None,
+    enabled: Collection[str] = (),
+) -> Judgement:
+    """Judges the inputs that the program composes from values which a preview does not know, such as policies with the
+    ARN of a new bucket. A stack rule of the engine sees those only once everything exists.
+
+    Args:
+        record: Runs the program; the argument is whether as a preview.
+        today: As for `check`.
+        suppressions: As for `check`.
+        enabled: As for `check`.
+    """
+    update = record(False)
+    found = check(update, today, suppressions, enabled)
+    seen = {(one.id, one.urn, one.path) for one in found}
+    preview = check(record(True), today, suppressions, enabled)
+    return Judgement(
+        recording=update,
+        findings=[*found, *(one for one in preview if (one.id, one.urn, one.path) not in seen)],
+        undecided=[(one.urn, path) for one in update for path in one.inputs.unknowns],
+    )
 
 
 def check(

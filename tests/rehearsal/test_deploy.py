@@ -68,6 +68,23 @@ def test_a_deployment_is_previewed_before_the_update(repository: Repository, eng
     assert all("--policy-pack policies" in call for call in engine.calls)
 
 
+@pytest.mark.parametrize("operation", ["plan", "up"])
+def test_a_value_that_a_preview_does_not_know_is_judged_before_anything_is_made(
+    repository: Repository, engine: Engine, operation: str
+) -> None:
+    """The policy of a queue has the ARN of the queue: the engine sees the policy once the queue exists."""
+    change = {
+        'principals={"Service": ["events.amazonaws.com"]}': 'principals={"AWS": ["*"]}',
+        'conditions={"ArnLike": {"aws:SourceArn": [rules_arn]}},': "",
+    }
+    repository.pull_request(change, "components/addons/karpenter/interruption.py")
+    done = repository.script("deploy.sh", operation, "dev", environment=engine.environment)
+    assert done.returncode == 1, done.stdout
+    assert "mandatory queues-encrypted/principal" in done.stdout
+    assert engine.calls == []
+    repository.git("checkout", "--quiet", "main")
+
+
 def test_allowed_replacements_are_passed_on_one_by_one(repository: Repository, engine: Engine) -> None:
     allowed = {"ALLOW_REPLACE": f" {LOST}\n{LOST}-2 "}
     done = repository.script("deploy.sh", "plan", "dev", environment={**engine.environment, **allowed})

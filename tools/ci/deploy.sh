@@ -13,6 +13,12 @@ pulumi=$("$root/.venv/bin/python" -c 'from slipway import toolchain; print(toolc
 PATH=$(dirname "$pulumi"):$PATH
 export PATH
 
+# The engine sees values such as ARNs of new resources only during the update, and stack rules only after it. Here they
+# are judged before anything is made.
+case $1 in
+plan | up) slipway policies "$2" ;;
+esac
+
 case $1 in
 plan) slipway preview "$2" "${allowed[@]}" -- --policy-pack policies --diff --non-interactive ;;
 up) slipway up "$2" --yes "${allowed[@]}" -- --policy-pack policies --non-interactive ;;

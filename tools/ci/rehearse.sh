@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # rehearse.sh STACK OUT [BASE]: brings up the stack of the base commit in a separate sandbox, then previews the change
 # with the policy pack, like a deployment. OUT/preview.log has the preview, and OUT/comment.md the result.
-# Exit code: that of the preview; 11 if only the gate refused it.
+# Exit code: that of the preview; 11 if only the gate refused it; 1 if only the policy pack does, with values that the
+# preview does not know.
 set -euo pipefail
 folder=${2:?usage: rehearse.sh STACK OUT [BASE]}
 mkdir -p "$folder"
@@ -35,12 +36,17 @@ code=0
 slipway preview "$stack" --sandbox -- --policy-pack policies --diff >"$out/preview.log" 2>&1 || code=$?
 cat "$out/preview.log"
 
+# With values that the preview does not know, as deploy.sh does before it makes anything.
+known=0
+slipway policies "$stack" >"$out/known.log" 2>&1 || known=$?
+cat "$out/known.log"
+
 # The exit code has one reason, but there may be two: both are found in the output.
 refusal='would be replaced or deleted; nothing was changed:$'
 violation='\[mandatory\]'
 {
     printf '\n### Rehearsal\n\nPreviewed %s, with the policy pack:\n' "$against"
-    if [ "$code" = 0 ]; then
+    if [ "$code" = 0 ] && [ "$known" = 0 ]; then
         printf '\n- it passes.\n'
     fi
     if grep -q "$refusal" "$out/preview.log"; then
@@ -53,9 +59,15 @@ violation='\[mandatory\]'
         grep -A 1 "$violation" "$out/preview.log" >"$out/policies.log"
         fenced "$out/policies.log"
     fi
+    if [ "$known" != 0 ] && ! grep -q "$violation" "$out/preview.log"; then
+        printf '\n- **The policy pack refuses it** once AWS has made the resources that it refers to.\n'
+        grep -A 1 '^mandatory ' "$out/known.log" >"$out/policies.log" || tail -n 20 "$out/known.log" >"$out/policies.log"
+        fenced "$out/policies.log"
+    fi
     if [ "$code" != 0 ] && ! grep -q -e "$refusal" -e "$violation" "$out/preview.log"; then
         printf '\n- **It fails** with exit code %s.\n' "$code"
         fenced "$out/preview.log"
     fi
 } >>"$out/comment.md"
+[ "$code" != 0 ] || code=$known
 exit "$code"
