@@ -96,6 +96,9 @@ DECLARED: Final = frozenset(
         "slipway:workloads:ModelServer",
         "slipway:workloads:Notebook",
         "slipway:workloads:Pipeline",
+        "slipway:workloads:RayCluster",
+        "slipway:workloads:RayJob",
+        "slipway:workloads:RayService",
         "slipway:workloads:Sweep",
         "slipway:workloads:TrainingJob",
     }

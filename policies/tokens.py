@@ -146,6 +146,9 @@ TRAINING_RUNTIME: Final = "kubernetes:trainer.kubeflow.org/v1alpha1:ClusterTrain
 TEAM_TRAINING_RUNTIME: Final = "kubernetes:trainer.kubeflow.org/v1alpha1:TrainingRuntime"
 PYTORCH_JOB: Final = "kubernetes:kubeflow.org/v1:PyTorchJob"
 MPI_JOB: Final = "kubernetes:kubeflow.org/v2beta1:MPIJob"
+RAY_CLUSTER: Final = "kubernetes:ray.io/v1:RayCluster"
+RAY_JOB: Final = "kubernetes:ray.io/v1:RayJob"
+RAY_SERVICE: Final = "kubernetes:ray.io/v1:RayService"
 WORKFLOW: Final = "kubernetes:argoproj.io/v1alpha1:Workflow"
 WORKFLOW_TEMPLATE: Final = "kubernetes:argoproj.io/v1alpha1:WorkflowTemplate"
 INFERENCE_SERVICE: Final = "kubernetes:serving.kserve.io/v1beta1:InferenceService"
@@ -157,6 +160,7 @@ RESOURCE_FLAVOR: Final = "kubernetes:kueue.x-k8s.io/v1beta2:ResourceFlavor"
 COHORT: Final = "kubernetes:kueue.x-k8s.io/v1beta2:Cohort"
 
 LONG_RUNNING: Final = (DEPLOYMENT, STATEFUL_SET, DAEMON_SET, REPLICA_SET)
+RAY: Final = (RAY_CLUSTER, RAY_JOB, RAY_SERVICE)
 JOBS: Final = (JOB, JOB_SET, PYTORCH_JOB, MPI_JOB, TRAIN_JOB)
 WORKLOADS: Final = (
     POD,
@@ -169,6 +173,7 @@ WORKLOADS: Final = (
     TEAM_TRAINING_RUNTIME,
     PYTORCH_JOB,
     MPI_JOB,
+    *RAY,
     WORKFLOW,
     WORKFLOW_TEMPLATE,
     INFERENCE_SERVICE,

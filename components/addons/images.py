@@ -62,6 +62,7 @@ CHART_IMAGES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
             "prometheusOperator.thanosImage.registry": "quay.io",
         },
         "kubeflow-trainer": {"image.registry": "ghcr.io"},
+        "kuberay-operator": {"image.repository": "quay.io/kuberay/operator"},
         "kueue": {"controllerManager.manager.image.repository": "registry.k8s.io/kueue/kueue"},
         "lws": {"image.manager.repository": "registry.k8s.io/lws/lws"},
         "mlflow": {"image.repository": "burakince/mlflow"},

@@ -16,6 +16,7 @@ from components.addons.knative import Knative
 from components.addons.kserve import Kserve
 from components.addons.kube_prometheus_stack import KubePrometheusStack
 from components.addons.kubecost import Kubecost
+from components.addons.kuberay import Kuberay
 from components.addons.kueue import Kueue
 from components.addons.leader_worker_set import LeaderWorkerSet
 from components.addons.load_balancer_controller import LoadBalancerController
@@ -46,6 +47,7 @@ REGISTRY: Final[dict[type[AddonSettings], type[AddOn[Any]]]] = {
     batch.Trainer: Trainer,
     batch.TrainingOperator: TrainingOperator,
     batch.MpiOperator: MpiOperator,
+    batch.Kuberay: Kuberay,
     batch.ArgoWorkflows: ArgoWorkflows,
     batch.Volcano: Volcano,
     serving.Knative: Knative,

@@ -8,7 +8,7 @@ from components.admission import kinds, placement
 from components.admission.context import StackContext
 from components.admission.rule import Message, Rule, literal
 from components.admission.templates import KIND, O
-from components.workloads.checks.bounds import DAY, LONGEST, LONGEST_KEPT, MAX_RETRIES
+from components.workloads.checks.bounds import DAY, LONGEST, LONGEST_IDLE, LONGEST_KEPT, MAX_RETRIES
 from spec.pools import keys
 
 _RESTARTS: Final = "failurePolicy.maxRestarts"
@@ -61,6 +61,19 @@ _REFERENCE: Final = (
 )
 _WORKFLOW: Final = (_REFERENCE, _TTLS, _ENDLESS)
 _OPERATED: Final = literal([kind.kind for kind in kinds.OPERATED])
+_ATTEMPTS: Final = "(has(j.backoffLimit) ? j.backoffLimit + 1 : 1)"
+_WITHIN: Final = (
+    # Each retry makes a new cluster and begins a new deadline (kuberay v1.6.1, initRayJobStatusIfNeed).
+    f"(has(j.activeDeadlineSeconds) && j.activeDeadlineSeconds * {_ATTEMPTS} <= {LONGEST} "
+    "? [] : ['activeDeadlineSeconds (of each attempt)'])"
+)
+_SHUT_DOWN: Final = (
+    "((has(j.clusterSelector) && j.clusterSelector.size() > 0) || (has(j.shutdownAfterJobFinishes) && "
+    "j.shutdownAfterJobFinishes) ? [] : ['shutdownAfterJobFinishes'])"
+)
+# The cluster keeps its nodes until its TTL, although Kueue has released its quota.
+_IDLE: Final = _within("j", "ttlSecondsAfterFinished", LONGEST_IDLE, required=False)
+_RAY_JOB: Final = (_WITHIN, _within("j", "backoffLimit", MAX_RETRIES, required=False), _IDLE, _SHUT_DOWN)
 _LACKS: Final = (
     # A CronJob and a ScaledJob clean up by their history limits.
     f"{KIND} == 'CronJob' ? {_of(f'{O}.spec.jobTemplate.spec', _DEADLINE, _RETRIES, _KEPT)} : "
@@ -70,6 +83,7 @@ _LACKS: Final = (
     f"({_DEADLINE} + {_within('j', 'backoffLimit', MAX_RETRIES, required=False)}).join(', ')) : "
     f"{KIND} in {_OPERATED} ? (has({O}.spec.runPolicy) ? "
     f"{_of(f'{O}.spec.runPolicy', _TTL, _DEADLINE, _RETRIES)} : ['runPolicy']) : "
+    f"{KIND} == 'RayJob' ? {_of(f'{O}.spec', *_RAY_JOB)} : "
     f"{KIND} == 'TrainJob' ? {_of(f'{O}.spec', _DEADLINE)} : "
     f"{KIND} == 'TrainingRuntime' ? {_of(f'{O}.spec.template.spec', _restarts('j'))} : "
     f"{KIND} == 'CronWorkflow' ? {_of(f'{O}.spec.workflowSpec', *_WORKFLOW)} : "
@@ -91,7 +105,8 @@ JOB_BOUNDS: Final = Rule(
         shown="fields",
         fix=f". For example activeDeadlineSeconds: {DAY} (at most {LONGEST}; in a JobSet in each template), "
         f"backoffLimit: 3 (at most {MAX_RETRIES}), ttlSecondsAfterFinished: {DAY} (at most {LONGEST_KEPT}); "
-        "those of a Kubeflow job are in runPolicy",
+        "those of a Kubeflow job are in runPolicy; a RayJob sets shutdownAfterJobFinishes: true and a TTL of at most "
+        f"{LONGEST_IDLE}, and its deadline counts for each attempt",
     ),
 )
 
@@ -114,7 +129,8 @@ def spot_checkpoint(context: StackContext) -> Rule:
     )
     return Rule(
         name="spot-checkpoint",
-        kinds=kinds.JOBS,
+        # Ray repeats the tasks of a lost worker; what it trains it writes to S3. Its head is another rule's.
+        kinds=tuple(kind for kind in kinds.JOBS if kind != kinds.RAY_JOB),
         what="a job that may run on a spot pool writes to a volume claim",
         why="AWS reclaims the node with two minutes' notice, and all work is lost",
         variables={**context.variables, "spot": spot},

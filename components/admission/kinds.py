@@ -27,6 +27,9 @@ TRAINING: Final = tuple(Kind(GROUP, kind.plural, kind.kind) for kind in KINDS.va
 MPI_JOB: Final = Kind(GROUP, "mpijobs", "MPIJob")
 TRAIN_JOB: Final = Kind("trainer.kubeflow.org", "trainjobs", "TrainJob")
 TRAINING_RUNTIME: Final = Kind("trainer.kubeflow.org", "trainingruntimes", "TrainingRuntime")
+RAY_CLUSTER: Final = Kind("ray.io", "rayclusters", "RayCluster")
+RAY_JOB: Final = Kind("ray.io", "rayjobs", "RayJob")
+RAY_SERVICE: Final = Kind("ray.io", "rayservices", "RayService")
 INFERENCE_SERVICE: Final = Kind("serving.kserve.io", "inferenceservices", "InferenceService")
 AUTOSCALER: Final = Kind("autoscaling", "horizontalpodautoscalers", "HorizontalPodAutoscaler")
 SCALED_OBJECT: Final = Kind("keda.sh", "scaledobjects", "ScaledObject")
@@ -42,11 +45,13 @@ REPLICATED: Final = {**{kind.kind: kind.replicas for kind in KINDS.values()}, MP
 """Field of the replica groups, by kind."""
 OPERATED: Final = (*TRAINING, MPI_JOB)
 """Kinds with replica groups and a `runPolicy`."""
-UNCHECKED: Final = (JOB_SET, LEADER_WORKER_SET, *OPERATED, SCALED_JOB)
+RAY: Final = (RAY_CLUSTER, RAY_JOB, RAY_SERVICE)
+"""Kinds of KubeRay, each with the spec of a Ray cluster."""
+UNCHECKED: Final = (JOB_SET, LEADER_WORKER_SET, *OPERATED, SCALED_JOB, *RAY)
 """Kinds whose pod templates the API server doesn't validate: their CRD schemas have no rules for pods."""
-JOBS: Final = (JOB, CRON_JOB, JOB_SET, *OPERATED, SCALED_JOB)
+JOBS: Final = (JOB, CRON_JOB, JOB_SET, *OPERATED, SCALED_JOB, RAY_JOB)
 """Kinds of jobs with pod templates."""
-SERVERS: Final = (DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, LEADER_WORKER_SET)
+SERVERS: Final = (DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, LEADER_WORKER_SET, RAY_CLUSTER, RAY_SERVICE)
 """Kinds with pod templates whose pods run without end."""
 WITH_PODS: Final = (POD, *JOBS, *SERVERS)
 WORKFLOWS: Final = (WORKFLOW, CRON_WORKFLOW, WORKFLOW_TEMPLATE)

@@ -67,16 +67,17 @@ def queue_start(context: StackContext) -> Rule:
     by_kueue = f"{USER} in {literal(context.changers.get(kinds.POD.kind, []))}"
 
     def held(each: str) -> str:
-        policy = f"{each}.spec.runPolicy"
+        policy, service = f"{each}.spec.runPolicy", f"{each}.spec.rayClusterConfig"
         return (
             f"({KIND} in {operated} ? has({policy}) && has({policy}.suspend) && {policy}.suspend : "
+            f"{KIND} == '{kinds.RAY_SERVICE.kind}' ? has({service}.suspend) && {service}.suspend : "
             f"has({each}.spec.suspend) && {each}.spec.suspend)"
         )
 
     started = f"{held('dyn(oldObject)')} && !{held(O)}"
     return Rule(
         name="queue-start",
-        kinds=(kinds.POD, kinds.JOB, kinds.JOB_SET, *kinds.OPERATED, kinds.TRAIN_JOB),
+        kinds=(kinds.POD, kinds.JOB, kinds.JOB_SET, *kinds.OPERATED, kinds.TRAIN_JOB, *kinds.RAY),
         what="only Kueue starts what it queues: it resumes a suspended job, and removes its gates from a pod",
         why="the workload would run before it has quota, until Kueue stops it again",
         expression=f"request.operation == 'CREATE' || ({KIND} == 'Pod' ? {by_kueue} || !({released}) : !({started}))",

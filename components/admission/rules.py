@@ -9,6 +9,7 @@ from components.admission.jobs import JOB_BOUNDS, spot_checkpoint
 from components.admission.owners import CONTROLLER_REFERENCE
 from components.admission.pods import HOST_ACCESS, IMAGE_TAG
 from components.admission.queued import QUEUE_NAME, gpu_queue, queue_start
+from components.admission.ray import ray_cluster
 from components.admission.rule import Rule
 from components.admission.scale import scale_bounds
 from components.admission.traffic import EXTERNAL_IPS, INGRESS_SCOPE, MONITOR_FILES
@@ -21,6 +22,7 @@ def rules(context: StackContext) -> tuple[Rule, ...]:
         GPU_LIMITS,
         JOB_BOUNDS,
         spot_checkpoint(context),
+        ray_cluster(context),
         *((QUEUE_NAME, gpu_queue(context), queue_start(context)) if context.queues else ()),
         IMAGE_TAG,
         HOST_ACCESS,

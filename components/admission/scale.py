@@ -6,7 +6,7 @@ from typing import Final
 
 from components.admission import kinds
 from components.admission.rule import Message, Rule, literal
-from components.admission.templates import KIND, O, groups
+from components.admission.templates import KIND, O, groups, ray, workers
 
 _NO_BOUND: Final = 2**31 - 1
 _PART: Final = f"{O}.spec[p].maxReplicas"
@@ -14,10 +14,25 @@ _JOB: Final = "(has(j.parallelism) ? j.parallelism : 1)"
 _SIZE: Final = f"{O}.spec.leaderWorkerTemplate"
 _ELASTIC: Final = f"{O}.spec.elasticPolicy"
 _OPERATED: Final = literal([kind.kind for kind in kinds.OPERATED])
+_RAY: Final = literal([kind.kind for kind in kinds.RAY])
 _GROUPS: Final = (
     f"[({groups('has(g.replicas) ? int(g.replicas) : 1')} : []).sum()] + "
     f"(has({_ELASTIC}) && has({_ELASTIC}.maxReplicas) ? [int({_ELASTIC}.maxReplicas)] : [])"
 )
+_MOST: Final = f"(has(g.maxReplicas) ? int(g.maxReplicas) : {_NO_BOUND})"
+_LEAST: Final = "(has(g.minReplicas) ? int(g.minReplicas) : 0)"
+_WANTED: Final = "(has(g.replicas) ? int(g.replicas) : 0)"
+_HOSTS: Final = "(has(g.numOfHosts) ? int(g.numOfHosts) : 1)"
+
+
+def _ray(spec: str) -> str:
+    """Workers of a Ray cluster: its autoscaler adds some up to `maxReplicas`; otherwise KubeRay raises `replicas` to
+    `minReplicas` (kuberay v1.6.1, GetWorkerGroupDesiredReplicas)."""
+    scales = f"has({spec}.enableInTreeAutoscaling) && {spec}.enableInTreeAutoscaling"
+    fixed = f"({_LEAST} > {_WANTED} ? {_LEAST} : {_WANTED})"
+    return f"[{workers(spec, f'{_HOSTS} * ({scales} ? {_MOST} : {fixed})')}.sum()]"
+
+
 _COUNTS: Final = (
     f"{KIND} == 'HorizontalPodAutoscaler' ? [{O}.spec.maxReplicas] : "
     f"{KIND} == 'ScaledObject' ? [has({O}.spec.maxReplicaCount) ? {O}.spec.maxReplicaCount : {_NO_BOUND}] : "
@@ -34,6 +49,7 @@ _COUNTS: Final = (
     f"{KIND} == 'TrainJob' ? [has({O}.spec.trainer) && has({O}.spec.trainer.numNodes) "
     f"? {O}.spec.trainer.numNodes : 1] : "
     f"{KIND} in {_OPERATED} ? {_GROUPS} : "
+    f"{KIND} in {_RAY} ? {ray(_ray)} : "
     f"{KIND} == 'JobSet' ? {O}.spec.replicatedJobs.map(j, (has(j.replicas) ? j.replicas : 1) * "
     "(has(j.template.spec.parallelism) ? j.template.spec.parallelism : 1)) : "
     f"[has({O}.spec.replicas) ? {O}.spec.replicas : 1]"
@@ -59,9 +75,9 @@ def scale_bounds(maximum: int) -> Rule:
         expression="variables.beyond.size() == 0",
         message=Message(
             wrong="too many pods in this workload: ",
-            found=f"variables.beyond.map(n, n == {_NO_BOUND} ? 'no maximum' : string(n)).join(', ')",
+            found=f"variables.beyond.map(n, n >= {_NO_BOUND} ? 'no maximum' : string(n)).join(', ')",
             shown="numbers",
             fix=f". Set a maximum of at most {maximum}: maxReplicas of an autoscaler or InferenceService, "
-            "maxReplicaCount of a ScaledObject, replicas, parallelism",
+            "maxReplicaCount of a ScaledObject, replicas, parallelism, maxReplicas of a Ray worker group",
         ),
     )

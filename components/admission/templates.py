@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
-from components.admission.kinds import REPLICATED
+from components.admission.kinds import RAY, RAY_CLUSTER, RAY_JOB, RAY_SERVICE, REPLICATED
+from components.admission.rule import literal
 
 O: Final = "dyn(object)"  # noqa: E741 - short, because every expression uses it
 """The object. `dyn`, because CEL's type checker would look for the fields of a Job in a Pod."""
@@ -34,6 +36,36 @@ def groups(each: str) -> str:
     )
 
 
+_RAY_SPECS: Final = {
+    RAY_CLUSTER.kind: f"{O}.spec",
+    RAY_SERVICE.kind: f"{O}.spec.rayClusterConfig",
+    RAY_JOB.kind: f"{O}.spec.rayClusterSpec",
+}
+
+
+def ray(each: Callable[[str], str]) -> str:
+    """An expression over the spec of the Ray cluster of an object, a list; empty for other kinds, and for a RayJob that
+    names an existing cluster (`clusterSelector`), which is checked itself."""
+    parts = [
+        f"{KIND} == '{kind}'{f' && has({spec})' if kind == RAY_JOB.kind else ''} ? {each(spec)}"
+        for kind, spec in _RAY_SPECS.items()
+    ]
+    return f"({' : '.join(parts)} : [])"
+
+
+def workers(spec: str, each: str) -> str:
+    """An expression over every worker group `g` of a Ray cluster, as a list."""
+    return f"(has({spec}.workerGroupSpecs) ? {spec}.workerGroupSpecs.map(g, {each}) : [])"
+
+
+HEADS: Final = ray(lambda spec: f"[{spec}.headGroupSpec.template.spec]")
+"""Pod spec of the head of a Ray cluster, as a list."""
+SUBMITTERS: Final = (
+    f"({KIND} == '{RAY_JOB.kind}' && has({O}.spec.submitterPodTemplate) ? [{O}.spec.submitterPodTemplate.spec] : [])"
+)
+"""Spec of the pod that submits a RayJob, as a list, if its user gives one."""
+_RAY: Final = literal([kind.kind for kind in RAY])
+_WORKERS: Final = ray(lambda spec: workers(spec, "g.template.spec"))
 _LEADER: Final = f"{O}.spec.leaderWorkerTemplate"
 SPECS: Final = (
     f"{KIND} == 'Pod' ? [{O}.spec] : "
@@ -43,6 +75,7 @@ SPECS: Final = (
     f"{KIND} == 'LeaderWorkerSet' ? [{_LEADER}.workerTemplate.spec] + "
     f"(has({_LEADER}.leaderTemplate) ? [{_LEADER}.leaderTemplate.spec] : []) : "
     f"{groups('g.template.spec')} : "
+    f"{KIND} in {_RAY} ? {HEADS} + {_WORKERS} + {SUBMITTERS} : "
     f"[{O}.spec.template.spec]"
 )
 """Pod specs of an object."""

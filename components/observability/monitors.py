@@ -13,6 +13,7 @@ from components.observability.efa import PATH
 from components.observability.rules import API
 
 JOB_LABEL: Final = "platform.slipway/job"
+RAY_LABEL: Final = "ray.io/node-type"
 SERVING_LABEL: Final = "serving.kserve.io/inferenceservice"
 
 
@@ -109,6 +110,19 @@ def manifests(namespace: str, *, efa: bool) -> dict[str, dict[str, Any]]:
             "slipway-jobs",
             namespace,
             match={"matchExpressions": [{"key": JOB_LABEL, "operator": "Exists"}]},
+            port="metrics",
+        ),
+        # KubeRay gives each Ray container a port `metrics`, 8080 (v1.6.1, DefaultHeadPodTemplate); `jobs` has the pods
+        # with a job label.
+        "ray": pod_monitor(
+            "slipway-ray",
+            namespace,
+            match={
+                "matchExpressions": [
+                    {"key": RAY_LABEL, "operator": "Exists"},
+                    {"key": JOB_LABEL, "operator": "DoesNotExist"},
+                ]
+            },
             port="metrics",
         ),
         "serving": serving(namespace),

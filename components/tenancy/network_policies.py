@@ -38,6 +38,14 @@ QUEUE_PROXY_PORTS: Final = (8012, 8013, 9090)
 """Ports of the queue-proxy sidecar: HTTP/1, HTTP/2, and autoscaling metrics (knative/serving,
 pkg/networking/constants.go, v1.21)."""
 
+RAY: Final = "kuberay"
+"""Namespace of the KubeRay operator."""
+RAY_HEAD: Final[Mapping[str, Any]] = {"matchLabels": {"ray.io/node-type": "head"}}
+RAY_PORTS: Final = (8000, 8265)
+"""Ports of a Ray head that the operator connects to: Serve's proxy, whose health it checks, and the dashboard, to which
+it submits jobs and Serve configurations (kuberay v1.6.1, ray-operator/controllers/ray/utils/constant.go,
+`DefaultServingPort` and `DefaultDashboardPort`)."""
+
 Policies = dict[str, dict[str, Any]]
 
 
@@ -52,6 +60,7 @@ def network_policies(namespace: str, team: str, space: TeamNamespace, network: N
             "egress": [_to_team(team), _dns(), _https(network), _credentials(), _tracking(team)],
         },
     }
+    policies["ray"] = _ray()
     if space.purpose in SERVES:
         policies |= {name: _serving(pods, network) for name, pods in SERVERS.items()}
         policies["serving-knative"] = _knative()
@@ -103,6 +112,12 @@ def _knative() -> dict[str, Any]:
     revisions = {"matchExpressions": [{"key": "serving.knative.dev/revision", "operator": "Exists"}]}
     entry = {"from": [_namespace(name) for name in KNATIVE], "ports": _tcp(*QUEUE_PROXY_PORTS)}
     return {"podSelector": revisions, "policyTypes": ["Ingress"], "ingress": [entry]}
+
+
+def _ray() -> dict[str, Any]:
+    """The operator reaches the heads. Workers (6379), clients (10001) and submitters are pods of the team."""
+    entry = {"from": [_namespace(RAY)], "ports": _tcp(*RAY_PORTS)}
+    return {"podSelector": dict(RAY_HEAD), "policyTypes": ["Ingress"], "ingress": [entry]}
 
 
 def _namespace(name: str) -> dict[str, Any]:

@@ -43,6 +43,7 @@ _EDITED: Final[_Resources] = {
     "leaderworkerset.x-k8s.io": ("leaderworkersets",),
     "monitoring.coreos.com": ("podmonitors", "servicemonitors"),
     "policy": ("poddisruptionbudgets",),
+    "ray.io": ("rayclusters", "rayjobs", "rayservices"),
     "serving.kserve.io": (
         "inferencegraphs",
         "inferenceservices",

@@ -15,6 +15,18 @@ from components.workloads.distributed import (
 from components.workloads.notebook import Notebook, NotebookArgs, notebook
 from components.workloads.pipeline import Pipeline, PipelineArgs, Step, pipeline
 from components.workloads.pods import Pod, SecretKey
+from components.workloads.ray import (
+    RayCluster,
+    RayClusterArgs,
+    RayJob,
+    RayJobArgs,
+    RayService,
+    RayServiceArgs,
+    RayWorkers,
+    ray_cluster,
+    ray_job,
+    ray_service,
+)
 from components.workloads.refusal import WorkloadRefused
 from components.workloads.resources import Resources
 from components.workloads.serving import (
@@ -48,6 +60,13 @@ __all__ = [
     "Pipeline",
     "PipelineArgs",
     "Pod",
+    "RayCluster",
+    "RayClusterArgs",
+    "RayJob",
+    "RayJobArgs",
+    "RayService",
+    "RayServiceArgs",
+    "RayWorkers",
     "Resources",
     "Scratch",
     "SecretKey",
@@ -70,6 +89,9 @@ __all__ = [
     "notebook",
     "pipeline",
     "pod_problems",
+    "ray_cluster",
+    "ray_job",
+    "ray_service",
     "spot_problems",
     "sweep",
     "training_job",

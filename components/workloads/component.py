@@ -61,7 +61,10 @@ def controlled(manifest: Mapping[str, Any]) -> list[str] | None:
     spec = manifest.get("spec", {})
     if "suspend" in spec:
         return ["spec.suspend"]
-    return ["spec.runPolicy.suspend"] if "suspend" in spec.get("runPolicy", {}) else None
+    for holder in ("runPolicy", "rayClusterConfig"):
+        if "suspend" in spec.get(holder, {}):
+            return [f"spec.{holder}.suspend"]
+    return None
 
 
 def _timeouts(seconds: int | None) -> pulumi.CustomTimeouts | None:

@@ -32,6 +32,7 @@ _REPOSITORIES: Final = [
     "https://kubecost.github.io/*",
     "https://opencost.github.io/*",
     "https://argoproj.github.io/argo-helm",
+    "https://ray-project.github.io/kuberay-helm",
     "https://community-charts.github.io/helm-charts",
     "../[!.]*",
 ]

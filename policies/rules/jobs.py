@@ -13,10 +13,11 @@ from policies.pods import Pod, of_pod, pods
 from policies.pools import CAPACITY
 from policies.resource import Resource
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, violation
-from policies.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB
+from policies.tokens import JOB, JOBS, MPI_JOB, PYTORCH_JOB, RAY, RAY_JOB
 
 _QUEUE: Final = "kueue.x-k8s.io/queue-name"
-_OF_BATCH: Final = (JOB,)
+_OF_BATCH: Final = (JOB, RAY_JOB)
+"""Kinds with the bounds in their spec."""
 _LONGEST_GRACE: Final = 120
 """Seconds between notice and end of a Spot instance (EC2 User Guide, "Spot Instance interruption notices")."""
 
@@ -43,7 +44,7 @@ def _without_priority(job: Resource, _: Context) -> Iterator[Violation]:
 QUEUED = ResourceRule(
     name="job-queue-and-priority",
     title="Jobs that request GPUs name a Kueue queue and a priority",
-    types=JOBS,
+    types=(*JOBS, *RAY),
     severity=Severity.MEDIUM,
     levels=Levels("A/M/M"),
     why="A job outside Kueue takes GPUs that are guaranteed to others, and can't be preempted by a job of higher "
@@ -80,7 +81,7 @@ def _long(job: Resource, context: Context) -> Iterator[Violation]:
 BOUNDED = ResourceRule(
     name="job-bounded",
     title="Jobs have a deadline, a retry limit and a TTL",
-    types=(JOB, PYTORCH_JOB, MPI_JOB),
+    types=(JOB, PYTORCH_JOB, MPI_JOB, RAY_JOB),
     severity=Severity.LOW,
     levels=Levels("A/M/M"),
     why="A job that hangs holds its GPUs over the weekend (EKS Best Practices, AI/ML compute).",

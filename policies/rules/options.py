@@ -10,7 +10,19 @@ from pulumi_policy import Severity
 from policies.levels import Levels
 from policies.resource import Resource
 from policies.rule import ANY, Check, Context, ResourceRule, Setting, Violation, everywhere
-from policies.tokens import CLUSTER, DATABASE, JOB, JOB_SET, MPI_JOB, NODE_GROUP, PYTORCH_JOB, TRAIN_JOB
+from policies.tokens import (
+    CLUSTER,
+    DATABASE,
+    JOB,
+    JOB_SET,
+    MPI_JOB,
+    NODE_GROUP,
+    PYTORCH_JOB,
+    RAY_CLUSTER,
+    RAY_JOB,
+    RAY_SERVICE,
+    TRAIN_JOB,
+)
 
 _CONTROLLED: Final = {
     CLUSTER: ["vpcConfig.subnetIds"],
@@ -21,6 +33,9 @@ _CONTROLLED: Final = {
     TRAIN_JOB: ["spec.suspend"],
     PYTORCH_JOB: ["spec.runPolicy.suspend"],
     MPI_JOB: ["spec.runPolicy.suspend"],
+    RAY_CLUSTER: ["spec.suspend"],
+    RAY_JOB: ["spec.suspend"],
+    RAY_SERVICE: ["spec.rayClusterConfig.suspend"],
 }
 """Properties that AWS or a controller changes: subnets that EKS can't drop, sizes, and the admission of jobs."""
 

@@ -136,6 +136,7 @@ POD_TRUSTED = ResourceRule(
                     "docker.io/mpioperator/*",
                     "docker.io/nvidia/*",
                     "docker.io/pytorch/*",
+                    "docker.io/rayproject/*",
                     "docker.io/tensorflow/*",
                     "docker.io/vllm/*",
                 ]

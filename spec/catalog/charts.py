@@ -141,6 +141,13 @@ TRAINER: Final = ChartRef(
     released=date(2026, 8, 6),
     source="github.com/kubeflow/trainer, tag v2.3.0",
 )
+KUBERAY: Final = ChartRef(
+    chart="kuberay-operator",
+    repository="https://ray-project.github.io/kuberay-helm",
+    version="1.6.1",
+    released=date(2026, 4, 23),
+    source="github.com/ray-project/kuberay, tag v1.6.1",
+)
 ARGO_WORKFLOWS: Final = ChartRef(
     chart="argo-workflows",
     repository="https://argoproj.github.io/argo-helm",

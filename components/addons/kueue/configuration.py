@@ -13,7 +13,7 @@ from typing import Any, Final
 from spec.pools import keys
 from spec.settings.addons import Addons
 from spec.settings.addons.base import AddonSettings
-from spec.settings.addons.batch import Jobset, Kueue, LeaderWorkerSet, MpiOperator, Trainer
+from spec.settings.addons.batch import Jobset, Kuberay, Kueue, LeaderWorkerSet, MpiOperator, Trainer
 
 TEAM_LABEL: Final = "platform.slipway/team"
 """Label of team namespaces, the only ones in which Kueue manages workloads."""
@@ -39,12 +39,22 @@ TRAINING_KINDS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """Kinds of the training operator that Kueue supports."""
+RAY_KINDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "RayCluster": "ray.io/raycluster",
+        "RayJob": "ray.io/rayjob",
+        "RayService": "ray.io/rayservice",
+    }
+)
+"""Kinds of KubeRay, each with an integration of its own. The one for RayClusters also keeps those of a RayJob or a
+RayService from being queued a second time."""
 FRAMEWORKS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "Job": "batch/job",
         "JobSet": BY_ADDON[Jobset],
         "MPIJob": BY_ADDON[MpiOperator],
         "TrainJob": BY_ADDON[Trainer],
+        **RAY_KINDS,
         **TRAINING_KINDS,
     }
 )
@@ -59,6 +69,8 @@ forever, because Kueue admits only resources that a quota covers."""
 def frameworks(addons: Addons) -> tuple[str, ...]:
     """Kinds of jobs that are queued: the built-in ones and those of the enabled add-ons, sorted."""
     names = {*ALWAYS, *(name for kind, name in BY_ADDON.items() if addons.has(kind))}
+    if addons.has(Kuberay):
+        names |= set(RAY_KINDS.values())
     operator = addons.training_operator
     if operator is not None:
         names |= {TRAINING_KINDS[kind] for kind in operator.kinds}

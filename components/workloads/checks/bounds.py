@@ -15,6 +15,8 @@ LONGEST: Final = 14 * DAY
 """Longest deadline of any job. That of a job on a Karpenter pool is bounded by the drain of the pool's nodes as well
 (`components.workloads.checks.lifetime`)."""
 LONGEST_KEPT: Final = 7 * DAY
+LONGEST_IDLE: Final = 3600
+"""Longest time that the cluster of a finished RayJob is kept, with its nodes."""
 MAX_RETRIES: Final = 20
 
 

@@ -11,6 +11,7 @@ from spec.settings.addons.base import AddonSettings
 from spec.settings.addons.batch import (
     ArgoWorkflows,
     Jobset,
+    Kuberay,
     Kueue,
     LeaderWorkerSet,
     MpiOperator,
@@ -64,6 +65,8 @@ class Addons(Model):
     """PyTorchJob and TFJob (training operator v1)."""
     mpi_operator: MpiOperator | None = None
     """MPIJob (MPI Operator)."""
+    kuberay: Kuberay | None = None
+    """RayCluster, RayJob and RayService (KubeRay)."""
     argo_workflows: ArgoWorkflows | None = None
     """Workflows and pipelines."""
     volcano: Volcano | None = None

@@ -107,6 +107,17 @@ class MpiOperator(AddonSettings):
     """Replicas of the operator, one of them the leader."""
 
 
+class Kuberay(AddonSettings):
+    """KubeRay: RayCluster, RayJob and RayService (chart kuberay-operator)."""
+
+    follows: ClassVar[tuple[type[AddonSettings], ...]] = (KubePrometheusStack, Volcano)
+
+    replicas: Replicas = 2
+    """Replicas of the operator, one of them the leader."""
+    memory_gib: MemoryGib = 1
+    """Memory of each replica, in GiB: about 1 per thousand Ray pods."""
+
+
 class ArgoWorkflows(AddonSettings):
     """Argo Workflows: workflows and pipelines, with artifacts in the bucket `state` (chart argo-workflows)."""
 

@@ -37,6 +37,7 @@ RESERVED: Final = frozenset(
         "kubecost",
         "kubeflow",
         "kubeflow-system",
+        "kuberay",
         "kueue-system",
         "logging",
         "lws-system",

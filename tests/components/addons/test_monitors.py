@@ -26,8 +26,11 @@ def blind(objects: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         selected = [each for each in services if wanted <= (each["metadata"].get("labels") or {}).items()]
         ports = {port.get("name") for each in selected for port in each["spec"]["ports"]}
         for endpoint in monitor["spec"]["endpoints"]:
-            if endpoint["port"] not in ports:
-                yield f"{monitor['metadata']['name']}: {endpoint['port']}"
+            # KubeRay's names the port of the pod, which the Service has as its target.
+            targets = {port.get("targetPort") for each in selected for port in each["spec"]["ports"]}
+            wanted_port = endpoint.get("port", endpoint.get("targetPort"))
+            if wanted_port not in (ports if "port" in endpoint else targets):
+                yield f"{monitor['metadata']['name']}: {wanted_port}"
 
 
 def test_every_monitor_of_a_chart_selects_a_service_with_its_port(shared: Path, tmp_path: Path) -> None:
@@ -59,3 +62,7 @@ def test_a_monitor_of_another_port_is_found() -> None:
     assert list(blind([service, monitor])) == ["m: https"]
     other = made("ServiceMonitor", {"selector": {"matchLabels": {"app": "b"}}, "endpoints": [{"port": "webhook"}]})
     assert list(blind([service, other])) == ["m: webhook"]
+    pods = made("ServiceMonitor", {"selector": {"matchLabels": {"app": "a"}}, "endpoints": [{"targetPort": "http"}]})
+    assert list(blind([service, pods])) == ["m: http"]
+    named = made("Service", {"ports": [{"targetPort": "http"}]})
+    assert list(blind([named, pods])) == []

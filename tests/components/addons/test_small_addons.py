@@ -1,4 +1,4 @@
-"""Add-ons with one release: cert-manager, KEDA, JobSet, LeaderWorkerSet, Volcano, Gateway API, Knative."""
+"""Add-ons with one release: cert-manager, KEDA, JobSet, KubeRay, LeaderWorkerSet, Volcano, Gateway API, Knative."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from components.addons.jobset import Jobset
 from components.addons.keda import Keda
 from components.addons.knative import Knative
 from components.addons.kserve import Kserve
+from components.addons.kuberay import Kuberay
 from components.addons.kueue import Kueue
 from components.addons.leader_worker_set import LeaderWorkerSet
 from components.addons.trainer import Trainer
 from components.addons.volcano import TEAM_LABEL, Volcano
 from components.base.addon import AddOn
 from components.observability import monitors
+from components.tenancy import network_policies
 from spec.settings.addons import batch, ingress, serving
 from spec.settings.addons.observability import KubePrometheusStack
 from spec.teams import labels
@@ -30,6 +32,7 @@ CONTROLLERS: dict[str, Callable[[], AddOn[Any]]] = {
     "keda": lambda: Keda(serving.Keda()),
     "kserve": lambda: Kserve(serving.Kserve()),
     "kueue": lambda: Kueue(batch.Kueue()),
+    "kuberay": lambda: Kuberay(batch.Kuberay()),
     "leader-worker-set": lambda: LeaderWorkerSet(batch.LeaderWorkerSet()),
     "trainer": lambda: Trainer(batch.Trainer()),
 }
@@ -91,12 +94,27 @@ def test_monitors_are_enabled_if_prometheus_is_installed(on: bool) -> None:
     assert all(each["serviceMonitor"]["enabled"] is on for each in scalers["prometheus"].values())
     sets = seen(CONTROLLERS["leader-worker-set"], prometheus=on).values["lws"]
     assert sets["enablePrometheus"] is on
+    ray = seen(CONTROLLERS["kuberay"], prometheus=on).values["kuberay-operator"]
+    assert ray["metrics"] == {"serviceMonitor": {"enabled": on}}
 
 
 def test_lws_gets_a_disruption_budget() -> None:
     budget = seen(CONTROLLERS["leader-worker-set"]).objects["budget"]
     assert budget["metadata"]["namespace"] == LeaderWorkerSet.namespace.name
     assert seen(lambda: LeaderWorkerSet(batch.LeaderWorkerSet(replicas=1))).objects == {}
+
+
+def test_kuberay_gets_a_disruption_budget_and_volcanos_pod_groups() -> None:
+    found = seen(CONTROLLERS["kuberay"])
+    assert found.objects["budget"]["metadata"] == {"name": "kuberay-operator", "namespace": "kuberay"}
+    assert "batchScheduler" not in found.values["kuberay-operator"]
+    assert seen(lambda: Kuberay(batch.Kuberay(replicas=1))).objects == {}
+    gangs = seen_parts(CONTROLLERS["kuberay"], addons={"volcano": {}}).values["kuberay-operator"]
+    assert gangs["batchScheduler"] == {"name": "volcano"}
+
+
+def test_the_operator_is_reached_from_its_namespace_alone() -> None:
+    assert Kuberay.namespace.name == network_policies.RAY
 
 
 def test_volcanos_webhooks_apply_only_to_team_namespaces() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from tests.components.admission import ray_samples as ray
 from tests.components.admission import samples as make
 from tests.components.admission.samples import GPU, IMAGE, SLICE, Object, container, gpus, on, pool_taint, spec
 
@@ -51,6 +52,8 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
             backoffLimit=None, backoffLimitPerIndex=1, maxFailedIndexes=5, completionMode="Indexed", completions=9
         ),
         "a bounded cron job, cleaned up by its history": make.cron_job(ttlSecondsAfterFinished=None),
+        "a bounded RayJob": ray.job(),
+        "a RayJob on a cluster of the team": ray.selecting(),
         "a bounded JobSet": make.job_set(failurePolicy={"maxRestarts": 20}),
     },
     "spot-checkpoint": {
@@ -58,6 +61,13 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
         "a job that is not on spot": make.job(on("h100")),
         "a queued job that the spot pool can't run": make.job(tolerant(make.GPU_TAINT, body=spec(gpus(1, SLICE)))),
         "a service on spot": make.deployment(on("spot")),
+    },
+    "ray-cluster": {
+        "a cluster with its head on CPU": ray.cluster(worker=on("h100")),
+        "a cluster with workers on spot": ray.cluster(worker=on("spot")),
+        "a head that the queue can't put on spot, which it doesn't tolerate": ray.job(worker=on("spot")),
+        "a job on a cluster of the team": ray.selecting(),
+        "a service without a second cluster": ray.service(),
     },
     "queue-name": {
         "a queued job": make.job(),
@@ -74,6 +84,8 @@ ACCEPTED: Final[Mapping[str, Mapping[str, Object]]] = {
     "scale-bounds": {
         "a deployment at zero": make.deployment(replicas=0),
         "a hundred pods": make.job(parallelism=100),
+        "a hundred workers": ray.cluster(replicas=100),
+        "a bounded autoscaled cluster": ray.cluster(autoscaled=True, maxReplicas=100),
         "a bounded autoscaler": make.autoscaler(100),
         "a bounded ScaledObject": make.scaled_object(maxReplicaCount=20),
         "a bounded InferenceService": make.inference_service(minReplicas=0, maxReplicas=8),
@@ -121,6 +133,10 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a cron job": (make.cron_job(spec(gpus())), "no pool fits this pod"),
         "a JobSet": (make.job_set(spec(gpus())), "no pool fits this pod"),
         "a PyTorchJob": (make.pytorch_job(spec(gpus())), "no pool fits this pod"),
+        "a worker of a RayCluster": (ray.cluster(worker=spec(gpus())), "no pool fits this pod"),
+        "a worker of a RayJob": (ray.job(worker=spec(gpus())), "no pool fits this pod"),
+        "a worker of a RayService": (ray.service(worker=spec(gpus())), "no pool fits this pod"),
+        "the submitter of a RayJob": (ray.selecting(spec(gpus())), "no pool fits this pod"),
         "an MPIJob": (make.mpi_job(spec(gpus())), "no pool fits this pod"),
     },
     "gpu-limits": {
@@ -132,6 +148,7 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
             make.pytorch_job(spec(container(resources={"requests": {GPU: 1}}))),
             "Set resources.limits and resources.requests to the same number",
         ),
+        "unequal limits of a Ray worker": (ray.cluster(worker=on("spot", UNEQUAL)), "a GPU can't be overcommitted"),
         "unequal limits of an MPIJob": (make.mpi_job(on("spot", UNEQUAL)), "a GPU can't be overcommitted"),
     },
     "job-bounds": {
@@ -144,6 +161,20 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         ),
         "a cron job without deadline": (make.cron_job(activeDeadlineSeconds=None), "fix activeDeadlineSeconds"),
         "a JobSet without TTL": (make.job_set(ttlSecondsAfterFinished=None), "fix ttlSecondsAfterFinished"),
+        "a RayJob without deadline": (
+            ray.job(activeDeadlineSeconds=None),
+            "fix activeDeadlineSeconds (of each attempt)",
+        ),
+        "a RayJob whose attempts take too long": (
+            ray.job(activeDeadlineSeconds=7 * 86400, backoffLimit=2),
+            "fix activeDeadlineSeconds (of each attempt)",
+        ),
+        "a RayJob of many retries": (ray.job(activeDeadlineSeconds=60, backoffLimit=21), "fix backoffLimit. For"),
+        "a RayJob that keeps its nodes": (ray.job(ttlSecondsAfterFinished=86400), "fix ttlSecondsAfterFinished. For"),
+        "a RayJob that keeps its cluster": (
+            ray.job(shutdownAfterJobFinishes=None),
+            "fix shutdownAfterJobFinishes. For",
+        ),
         "a JobSet of many restarts": (make.job_set(failurePolicy={"maxRestarts": 99}), "failurePolicy.maxRestarts"),
     },
     "spot-checkpoint": {
@@ -156,7 +187,30 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "a job that its queue may put on spot": (make.job(tolerant(make.GPU_TAINT)), "select a pool that is not Spot"),
         "a JobSet on spot": (make.job_set(on("spot")), "the nodes of pool spot are Spot"),
     },
+    "ray-cluster": {
+        "a head on spot": (
+            ray.cluster(on("spot", container()), worker=on("spot")),
+            "fix a head that may run on Spot. Select",
+        ),
+        "a head of a job on spot by affinity": (
+            ray.job(tolerant(pool_taint("spot"), make.GPU_TAINT, body=spec(), affinity=affinity("cpu", "spot"))),
+            "a head that may run on Spot",
+        ),
+        "workers that the queue does not count": (
+            ray.cluster(replicas=0, minReplicas=8),
+            "fix minReplicas of group workers. Select",
+        ),
+        "workers of a service that the queue does not count": (
+            ray.service(replicas=1, minReplicas=2),
+            "minReplicas of group workers",
+        ),
+        "a second cluster during upgrades": (ray.service(strategy=None), "fix upgradeStrategy.type. Select"),
+        "a second cluster by name": (ray.service(strategy="NewCluster"), "fix upgradeStrategy.type"),
+        "an Ingress of the dashboard": (ray.cluster(enableIngress=True), "fix enableIngress. Select"),
+        "a submitter with GPUs": (ray.selecting(on("h100")), "fix GPUs of submitterPodTemplate"),
+    },
     "queue-name": {
+        "a RayJob without a queue": (ray.job(queued=False), "add the label kueue.x-k8s.io/queue-name: default"),
         "a job without a queue": (make.job(queued=False), "add the label kueue.x-k8s.io/queue-name: default"),
         "a cron job without a queue": (make.cron_job(queued=False), "in jobTemplate.metadata.labels"),
         "a JobSet without a queue": (make.job_set(queued=False), "add the label kueue.x-k8s.io/queue-name"),
@@ -166,6 +220,7 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
     "image-tag": {
         "no tag": (make.pod(LATEST), "image registry.example.com:5000/team/train has no fixed version"),
         "the tag latest": (make.pod(spec(container(image="train:latest"))), "image train:latest has no fixed version"),
+        "the head of a RayService": (ray.service(LATEST), "image registry.example.com:5000/team/train has no fixed"),
         "an init container": (
             make.deployment(spec(initContainers=[container(name="first", image="fetch")])),
             "image fetch has no fixed version: use a tag other than latest",
@@ -190,6 +245,13 @@ DENIED: Final[Mapping[str, Mapping[str, tuple[Object, str]]]] = {
         "too many replicas": (make.deployment(replicas=101), "too many pods in this workload: 101. Set a maximum"),
         "too many pods of a job": (make.job(parallelism=500), "too many pods in this workload: 500"),
         "too many pods of a JobSet": (make.job_set(parallelism=101), "too many pods in this workload: 101"),
+        "too many workers": (ray.cluster(replicas=101), "too many pods in this workload: 101"),
+        "too many workers at least": (ray.cluster(replicas=0, minReplicas=101), "too many pods in this workload: 101"),
+        "too many hosts": (ray.job(replicas=26, numOfHosts=4), "too many pods in this workload: 104"),
+        "an autoscaled cluster without a maximum": (
+            ray.service(autoscaled=True, maxReplicas=None),
+            "too many pods in this workload: no maximum",
+        ),
         "an autoscaler too high": (make.autoscaler(1000), "Set a maximum of at most 100: maxReplicas of an autoscaler"),
         "a ScaledObject without a maximum": (make.scaled_object(), "too many pods in this workload: no maximum"),
         "an InferenceService without a maximum": (make.inference_service(minReplicas=1), "no maximum"),

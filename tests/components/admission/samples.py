@@ -211,6 +211,9 @@ def owned(manifest: Object, *, controller: bool = True) -> Object:
 
 
 CUSTOM: Final = {
+    "RayCluster": ("ray.io", "v1", "rayclusters"),
+    "RayJob": ("ray.io", "v1", "rayjobs"),
+    "RayService": ("ray.io", "v1", "rayservices"),
     "JobSet": ("jobset.x-k8s.io", "v1alpha2", "jobsets"),
     "PyTorchJob": ("kubeflow.org", "v1", "pytorchjobs"),
     "MPIJob": ("kubeflow.org", "v2beta1", "mpijobs"),

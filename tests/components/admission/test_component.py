@@ -20,6 +20,7 @@ RULES = {
     "gpu-limits",
     "job-bounds",
     "spot-checkpoint",
+    "ray-cluster",
     "queue-name",
     "image-tag",
     "host-access",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import re
 import time
 from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 from components.admission import StackContext, rules
 from components.admission.manifests import binding, policy
@@ -16,7 +18,7 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from spec.settings.admission import Action
 from spec.settings.teams import PriorityName
 from tests.components.admission.actors import EDIT, TEAM, permissions, request
-from tests.components.admission.samples import CONTROLLERS, job
+from tests.components.admission.samples import CONTROLLERS, GPU_TAINT, POOL, job, pool_taint
 from tests.components.workloads.samples import GOOD, TARGET, bodies
 from tests.components.workloads.test_api_server import pods
 from tests.components.workloads.test_crds import FILES, crd
@@ -26,6 +28,7 @@ from tests.support.definitions import define
 pytestmark = pytest.mark.sandbox
 
 NAMESPACE: Final = "typed"
+PAGE: Final = Path(__file__).parents[3] / "docs/addons/kuberay.md"
 SECONDS: Final = 20.0
 
 
@@ -62,3 +65,21 @@ def test_a_member_creates_every_kind_of_workload_and_controllers_its_pods(client
         for pod in pods(ours):
             pod["metadata"] |= {"name": "pod", "namespace": NAMESPACE}
             assert request(client, "job controller", "POST", copy.deepcopy(pod)) == "", ours["kind"]
+
+
+def test_a_member_creates_the_ray_job_of_the_page_and_kuberay_its_pods(client: KubeClient) -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    manifest = yaml.safe_load(text.replace("gpu-spot", "spot"))
+    manifest["metadata"]["namespace"] = NAMESPACE
+    assert request(client, EDIT, "POST", copy.deepcopy(manifest)) == ""
+    made = list(pods({"spec": manifest["spec"]}))
+    assert len(made) == 3
+    for pod in made:
+        pod["metadata"] |= {"name": "pod", "namespace": NAMESPACE}
+        # What Kueue adds from the pool's flavor when it starts the job.
+        pool = pod["spec"]["nodeSelector"][POOL]
+        pod["spec"]["tolerations"] = [*pod["spec"].get("tolerations", ()), pool_taint(pool)]
+        assert request(client, "KubeRay", "POST", pod) == ""
+    head = manifest["spec"]["rayClusterSpec"]["headGroupSpec"]["template"]["spec"]
+    head |= {"nodeSelector": {POOL: "spot"}, "tolerations": [GPU_TAINT]}
+    assert "a head that may run on Spot" in request(client, EDIT, "POST", manifest)

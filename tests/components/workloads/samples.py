@@ -17,6 +17,10 @@ from components.workloads import (
     NotebookArgs,
     PipelineArgs,
     Pod,
+    RayClusterArgs,
+    RayJobArgs,
+    RayServiceArgs,
+    RayWorkers,
     Resources,
     Step,
     SweepArgs,
@@ -30,6 +34,9 @@ from components.workloads import (
     model_server,
     notebook,
     pipeline,
+    ray_cluster,
+    ray_job,
+    ray_service,
     sweep,
     training_job,
 )
@@ -110,6 +117,29 @@ PIPELINE: Final = PipelineArgs(
     schedule="0 3 * * *",
 )
 NOTEBOOK: Final = NotebookArgs(target=TARGET, pod=SHARE)
+RAY_IMAGE: Final = "rayproject/ray:2.52.0-py312-gpu"
+HEAD: Final = Pod(image=RAY_IMAGE, pools=("cpu",), resources=Resources(cpu="2", memory="8Gi"))
+RAY_WORKERS: Final = {
+    "spot": RayWorkers(pod=replace(SPOT, image=RAY_IMAGE, command=(), volumes={}), replicas=3),
+    "slices": RayWorkers(pod=replace(SLICE, image=RAY_IMAGE, command=())),
+}
+RAY_CLUSTER: Final = RayClusterArgs(target=TARGET, head=HEAD, workers=RAY_WORKERS, ray_version="2.52.0")
+RAY_JOB: Final = RayJobArgs(
+    target=TARGET,
+    head=HEAD,
+    workers=RAY_WORKERS,
+    ray_version="2.52.0",
+    entrypoint="python train.py",
+    runtime_env={"env_vars": {"EPOCHS": "3"}},
+    deadline_seconds=3600,
+)
+RAY_SERVICE: Final = RayServiceArgs(
+    target=TARGET,
+    head=HEAD,
+    workers=RAY_WORKERS,
+    ray_version="2.52.0",
+    serve={"applications": [{"name": "chat", "import_path": "chat:app"}]},
+)
 
 GOOD: Final[Mapping[str, Callable[[], WorkloadManifests]]] = {
     "training-job": lambda: training_job("mnist", TRAINING),
@@ -130,6 +160,9 @@ GOOD: Final[Mapping[str, Callable[[], WorkloadManifests]]] = {
     "model-server-named-scaled": lambda: model_server("chat", NAMED),
     "pipeline": lambda: pipeline("weekly", PIPELINE),
     "notebook": lambda: notebook("lab", NOTEBOOK),
+    "ray-cluster": lambda: ray_cluster("lab", RAY_CLUSTER),
+    "ray-job": lambda: ray_job("tune", RAY_JOB),
+    "ray-service": lambda: ray_service("chat", RAY_SERVICE),
 }
 """One workload of each kind and variant, by a name."""
 

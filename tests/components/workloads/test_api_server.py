@@ -57,8 +57,12 @@ def restricted(name: str) -> dict[str, Any]:
 def pods(manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """All pod templates in a manifest."""
     for key, value in manifest.items():
-        if key == "template" and isinstance(value, Mapping) and "containers" in value.get("spec", {}):
-            metadata = {"labels": value["metadata"].get("labels", {})}
+        if (
+            key in ("template", "submitterPodTemplate")
+            and isinstance(value, Mapping)
+            and "containers" in value.get("spec", {})
+        ):
+            metadata = {"labels": value.get("metadata", {}).get("labels", {})}
             yield {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": value["spec"]}
         elif isinstance(value, Mapping):
             yield from pods(value)

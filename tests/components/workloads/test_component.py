@@ -11,10 +11,27 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 import pytest
 
-from components.workloads import DistributedTraining, ModelDeployment, TrainingJob, WorkloadRefused, connect
+from components.workloads import (
+    DistributedTraining,
+    ModelDeployment,
+    RayCluster,
+    RayJob,
+    RayService,
+    TrainingJob,
+    WorkloadRefused,
+    connect,
+)
 from components.workloads.connect import kubeconfig
 from tests.components.workloads.examples import ROOT
-from tests.components.workloads.samples import DEPLOYMENT, DISTRIBUTED, TARGET, TRAINING
+from tests.components.workloads.samples import (
+    DEPLOYMENT,
+    DISTRIBUTED,
+    RAY_CLUSTER,
+    RAY_JOB,
+    RAY_SERVICE,
+    TARGET,
+    TRAINING,
+)
 from tests.support.mocks import PROJECT, Recording, providers, run
 
 
@@ -44,6 +61,12 @@ def test_an_update_does_not_change_fields_that_the_queue_sets() -> None:
         "kubernetes:kubeflow.org/v1:PyTorchJob": (
             record(DistributedTraining, "llm", replace(DISTRIBUTED, kind="PyTorchJob")),
             ["spec.runPolicy.suspend"],
+        ),
+        "kubernetes:ray.io/v1:RayCluster": (record(RayCluster, "lab", RAY_CLUSTER), ["spec.suspend"]),
+        "kubernetes:ray.io/v1:RayJob": (record(RayJob, "tune", RAY_JOB), ["spec.suspend"]),
+        "kubernetes:ray.io/v1:RayService": (
+            record(RayService, "chat", RAY_SERVICE),
+            ["spec.rayClusterConfig.suspend"],
         ),
     }
     for token, (recording, ignored) in jobs.items():

@@ -18,6 +18,7 @@ KINDS = {
     "hyperparameter-sweep": {"ConfigMap", "Job"},
     "notebook": {"PersistentVolumeClaim", "Service", "Job"},
     "pipeline": {"WorkflowTemplate", "CronWorkflow"},
+    "ray-tuning": {"RayJob"},
     "single-gpu-training": {"Job"},
 }
 

@@ -15,12 +15,13 @@ EVERYTHING: dict[str, Any] = {
     "trainingOperator": {},
     "mpiOperator": {},
     "leaderWorkerSet": {},
+    "kuberay": {},
 }
 
 
 def suspended(manifest: Mapping[str, Any]) -> bool:
     spec = manifest.get("spec", {})
-    return bool(spec.get("suspend") or spec.get("runPolicy", {}).get("suspend"))
+    return any(each.get("suspend") for each in (spec, spec.get("runPolicy", {}), spec.get("rayClusterConfig", {})))
 
 
 def kinds() -> Iterator[str]:
@@ -31,7 +32,7 @@ def kinds() -> Iterator[str]:
 
 def test_kueue_manages_every_kind_that_is_created_suspended_once_its_add_on_is_installed() -> None:
     found = set(kinds())
-    assert found >= {"Job", "JobSet", "MPIJob", "PyTorchJob", "TrainJob"}
+    assert found >= {"Job", "JobSet", "MPIJob", "PyTorchJob", "TrainJob", "RayCluster", "RayJob", "RayService"}
     managed = frameworks(Addons.model_validate(EVERYTHING))
     assert {kind for kind in found if FRAMEWORKS.get(kind) not in managed} == set()
 

@@ -44,10 +44,13 @@ def test_only_namespaces_of_teams_are_managed() -> None:
 
 def test_kinds_are_queued_if_their_add_on_is_enabled() -> None:
     assert frameworks(addons()) == ("batch/job", "deployment", "pod", "statefulset")
-    on = addons(jobset={}, leaderWorkerSet={}, trainer={})
+    on = addons(jobset={}, leaderWorkerSet={}, trainer={}, kuberay={})
     assert set(frameworks(on)) - set(frameworks(addons())) == {
         "jobset.x-k8s.io/jobset",
         "leaderworkerset.x-k8s.io/leaderworkerset",
+        "ray.io/raycluster",
+        "ray.io/rayjob",
+        "ray.io/rayservice",
         "trainer.kubeflow.org/trainjob",
     }
 
