@@ -1,73 +1,142 @@
-"""Shapes of transformer models: the sizes that determine how much memory a model takes."""
+"""Models: groups of layers between an embedding and an output layer, and what is around them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
-from types import MappingProxyType
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any
 
-from spec.catalog.document import load
+from slipway.fit.layers import Attention, FeedForward, Layer
 
-FILE: Final = "architectures.yaml"
+
+@dataclass(frozen=True)
+class Stored:
+    """How a checkpoint keeps its weights.
+
+    Attributes:
+        name: Name for readers: `fp8`, `mxfp4`, `awq`.
+        bits: Bits per weight that is quantised, its scales included; 16 if none is.
+        experts_only: Whether only routed experts are quantised.
+    """
+
+    name: str = "bf16"
+    bits: float = 16
+    experts_only: bool = False
+
+
+@dataclass(frozen=True)
+class Vision:
+    """The vision encoder in front of a language model.
+
+    Attributes:
+        layer: Its layers.
+        patch: Pixels on a side of a patch.
+        merge: Patches on a side that become one token of the language model.
+        tokens: Tokens per image if that number is fixed; 0 if it depends on the image's size.
+        extra: Parameters beside its layers: patch embedding, projector.
+    """
+
+    layer: Layer
+    patch: int
+    merge: int
+    tokens: int = 0
+    extra: int = 0
+
+    @property
+    def params(self) -> int:
+        """Parameters."""
+        return self.layer.count * self.layer.dense_params + self.extra
+
+    def patches(self, width: int, height: int) -> int:
+        """Patches of an image of that many pixels."""
+        return max(1, width // self.patch) * max(1, height // self.patch)
+
+    def image_tokens(self, width: int, height: int) -> int:
+        """Tokens of the language model for one image."""
+        return self.tokens or max(1, self.patches(width, height) // self.merge**2)
+
+
+@dataclass(frozen=True)
+class Diffusion:
+    """What a diffusion pipeline has beside the transformer that removes the noise.
+
+    Attributes:
+        parts: Parameters of the other components by name: text encoders, decoder.
+        quantised: Names of the parts that are quantised with the transformer.
+        patch: Pixels on a side of a latent token.
+        prompt: Tokens of the prompt.
+        channels: Channels of the decoder's widest feature map at the image's full size.
+    """
+
+    parts: Mapping[str, float]
+    quantised: frozenset[str]
+    patch: int
+    prompt: int
+    channels: int
+
+    def tokens(self, width: int, height: int) -> int:
+        """Tokens of the transformer for one image: its latents and the prompt."""
+        return width // self.patch * (height // self.patch) + self.prompt
 
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture:
-    """The shape of a decoder or encoder whose layers are all alike.
+    """A model: groups of layers that are alike, between an embedding and an output layer.
 
     Attributes:
-        name: Name in the catalog, or a description for a shape from the command line.
-        params: Number of parameters, as published.
-        layers: Transformer layers.
+        name: Name in the catalog, or a description for one from the command line.
+        params: Number of parameters, as published; that of the shape if nothing is published.
+        layers: Groups of layers.
         hidden: Width of the residual stream.
-        heads: Query heads.
-        kv_heads: Key and value heads: fewer than `heads` with grouped-query attention.
-        ffn: Width of the feed-forward layer.
-        gated: Whether the feed-forward layer is gated (SwiGLU: three matrices instead of two).
-        vocab: Size of the vocabulary, including padding.
+        vocab: Size of the vocabulary, including padding; 0 without one.
         context: Maximum sequence length in tokens; 0 if unknown.
         tied: Whether the output layer shares the embedding's weights.
         dropout: Whether it is trained with dropout, whose masks are kept in memory.
+        stored: Format of the published checkpoint.
+        vision: Vision encoder, if it has one.
+        diffusion: The pipeline around it, if it is one of diffusion.
         source: Source of the shape.
+        caveat: What the shape doesn't cover, for readers.
     """
 
     name: str
     params: float
-    layers: int
+    layers: tuple[Layer, ...]
     hidden: int
-    heads: int
-    kv_heads: int
-    ffn: int
-    gated: bool = False
     vocab: int
     context: int = 0
     tied: bool = False
     dropout: bool = False
+    stored: Stored = Stored()
+    vision: Vision | None = None
+    diffusion: Diffusion | None = None
     source: str = ""
+    caveat: str = ""
 
     @property
-    def head_width(self) -> int:
-        """Width of one head."""
-        return self.hidden // self.heads
+    def depth(self) -> int:
+        """Number of layers."""
+        return sum(layer.count for layer in self.layers)
 
     @property
-    def kv_width(self) -> int:
-        """Width of all keys, or of all values, of one token in one layer."""
-        return self.kv_heads * self.head_width
+    def attentions(self) -> tuple[tuple[int, Attention], ...]:
+        """Attention by kind, with the number of its layers."""
+        return tuple((layer.count, layer.mixer) for layer in self.layers if isinstance(layer.mixer, Attention))
 
     @property
-    def matrices(self) -> tuple[tuple[int, int], ...]:
-        """Inputs and outputs of the linear layers of one transformer layer: Q, K, V, output, feed-forward."""
-        attention = ((self.hidden, self.hidden), *((self.hidden, self.kv_width),) * 2, (self.hidden, self.hidden))
-        inward = ((self.hidden, self.ffn),) * (2 if self.gated else 1)
-        return (*attention, *inward, (self.ffn, self.hidden))
+    def heads(self) -> int:
+        """Query heads; 1 if no layer has attention."""
+        return max((attention.heads for _, attention in self.attentions), default=1)
 
     @property
-    def layer_params(self) -> int:
-        """Parameters of the matrices of one layer; norms and biases are less than 0.1 %."""
-        return sum(rows * columns for rows, columns in self.matrices)
+    def linear_params(self) -> int:
+        """Parameters of the matrices of all layers, routed experts included: what quantisation changes."""
+        return sum(layer.count * (layer.dense_params + layer.expert_params) for layer in self.layers)
+
+    @property
+    def expert_params(self) -> int:
+        """Parameters of all routed experts."""
+        return sum(layer.count * layer.expert_params for layer in self.layers)
 
     @property
     def embedding_params(self) -> int:
@@ -77,35 +146,47 @@ class Architecture:
     @property
     def counted(self) -> int:
         """Parameters counted from the shape, without norms and biases."""
-        return self.layers * self.layer_params + self.embedding_params
+        vision = self.vision.params if self.vision else 0
+        return self.linear_params + self.embedding_params + vision
+
+    @property
+    def active(self) -> float:
+        """Parameters that one token uses, without the embedding: all but the experts that it isn't routed to."""
+        idle = sum(
+            layer.count * (layer.dense_params + layer.expert_params - layer.active_params) for layer in self.layers
+        )
+        return self.params - idle
 
 
-@cache
-def architectures() -> Mapping[str, Architecture]:
-    """The published models of the catalog by name."""
-    entries = load(FILE)["architectures"]
-    return MappingProxyType({name: _architecture(name, entry) for name, entry in sorted(entries.items())})
+def dense(
+    *,
+    layers: int,
+    hidden: int,
+    heads: int,
+    ffn: int,
+    kv_heads: int | None = None,
+    head: int | None = None,
+    gated: bool = False,
+    **rest: Any,
+) -> Architecture:
+    """A transformer whose layers are all alike; without `params`, their number is counted.
+
+    Args:
+        layers: Transformer layers.
+        hidden: Width of the residual stream.
+        heads: Query heads.
+        ffn: Width of the feed-forward layer.
+        kv_heads: Key and value heads; as many as `heads` if unset.
+        head: Width of a head; `hidden` divided by `heads` if unset.
+        gated: Whether the feed-forward layer is gated.
+        rest: All other fields of an `Architecture`.
+    """
+    width = head or max(1, hidden // max(1, heads))
+    mixer = Attention(hidden=hidden, heads=heads, kv_heads=kv_heads or heads, head=width, value=width)
+    group = Layer(count=layers, mixer=mixer, feed=FeedForward(hidden=hidden, width=ffn, gated=gated))
+    return with_count(Architecture(**{"params": 0.0, **rest, "layers": (group,), "hidden": hidden}))
 
 
-def nearest(params: float) -> Architecture:
-    """The published model with the nearest number of parameters, by ratio."""
-    return min(architectures().values(), key=lambda one: (max(one.params / params, params / one.params), one.name))
-
-
-def _architecture(name: str, entry: Mapping[str, Any]) -> Architecture:
-    return Architecture(
-        name=name,
-        # YAML 1.1 reads `7e9` as text: its floats need a point and a sign.
-        params=float(entry["params"]),
-        layers=entry["layers"],
-        hidden=entry["hidden"],
-        heads=entry["heads"],
-        kv_heads=entry.get("kv", entry["heads"]),
-        ffn=entry["ffn"],
-        gated=entry.get("gated", False),
-        vocab=entry["vocab"],
-        context=entry["context"],
-        tied=entry.get("tied", False),
-        dropout=entry.get("dropout", False),
-        source=f"{entry['at']}, {entry['released']}",
-    )
+def with_count(model: Architecture) -> Architecture:
+    """The model, with the counted number of parameters if it has none."""
+    return model if model.params else replace(model, params=float(model.counted))

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Final
 
+from slipway.fit.checks import problems
 from slipway.fit.memory import GIB, Memory, memory
 from slipway.fit.places import Place
-from slipway.fit.workload import Workload, problems
+from slipway.fit.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,11 @@ _TRAIN_FIXES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("--zero 3", {"zero": 3}),
     ("--optimizer adamw8bit", {"optimizer": "adamw8bit"}),
     ("--lora 16", {"lora": 16}),
-    ("--precision int4", {"precision": "int4"}),
+    ("--precision nf4", {"precision": "nf4"}),
 )
 _SERVE_FIXES: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
     ("--precision fp8", {"precision": "fp8"}),
+    ("--kv-cache-dtype fp8", {"cache": "fp8"}),
     ("--precision int4", {"precision": "int4"}),
     ("--batch 1", {"batch": 1}),
 )
@@ -88,30 +90,45 @@ def fixes(work: Workload, places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def counts(work: Workload, place: Place) -> Iterator[int]:
-    """Possible numbers of units that share a workload on a place, in ascending order."""
-    yield 1
-    if place.alone or (work.mode == "train" and not work.zero):
+    """Possible numbers of units that share a workload on a place, in ascending order.
+
+    Tensor parallelism stays within a node. Serving uses it with 1, 2, 4, ... units, times the stages of a pipeline;
+    training uses the units that one copy of the model takes, and with ZeRO multiples of them.
+    """
+    split = work.model_parallel
+    if place.alone:
+        yield from [1] if split == 1 else []
         return
-    units = 2
-    while units <= place.per_node:
-        if work.mode == "train" or work.model.heads % units == 0:
+    sizes = [2**power for power in range(place.per_node.bit_length()) if 2**power <= place.per_node]
+    if work.mode == "serve":
+        for units in sizes:
+            if work.model.heads % units == 0 and _holds_units(units * split, place):
+                yield units * split
+        return
+    if work.tensor_parallel > place.per_node:
+        return
+    # Beyond one node, only whole nodes take part in the sharding.
+    groups = sorted({split, *sizes, *(nodes * place.per_node for nodes in range(2, place.nodes + 1))})
+    for units in groups:
+        if units % split == 0 and (units == split or work.zero) and _holds_units(units, place):
             yield units
-        units *= 2
-    if work.mode == "train":
-        # Beyond one node, only whole nodes take part in the sharding.
-        yield from (nodes * place.per_node for nodes in range(2, place.nodes + 1))
+
+
+def _holds_units(units: int, place: Place) -> bool:
+    return units <= place.per_node or (units % place.per_node == 0 and units <= place.per_node * place.nodes)
 
 
 def _try(work: Workload, place: Place) -> Choice | Refusal:
     needs = work.numbers.needs
     if needs and place.gpu.architecture not in needs:
         return Refusal(place, f"{place.gpu.name} ({place.gpu.architecture}) does not support {work.precision}")
-    held = memory(work)
-    units = 1
+    units, held = 0, None
     for units in counts(work, place):
         held = memory(work, units)
         if held.total <= place.usable_bytes:
             return Choice(place, units, held)
+    if held is None:
+        return Refusal(place, f"it doesn't have the {work.model_parallel} units of one copy of the model")
     many = f"each of {units} units" if units > 1 else "one unit"
     why = f"{many} needs {held.total / GIB:.1f} GiB, but only {place.usable_bytes / GIB:.1f} GiB are usable"
     return Refusal(place, why)

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal
 
+from slipway.fit.architectures import Stored
+from slipway.fit.stored import MX_BITS, NF4_DOUBLE_BITS, NVFP4_BITS, grouped
+
 Mode = Literal["train", "serve"]
+CACHE_BYTES: Final[Mapping[str, float]] = MappingProxyType({"auto": 0, "bf16": 2, "fp16": 2, "fp8": 1})
+"""Bytes per number of the KV cache by `--kv-cache-dtype`, vLLM's name for it; `auto` is the format of activations."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +31,7 @@ class Precision:
         master: Bytes per weight of the 32-bit copy that the optimizer updates.
         moment: Bytes per number of the optimizer's state, for optimizers that don't quantise it.
         activation: Bytes per number of an activation, a key or a value.
+        experts_only: Whether `weight` is for routed experts alone, and other linear layers take `embedding`.
         modes: Modes it supports; frozen base weights (LoRA) count as `serve`.
         needs: GPU architectures that support it; empty for all.
         what: Description for readers.
@@ -37,6 +43,7 @@ class Precision:
     master: int
     moment: int
     activation: int
+    experts_only: bool = False
     modes: tuple[Mode, ...] = ("train", "serve")
     needs: frozenset[str] = frozenset()
     what: str
@@ -46,8 +53,11 @@ _BF16_FROM: Final = frozenset({"ampere", "ada", "hopper", "blackwell"})
 """bfloat16 needs compute capability 8.0 or higher (CUDA C Programming Guide 12.9, "Compute Capabilities", 2025-05)."""
 _FP8_FROM: Final = frozenset({"ada", "hopper", "blackwell"})
 """8-bit floating point needs compute capability 8.9 or higher (same table)."""
-_NF4: Final = (4 + 0.127) / 8
-"""NF4 with double quantisation: 4 bits, and 0.127 bits of constants, per parameter (QLoRA, section 3)."""
+_FP4_FROM: Final = frozenset({"blackwell"})
+"""4-bit floating point in hardware (CUDA C Programming Guide 12.9, the same table); older GPUs unpack it to 16 bits."""
+FULL_BITS: Final = 16
+CHECKPOINT: Final = "checkpoint"
+"""The format that the model's files have."""
 
 
 def _mixed(what: str, needs: frozenset[str] = frozenset()) -> Precision:
@@ -62,15 +72,23 @@ def _autocast(what: str, needs: frozenset[str] = frozenset()) -> Precision:
     )
 
 
-def _quantised(weight: float, what: str, needs: frozenset[str] = frozenset()) -> Precision:
-    """Frozen quantised weights; adapters trained on them are kept as in `_mixed`."""
+def quantised(bits: float, what: str, *, needs: frozenset[str] = frozenset(), experts_only: bool = False) -> Precision:
+    """Frozen quantised weights; adapters trained on them are kept as in `_mixed`.
+
+    Args:
+        bits: Bits per weight, scales included.
+        what: Description for readers.
+        needs: GPU architectures that support it; empty for all.
+        experts_only: Whether only the routed experts of a model are quantised.
+    """
     return Precision(
-        weight=weight,
+        weight=bits / 8,
         embedding=2,
         gradient=2,
         master=4,
         moment=4,
         activation=2,
+        experts_only=experts_only,
         modes=("serve",),
         needs=needs,
         what=what,
@@ -94,9 +112,12 @@ PRECISIONS: Final[Mapping[str, Precision]] = MappingProxyType(
             needs=_BF16_FROM,
             what="bfloat16 alone, the optimizer's state too",
         ),
-        "fp8": _quantised(1, "8-bit floating point weights", _FP8_FROM),
-        "int8": _quantised(1, "8-bit integer weights"),
-        "int4": _quantised(_NF4, "4-bit weights (NF4, double quantisation)"),
+        "fp8": quantised(8, "8-bit floating point weights", needs=_FP8_FROM),
+        "int8": quantised(8, "8-bit integer weights"),
+        "int4": quantised(grouped(4), "4-bit integer weights in groups of 128 (AWQ, GPTQ)"),
+        "nf4": quantised(NF4_DOUBLE_BITS, "4-bit NormalFloat, double quantisation (bitsandbytes)"),
+        "mxfp4": quantised(MX_BITS, "4-bit floating point experts, 16 bits elsewhere", experts_only=True),
+        "nvfp4": quantised(NVFP4_BITS, "4-bit floating point weights", needs=_FP4_FROM),
     }
 )
 
@@ -121,3 +142,12 @@ OPTIMIZERS: Final[Mapping[str, Optimizer]] = MappingProxyType(
         "sgd": Optimizer(1, 0),
     }
 )
+
+
+def precision(name: str, checkpoint: Stored) -> Precision:
+    """A number format by name; that of the model's files if the name is `checkpoint`."""
+    if name != CHECKPOINT:
+        return PRECISIONS[name]
+    if checkpoint.bits == FULL_BITS:
+        return PRECISIONS["bf16"]
+    return quantised(checkpoint.bits, f"as stored: {checkpoint.name}", experts_only=checkpoint.experts_only)

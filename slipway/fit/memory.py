@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
 from types import MappingProxyType
 from typing import Final
 
@@ -39,12 +38,13 @@ class Memory:
 def memory(work: Workload, gpus: int = 1) -> Memory:
     """Memory of each of the GPUs that share a workload.
 
-    Training shards by ZeRO stage, and every GPU has its own batch; serving shards by tensor parallelism, and all GPUs
-    share the batch.
+    Training splits the model by tensor and pipeline parallelism, and shards what is left by ZeRO stage over the groups
+    that each have a batch of their own. Serving splits it by tensor parallelism over the GPUs of each stage of a
+    pipeline, and all GPUs share the batch.
 
     Args:
         work: A workload without `problems`.
-        gpus: GPUs that work together.
+        gpus: GPUs that work together: a multiple of `work.model_parallel`.
     """
     overhead = CONTEXT_BYTES + (COMMUNICATION_BYTES if gpus > 1 else 0)
     parts = _training(work, gpus) if work.mode == "train" else _serving(work, gpus)
@@ -52,23 +52,34 @@ def memory(work: Workload, gpus: int = 1) -> Memory:
 
 
 def trained_params(work: Workload) -> float:
-    """Parameters with gradients: all of them, or with LoRA r(m + n) for each matrix of m inputs and n outputs."""
+    """Parameters with gradients: all of them, or with LoRA r(m + n) for each matrix of m inputs and n outputs.
+
+    Adapters are on every linear layer except routed experts, which get none.
+    """
     if work.lora:
-        return work.lora * work.model.layers * _sides(work)
+        return work.lora * sides(work)
     return work.model.params
 
 
 def weight_bytes(work: Workload) -> float:
-    """Bytes of the model's weights, with the embeddings in their own format."""
-    embedding = min(work.model.embedding_params, work.model.params)
-    numbers = work.numbers
-    return (work.model.params - embedding) * numbers.weight + embedding * numbers.embedding
+    """Bytes of the model's weights: quantised layers in their format, embeddings, norms and encoders in 16 bits."""
+    model, numbers = work.model, work.numbers
+    quantised = min(model.expert_params if numbers.experts_only else model.linear_params, model.params)
+    total = quantised * numbers.weight + (model.params - quantised) * numbers.embedding
+    if model.diffusion:
+        for name, params in model.diffusion.parts.items():
+            total += params * (numbers.weight if name in model.diffusion.quantised else numbers.embedding)
+    return total
 
 
 def kv_bytes(work: Workload, gpus: int = 1) -> float:
-    """Bytes of the KV cache on one GPU. Heads are not divided: more GPUs than key-value heads keep copies."""
-    heads = ceil(work.model.kv_heads / gpus)
-    return 2 * work.model.layers * heads * work.model.head_width * work.numbers.activation * work.tokens
+    """Bytes of the cache on one GPU: keys and values, or a latent, of every token or of a window, and states."""
+    layers = (layer for layer in work.model.layers if layer.mixer)
+    width = work.cache_width
+    caches = (
+        layer.count * layer.mixer.cache(work.tokens // work.batch, width, gpus) for layer in layers if layer.mixer
+    )
+    return 0 if work.model.diffusion else work.batch * sum(caches)
 
 
 def _training(work: Workload, gpus: int) -> dict[str, float]:
@@ -77,10 +88,12 @@ def _training(work: Workload, gpus: int) -> dict[str, float]:
     gradients = trained * numbers.gradient
     state = trained * (numbers.master + work.states.moments * numbers.moment + work.states.bytes)
     if work.states.factored:
-        state += 4 * work.model.layers * _sides(work)
-    shards = [gpus if work.zero >= stage else 1 for stage in (3, 2, 1)]
+        state += 4 * sides(work)
+    split = work.model_parallel
+    groups = max(1, gpus // split)
+    shards = [split * (groups if work.zero >= stage else 1) for stage in (3, 2, 1)]
     return {
-        "weights": weights / shards[0] + (_gathered(work) if shards[0] > 1 else 0),
+        "weights": weights / shards[0] + (_gathered(work) if work.zero == 3 and groups > 1 else 0),
         "gradients": gradients / shards[1],
         "optimizer": state / shards[2],
         "activations": activations.training(work),
@@ -94,7 +107,7 @@ def _serving(work: Workload, gpus: int) -> dict[str, float]:
         "gradients": 0,
         "optimizer": 0,
         "activations": activations.serving(work),
-        "kv cache": kv_bytes(work, gpus),
+        "kv cache": kv_bytes(work, max(1, gpus // work.pipeline_parallel)) / work.pipeline_parallel,
     }
 
 
@@ -102,9 +115,10 @@ def _gathered(work: Workload) -> float:
     """The layer that ZeRO stage 3 has gathered, weights and gradients: `4 * largest_layer_params` of DeepSpeed
     (deepspeed.readthedocs.io, "Memory Requirements", 2026), with a transformer layer as the unit, as in FSDP."""
     gradient = 0 if work.lora else work.numbers.gradient
-    return work.model.layer_params * (work.numbers.weight + gradient)
+    largest = max(layer.dense_params + layer.expert_params for layer in work.model.layers)
+    return largest * (work.numbers.weight + gradient) / work.tensor_parallel
 
 
-def _sides(work: Workload) -> int:
-    """Inputs plus outputs of all matrices of a layer."""
-    return sum(rows + columns for rows, columns in work.model.matrices)
+def sides(work: Workload) -> int:
+    """Inputs plus outputs of all matrices that every token uses."""
+    return sum(layer.count * (rows + columns) for layer in work.model.layers for rows, columns in layer.matrices)

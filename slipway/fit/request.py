@@ -6,16 +6,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final
 
-from slipway.fit.architectures import Architecture, architectures, nearest
-from slipway.fit.workload import Workload, problems
+from slipway.fit import checkpoint
+from slipway.fit.architectures import Architecture, dense
+from slipway.fit.catalog import architectures, nearest
+from slipway.fit.checks import problems
+from slipway.fit.formats import CHECKPOINT, FULL_BITS
+from slipway.fit.workload import Workload
 from spec.settings.problems import ConfigurationError, Problem
 
 SOURCE: Final = "slipway fit"
 NEAR: Final = 1.2
 """Maximum ratio between the given number of parameters and that of the nearest model, to use its shape."""
 _SUFFIXES: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+_IMAGE: Final = re.compile(r"([0-9]+)x([0-9]+)")
 _AMOUNT: Final = re.compile(r"(?P<number>-?[0-9_]*\.?[0-9]+(e[+-]?[0-9]+)?)(?P<suffix>[KMBT]?)", re.IGNORECASE)
 
 
@@ -24,6 +30,7 @@ class Shape:
     """The model options of the command line; None if not given."""
 
     model: str | None = None
+    config: str | None = None
     params: str | None = None
     layers: int | None = None
     hidden: int | None = None
@@ -41,20 +48,31 @@ class Shape:
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
-def workload(shape: Shape, **options: Any) -> Workload:
+def workload(
+    shape: Shape, *, seq: int | None = None, precision: str | None = None, image: str | None = None, **options: Any
+) -> Workload:
     """The workload that the options describe.
 
     Args:
         shape: The options that describe the model.
+        seq: Tokens per sequence; a diffusion pipeline needs none.
+        precision: Number format; if unset, that of the model's files where nothing but adapters is trained, else bf16.
+        image: Width and height in pixels, as `1024x1024`.
         options: All other fields of a `Workload`.
 
     Raises:
         ConfigurationError: The options are invalid; the error lists every problem.
     """
-    invalid = list(_shape_problems(shape))
+    invalid = [*_shape_problems(shape), *_image_problems(image)]
     if invalid:
         raise ConfigurationError(invalid, SOURCE)
-    work = Workload(model=_architecture(shape), **options)
+    model = _architecture(shape)
+    if seq is None and not model.diffusion:
+        raise ConfigurationError([Problem("--seq", "is required", None, "Use the tokens of prompt and answer")], SOURCE)
+    frozen = options["mode"] == "serve" or bool(options.get("lora"))
+    kept = CHECKPOINT if frozen and model.stored.bits != FULL_BITS else "bf16"
+    size = _pixels(image)
+    work = Workload(model=model, seq=seq or 0, precision=precision or kept, image=size or (0, 0), **options)
     invalid = list(problems(work))
     if invalid:
         raise ConfigurationError(invalid, SOURCE)
@@ -69,18 +87,30 @@ def amount(text: str) -> float | None:
     return float(match["number"].replace("_", "")) * _SUFFIXES[match["suffix"].upper()]
 
 
+def _pixels(text: str | None) -> tuple[int, int] | None:
+    """Width and height of `1024x1024`; None if that isn't what the text is."""
+    match = _IMAGE.fullmatch(text or "")
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _image_problems(text: str | None) -> Iterator[Problem]:
+    if text is not None and _pixels(text) is None:
+        yield Problem("--image", "must be width x height in pixels", text, "Use a form such as 1024x1024")
+
+
 def _shape_problems(shape: Shape) -> Iterator[Problem]:
     params = None if shape.params is None else amount(shape.params)
     if shape.params is not None and params is None:
         yield Problem("--params", "must be a number", shape.params, "Use a form such as 7e9, 7B or 6738415616")
     elif params is not None and params <= 0:
         yield Problem("--params", "must be above zero", shape.params, "Use 7e9 or 7B for 7 billion")
-    elif shape.model is not None:
+    elif shape.model is not None or shape.config is not None:
         yield from _named_problems(shape)
     elif shape.sizes or shape.gated or shape.tied:
         yield from _sized_problems(shape)
     elif params is None:
-        yield Problem("--params", "or --model is required", None, f"Models: {', '.join(architectures())}")
+        fix = f"Models: {', '.join(architectures())}"
+        yield Problem("--params", "or --model or --config is required", None, fix)
     else:
         near = nearest(params)
         if max(near.params / params, params / near.params) > NEAR:
@@ -90,24 +120,36 @@ def _shape_problems(shape: Shape) -> Iterator[Problem]:
 
 
 def _named_problems(shape: Shape) -> Iterator[Problem]:
-    name = shape.model or ""
-    if name not in architectures():
-        close = get_close_matches(name.lower(), architectures(), n=1)
-        fix = f"Did you mean {close[0]}?" if close else f"Choose from {', '.join(architectures())}"
-        yield Problem("--model", "must be a model of the catalog", name, fix)
+    name = shape.model
+    given = "--model" if name is not None else "--config"
+    if name is not None and shape.config is not None:
+        yield Problem("--config", "can't be combined with --model", shape.config, "Omit one of them")
+    if name is not None and name not in architectures():
+        close = get_close_matches(name.lower(), architectures(), n=3)
+        fix = f"Did you mean {' or '.join(close)}?" if close else f"Choose from {', '.join(architectures())}"
+        yield Problem("--model", "must be a model of the catalog", name, f"{fix} For another model, use --config")
     for option in shape.sizes:
-        fix = "Omit it, or omit --model and give the whole shape"
-        yield Problem(_flag(option), "can't be combined with --model", shape.sizes[option], fix)
+        fix = f"Omit it, or omit {given} and give the whole shape"
+        yield Problem(_flag(option), f"can't be combined with {given}", shape.sizes[option], fix)
 
 
 def _sized_problems(shape: Shape) -> Iterator[Problem]:
     for option in ("layers", "hidden", "heads", "vocab"):
         if option not in shape.sizes:
             yield Problem(_flag(option), "is required for a shape", None, "Use the value in the model's config.json")
+    invalid = {option: size for option, size in shape.sizes.items() if size < 1}
+    for option, size in invalid.items():
+        yield Problem(_flag(option), "must be at least 1", size, "Use the value in the model's config.json")
+    hidden, heads = shape.hidden, shape.heads
+    if not invalid and hidden and heads and hidden % heads:
+        fix = "Use the model's num_attention_heads; if its head_dim is not hidden_size / heads, use --config"
+        yield Problem("--heads", f"must divide --hidden ({hidden})", heads, fix)
 
 
 def _architecture(shape: Shape) -> Architecture:
     params = None if shape.params is None else amount(shape.params)
+    if shape.config is not None:
+        return checkpoint.load(Path(shape.config), params or 0)
     if shape.model is not None:
         known = architectures()[shape.model]
         return known if params is None else replace(known, params=params)
@@ -115,19 +157,18 @@ def _architecture(shape: Shape) -> Architecture:
         near = nearest(params or 0)
         return replace(near, name=f"a model like {near.name}", params=params or near.params)
     sizes = shape.sizes
-    model = Architecture(
+    return dense(
         name="the given model",
-        params=params or 0,
+        params=params or 0.0,
         layers=sizes["layers"],
         hidden=sizes["hidden"],
         heads=sizes["heads"],
-        kv_heads=sizes.get("kv_heads", sizes["heads"]),
+        kv_heads=sizes.get("kv_heads"),
         ffn=sizes.get("ffn", 4 * sizes["hidden"]),
         gated=shape.gated,
         vocab=sizes["vocab"],
         tied=shape.tied,
     )
-    return model if params is not None else replace(model, params=float(model.counted))
 
 
 def _flag(option: str) -> str:

@@ -17,7 +17,7 @@ FILE: Final = Path(__file__).with_name("published.yaml")
 GUIDE: Final = Path(__file__).parents[3] / "docs/guides/fit.md"
 KINDS: Final = ("cases", "misses")
 """Lists of the file, and parts of the guide."""
-UNITS: Final = {"MiB": 2**20, "GiB": 2**30, "GB": 10**9}
+UNITS: Final = {"KB": 10**3, "MiB": 2**20, "GiB": 2**30, "GB": 10**9}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,8 @@ def table(kind: str) -> str:
 
 
 def _case(row: Mapping[str, Any]) -> Case:
-    work = dict(row["work"])
+    work = {"mode": "serve", "precision": "checkpoint", "seq": 1, "batch": 1, **row["work"]}
+    work["image"] = tuple(work.get("image", (0, 0)))
     model = architectures()[work.pop("model")]
     if "params" in work:
         model = replace(model, params=float(work.pop("params")))
@@ -79,5 +80,5 @@ def _case(row: Mapping[str, Any]) -> Case:
 
 
 def _amount(value: float, unit: str) -> str:
-    digits = 0 if unit == "MiB" else 2
+    digits = 0 if unit in ("KB", "MiB") else 2
     return f"{value:,.{digits}f} {unit}"

@@ -3,10 +3,9 @@
 from typing import Any
 
 from slipway.fit import Architecture, Workload
+from slipway.fit.architectures import dense
 
-GPT = Architecture(
-    name="gpt", params=12.6e9, layers=40, hidden=5120, heads=40, kv_heads=40, ffn=20480, vocab=1000, dropout=True
-)
+GPT = dense(name="gpt", params=12.6e9, layers=40, hidden=5120, heads=40, ffn=20480, vocab=1000, dropout=True)
 """A GPT as Korthikanti et al. describe it."""
 
 

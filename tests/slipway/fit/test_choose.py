@@ -151,3 +151,32 @@ def test_the_bytes_in_json_add_up_to_the_total() -> None:
     parts = first["bytes"]
     assert sum(size for name, size in parts.items() if name != "total") == pytest.approx(parts["total"], abs=6)
     assert first["usdPerHour"]["low"] == first["usdPerHour"]["high"]
+
+
+def test_serving_in_stages_takes_whole_nodes_beyond_one() -> None:
+    kimi = work(architectures()["kimi-k2"], mode="serve", precision="checkpoint", pipeline_parallel=2)
+    pool = places(h200={"preset": "h100", "max": 3, "instanceTypes": ["p5.48xlarge"]})[0]
+    assert list(counts(kimi, pool)) == [2, 4, 8, 16]
+
+
+def test_tensor_parallel_training_takes_the_units_of_a_copy_and_multiples_with_zero() -> None:
+    pool = places(a100={**A100, "max": 2})[0]
+    assert list(counts(work(tensor_parallel=2), pool)) == [2]
+    assert list(counts(work(tensor_parallel=2, zero=1), pool)) == [2, 4, 8, 16]
+    assert list(counts(work(tensor_parallel=16, zero=1), pool)) == []
+
+
+def test_a_place_without_the_units_of_a_copy_says_so() -> None:
+    (one,) = places(work={"preset": "gpu-spot", "max": 1})
+    refusal = choose(work(tensor_parallel=4), [one]).refusals[0]
+    assert refusal.why == "it doesn't have the 4 units of one copy of the model"
+
+
+def test_the_text_shows_layers_experts_and_formulas() -> None:
+    oss = work(architectures()["gpt-oss-20b"], mode="serve", precision="checkpoint", seq=4096)
+    shown = text(oss, choose(oss, places(a100=A100)))
+    assert "gpt-oss-20b: 20.9 billion parameters (4.19 billion active per token); 24 layers of width 2880" in shown
+    assert "12 with grouped-query attention over 128 tokens (64 heads, 8 key-value heads)" in shown
+    assert "4 of 32 experts per token" in shown
+    assert "serve as stored in mxfp4; 1 x 4096 tokens" in shown
+    assert "= 1 x (12 layers x 8 heads x (64 + 64) x 2 B x 128 tokens + 12 layers" in shown

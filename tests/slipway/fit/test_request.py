@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from slipway.fit.layers import Attention
 from slipway.fit.request import Shape, amount, workload
 from spec.settings.problems import ConfigurationError
 
@@ -11,12 +12,15 @@ SHAPE: dict[str, Any] = {"layers": 32, "hidden": 4096, "heads": 32, "vocab": 320
 WORK: dict[str, Any] = {"mode": "train", "precision": "bf16", "batch": 1, "seq": 1024}
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "no model": ({}, {}, "--params: or --model is required"),
+    "no model": ({}, {}, "--params: or --model or --config is required"),
     "not a number": ({"params": "seven"}, {}, "--params: must be a number (given: 'seven')"),
     "zero parameters": ({"params": "0"}, {}, "--params: must be above zero"),
     "negative parameters": ({"params": "-7e9"}, {}, "--params: must be above zero"),
     "no similar model": ({"params": "2e12"}, {}, "Give the shape"),
-    "unknown model": ({"model": "lama-2-7b"}, {}, "Did you mean llama-2-7b?"),
+    "unknown model": ({"model": "lama-2-7b"}, {}, "Did you mean llama-2-7b or "),
+    "a model far from any name": ({"model": "nosuch"}, {}, "--model: must be a model of the catalog (given: 'nosuch')"),
+    "a model and a file": ({"model": "llama-2-7b", "config": "x"}, {}, "--config: can't be combined with --model"),
+    "a file that doesn't exist": ({"config": "/nowhere"}, {}, "--config: must be an existing file (given: '/nowhere')"),
     "a layer count of a named model": (
         {"model": "llama-2-7b", "layers": 3},
         {},
@@ -34,11 +38,12 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no layers": ({**SHAPE, "layers": 0, "params": "7B"}, {}, "--layers: must be at least 1"),
     "a negative width": ({**SHAPE, "hidden": -1, "params": "7B"}, {}, "--hidden: must be at least 1"),
     "an empty batch": ({"params": "7B"}, {"batch": 0}, "--batch: must be between 1 and 65536 (given: 0)"),
-    "a negative sequence length": ({"params": "7B"}, {"seq": -5}, "--seq: must be between 1 and"),
+    "a negative sequence length": ({"params": "7B"}, {"seq": -5}, "Use the tokens of a prompt and its answer"),
+    "no sequence length": ({"params": "7B"}, {"seq": None}, "--seq: is required"),
     "more tokens than the model's context": (
         {"model": "llama-2-7b"},
         {"seq": 8192},
-        "--seq: must be between 1 and 4096",
+        "Use at most 4,096: the model's context",
     ),
     "more tokens than any model's context": (SHAPE, {"seq": 2**40}, "--seq: must be between 1 and 10485760"),
     "unknown precision": (
@@ -60,6 +65,32 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
         "must be a format for serving",
     ),
     "serving with LoRA": ({"params": "7B"}, {"mode": "serve", "lora": 8}, "--lora: requires --mode train"),
+    "an image for a language model": ({"params": "7B"}, {"image": "64x64"}, "--image: requires a model that takes or"),
+    "an image without a height": ({"model": "qwen3-vl-8b"}, {"image": "640"}, "--image: must be width x height"),
+    "a tiny image": ({"model": "qwen3-vl-8b"}, {"image": "8x8"}, "--image: must be 64 to 8192 pixels on each side"),
+    "no image for a diffusion pipeline": ({"model": "flux.1-dev"}, {"mode": "serve"}, "--image: is required for a"),
+    "training a diffusion pipeline": ({"model": "flux.1-dev"}, {"image": "512x512"}, "--mode: must be serve for a"),
+    "experts that aren't there": (
+        {"model": "llama-2-7b"},
+        {"mode": "serve", "precision": "mxfp4"},
+        "--precision: requires a model with experts",
+    ),
+    "an unknown cache format": ({"params": "7B"}, {"cache": "int3"}, "--kv-cache-dtype: must be a known value"),
+    "GPUs that don't divide the heads": (
+        {"model": "llama-2-7b"},
+        {"tensor_parallel": 3},
+        "--tensor-parallel: must divide the model's 32 heads",
+    ),
+    "more stages than layers": (
+        {"model": "llama-2-7b"},
+        {"pipeline_parallel": 33},
+        "--pipeline-parallel: must be between 1 and 32",
+    ),
+    "serving with tensor parallelism": (
+        {"model": "llama-2-7b"},
+        {"mode": "serve", "tensor_parallel": 2},
+        "--tensor-parallel: requires --mode train",
+    ),
     "serving with ZeRO": ({"params": "7B"}, {"mode": "serve", "zero": 3}, "--zero: requires --mode train"),
 }
 
@@ -90,9 +121,21 @@ def test_common_notations_of_numbers_are_accepted(text: str, number: float | Non
 
 def test_a_number_of_parameters_uses_the_shape_of_the_nearest_model() -> None:
     model = workload(Shape(params="8B"), **WORK).model
-    assert (model.name, model.layers, model.params) == ("a model like llama-3.1-8b", 32, 8e9)
+    assert (model.name, model.depth, model.params) == ("a model like llama-3.1-8b", 32, 8e9)
 
 
 def test_a_shape_needs_no_number_of_parameters_and_defaults_to_a_gpt() -> None:
     model = workload(Shape(**SHAPE), **WORK).model
-    assert (model.kv_heads, model.ffn, model.params) == (32, 16384, float(model.counted))
+    attention, feed = model.layers[0].mixer, model.layers[0].feed
+    assert isinstance(attention, Attention)
+    assert feed
+    assert (attention.kv_heads, feed.width, model.params) == (32, 16384, float(model.counted))
+
+
+def test_frozen_weights_have_the_format_of_the_checkpoint_and_trained_ones_are_bf16() -> None:
+    def chosen(**options: Any) -> str:
+        given = {name: value for name, value in WORK.items() if name != "precision"}
+        return workload(Shape(model="deepseek-v3"), **{**given, **options}).precision
+
+    assert (chosen(mode="serve"), chosen(lora=8), chosen()) == ("checkpoint", "checkpoint", "bf16")
+    assert chosen(mode="serve", precision="int4") == "int4"
