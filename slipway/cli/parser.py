@@ -21,6 +21,7 @@ from slipway.cli import (
     report,
     sandbox,
     verify,
+    why,
 )
 
 DESCRIPTION = """\
@@ -44,6 +45,7 @@ GROUPS = (
     sandbox,
     doctor,
     verify,
+    why,
     completion,
 )
 

@@ -36,7 +36,7 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
     if unknown:
         return
     wanted = need(spec)
-    problems = {name: list(_misfits(path, spec, pool, wanted)) for name, pool in chosen.pools.items()}
+    problems = {name: list(node_problems(path, spec, pool, wanted)) for name, pool in chosen.pools.items()}
     if not problems:
         known = ", ".join(target.pools)
         rule = "a pool must have the labels that the pod selects"
@@ -48,12 +48,13 @@ def fit_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
         yield from min(problems.values(), key=len)
     if any(problems.values()):
         return
-    yield from _capacity(path, list(chosen.pools.values()), wanted, at_once)
+    yield from capacity_problems(path, list(chosen.pools.values()), wanted, at_once)
     if chosen.named and target.queue and target.shares is not None:
-        yield from _shares(path, chosen.pools, target.shares, wanted, at_once)
+        yield from share_problems(path, chosen.pools, target.shares, wanted, at_once)
 
 
-def _misfits(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
+def node_problems(path: str, spec: Spec, pool: PoolSpec, wanted: Mapping[str, Decimal]) -> Iterator[Problem]:
+    """Problems that keep a pod with these requests from every node of one pool."""
     if pool.role is Role.SYSTEM:
         rule = "system pools are only for controllers and DNS"
         yield Problem(f"{path}.pools", rule, pool.name, "Use a pool for workloads; a `general` one for CPU workloads.")
@@ -141,7 +142,9 @@ def _holds(node: Allocatable, wanted: Mapping[str, Decimal]) -> bool:
     )
 
 
-def _capacity(path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int) -> Iterator[Problem]:
+def capacity_problems(
+    path: str, pools: list[PoolSpec], wanted: Mapping[str, Decimal], at_once: int
+) -> Iterator[Problem]:
     """Pods that run at the same time must fit at the same time: otherwise they are admitted together but never all
     run."""
     maximum = sum(pool.settings.max * max(_per_node(node, wanted) for node in allocatable(pool)) for pool in pools)
@@ -161,10 +164,10 @@ def _per_node(node: Allocatable, wanted: Mapping[str, Decimal]) -> int:
     return int(min(shares, default=Decimal(110)))
 
 
-def _shares(
+def share_problems(
     path: str, pools: Mapping[str, PoolSpec], shares: Mapping[str, int], wanted: Mapping[str, Decimal], at_once: int
 ) -> Iterator[Problem]:
-    """The team's share: a job that needs more at the same time is never admitted."""
+    """The team's share of these pools: a job that needs more at the same time is never admitted."""
     none = [name for name in pools if name not in shares]
     for name in none:
         rule = f"the team must have a share of pool {name}"

@@ -1,0 +1,71 @@
+"""Reads from a cluster what an answer needs. What may not be read is noted, and is no error: a member of a team reads
+the objects of its namespaces, and neither nodes nor node claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Final
+
+from components.workloads.target import Target
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
+from slipway.sandbox.kubernetes.objects import Object
+from slipway.why.bundle import Bundle
+
+NAMESPACED: Final = (
+    ("v1", "Pod"),
+    ("v1", "PersistentVolumeClaim"),
+    ("batch/v1", "Job"),
+    ("apps/v1", "Deployment"),
+    ("apps/v1", "ReplicaSet"),
+    ("apps/v1", "StatefulSet"),
+    ("kueue.x-k8s.io/v1beta2", "Workload"),
+    ("kueue.x-k8s.io/v1beta2", "LocalQueue"),
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+    ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+    ("ray.io/v1", "RayCluster"),
+    ("serving.knative.dev/v1", "Service"),
+    ("serving.knative.dev/v1", "Configuration"),
+    ("serving.knative.dev/v1", "Revision"),
+)
+"""Kinds between a workload and its pods. A kind that the cluster does not serve is left out."""
+OF_CLUSTER: Final = (("v1", "Node"), ("karpenter.sh/v1", "NodeClaim"))
+CLUSTER_EVENTS: Final = "default"
+"""Namespace of events about objects of the cluster (client-go, tools/record, makeEvent)."""
+
+
+def collect(client: KubeClient, subject: Object, target: Target | None = None) -> Bundle:
+    """Read everything that concerns one object.
+
+    Raises:
+        ApiError: The API server refuses a request for another reason than missing permissions.
+    """
+    unread: list[str] = []
+    namespace = str(subject["metadata"].get("namespace") or "")
+    objects = [one for kind in NAMESPACED for one in _list(client, *kind, namespace, unread)]
+    objects += [one for kind in OF_CLUSTER for one in _list(client, *kind, "", unread)]
+    events = _list(client, "v1", "Event", namespace, unread)
+    if namespace != CLUSTER_EVENTS:
+        events += _list(client, "v1", "Event", CLUSTER_EVENTS, unread)
+    return Bundle(subject=subject, objects=objects, events=events, target=target, unread=tuple(dict.fromkeys(unread)))
+
+
+def _list(client: KubeClient, api_version: str, kind: str, namespace: str, unread: list[str]) -> list[Object]:
+    try:
+        return list(_read(client, api_version, kind, namespace))
+    except NoSuchKindError:
+        return []
+    except ApiError as error:
+        if error.status == HTTPStatus.NOT_FOUND:
+            return []
+        if error.status == HTTPStatus.FORBIDDEN:
+            where = f"of namespace {namespace}" if namespace else "of the cluster"
+            unread.append(f"{kind} {where}: your permissions don't include it")
+            return []
+        raise
+
+
+def _read(client: KubeClient, api_version: str, kind: str, namespace: str) -> Iterator[Object]:
+    yield from client.list(client.discovery.find(api_version, kind), namespace)

@@ -1,0 +1,193 @@
+"""The answer from the objects: the layers in the order in which a workload passes them. A pure function."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from slipway.why import pods, queue
+from slipway.why.answer import Answer, Evidence, Layer, Part
+from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
+from slipway.why.refusals import refusal
+
+_FINISHED: Final = ("Complete", "Completed", "Succeeded", "Finished")
+_FAILED: Final = ("Failed", "FailureTarget")
+"""Conditions of Jobs, JobSets, TrainJobs and Kubeflow's jobs."""
+_PHASES: Final = {"Succeeded": Layer.FINISHED, "Failed": Layer.FAILED, "Error": Layer.FAILED}
+"""Phases of pods and of Argo's Workflows."""
+_CREATE: Final = ("FailedCreate", "FailedCreatePod", "JobCreationFailed", "FailedToCreate", "ReplicaSetCreateError")
+_ORDER: Final = {layer: number for number, layer in enumerate(Layer)}
+
+
+def explain(bundle: Bundle) -> Answer:
+    """Why the subject waits, or that it runs or has ended: the first layer that answers."""
+    subject = bundle.subject
+    for layer in LAYERS:
+        part = layer(bundle)
+        if part is not None:
+            return Answer(subject=name_of(subject), part=part, unread=tuple(bundle.unread))
+    return Answer(subject=name_of(subject), part=_silent(bundle), unread=tuple(bundle.unread))
+
+
+def _deleted(bundle: Bundle) -> Part | None:
+    metadata = bundle.subject["metadata"]
+    if not metadata.get("deletionTimestamp"):
+        return None
+    waits = ", ".join(metadata.get("finalizers") or ())
+    cause = f"it has been deleted at {metadata['deletionTimestamp']}" + (f" and waits for {waits}" if waits else "")
+    return Part(layer=Layer.CONTROLLER, cause=cause, fix="wait until its controller has removed its finalizers")
+
+
+def _ended(bundle: Bundle) -> Part | None:
+    subject = bundle.subject
+    status, found = subject.get("status") or {}, conditions(subject)
+    for types, layer in ((_FAILED, Layer.FAILED), (_FINISHED, Layer.FINISHED)):
+        for each in types:
+            if is_true(subject, each):
+                text = f"{found[each].get('reason', '')} {found[each].get('message', '')}".strip()
+                return _end(layer, bundle, text, f"condition {each} of {name_of(subject)}")
+    phase = _PHASES.get(str(status.get("phase")))
+    if phase:
+        text = str(status.get("message") or status.get("reason") or status["phase"])
+        return _end(phase, bundle, text, f"phase of {name_of(subject)}")
+    return None
+
+
+def _end(layer: Layer, bundle: Bundle, text: str, source: str) -> Part:
+    seen = [Evidence(source, text)]
+    if layer is Layer.FINISHED:
+        return Part(layer=layer, cause="", evidence=seen)
+    ends = [end for pod in (*bundle.pods, bundle.subject) if (end := _exit(pod))]
+    code, reason = ends[-1] if ends else ("", "")
+    cause = text + (f"; its last container ended with exit code {code} ({reason})" if ends else "")
+    fix = "raise its memory limit" if reason == "OOMKilled" else "read the logs of its pods"
+    if "DeadlineExceeded" in text:
+        fix = "raise `activeDeadlineSeconds`, or find out what took so long"
+    return Part(layer=layer, cause=cause, fix=fix, numbers={"exitCode": code} if code else {}, evidence=seen)
+
+
+def _exit(pod: Object) -> tuple[str, str] | None:
+    for one in (pod.get("status") or {}).get("containerStatuses") or ():
+        ended = (one.get("state") or {}).get("terminated")
+        if ended and ended.get("exitCode"):
+            return str(ended["exitCode"]), str(ended.get("reason") or "Error")
+    return None
+
+
+def _queued(bundle: Bundle) -> Part | None:
+    for workload in bundle.workloads:
+        part = queue.held(workload, bundle)
+        if part is not None:
+            return part
+    return None
+
+
+def _not_created(bundle: Bundle) -> Part | None:
+    """What the API server refuses to controllers, unless a pod was created since."""
+    newest = max((str(pod["metadata"].get("creationTimestamp") or "") for pod in bundle.pods), default="")
+    below = [one for one in bundle.family if one["kind"] != "Pod"]
+    for event in reversed(bundle.events_of(*below)):
+        message = str(event.get("message") or "")
+        found = refusal(message) if event["reason"] in _CREATE or event.get("type") == "Warning" else None
+        if found is not None and moment(event) >= newest:
+            about = event["involvedObject"]
+            source = f"event {event['reason']} of {about['kind'].lower()}/{about['name']} at {moment(event)}"
+            return replace(found, cause=f"its pods are not created: {found.cause}").seen(Evidence(source, message))
+    return None
+
+
+def _pods(bundle: Bundle) -> Part | None:
+    """The pods: if several wait, those that have come least far."""
+    alive = [pod for pod in bundle.pods if (pod.get("status") or {}).get("phase") not in pods.ENDED]
+    if not alive:
+        return None
+    parts = [(pod, part) for pod in alive if (part := pods.held(pod, bundle)) is not None]
+    if not parts:
+        nodes = Counter(str(pod["spec"].get("nodeName")) for pod in alive)
+        where = ", ".join(sorted(nodes))
+        return Part(layer=Layer.RUNS, cause=f"{len(alive)} of {len(alive)} pods, on {where}")
+    pod, part = min(parts, key=lambda one: _ORDER[one[1].layer])
+    if len(alive) > 1:
+        same = sum(one.layer is part.layer for _, one in parts)
+        cause = f"{same} of {len(alive)} pods, {name_of(pod)} first: {part.cause}"
+        numbers = {**part.numbers, "pods": str(len(alive)), "waiting": str(len(parts))}
+        return replace(part, cause=cause, numbers=numbers)
+    return part
+
+
+def _latest_run(bundle: Bundle) -> Part | None:
+    """A CronJob: its newest Job."""
+    if bundle.subject["kind"] != "CronJob":
+        return None
+    if bundle.subject["spec"].get("suspend"):
+        return Part(layer=Layer.CONTROLLER, cause="its schedule is suspended", fix="set `suspend: false`")
+    runs = [one for one in bundle.family if one["kind"] == "Job"]
+    if not runs:
+        cause = f"no run is due since it was created: its schedule is {bundle.subject['spec'].get('schedule')}"
+        return Part(layer=Layer.CONTROLLER, cause=cause, fix="wait for the next run")
+    newest = max(runs, key=lambda one: str(one["metadata"].get("creationTimestamp")))
+    found = explain(replace(bundle, subject=newest))
+    cause = f"its newest run {found.subject}" + (f": {found.part.cause}" if found.part.cause else "")
+    return replace(found.part, cause=cause)
+
+
+def _suspended(bundle: Bundle) -> Part | None:
+    """Suspended, and no Workload: Kueue does not know it."""
+    spec = bundle.subject.get("spec") or {}
+    suspended = spec.get("suspend") or (spec.get("runPolicy") or {}).get("suspend")
+    if not suspended or bundle.workloads:
+        return None
+    label = (bundle.subject["metadata"].get("labels") or {}).get("kueue.x-k8s.io/queue-name")
+    if not label:
+        cause = "it is suspended, and no queue would start it: it has no label kueue.x-k8s.io/queue-name"
+        return Part(layer=Layer.QUEUE, cause=cause, fix="add the label, or set `suspend: false`")
+    cause = f"it is suspended for queue {label}, and Kueue has made no Workload for it"
+    fix = "wait a moment; if it stays, look at its events: Kueue does not run, or does not manage this kind"
+    return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"queue": str(label)})
+
+
+LAYERS: Final[tuple[Callable[[Bundle], Part | None], ...]] = (
+    _deleted,
+    _ended,
+    _latest_run,
+    _queued,
+    _not_created,
+    _pods,
+    _suspended,
+)
+
+
+def _silent(bundle: Bundle) -> Part:
+    """Nothing above answers: the newest warning, a condition that is false, or nothing at all."""
+    warnings = [one for one in bundle.events_of(*bundle.family) if one.get("type") == "Warning"]
+    if warnings:
+        event = warnings[-1]
+        source = (
+            f"event {event['reason']} of {event['involvedObject']['kind'].lower()}/{event['involvedObject']['name']}"
+        )
+        text = " ".join(str(event.get("message") or "").split())
+        return Part(
+            layer=Layer.CONTROLLER,
+            cause=text,
+            fix="see what it names",
+            evidence=[Evidence(f"{source} at {moment(event)}", text)],
+        )
+    if is_true(bundle.subject, "Ready", "Available", "Running"):
+        return Part(layer=Layer.RUNS, cause="")
+    for kind, one in conditions(bundle.subject).items():
+        if one["status"] == "False" and one.get("message"):
+            return Part(
+                layer=Layer.CONTROLLER,
+                cause=f"{kind} is false: {one['message']}",
+                fix="see what it names",
+                evidence=[Evidence(f"condition {kind} of {name_of(bundle.subject)}", str(one["message"]))],
+            )
+    ended = [one for one in bundle.pods if (one.get("status") or {}).get("phase") in pods.ENDED]
+    if ended:
+        cause = f"{len(ended)} of its pods have ended, and none runs"
+        return Part(layer=Layer.CONTROLLER, cause=cause, fix="wait a moment for its controller")
+    kind = bundle.subject["kind"]
+    cause = "it has no pods, and nothing is reported about it"
+    return Part(layer=Layer.CONTROLLER, cause=cause, fix=f"see that the controller of {kind} runs")

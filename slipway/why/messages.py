@@ -1,0 +1,128 @@
+"""Messages of the scheduler, of Kueue and of Karpenter, taken apart."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+_NODES: Final = re.compile(r"^(\d+)/(\d+) nodes are available: ")
+_PREEMPTION: Final = re.compile(r"\.? (?:no new claims to deallocate, )?preemption: .*", re.DOTALL)
+"""Ends a scheduler's message: whether other pods could make room (kubernetes 1.36, scheduler/framework/types.go)."""
+_REASON: Final = re.compile(r"(\d+) (.+)")
+
+
+@dataclass(frozen=True)
+class Unschedulable:
+    """A scheduler's message.
+
+    Attributes:
+        nodes: Number of nodes of the cluster.
+        reasons: Numbers of nodes by reason: `Insufficient cpu`, `node(s) had untolerated taint(s)`.
+        whole: A reason that concerns the pod and no node, such as a missing claim; empty if there is none.
+    """
+
+    nodes: int
+    reasons: dict[str, int]
+    whole: str = ""
+
+
+def unschedulable(message: str) -> Unschedulable:
+    """Take a scheduler's message apart: `0/7 nodes are available: 3 Insufficient memory, 4 Insufficient cpu. ...`."""
+    head = _NODES.match(message)
+    body = _PREEMPTION.sub("", message[head.end() :] if head else message).strip()
+    reasons, whole = {}, []
+    for part in body.rstrip(".").split(", "):
+        match = _REASON.fullmatch(part)
+        if match:
+            reasons[match[2]] = int(match[1])
+        elif part:
+            whole.append(part)
+    return Unschedulable(int(head[2]) if head else 0, reasons, ", ".join(whole))
+
+
+@dataclass(frozen=True)
+class FlavorReason:
+    """Why one flavor does not take a pod set (kueue v0.19.2, pkg/scheduler/flavorassigner/flavorassigner.go).
+
+    Attributes:
+        flavor: Its name: that of the pool.
+        resource: Resource that is short; empty for taints and labels.
+        missing: What has to become unused; empty if waiting does not help.
+        requested: What the pod sets request.
+        limit: Most that the flavor can ever give, borrowed quota included.
+        taint: The taint that is not tolerated.
+    """
+
+    flavor: str
+    resource: str = ""
+    missing: str = ""
+    requested: str = ""
+    limit: str = ""
+    taint: str = ""
+
+
+_UNUSED: Final = re.compile(r"insufficient unused quota for (\S+) in flavor (\S+), (\S+) more needed")
+_EXCEEDED: Final = re.compile(
+    r"insufficient quota for (\S+) in flavor (\S+), previously considered podsets requests \((\S+)\) "
+    r"\+ current podset request \((\S+)\) > maximum capacity \((\S+)\)"
+)
+_UNTOLERATED: Final = re.compile(r"untolerated taint (.+?) in flavor ([^\s,;]+)")
+_AFFINITY: Final = re.compile(r"flavor (\S+) doesn't match node affinity")
+_UNAVAILABLE: Final = re.compile(r"resource (\S+) unavailable in ClusterQueue")
+
+
+def flavor_reasons(message: str) -> list[FlavorReason]:
+    """Why each flavor does not take a pod set, from the message of the condition QuotaReserved."""
+    found = [FlavorReason(one[2], resource=one[1], missing=one[3]) for one in _UNUSED.finditer(message)]
+    for one in _EXCEEDED.finditer(message):
+        requested = one[4] if one[3] == "0" else f"{one[3]} + {one[4]}"
+        found.append(FlavorReason(one[2], resource=one[1], requested=requested, limit=one[5]))
+    found += [FlavorReason(one[2], taint=one[1]) for one in _UNTOLERATED.finditer(message)]
+    found += [FlavorReason(one[1]) for one in _AFFINITY.finditer(message)]
+    return found
+
+
+def unavailable(message: str) -> str:
+    """The resource for which the queue has no flavor; empty if that is not the reason."""
+    match = _UNAVAILABLE.search(message)
+    return match[1] if match else ""
+
+
+_LIMIT: Final = re.compile(
+    r"(?:all available instance types exceed limits|node limits have been exhausted) for nodepool "
+    r"\(NodePool=([^)\s]+)\)"
+)
+_OFFERING: Final = re.compile(r"no instance type [^;]*(?:required offering)[^;]*")
+_RESOURCES: Final = re.compile(r"no instance type (?:has enough resources|[^;]*had the required resources)[^;]*")
+_QUOTA_CODES: Final = ("VcpuLimitExceeded", "MaxSpotInstanceCountExceeded", "MaxFleetCountExceeded")
+"""Errors of EC2 for which Karpenter looks for other capacity, although only a higher quota helps
+(karpenter-provider-aws v1.14.1, pkg/errors/errors.go, unfulfillableCapacityErrorCodes)."""
+_NOMINATED: Final = re.compile(r"Pod should schedule on: (.+)")
+
+
+def limits_reached(message: str) -> list[str]:
+    """NodePools whose limits keep Karpenter from launching a node (karpenter v1.14.1, provisioning/scheduling)."""
+    return _LIMIT.findall(message)
+
+
+def lacks_offering(message: str) -> bool:
+    """Whether Karpenter knows of no zone and purchase option with capacity: EC2 refused them a short time ago."""
+    return bool(_OFFERING.search(message))
+
+
+def lacks_resources(message: str) -> bool:
+    """Whether no instance type of a NodePool is large enough."""
+    return bool(_RESOURCES.search(message))
+
+
+def quota_code(message: str) -> str:
+    """The error of EC2 that means a quota of the account; empty if there is none."""
+    return next((code for code in _QUOTA_CODES if code in message), "")
+
+
+def nominated(message: str) -> dict[str, str]:
+    """The node or NodeClaim on which Karpenter wants a pod, by kind: `{"nodeclaim": "h100-x7b2f"}`."""
+    match = _NOMINATED.search(message)
+    parts = match[1].split(", ") if match else []
+    return {kind: name for kind, _, name in (part.partition("/") for part in parts) if name}

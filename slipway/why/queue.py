@@ -1,0 +1,170 @@
+"""What Kueue says about a workload: conditions of its Workload, in the words of kueue v0.19.2.
+
+Without the feature gate UnadmittedWorkloadsObservability, which is off by default, the reason of the condition
+QuotaReserved is `Pending` or `Inadmissible`, and only the message says more
+(pkg/controller/core/workload_controller.go, pkg/scheduler/scheduler.go).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from components.queues.team_queue import LOCAL_QUEUE
+from slipway.why import messages
+from slipway.why.answer import Evidence, Layer, Part
+from slipway.why.bundle import Bundle, Object, conditions, is_true, name_of
+from slipway.why.messages import FlavorReason
+
+_STOPPED: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) is (stopped|inactive)")
+_MISSING: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) (?:doesn't exist|not found|is terminating or missing)")
+_TOPOLOGY: Final = re.compile(r'topology "([^"]+)" (?:allows to fit only|doesn\'t allow to fit)[^,;]*')
+_PREEMPTING: Final = re.compile(r"Pending the preemption of (\d+) workload\(s\)")
+
+
+def held(workload: Object, bundle: Bundle) -> Part | None:
+    """Why a Workload is not admitted; None if it is, or has finished."""
+    if is_true(workload, "Finished") or is_true(workload, "Admitted"):
+        return None
+    found = conditions(workload)
+    reserved = found.get("QuotaReserved") or {}
+    evidence = [_evidence(workload, each, found[each]) for each in ("QuotaReserved", "Evicted") if each in found]
+    checks = _checks(workload)
+    if not workload["spec"].get("active", True):
+        part = _inactive(found.get("Evicted") or {})
+    elif (found.get("Requeued") or {}).get("status") == "False":
+        part = _backoff(workload, found["Requeued"])
+    elif checks and reserved.get("status") == "True":
+        part = checks
+    else:
+        part = _pending(str(reserved.get("message") or ""), workload, bundle)
+    return part.seen(*evidence, *_queue(workload, bundle))
+
+
+def _evidence(workload: Object, kind: str, condition: Object) -> Evidence:
+    text = f"{condition['status']} ({condition.get('reason', '')}) {condition.get('message', '')}"
+    return Evidence(f"condition {kind} of {name_of(workload)}", text)
+
+
+def _queue(workload: Object, bundle: Bundle) -> list[Evidence]:
+    queue = bundle.named("LocalQueue", str(workload["spec"].get("queueName", "")))
+    if queue is None:
+        return []
+    status = queue.get("status") or {}
+    counts = [f"{status[key]} {text}" for key, text in _COUNTS.items() if key in status]
+    return [Evidence(name_of(queue), ", ".join(counts))] if counts else []
+
+
+_COUNTS: Final = {"pendingWorkloads": "pending", "reservingWorkloads": "with quota", "admittedWorkloads": "admitted"}
+
+
+def _inactive(evicted: Object) -> Part:
+    why = str(evicted.get("message") or "The workload is deactivated").rstrip(".")
+    fix = "fix that, then delete the object and apply it again"
+    return Part(layer=Layer.QUEUE, cause=f"Kueue has deactivated it: {why}", fix=fix)
+
+
+def _backoff(workload: Object, requeued: Object) -> Part:
+    state = (workload.get("status") or {}).get("requeueState") or {}
+    count, at = state.get("count", 0), state.get("requeueAt", "")
+    evicted = conditions(workload).get("Evicted") or {}
+    why = str(evicted.get("message") or requeued.get("message") or requeued.get("reason") or "").rstrip(".")
+    again = f", and queues it again at {at}" if at else ""
+    return Part(
+        layer=Layer.QUEUE,
+        cause=f"Kueue has evicted it {count} times ({why}){again}",
+        fix="find out why its pods were not ready in time: `slipway why` on it while it is admitted",
+        numbers={"evictions": str(count), "requeueAt": str(at)},
+    )
+
+
+def _checks(workload: Object) -> Part | None:
+    states = (workload.get("status") or {}).get("admissionChecks") or ()
+    waiting = [one for one in states if one.get("state") != "Ready"]
+    if not waiting:
+        return None
+    names = ", ".join(
+        f"{one['name']} is {one['state']}" + (f" ({one['message']})" if one.get("message") else "") for one in waiting
+    )
+    return Part(layer=Layer.QUEUE, cause=f"it has quota, but admission check {names}", fix="wait for the check")
+
+
+def _pending(message: str, workload: Object, bundle: Bundle) -> Part:
+    queue = str(workload["spec"].get("queueName", ""))
+    if match := _MISSING.search(message):
+        return _missing(match[1], match[2], bundle)
+    if match := _STOPPED.search(message):
+        fix = "wait, or ask the administrators: its `stopPolicy` is set, or what it refers to is missing"
+        return Part(layer=Layer.QUEUE, cause=f"{match[1]} {match[2]} admits nothing: it is {match[3]}", fix=fix)
+    if reasons := messages.flavor_reasons(message):
+        return _flavors(reasons, message, queue)
+    return _other(message, queue)
+
+
+def _other(message: str, queue: str) -> Part:
+    """Messages that concern neither a queue nor a flavor."""
+    layer, cause, fix, numbers = Layer.QUEUE, message, "wait for its turn", {}
+    if resource := messages.unavailable(message):
+        layer, cause = Layer.QUOTA, f"the team has no share of a pool with {resource}"
+        fix = "request what a pool of the team offers, or ask for a share of a pool that has it"
+        numbers = {"resource": resource, "limit": "0"}
+    elif match := _TOPOLOGY.search(message):
+        cause = f"its pods can't be placed together: {match[0]}"
+        fix = "request fewer pods, or a wider level of the topology"
+    elif "LimitRange" in message:
+        layer, fix = Layer.QUOTA, "request what `kubectl describe limitrange` allows"
+    elif not message:
+        cause = f"Kueue has not looked at it yet in queue {queue}"
+        fix = "wait; if nothing changes in a minute, Kueue does not run"
+    return Part(layer=layer, cause=cause, fix=fix, numbers=numbers)
+
+
+def _missing(kind: str, name: str, bundle: Bundle) -> Part:
+    known = sorted(one["metadata"]["name"] for one in bundle.of_kind(kind))
+    if kind == "LocalQueue":
+        there = ", ".join(known) or LOCAL_QUEUE
+        fix = f"set its label kueue.x-k8s.io/queue-name to a queue of the namespace: {there}"
+    else:
+        fix = "ask the administrators: the queue of the namespace refers to a ClusterQueue that is missing"
+    return Part(layer=Layer.QUEUE, cause=f"{kind} {name} does not exist", fix=fix)
+
+
+def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
+    """The flavor on which it comes closest to admission: one that is in use, then one too small, then a taint."""
+    unused = [one for one in reasons if one.missing]
+    exceeded = [one for one in reasons if one.limit and one.limit != "0"]
+    tainted = [one for one in reasons if one.taint]
+    offered = [one for one in reasons if one.limit == "0"]
+    if unused:
+        first = unused[0]
+        cause = f"{first.missing} more {first.resource} must become unused on pool {first.flavor}"
+        fix = "wait for its turn, or request less"
+        if match := _PREEMPTING.search(message):
+            cause += f", and {match[1]} workloads are being preempted for it"
+            fix = "wait until they have stopped"
+        numbers = {"resource": first.resource, "missing": first.missing, "pool": first.flavor}
+        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers=numbers)
+    if exceeded:
+        first = exceeded[0]
+        cause = (
+            f"it requests {first.requested} {first.resource} on pool {first.flavor}, and the team can have at most "
+            f"{first.limit}, borrowed quota included"
+        )
+        numbers = {"resource": first.resource, "requested": first.requested, "limit": first.limit, "pool": first.flavor}
+        fix = f"request at most {first.limit}, run fewer pods at once, or ask for a larger share of the team"
+        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers)
+    if tainted:
+        first = tainted[0]
+        pools = ", ".join(sorted({one.flavor for one in tainted}))
+        cause = f"it does not tolerate taint {first.taint} of pool {pools}"
+        fix = "add the toleration {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule} if it needs GPUs"
+        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"taint": first.taint, "pool": pools})
+    if offered:
+        first = offered[0]
+        cause = f"it requests {first.requested} {first.resource}, and no pool of the team that it selects has any"
+        numbers = {"resource": first.resource, "requested": first.requested, "limit": "0"}
+        fix = "select another pool, or ask for a share of one"
+        return Part(layer=Layer.QUOTA, cause=cause, fix=fix, numbers=numbers)
+    pools = ", ".join(sorted({one.flavor for one in reasons}))
+    cause = f"its node selector matches no pool of queue {queue}: not {pools}"
+    return Part(layer=Layer.QUEUE, cause=cause, fix="select a pool in which the team has a share")

@@ -1,0 +1,155 @@
+"""What refuses an object when it is created: the API server's errors, in a dry run or in a controller's event."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Final
+
+from components.admission import StackContext, rules
+from slipway.why.answer import Layer, Part
+
+Match = re.Match[str]
+
+
+def _policy(match: Match) -> Part:
+    """One of the stack's rules, whose message is what is wrong, then the fix (`components.admission.rule.Message`)."""
+    rule, text = match[1].partition(".")[0], match[2].strip()
+    head, *words = rule.split("-")
+    setting = head + "".join(word.title() for word in words)
+    begins = _fixes().get(rule, "")
+    at = text.find(begins) if begins else -1
+    if begins.startswith(" ") and at > 0:
+        # ` is not for teams: use one of ...` still belongs to what is wrong.
+        ends = _CLAUSE.search(text, at)
+        at = ends.end() if ends else -1
+    cause, fix = (text[:at], text[at:].lstrip(". ")) if at > 0 else (text, "change it as the rule says")
+    return Part(layer=Layer.ADMISSION, cause=f"rule {setting}: {cause.rstrip(' :.')}", fix=fix[:1].lower() + fix[1:])
+
+
+@cache
+def _fixes() -> dict[str, str]:
+    """How the fix begins in the message of each rule."""
+    every = rules(StackContext(pools={}, queues=True, max_replicas=1))
+    return {rule.name: rule.message.fix[:_BEGINS] for rule in every}
+
+
+_CLAUSE: Final = re.compile(r"[:.] ")
+_BEGINS: Final = 10
+"""Characters by which the beginning of a fix is found: what follows may depend on the stack."""
+
+
+def _quota(match: Match) -> Part:
+    name, requested, used, limited = match.groups()
+    amounts = {
+        key: dict(part.partition("=")[::2] for part in text.split(","))
+        for key, text in (("requested", requested), ("used", used), ("limit", limited))
+    }
+    parts = [
+        f"{amounts['requested'][each]} of {each} requested, {amounts['used'].get(each, '?')} of "
+        f"{amounts['limit'].get(each, '?')} used"
+        for each in amounts["requested"]
+    ]
+    first = next(iter(amounts["requested"]))
+    numbers = {"resource": first, **{key: value.get(first, "") for key, value in amounts.items()}}
+    fix = "wait until other pods of the namespace end, request less, or ask for a larger share of the team"
+    if amounts["limit"].get(first) == "0":
+        fix = "use another resource or priority class: this team has none of it"
+    return Part(
+        layer=Layer.QUOTA, cause=f"ResourceQuota {name} of the namespace: {'; '.join(parts)}", fix=fix, numbers=numbers
+    )
+
+
+def _range(match: Match) -> Part:
+    bound, resource, scope, limit, given = match.groups()
+    wanted = f"{'at most' if bound == 'maximum' else 'at least'} {limit}"
+    cause = f"LimitRange of the namespace: {wanted} of {resource} for each {scope}, but {given}"
+    if bound == "maximum" and resource in ("cpu", "memory"):
+        cause += "; no node that the team may use is larger"
+    amount = given.rpartition(" ")[2].rstrip(".")
+    return Part(
+        layer=Layer.QUOTA,
+        cause=cause,
+        fix=f"request {wanted}",
+        numbers={"resource": resource, "limit": limit, "requested": amount},
+    )
+
+
+def _account(match: Match) -> Part:
+    fix = "use the service account `workload` of the namespace, or create the one that it names"
+    return Part(layer=Layer.ADMISSION, cause=f"service account {match[1]} does not exist", fix=fix)
+
+
+def _pod_security(match: Match) -> Part:
+    return Part(
+        layer=Layer.ADMISSION, cause=f"Pod Security {match[1]}: {match[2]}", fix="remove these fields from the pod"
+    )
+
+
+def _priority(match: Match) -> Part:
+    fix = "name one that `kubectl get priorityclass` lists, or none"
+    return Part(layer=Layer.ADMISSION, cause=f"priority class {match[1]} does not exist", fix=fix)
+
+
+def _webhook(match: Match) -> Part:
+    return Part(layer=Layer.ADMISSION, cause=f"webhook {match[1]}: {match[2]}", fix="change it as the webhook says")
+
+
+def _webhook_down(match: Match) -> Part:
+    fix = "look at the pods of the webhook's controller; nothing is created until it answers"
+    return Part(layer=Layer.ADMISSION, cause=f"webhook {match[1]} does not answer: {match[2]}", fix=fix)
+
+
+def _permission(match: Match) -> Part:
+    fix = "ask for the role `edit` in the team, or use a namespace of your team"
+    return Part(layer=Layer.ADMISSION, cause=f"{match[1]} may not {match[2]}", fix=fix)
+
+
+def _invalid(match: Match) -> Part:
+    return Part(layer=Layer.ADMISSION, cause=f"the API server finds it invalid: {match[1]}", fix="correct the field")
+
+
+def _terminating(match: Match) -> Part:
+    return Part(layer=Layer.ADMISSION, cause=f"namespace {match[1]} is being deleted", fix="use another namespace")
+
+
+def _namespace(match: Match) -> Part:
+    return Part(layer=Layer.ADMISSION, cause=f"namespace {match[1]} does not exist", fix="use a namespace of a team")
+
+
+KNOWN: Final[Sequence[tuple[re.Pattern[str], Callable[[Match], Part]]]] = tuple(
+    (re.compile(pattern, re.DOTALL), make)
+    for pattern, make in (
+        # k8s.io/apiserver 1.36, pkg/admission/plugin/policy/validating/dispatcher.go.
+        (r"ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (.*)", _policy),
+        # k8s.io/apiserver, pkg/admission/plugin/resourcequota/controller.go.
+        (r"exceeded quota: ([^,]+), requested: (\S+), used: (\S+), limited: (\S+)", _quota),
+        # kubernetes, plugin/pkg/admission/limitranger/admission.go.
+        (r"(maximum|minimum) (\S+) usage per (\w+) is (\S+?), but ([^.,\]]+)", _range),
+        # kubernetes, plugin/pkg/admission/serviceaccount/admission.go.
+        (r"error looking up service account (\S+?):", _account),
+        # k8s.io/pod-security-admission, admission/admission.go.
+        (r'violates PodSecurity "([^"]+)": (.*)', _pod_security),
+        # kubernetes, plugin/pkg/admission/priority/admission.go.
+        (r"no PriorityClass with name (\S+) was found", _priority),
+        # k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go, and dispatcher.go.
+        (r'admission webhook "([^"]+)" denied the request: (.*)', _webhook),
+        (r'failed calling webhook "([^"]+)": (.*)', _webhook_down),
+        # k8s.io/apiserver, pkg/endpoints/handlers/responsewriters/errors.go.
+        (r'User "([^"]+)" cannot (.*)', _permission),
+        (r"namespace (\S+) because it is being terminated", _terminating),
+        (r'^namespaces "([^"]+)" not found', _namespace),
+        (r"is invalid: (.*)", _invalid),
+        (r"strict decoding error: (.*)", _invalid),
+    )
+)
+
+
+def refusal(message: str) -> Part | None:
+    """What refuses an object, from the API server's message; None if the message is of another kind."""
+    for pattern, make in KNOWN:
+        match = pattern.search(message)
+        if match:
+            return make(match)
+    return None

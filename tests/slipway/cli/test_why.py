@@ -1,0 +1,78 @@
+"""`slipway why`: what it reads, where it looks, and its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+import yaml
+
+from slipway.cli import main
+from slipway.sandbox import IN_SANDBOX_SHELL
+from tests.slipway.why.test_file import job
+
+RIGHT: Final = job()
+WRONG: Final = job(pod__tolerations=None)
+
+
+@pytest.fixture(autouse=True)
+def no_cluster(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither a kubeconfig nor a sandbox."""
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.setenv("SLIPWAY_SANDBOX_HOME", str(tmp_path / "sandbox"))
+    monkeypatch.delenv(IN_SANDBOX_SHELL, raising=False)
+
+
+def file(tmp_path: Path, *manifests: object) -> str:
+    path = tmp_path / "work.yaml"
+    path.write_text(yaml.safe_dump_all(manifests), encoding="utf-8")
+    return str(path)
+
+
+def test_a_file_is_checked_against_the_settings_without_a_cluster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", file(tmp_path, RIGHT), "--stack", "dev", "--sandbox"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("job/train would be accepted: 1 pod on a100.")
+    assert "not read: the sandbox has no cluster slipway-dev" in text
+
+
+def test_of_several_objects_each_has_its_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", file(tmp_path, RIGHT, WRONG), "--stack", "dev", "--sandbox", "--json"]) == 1
+    assert [one["layer"] for one in json.loads(capsys.readouterr().out)] == ["accepted", "admission"]
+
+
+def test_another_namespace_has_another_team(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    here = job({"nvidia.com/gpu": "1"}, pod__nodeSelector={"platform.slipway/pool": "h100"})
+    assert main(["why", file(tmp_path, here), "--stack", "dev", "--sandbox"]) == 1
+    assert "must have a share of pool h100" in capsys.readouterr().out
+    assert main(["why", file(tmp_path, here), "--stack", "dev", "--sandbox", "-n", "language"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["job/train"], "there is no kubeconfig"),
+        (["job/train", "--sandbox"], "--sandbox needs --stack"),
+        (["job/train", "--stack", "dev", "--sandbox"], "the sandbox has no cluster slipway-dev"),
+        (["missing.yaml", "--stack", "dev"], "there is no file missing.yaml"),
+    ],
+)
+def test_what_is_missing_is_an_error(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", *arguments]) != 0
+    assert error in capsys.readouterr().err
+
+
+def test_a_file_without_manifests_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", file(tmp_path, {"a": 1}), "--stack", "dev", "--sandbox"]) == 2
+    assert "no Kubernetes manifests" in capsys.readouterr().err
+
+
+def test_a_namespace_of_no_team_is_refused_without_a_cluster(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", file(tmp_path, RIGHT), "--stack", "dev", "--sandbox", "-n", "nowhere"]) == 2
+    assert "it must be a namespace of a team" in capsys.readouterr().err

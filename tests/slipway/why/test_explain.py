@@ -1,0 +1,296 @@
+"""The layer that answers first, for jobs and pods in every state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.why.answer import Layer
+from slipway.why.bundle import Bundle
+from slipway.why.explain import explain
+from tests.slipway.why.objects import (
+    DEV,
+    POOL,
+    Object,
+    bound,
+    bundle,
+    condition,
+    event,
+    obj,
+    pod,
+    unscheduled,
+    workload,
+)
+
+JOB = obj("Job", "train", status={})
+NO_CPU = (
+    "0/7 nodes are available: 3 Insufficient memory, 3 node(s) had untolerated taint(s), 4 Insufficient cpu. "
+    "no new claims to deallocate, preemption: 0/7 nodes are available: 7 Preemption is not helpful for scheduling."
+)
+NO_CLAIM = '0/7 nodes are available: persistentvolumeclaim "checkpionts" not found. not found'
+
+
+def job(*conditions: Object, **spec: Any) -> Object:
+    return obj("Job", "train", spec=spec, status={"conditions": list(conditions)})
+
+
+def of_job(*objects: Object, events: tuple[Object, ...] = (), subject: Object = JOB) -> Bundle:
+    return bundle(subject, *objects, events=events)
+
+
+def refused(message: str) -> Bundle:
+    return of_job(events=(event(JOB, "FailedCreate", f"Error creating: {message}", by="job-controller"),))
+
+
+def waiting(reason: str, message: str = "", **more: Any) -> Object:
+    state = {"name": "main", "image": "a:1", "state": {"waiting": {"reason": reason, "message": message}}, **more}
+    return bound(owner=JOB, containerStatuses=[state])
+
+
+def mounting(*events: tuple[str, str, str]) -> Bundle:
+    one = bound(owner=JOB)
+    return of_job(one, events=tuple(event(one, reason, text, kind=kind) for reason, text, kind in events))
+
+
+def ended(code: int, reason: str) -> Object:
+    state = {"terminated": {"exitCode": code, "reason": reason}}
+    return pod(owner=JOB, phase="Failed", containerStatuses=[{"name": "main", "image": "a", "state": state}])
+
+
+DEADLINE = "Job was active longer than specified deadline"
+CASES: dict[str, tuple[Bundle, Layer, str]] = {
+    "finished": (of_job(subject=job(condition("Complete", "True", "CompletionsReached"))), Layer.FINISHED, ""),
+    "out of memory": (
+        of_job(ended(137, "OOMKilled"), subject=job(condition("Failed", "True", "BackoffLimitExceeded"))),
+        Layer.FAILED,
+        "its last container ended with exit code 137 (OOMKilled)",
+    ),
+    "deadline": (
+        of_job(subject=job(condition("Failed", "True", "DeadlineExceeded", DEADLINE))),
+        Layer.FAILED,
+        f"DeadlineExceeded {DEADLINE}",
+    ),
+    "in the queue": (
+        of_job(workload("LocalQueue a doesn't exist", owner=JOB)),
+        Layer.QUEUE,
+        "LocalQueue a does not exist",
+    ),
+    "a LimitRange": (
+        refused('pods "a" is forbidden: maximum cpu usage per Container is 95190m, but limit is 500'),
+        Layer.QUOTA,
+        "its pods are not created: LimitRange of the namespace: at most 95190m of cpu",
+    ),
+    "a service account": (
+        refused('pods "a" is forbidden: error looking up service account vision/nope: serviceaccount "nope" not found'),
+        Layer.ADMISSION,
+        "service account vision/nope does not exist",
+    ),
+    "a missing claim": (
+        of_job(unscheduled(NO_CLAIM, owner=JOB), obj("PersistentVolumeClaim", "checkpoints")),
+        Layer.VOLUME,
+        "claim checkpionts does not exist",
+    ),
+    "a claim that is not bound": (
+        of_job(
+            unscheduled(
+                "0/7 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found",
+                owner=JOB,
+                spec={"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]},
+            ),
+            (
+                claim := obj(
+                    "PersistentVolumeClaim",
+                    "data",
+                    spec={"storageClassName": "gp4", "resources": {"requests": {"storage": "5Gi"}}},
+                    status={"phase": "Pending"},
+                )
+            ),
+            events=(event(claim, "ProvisioningFailed", 'storageclass.storage.k8s.io "gp4" not found'),),
+        ),
+        Layer.VOLUME,
+        'claim data of 5Gi is not bound: storageclass.storage.k8s.io "gp4" not found',
+    ),
+    "a volume in another zone": (
+        of_job(unscheduled("0/3 nodes are available: 3 node(s) had volume node affinity conflict.", owner=JOB)),
+        Layer.VOLUME,
+        "its volume is in another zone than 3 of 3 nodes",
+    ),
+    "a secret": (
+        mounting(("FailedMount", 'MountVolume.SetUp failed for volume "d" : secret "nope" not found', "Warning")),
+        Layer.VOLUME,
+        'secret "nope" not found',
+    ),
+    "an attached volume": (
+        mounting(("FailedAttachVolume", 'Multi-Attach error for volume "pvc-1"', "Warning")),
+        Layer.VOLUME,
+        "Multi-Attach",
+    ),
+    "a mount that succeeded in the end": (
+        mounting(("FailedMount", "timed out", "Warning"), ("Pulled", "Successfully pulled image", "Normal")),
+        Layer.CONTAINER,
+        "the kubelet of node cpu-0 starts its containers",
+    ),
+    "a large image": (mounting(("Pulling", 'Pulling image "a:1"', "Normal")), Layer.IMAGE, 'Pulling image "a:1"'),
+    "no network": (
+        mounting(("FailedCreatePodSandBox", "plugin aws-cni: failed to assign an IP address to container", "Warning")),
+        Layer.NODE,
+        "the node can't give it a network",
+    ),
+    "an image": (
+        of_job(waiting("ImagePullBackOff", 'Back-off pulling image "a:1"')),
+        Layer.IMAGE,
+        'image a:1 of container main: Back-off pulling image "a:1"',
+    ),
+    "a missing secret of a variable": (
+        of_job(waiting("CreateContainerConfigError", 'secret "token" not found')),
+        Layer.CONTAINER,
+        'container main: secret "token" not found',
+    ),
+    "a crash": (
+        of_job(
+            waiting("CrashLoopBackOff", restartCount=3, lastState={"terminated": {"exitCode": 1, "reason": "Error"}})
+        ),
+        Layer.CONTAINER,
+        "container main ended 3 times, last with exit code 1 (Error)",
+    ),
+    "a node that is not ready": (
+        of_job(
+            bound(owner=JOB),
+            obj("Node", "cpu-0", status={"conditions": [condition("Ready", "False", "KubeletNotReady", "cni plugin")]}),
+        ),
+        Layer.NODE,
+        "its node/cpu-0 is not ready: cni plugin",
+    ),
+    "running": (
+        of_job(bound(owner=JOB) | {"status": {"phase": "Running", "conditions": [condition("Ready", "True")]}}),
+        Layer.RUNS,
+        "1 of 1 pods, on cpu-0",
+    ),
+    "a gate of Kueue": (
+        bundle(pod(spec={"schedulingGates": [{"name": "kueue.x-k8s.io/admission"}]})),
+        Layer.QUEUE,
+        "Kueue holds the pod",
+    ),
+    "suspended without a queue": (
+        of_job(subject=job(suspend=True)),
+        Layer.QUEUE,
+        "it is suspended, and no queue would start it",
+    ),
+    "nothing at all": (of_job(), Layer.CONTROLLER, "it has no pods, and nothing is reported about it"),
+    "being deleted": (
+        of_job(subject=obj("Job", "train", metadata={"deletionTimestamp": "now", "finalizers": ["kueue/x"]})),
+        Layer.CONTROLLER,
+        "it has been deleted at now and waits for kueue/x",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_answer_names_the_layer_and_the_cause(case: str) -> None:
+    read, layer, cause = CASES[case]
+    answer = explain(read)
+    assert (answer.part.layer, cause in answer.part.cause) == (layer, True), answer
+    assert answer.held is (layer not in (Layer.RUNS, Layer.FINISHED))
+    assert bool(answer.part.fix) is answer.held
+
+
+def test_the_scheduler_joined_with_the_pools_of_the_stack() -> None:
+    nodes = [obj("Node", f"cpu-{number}", metadata={"labels": {POOL: "cpu"}}) for number in range(6)]
+    read = of_job(unscheduled(NO_CPU, owner=JOB, spec={"nodeSelector": {POOL: "cpu"}}), *nodes[:1])
+    assert explain(read).sentence == (
+        "job/train has no node that the scheduler accepts: no node that exists can take it (short of cpu, memory), and "
+        "its pools may have more: cpu (1 of 6 nodes); next: wait for the autoscaler; if it has not reacted in five "
+        "minutes, look at its log."
+    )
+    full = explain(replace(read, objects=(*read.objects, *nodes[1:])))
+    assert full.part.layer is Layer.POOL_LIMIT
+    assert full.part.numbers["limit"] == "6"
+    assert "pools.cpu.max" in full.part.fix
+
+
+def test_a_pod_larger_than_every_node_names_the_node() -> None:
+    huge = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "90"}}}], "nodeSelector": {POOL: "cpu"}}
+    answer = explain(bundle(unscheduled(NO_CPU, spec=huge)))
+    assert answer.part.layer is Layer.SCHEDULER
+    assert "of pool cpu has 15.39 of cpu for pods" in answer.part.cause
+    assert answer.part.numbers == {"pool": "cpu", "given": "90"}
+
+
+def test_an_untolerated_taint_names_pool_and_taint() -> None:
+    answer = explain(bundle(unscheduled(NO_CPU, spec={"nodeSelector": {POOL: "h100"}})))
+    assert "must tolerate its taint nvidia.com/gpu=true:NoSchedule" in answer.part.cause
+
+
+def test_without_a_stack_the_numbers_of_nodes_are_the_answer() -> None:
+    answer = explain(bundle(unscheduled(NO_CPU), target=None))
+    assert answer.part.cause.startswith("of 7 nodes 4 Insufficient cpu, 3 ")
+    assert answer.part.fix == "request less, or wait until other pods end"
+
+
+def test_of_several_pods_the_one_that_came_least_far_answers() -> None:
+    first = unscheduled(NO_CLAIM, name="a", owner=JOB)
+    second = waiting("ImagePullBackOff") | {"metadata": {**pod("b", owner=JOB)["metadata"]}}
+    answer = explain(of_job(second, first))
+    assert answer.part.cause.startswith("1 of 2 pods, pod/a first: claim checkpionts does not exist")
+    assert answer.part.numbers["waiting"] == "2"
+
+
+def test_pods_that_were_created_later_end_a_refusal() -> None:
+    read = refused('pods "a" is forbidden: exceeded quota: team, requested: pods=1, used: pods=9, limited: pods=9')
+    assert explain(read).part.layer is Layer.QUOTA
+    later = bound(owner=JOB) | {"status": {"phase": "Running", "conditions": [condition("Ready", "True")]}}
+    later["metadata"]["creationTimestamp"] = "2026-11-22T23:00:00Z"
+    assert explain(replace(read, objects=(later,))).part.layer is Layer.RUNS
+
+
+def test_a_workload_and_its_job_have_the_same_answer() -> None:
+    one = workload("LocalQueue a doesn't exist", owner=JOB)
+    assert explain(bundle(one, JOB)).part == explain(bundle(JOB, one)).part
+    admitted = workload(status={"conditions": [condition("Admitted", "True")]}, owner=JOB)
+    waits = unscheduled(NO_CLAIM, owner=JOB)
+    assert explain(bundle(admitted, JOB, waits)).part.layer is Layer.VOLUME
+
+
+def test_what_is_below_several_owners_is_followed() -> None:
+    train = obj("TrainJob", "train")
+    jobset = obj("JobSet", "train", owner=train)
+    below = obj("Job", "train-node-0", owner=jobset)
+    assert explain(bundle(train, jobset, below, unscheduled(NO_CLAIM, owner=below))).part.layer is Layer.VOLUME
+
+
+def test_a_cron_job_answers_for_its_newest_run() -> None:
+    cron = obj("CronJob", "nightly", spec={"schedule": "0 1 * * *"})
+    old = obj("Job", "nightly-1", owner=cron, status={"conditions": [condition("Failed", "True", "Old")]})
+    new = obj("Job", "nightly-2", owner=cron, metadata={"creationTimestamp": "2026-11-22T12:30:00Z"})
+    answer = explain(bundle(cron, old, new, unscheduled(NO_CLAIM, owner=new)))
+    assert answer.part.cause == "its newest run job/nightly-2: claim checkpionts does not exist"
+    assert "0 1 * * *" in explain(bundle(cron)).part.cause
+
+
+def test_the_last_warning_answers_for_a_kind_that_is_unknown() -> None:
+    service = obj("InferenceService", "llm")
+    answer = explain(bundle(service, events=(event(service, "InternalError", "fails to reconcile predictor"),)))
+    assert answer.part.layer is Layer.CONTROLLER
+    assert answer.part.cause == "fails to reconcile predictor"
+
+
+def test_text_and_document_have_what_was_not_read() -> None:
+    answer = explain(replace(CASES["a missing claim"][0], unread=("Node of the cluster: not allowed",)))
+    assert answer.text().splitlines() == [
+        (
+            "job/train waits for a volume: claim checkpionts does not exist; next: correct the name (there are "
+            "checkpoints), or create the claim."
+        ),
+        f"  condition PodScheduled of pod/train-1: {NO_CLAIM}",
+        "  not read: Node of the cluster: not allowed",
+    ]
+    document = answer.document()
+    assert document["layer"] == "volume"
+    assert document["held"] is True
+    assert document["notRead"] == ["Node of the cluster: not allowed"]
+
+
+def test_the_target_of_these_tests_is_dev() -> None:
+    assert DEV.pools["cpu"].settings.max == 6

@@ -1,0 +1,187 @@
+"""What would hold a manifest, by the settings of stack dev alone: each wrong variant of a right Job."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Final
+
+import pytest
+
+from slipway.why.answer import Answer, Layer
+from slipway.why.manifests import answer, flat
+from slipway.why.podsets import podsets
+from spec.settings.admission import Action, Admission
+from tests.slipway.why.objects import DEV, POOL, Object
+
+QUEUE: Final = "kueue.x-k8s.io/queue-name"
+TOLERATION: Final = {"key": "nvidia.com/gpu", "operator": "Exists"}
+CLAIM: Final = {"name": "d", "persistentVolumeClaim": {"claimName": "checkpoints"}}
+MIG: Final = "nvidia.com/mig-1g.5gb"
+
+
+def job(devices: dict[str, str] | None = None, **more: Any) -> Object:
+    """A right Job on one MIG instance; `spec__x` changes the spec, `pod__x` the pod, `labels` its labels."""
+    limits = {"cpu": "1", "memory": "1Gi", **({MIG: "1"} if devices is None else devices)}
+    container = {"name": "main", "image": "registry.example.com/a:1", "resources": {"limits": limits}}
+    pod = {"containers": [container], "nodeSelector": {POOL: "a100"}, "tolerations": [TOLERATION]}
+    spec: Object = {"activeDeadlineSeconds": 3600, "backoffLimit": 1, "ttlSecondsAfterFinished": 60}
+    for key, value in more.items():
+        where, _, field = key.partition("__")
+        if where in ("spec", "pod"):
+            {"spec": spec, "pod": pod}[where][field] = value
+    labels = more.get("labels", {QUEUE: "default"})
+    metadata = {"name": "train", "namespace": "vision", "labels": labels}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {**spec, "template": {"spec": {key: value for key, value in pod.items() if value is not None}}},
+    }
+
+
+def asked(manifest: Object, *others: Object, rules: Admission | None = None) -> Answer:
+    return answer(manifest, target=DEV, rules=rules or Admission(), dry_run=None, others=(manifest, *others))
+
+
+CASES: dict[str, tuple[Object, Layer, str]] = {
+    "no toleration": (job(pod__tolerations=None), Layer.ADMISSION, "must tolerate its taint nvidia.com/gpu=true"),
+    "no such queue": (job(labels={QUEUE: "defualt"}), Layer.QUEUE, "no such LocalQueue (given: defualt)"),
+    "larger than the quota": (
+        job(spec__parallelism=40, spec__completions=40),
+        Layer.QUOTA,
+        "5 of a100 fits 35 (given: 40)",
+    ),
+    "a pool without a share": (
+        job({"nvidia.com/gpu": "1"}, pod__nodeSelector={POOL: "h100"}),
+        Layer.QUOTA,
+        "must have a share of pool h100",
+    ),
+    "more GPUs than any node": (
+        job({MIG: "57"}),
+        Layer.ADMISSION,
+        "a node of pool a100 has 56 (given: 57)",
+    ),
+    "more CPUs than any node": (
+        job({"cpu": "500"}, pod__nodeSelector={POOL: "cpu"}),
+        Layer.SCHEDULER,
+        "15.39 of cpu for pods",
+    ),
+    "an unknown label": (job(pod__nodeSelector={POOL: "b200"}), Layer.SCHEDULER, "must have the labels that the pod"),
+    "more pods than nodes hold": (
+        job({"cpu": "9"}, pod__nodeSelector={POOL: "cpu"}, spec__parallelism=7, spec__completions=7),
+        Layer.QUOTA,
+        "64 of cpu fits 6 (given: 7)",
+    ),
+    "a wrong claim": (
+        job(pod__volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "checkpionts"}}]),
+        Layer.VOLUME,
+        "the platform makes no claim of that name",
+    ),
+    "a wrong priority": (job(pod__priorityClassName="urgent"), Layer.ADMISSION, "(given: urgent)"),
+    "a wrong priority of the workload": (
+        job(labels={QUEUE: "default", "kueue.x-k8s.io/priority-class": "urgent"}),
+        Layer.QUEUE,
+        "(given: urgent)",
+    ),
+    "no deadline": (job(spec__activeDeadlineSeconds=None), Layer.ADMISSION, "spec.activeDeadlineSeconds: a job must"),
+    "a deadline of a month": (job(spec__activeDeadlineSeconds=30 * 86400), Layer.ADMISSION, "(given: 2592000)"),
+    "too many retries": (job(spec__backoffLimit=99), Layer.ADMISSION, "spec.backoffLimit: a job must be bounded"),
+    "spot without a claim": (
+        job({"nvidia.com/gpu": "1"}, pod__nodeSelector={POOL: "gpu-spot"}),
+        Layer.ADMISSION,
+        "can interrupt nodes of Spot",
+    ),
+    "an image without a tag": (
+        job(pod__containers=[{"name": "main", "image": "a", "resources": {"limits": {MIG: "1"}}}]),
+        Layer.ADMISSION,
+        "an image must be pinned",
+    ),
+    "an add-on that is not installed": (
+        {"apiVersion": "kubeflow.org/v2beta1", "kind": "MPIJob", "metadata": {"name": "a"}, "spec": {}},
+        Layer.ADMISSION,
+        "MPIJob needs the add-on mpiOperator",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_wrong_variant_names_its_layer(case: str) -> None:
+    manifest, layer, cause = CASES[case]
+    found = asked(manifest)
+    assert (found.part.layer, cause in found.part.cause) == (layer, True), found
+    assert found.held
+    assert found.part.fix
+    assert "would" in found.sentence
+
+
+def test_the_right_job_is_accepted_with_where_it_runs() -> None:
+    found = asked(job(spec__parallelism=2, spec__completions=2))
+    assert found.sentence == "job/train would be accepted: 2 pods on a100."
+    assert not found.held
+
+
+def test_without_a_queue_label_kueue_queues_kinds_that_it_manages() -> None:
+    assert not asked(job(labels={})).held
+
+
+@pytest.mark.parametrize(
+    ("case", "rule"),
+    [
+        ("no deadline", "jobBounds"),
+        ("an image without a tag", "imageTag"),
+        ("spot without a claim", "spotCheckpoint"),
+    ],
+)
+def test_a_rule_that_does_not_deny_holds_nothing(case: str, rule: str) -> None:
+    assert not asked(CASES[case][0], rules=Admission.model_validate({rule: Action.WARN})).held
+
+
+def test_a_claim_of_the_same_file_is_there() -> None:
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "checkpionts"}, "spec": {}}
+    assert not asked(CASES["a wrong claim"][0], claim).held
+
+
+def test_every_other_problem_is_listed_too() -> None:
+    manifest = copy.deepcopy(CASES["no toleration"][0])
+    manifest["spec"]["activeDeadlineSeconds"] = None
+    assert [one.source for one in asked(manifest).part.evidence] == ["also admission"]
+
+
+def test_a_deadline_that_nodes_do_not_outlast_is_a_note() -> None:
+    found = asked(job({"cpu": "1"}, pod__nodeSelector={POOL: "cpu"}, spec__activeDeadlineSeconds=10 * 86400))
+    assert not found.held
+    assert [one.source for one in found.part.evidence] == ["note"]
+
+
+def test_a_list_is_its_items() -> None:
+    assert flat([{"kind": "List", "items": [{"kind": "Job"}, {"kind": "Pod"}]}, None]) == [
+        {"kind": "Job"},
+        {"kind": "Pod"},
+    ]
+
+
+TEMPLATE: Final = {"spec": {"containers": [{"name": "main"}]}}
+RAY: Final = {"headGroupSpec": {"template": TEMPLATE}}
+GROUP: Final = {"groupName": "a", "replicas": 2, "template": TEMPLATE}
+SETS: Final = {"name": "a", "replicas": 2, "template": {"spec": {"template": TEMPLATE, "parallelism": 3}}}
+WORKERS: Final = {"size": 4, "leaderTemplate": TEMPLATE, "workerTemplate": TEMPLATE}
+TORCH: Final = {"Master": {"template": TEMPLATE}, "Worker": {"replicas": 3, "template": TEMPLATE}}
+PODS: dict[str, tuple[Object, list[int]]] = {
+    "Pod": (TEMPLATE["spec"], [1]),
+    "Job": ({"template": TEMPLATE, "parallelism": 4, "completions": 3}, [3]),
+    "CronJob": ({"jobTemplate": {"spec": {"template": TEMPLATE, "parallelism": 2}}}, [2]),
+    "ScaledJob": ({"jobTargetRef": {"template": TEMPLATE}}, [1]),
+    "JobSet": ({"replicatedJobs": [SETS]}, [6]),
+    "Deployment": ({"template": TEMPLATE, "replicas": 2}, [2]),
+    "LeaderWorkerSet": ({"replicas": 2, "leaderWorkerTemplate": WORKERS}, [2, 6]),
+    "PyTorchJob": ({"pytorchReplicaSpecs": TORCH}, [1, 3]),
+    "MPIJob": ({"mpiReplicaSpecs": {"Worker": {"replicas": 2, "template": TEMPLATE}}}, [2]),
+    "RayJob": ({"rayClusterSpec": {**RAY, "workerGroupSpecs": [GROUP]}}, [1, 2]),
+    "ConfigMap": ({}, []),
+}
+
+
+@pytest.mark.parametrize("kind", PODS)
+def test_the_pods_of_every_kind_are_counted(kind: str) -> None:
+    spec, counts = PODS[kind]
+    assert [one.count for one in podsets({"kind": kind, "spec": spec})] == counts

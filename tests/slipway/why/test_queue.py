@@ -1,0 +1,152 @@
+"""What Kueue says about a workload, in its own words (kueue v0.19.2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slipway.why.answer import Layer
+from slipway.why.queue import held
+from tests.slipway.why.objects import bundle, condition, obj, workload
+
+ASSIGN = "couldn't assign flavors to pod set main: "
+EXCEEDED = (
+    "insufficient quota for nvidia.com/gpu in flavor {}, previously considered podsets requests (0) + current podset "
+    "request ({}) > maximum capacity ({})"
+)
+CASES: dict[str, tuple[str, Layer, str, dict[str, str]]] = {
+    "its turn": (
+        ASSIGN + "flavor cpu doesn't match node affinity, insufficient unused quota for nvidia.com/gpu in flavor h100, "
+        "8 more needed",
+        Layer.QUEUE,
+        "8 more nvidia.com/gpu must become unused on pool h100",
+        {"missing": "8", "pool": "h100"},
+    ),
+    "preemption": (
+        ASSIGN + "insufficient unused quota for nvidia.com/gpu in flavor h100, 1 more needed. Pending the preemption "
+        "of 2 workload(s)",
+        Layer.QUEUE,
+        "and 2 workloads are being preempted for it",
+        {"missing": "1"},
+    ),
+    "larger than the quota": (
+        ASSIGN + EXCEEDED.format("h100", 32, 16),
+        Layer.QUOTA,
+        "it requests 32 nvidia.com/gpu on pool h100, and the team can have at most 16",
+        {"requested": "32", "limit": "16"},
+    ),
+    "no toleration": (
+        ASSIGN + EXCEEDED.format("cpu", 1, 0) + ", untolerated taint {nvidia.com/gpu: true} in flavor h100",
+        Layer.QUEUE,
+        "it does not tolerate taint {nvidia.com/gpu: true} of pool h100",
+        {"pool": "h100"},
+    ),
+    "no pool with the resource": (
+        ASSIGN + EXCEEDED.format("cpu", 1, 0),
+        Layer.QUOTA,
+        "no pool of the team that it selects has any",
+        {"requested": "1", "limit": "0"},
+    ),
+    "no flavor with the labels": (
+        ASSIGN + "flavor cpu doesn't match node affinity, flavor h100 doesn't match node affinity",
+        Layer.QUEUE,
+        "its node selector matches no pool of queue default: not cpu, h100",
+        {},
+    ),
+    "an unknown resource": (
+        ASSIGN + "resource nvidia.com/gpu unavailable in ClusterQueue",
+        Layer.QUOTA,
+        "the team has no share of a pool with nvidia.com/gpu",
+        {"resource": "nvidia.com/gpu"},
+    ),
+    "no such queue": ("LocalQueue defualt doesn't exist", Layer.QUEUE, "LocalQueue defualt does not exist", {}),
+    "a queue that is removed": (
+        "LocalQueue default is terminating or missing", Layer.QUEUE, "LocalQueue default does not exist", {},
+    ),
+    "a stopped queue": ("ClusterQueue vision is stopped", Layer.QUEUE, "admits nothing: it is stopped", {}),
+    "an inactive queue": ("ClusterQueue vision is inactive", Layer.QUEUE, "admits nothing: it is inactive", {}),
+    "topology": (
+        ASSIGN + 'topology "h100" allows to fit only 1 out of 2 pod(s)', Layer.QUEUE, "can't be placed together", {},
+    ),
+    "a LimitRange": (
+        "resources didn't satisfy LimitRange constraints: spec.podSets[0]: Invalid", Layer.QUOTA, "LimitRange", {},
+    ),
+    "anything else": ("Workload is pending evaluation in the scheduling queue", Layer.QUEUE, "pending evaluation", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_message_of_kueue_names_layer_and_number(case: str) -> None:
+    message, layer, cause, numbers = CASES[case]
+    one = workload(message)
+    part = held(one, bundle(one))
+    assert part is not None
+    assert (part.layer, cause in part.cause) == (layer, True), part
+    assert numbers.items() <= dict(part.numbers).items()
+    assert part.fix
+    assert message in part.evidence[0].text
+
+
+def test_a_wrong_queue_names_those_that_exist() -> None:
+    one = workload("LocalQueue defualt doesn't exist", queueName="defualt")
+    part = held(one, bundle(one, obj("LocalQueue", "default")))
+    assert part is not None
+    assert part.fix.endswith("a queue of the namespace: default")
+
+
+def test_a_queue_shows_how_many_wait_in_it() -> None:
+    queue = obj("LocalQueue", "default", status={"pendingWorkloads": 3, "admittedWorkloads": 1})
+    one = workload(CASES["its turn"][0])
+    part = held(one, bundle(one, queue))
+    assert part is not None
+    assert [each.text for each in part.evidence if each.source == "localqueue/default"] == ["3 pending, 1 admitted"]
+
+
+@pytest.mark.parametrize(
+    ("status", "spec", "cause"),
+    [
+        ({}, {}, "Kueue has not looked at it yet in queue default"),
+        (
+            {
+                "conditions": [
+                    condition("Evicted", "True", "Deactivated", "The workload is deactivated due to exceeding")
+                ]
+            },
+            {"active": False},
+            "Kueue has deactivated it: The workload is deactivated due to exceeding",
+        ),
+        (
+            {
+                "conditions": [
+                    condition("QuotaReserved", "False", "Pending", "Exceeded the PodsReady timeout vision/a"),
+                    condition("Evicted", "True", "PodsReadyTimeout", "Exceeded the PodsReady timeout vision/a"),
+                    condition("Requeued", "False", "PodsReadyTimeout", ""),
+                ],
+                "requeueState": {"count": 2, "requeueAt": "2026-11-22T13:00:00Z"},
+            },
+            {},
+            "evicted it 2 times (Exceeded the PodsReady timeout vision/a), and queues it again at 2026-11-22T13:00:00Z",
+        ),
+        (
+            {
+                "conditions": [condition("QuotaReserved", "True", "QuotaReserved")],
+                "admissionChecks": [{"name": "west", "state": "Pending", "message": "no worker"}],
+            },
+            {},
+            "it has quota, but admission check west is Pending (no worker)",
+        ),
+    ],
+)
+def test_states_without_a_message_of_the_scheduler(status: dict[str, Any], spec: dict[str, Any], cause: str) -> None:
+    one = workload(status=status, **spec)
+    part = held(one, bundle(one))
+    assert part is not None
+    assert part.layer is Layer.QUEUE
+    assert cause in part.cause
+
+
+@pytest.mark.parametrize("kind", ["Admitted", "Finished"])
+def test_an_admitted_or_finished_workload_is_not_held(kind: str) -> None:
+    one = workload(status={"conditions": [condition(kind, "True")]})
+    assert held(one, bundle(one)) is None
