@@ -1,13 +1,18 @@
-"""A client of a cluster in the sandbox."""
+"""Clients of a stack's cluster, in the sandbox and on AWS."""
 
 from __future__ import annotations
 
 from base64 import b64decode
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
 from slipway.sandbox.kubernetes.client import KubeClient
+from spec.errors import SlipwayError
+
+if TYPE_CHECKING:
+    from spec.settings import Platform
 
 
 def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
@@ -21,3 +26,36 @@ def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
             authority = b64decode(entry["cluster"]["certificate-authority-data"]).decode()
             return KubeClient(entry["cluster"]["server"], authority, document["users"][0]["user"]["token"])
     return None
+
+
+def connect(platform: Platform, *, simulated: bool) -> KubeClient:
+    """A client of the stack's cluster: in the sandbox the administrator's, on AWS that of the current credentials.
+
+    Raises:
+        SlipwayError: There is no such cluster.
+    """
+    return _of_sandbox(platform) if simulated else _of_aws(platform)
+
+
+def _of_sandbox(platform: Platform) -> KubeClient:
+    from slipway.cli import offline  # noqa: PLC0415 - process control, which AWS doesn't need
+
+    sandbox = offline.find_running()
+    client = client_of(sandbox.kubeconfig, platform.cluster_name) if sandbox else None
+    if client is None:
+        msg = f"the sandbox has no cluster {platform.cluster_name}: run `slipway up STACK --sandbox` first"
+        raise SlipwayError(msg)
+    return client
+
+
+def _of_aws(platform: Platform) -> KubeClient:
+    from slipway.account.context import reachable, session  # noqa: PLC0415 - boto3 takes 0.3 s
+    from slipway.teardown.access import connect  # noqa: PLC0415 - as above
+
+    region = platform.account.region
+    with reachable():
+        client = connect(session(region)("eks"), platform.cluster_name, region)
+    if client is None:
+        msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `slipway up STACK` first"
+        raise SlipwayError(msg)
+    return client

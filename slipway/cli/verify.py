@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from slipway.cli.cluster import connect
 from slipway.cli.output import Progress, ask, can_ask
 from slipway.engine.project import find
 from slipway.sandbox import IN_SANDBOX_SHELL
@@ -18,7 +19,6 @@ from spec.errors import EXIT_REFUSED, SlipwayError
 
 if TYPE_CHECKING:
     from slipway.cli.commands import Commands
-    from slipway.sandbox.kubernetes.client import KubeClient
     from spec.settings import Platform
 
 MINUTES: Final = 20
@@ -48,14 +48,14 @@ def run(options: argparse.Namespace) -> int:
 
     platform = checked(find(Path.cwd()), options.stack).platform
     simulated = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
-    connect = partial(_of_sandbox if simulated else _of_aws, platform)
-    connect()
+    reach = partial(connect, platform, simulated=simulated)
+    reach()
     if not simulated and not _confirmed(platform, options):
         print("nothing was started", file=sys.stderr)
         return EXIT_REFUSED
     try:
         checks = Verification(
-            connect=connect, platform=platform, seconds=options.minutes * 60, simulated=simulated, say=Progress()
+            connect=reach, platform=platform, seconds=options.minutes * 60, simulated=simulated, say=Progress()
         ).run()
     except (ApiError, UnreachableError) as error:
         msg = f"the cluster {platform.cluster_name} can't be verified: {error}"
@@ -86,28 +86,3 @@ def _confirmed(platform: Platform, options: argparse.Namespace) -> bool:
         msg = "this starts nodes: add --yes to confirm it without a terminal"
         raise SlipwayError(msg, EXIT_REFUSED)
     return ask("Start?")
-
-
-def _of_sandbox(platform: Platform) -> KubeClient:
-    from slipway.cli import offline  # noqa: PLC0415 - process control, which AWS doesn't need
-    from slipway.cli.cluster import client_of  # noqa: PLC0415 - as above
-
-    sandbox = offline.find_running()
-    client = client_of(sandbox.kubeconfig, platform.cluster_name) if sandbox else None
-    if client is None:
-        msg = f"the sandbox has no cluster {platform.cluster_name}: run `slipway up STACK --sandbox` first"
-        raise SlipwayError(msg)
-    return client
-
-
-def _of_aws(platform: Platform) -> KubeClient:
-    from slipway.account.context import reachable, session  # noqa: PLC0415 - boto3 takes 0.3 s
-    from slipway.teardown.access import connect  # noqa: PLC0415 - as above
-
-    region = platform.account.region
-    with reachable():
-        client = connect(session(region)("eks"), platform.cluster_name, region)
-    if client is None:
-        msg = f"EKS has no cluster {platform.cluster_name} in {region}: run `slipway up STACK` first"
-        raise SlipwayError(msg)
-    return client

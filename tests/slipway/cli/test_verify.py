@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from slipway.cli import verify
+from slipway.cli import cluster, verify
 from spec.errors import SlipwayError
 from tests.support.stacks import platform_of
 
@@ -37,4 +37,4 @@ def test_on_a_terminal_it_asks(answer: bool, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_stack_without_a_cluster_in_the_sandbox_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("slipway.cli.offline.find_running", lambda: None)
     with pytest.raises(SlipwayError, match="the sandbox has no cluster slipway-dev"):
-        verify._of_sandbox(DEV)
+        cluster.connect(DEV, simulated=True)
