@@ -98,6 +98,7 @@ generate: setup ## write every generated file anew: catalog, schema, pages, poli
 	$(BIN)/python -m policies.generate
 	$(BIN)/python -m tests.components.admission
 	$(BIN)/python -m tests.slipway.fit
+	$(BIN)/python -m tests.slipway.quickstarts
 
 schema: setup ## write stacks/schema.json and docs/settings.md anew from the settings' models
 	$(BIN)/python -m spec.settings.schema

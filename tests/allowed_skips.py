@@ -61,6 +61,12 @@ ALLOWED: Final = (
         where_nothing_can_be_installed,
     ),
     Allowed(
+        "tests/e2e/test_dev.py",
+        "no kubectl on PATH",
+        "A package of Debian. GitHub's image ubuntu-24.04 has it (actions/runner-images, its Readme).",
+        where_nothing_can_be_installed,
+    ),
+    Allowed(
         "tests/slipway/cli/test_shell.py",
         "no zsh on this machine",
         "A package of Debian and Ubuntu; test.yml installs it.",

@@ -32,7 +32,12 @@ def names(requirements: list[str]) -> set[str]:
 RUNTIME: Final = names(PYPROJECT["project"]["dependencies"])
 DEV: Final = names(PYPROJECT["dependency-groups"]["dev"])
 
-IN_IMAGES: Final = {"components/addons/mlflow/tables.py": {"mlflow", "sqlalchemy"}}
+IN_IMAGES: Final = {
+    "components/addons/mlflow/tables.py": {"mlflow", "sqlalchemy"},
+    "slipway/quickstarts/code/train.py": {"torch"},
+    "slipway/quickstarts/code/train_nodes.py": {"torch"},
+    "slipway/quickstarts/code/trial.py": {"torch"},
+}
 """Scripts that run in a container, and what they import from its image."""
 
 

@@ -23,6 +23,7 @@ from typing import Any, Final
 import pulumi
 
 from components.base.outputs import EfsOutputs, LustreOutputs, StorageOutputs
+from spec.teams.labels import S3_URI
 
 Manifest = Mapping[str, Any]
 
@@ -73,12 +74,28 @@ def team_volumes(namespace: str, storage: StorageOutputs, settings: VolumeSettin
         storage: Storage that backs the volumes; claims depend on its `ready`.
         settings: Settings of the team's volumes.
     """
-    return {
+    found = {
         **_pair("raw", namespace, settings, _raw(storage, settings)),
         **_pair("datasets", namespace, settings, _datasets(storage, settings)),
         **_checkpoints(namespace, storage, settings),
         **_pair("models", namespace, settings, _bucket(storage, "models", settings)),
     }
+    for claim, bucket in _in_buckets(storage).items():
+        found[claim] = _with_address(found[claim], storage, bucket, settings)
+    return found
+
+
+def _in_buckets(storage: StorageOutputs) -> dict[str, str]:
+    """Claims whose files are objects of a bucket: mounted from it, or linked to it by Lustre."""
+    linked = {"checkpoints": "checkpoints"} if storage.lustre is not None else {}
+    return {"raw": "raw", "models": "models", **({} if storage.efs is not None else {"datasets": "raw"}), **linked}
+
+
+def _with_address(claim: Manifest, storage: StorageOutputs, bucket: str, settings: VolumeSettings) -> Manifest:
+    """The claim with the address of its files. Members can't read volumes, which belong to the whole cluster, nor the
+    stack's outputs, and the engine ends a bucket's name in a random suffix."""
+    address = pulumi.Output.format("s3://{0}/{1}/", storage.buckets[bucket].name, settings.team)
+    return {**claim, "metadata": {**claim["metadata"], "annotations": {S3_URI: address}}}
 
 
 def _raw(storage: StorageOutputs, settings: VolumeSettings) -> dict[str, Any]:

@@ -20,7 +20,8 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> ModelDeployment:
             shared_memory="4Gi",
             grace_seconds=60,
         ),
-        model_uri="s3://slipway-prod-models/recommender/ranker/v12",
+        # Address of the team's models: the bucket's name ends in a random suffix.
+        model_uri=f"{pulumi.Config().require('models')}ranker/v12",
         model_size="30Gi",
         load_seconds=600,
         autoscaling=Autoscaling(min_replicas=2, max_replicas=20, gpu_percent=70, waiting=5),

@@ -6,11 +6,11 @@ import pulumi
 
 from components.workloads import Canary, ModelServer, ModelServerArgs, Pod, Resources, Target, connect
 
-MODELS = "s3://slipway-prod-models/vision/captions"
-
 
 def build(target: Target, opts: pulumi.ResourceOptions) -> ModelServer:
     """Declare both versions and the traffic split between them."""
+    # Address of the team's models: the bucket's name ends in a random suffix.
+    models = f"{pulumi.Config().require('models')}captions"
     args = ModelServerArgs(
         target=target,
         runtime=Pod(
@@ -22,9 +22,9 @@ def build(target: Target, opts: pulumi.ResourceOptions) -> ModelServer:
             shared_memory="4Gi",
         ),
         model_format="vLLM",
-        storage_uri=f"{MODELS}/v3",
+        storage_uri=f"{models}/v3",
         replicas=3,
-        canary=Canary(storage_uri=f"{MODELS}/v4", percent=10),
+        canary=Canary(storage_uri=f"{models}/v4", percent=10),
         load_seconds=600,
     )
     return ModelServer("captions", args, opts)

@@ -28,6 +28,15 @@ def client_of(kubeconfig: Path, cluster: str) -> KubeClient | None:
     return None
 
 
+def connect(platform: Platform, *, simulated: bool) -> KubeClient:
+    """A client of the stack's cluster: in the sandbox the administrator's, on AWS that of the current credentials.
+
+    Raises:
+        SlipwayError: There is no such cluster.
+    """
+    return of_sandbox(platform) if simulated else of_aws(platform)
+
+
 def of_sandbox(platform: Platform) -> KubeClient:
     """A client of a stack's cluster in the sandbox.
 

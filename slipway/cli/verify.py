@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from slipway.cli.cluster import connect
 from slipway.cli.output import Progress, ask, can_ask
 from slipway.engine.project import find
 from slipway.sandbox import IN_SANDBOX_SHELL
@@ -40,22 +41,21 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the report; 1 if a check failed."""
-    from slipway.cli import cluster  # noqa: PLC0415 - `slipway --help` needs none of it
-    from slipway.cli.settings import checked  # noqa: PLC0415 - as above
+    from slipway.cli.settings import checked  # noqa: PLC0415 - `slipway --help` needs none of it
     from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError  # noqa: PLC0415 - as above
     from slipway.verify import report  # noqa: PLC0415 - as above
     from slipway.verify.run import Verification  # noqa: PLC0415 - as above
 
     platform = checked(find(Path.cwd()), options.stack).platform
     simulated = bool(options.sandbox or os.environ.get(IN_SANDBOX_SHELL))
-    connect = partial(cluster.of_sandbox if simulated else cluster.of_aws, platform)
-    connect()
+    reach = partial(connect, platform, simulated=simulated)
+    reach()
     if not simulated and not _confirmed(platform, options):
         print("nothing was started", file=sys.stderr)
         return EXIT_REFUSED
     try:
         checks = Verification(
-            connect=connect, platform=platform, seconds=options.minutes * 60, simulated=simulated, say=Progress()
+            connect=reach, platform=platform, seconds=options.minutes * 60, simulated=simulated, say=Progress()
         ).run()
     except (ApiError, UnreachableError) as error:
         msg = f"the cluster {platform.cluster_name} can't be verified: {error}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final
 
 from components.workloads.metadata import QUEUE
@@ -12,8 +11,7 @@ from slipway.sandbox.kubernetes.objects import Object
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
 from spec.pools.resolution import resolve_all
-from spec.pricing.model import Line
-from spec.pricing.pools import Running, machines
+from spec.pricing.pools import node_hourly
 from spec.settings.platform import Platform
 from spec.teams.shares import resources_of
 
@@ -73,7 +71,9 @@ def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadlin
     queued = platform.addons.kueue is not None
     for team, settings in sorted(platform.teams.items()):
         shares = [pools[name] for name, share in settings.shares.items() if share.nominal_quota and name in pools]
-        usable = sorted((pool for pool in shares if not pool.waiting), key=lambda pool: (hourly(pool) or 0, pool.name))
+        usable = sorted(
+            (pool for pool in shares if not pool.waiting), key=lambda pool: (node_hourly(pool) or 0, pool.name)
+        )
         if settings.retired or not usable:
             continue
         pool = usable[0]
@@ -87,13 +87,6 @@ def of_teams(platform: Platform, claims: Mapping[str, Iterable[Object]], deadlin
                 job["spec"]["suspend"] = True
             found.append(Probe(f"team {team} ({namespace})", pool, job, devices, names, queued))
     return found
-
-
-def hourly(pool: PoolSpec) -> Decimal | None:
-    """Highest price of one node in USD an hour; None if the catalog has none."""
-    one = Running(minimum=Decimal(1), typical=Decimal(1), maximum=Decimal(1))
-    prices = [item.high for item in machines(pool, one) if isinstance(item, Line)]
-    return max(prices, default=None)
 
 
 def namespace() -> Object:

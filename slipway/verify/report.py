@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from slipway.verify import probes
 from slipway.verify.checks import NOT_COVERED, Check, Status
 from spec.pools.resolution import resolve_all
+from spec.pricing.pools import node_hourly
 from spec.settings.platform import Platform
 
 
 def cost(platform: Platform, hours: Decimal) -> tuple[Decimal, list[str]]:
     """The most that new nodes cost in that time, one for each pool, in USD; and the pools without a price."""
-    prices = {name: probes.hourly(pool) for name, pool in sorted(resolve_all(platform).items()) if not pool.waiting}
+    prices = {name: node_hourly(pool) for name, pool in sorted(resolve_all(platform).items()) if not pool.waiting}
     known = (price for price in prices.values() if price is not None)
     return sum(known, Decimal(0)) * hours, [name for name, price in prices.items() if price is None]
 

@@ -95,6 +95,12 @@ def machines(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None
         yield _nodes(spec, nodes, known, minimum, book)
 
 
+def node_hourly(spec: PoolSpec) -> Decimal | None:
+    """Highest price of one node in USD an hour; None if the catalog has none."""
+    one = Running(minimum=Decimal(1), typical=Decimal(1), maximum=Decimal(1))
+    return max((item.high for item in machines(spec, one) if isinstance(item, Line)), default=None)
+
+
 def storage(spec: PoolSpec, nodes: Running | None = None, pricer: Pricer | None = None) -> Iterator[Item]:
     """Root volumes of a pool: size, and IOPS and throughput beyond those that gp3 includes."""
     nodes, pricer = nodes or running(spec), pricer or Pricer(prices.HERE)

@@ -17,6 +17,8 @@ PURPOSE: Final = "platform.slipway/purpose"
 """Label of namespaces: their purpose."""
 SERVING: Final = "platform.slipway/serving"
 """Label `true` of pods that load balancers may reach; pods of KServe have a label of KServe instead."""
+S3_URI: Final = "platform.slipway/s3-uri"
+"""Annotation of the claims whose files are in a bucket: where, with the team's prefix."""
 NAMESPACE: Final = "kubernetes.io/metadata.name"
 """Label that every namespace has: its name (kubernetes.io, "Well-Known Labels")."""
 

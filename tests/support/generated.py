@@ -18,8 +18,9 @@ SETTINGS: Final = "make schema"
 POLICIES: Final = "python -m policies.generate"
 ADMISSION: Final = "python -m tests.components.admission"
 FIT: Final = "python -m tests.slipway.fit"
+QUICKSTARTS: Final = "python -m tests.slipway.quickstarts"
 CATALOG: Final = "python tools/refresh_catalog.py"
-COMMANDS: Final = (SETTINGS, POLICIES, ADMISSION, FIT, CATALOG)
+COMMANDS: Final = (SETTINGS, POLICIES, ADMISSION, FIT, QUICKSTARTS, CATALOG)
 """What `make generate` runs."""
 CHARTS: Final = "slipway charts check --record"
 """Not among them: it needs the charts (`--dir` or SLIPWAY_CHARTS; `slipway charts pull` gets them)."""

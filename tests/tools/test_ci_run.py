@@ -45,19 +45,19 @@ def test_all_is_required_and_samples_are_named_where_there_are_any(checkout: Pat
 
 def test_root_installs_what_is_missing_with_new_lists_where_the_old_ones_fail(checkout: Path) -> None:
     run(checkout)
-    install = "install -y -qq --no-install-recommends zsh chromium"
+    install = "install -y -qq --no-install-recommends zsh kubernetes-client chromium"
     assert (checkout / "apt.log").read_text().splitlines() == [install, "update -qq", install]
 
 
 def test_a_package_that_cannot_be_had_is_reported_and_left_to_the_tests(checkout: Path) -> None:
     done = run(checkout, APT="broken")
-    assert "apt brings no zsh chromium" in done.stderr
+    assert "apt brings no zsh kubernetes-client chromium" in done.stderr
     assert "make --no-print-directory test" in done.stdout
 
 
 def test_nothing_is_installed_without_root_or_where_nothing_is_missing(checkout: Path) -> None:
     run(checkout, USER_ID="1000")
-    for name in ("zsh", "google-chrome"):
+    for name in ("zsh", "kubectl", "google-chrome"):
         (checkout / "bin" / name).symlink_to("sh")
     run(checkout)
     assert not (checkout / "apt.log").exists()

@@ -9,6 +9,7 @@ import pytest
 
 from components.base.outputs import BucketOutputs, EfsOutputs, LustreOutputs, StorageOutputs
 from components.storage.volumes import VolumeSettings, mounted_buckets, team_volumes
+from spec.teams.labels import S3_URI
 from tests.support.mocks import run
 
 CLAIMS = {"checkpoints", "datasets", "models", "raw"}
@@ -35,7 +36,10 @@ def _volumes(*, efs: bool = False, lustre: bool = False, namespace: str = "visio
         )
         outputs = StorageOutputs(
             key_arn=_output("key"),
-            buckets={name: BucketOutputs(name=_output(f"b-{name}"), arn=_output("arn")) for name in ("raw", "models")},
+            buckets={
+                name: BucketOutputs(name=_output(f"b-{name}"), arn=_output("arn"))
+                for name in ("raw", "models", "checkpoints")
+            },
             efs=shared if efs else None,
             lustre=parallel if lustre else None,
             classes={"block": "gp3", **({"shared": "efs"} if efs else {}), **({"lustre": "lustre"} if lustre else {})},
@@ -147,6 +151,18 @@ def test_a_team_sees_its_own_prefix_of_a_bucket(claim: str, bucket: str) -> None
     spec = _volumes()[f"{claim}-volume"]["spec"]
     assert "prefix vision/" in spec["mountOptions"]
     assert spec["csi"]["volumeAttributes"] == {"bucketName": f"b-{bucket}"}
+
+
+@each
+def test_a_claim_says_where_in_a_bucket_its_files_are(efs: bool, lustre: bool) -> None:
+    manifests = _volumes(efs=efs, lustre=lustre)
+    addresses = {name: manifests[name]["metadata"].get("annotations", {}).get(S3_URI) for name in CLAIMS}
+    assert addresses == {
+        "raw": "s3://b-raw/vision/",
+        "models": "s3://b-models/vision/",
+        "datasets": None if efs else "s3://b-raw/vision/",
+        "checkpoints": "s3://b-checkpoints/vision/" if lustre else None,
+    }
 
 
 def test_the_shared_file_system_is_mounted_through_its_access_point_by_tls() -> None:

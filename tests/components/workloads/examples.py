@@ -41,7 +41,13 @@ def builder(name: str) -> Callable[[Target, pulumi.ResourceOptions], pulumi.Comp
 
 def record(name: str) -> Recording:
     """The resources of an example."""
-    return run(lambda: builder(name)(target(name), pulumi.ResourceOptions(providers=providers())).urn)
+
+    def program() -> pulumi.Output[str]:
+        # The one setting without a default: the bucket's name is known when the platform exists.
+        pulumi.runtime.set_config(f"{pulumi.get_project()}:models", f"s3://models-1a2b3c4/{target(name).namespace}/")
+        return builder(name)(target(name), pulumi.ResourceOptions(providers=providers())).urn
+
+    return run(program)
 
 
 @cache

@@ -37,4 +37,4 @@ def test_on_a_terminal_it_asks(answer: bool, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_stack_without_a_cluster_in_the_sandbox_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("slipway.cli.offline.find_running", lambda: None)
     with pytest.raises(SlipwayError, match="the sandbox has no cluster slipway-dev"):
-        cluster.of_sandbox(DEV)
+        cluster.connect(DEV, simulated=True)

@@ -1,0 +1,11 @@
+"""Complete YAML for `kubectl`: a first job, sweep, notebook or model server with a team's own queue, pools and claims.
+
+The typed workloads of `components.workloads` make the objects, so a quickstart is what a Pulumi program would declare.
+"""
+
+from slipway.quickstarts.catalog import QUICKSTARTS, Quickstart
+from slipway.quickstarts.choose import choose
+from slipway.quickstarts.request import CLAIM, PLACEHOLDER, Request, namespace_of
+from slipway.quickstarts.text import text
+
+__all__ = ["CLAIM", "PLACEHOLDER", "QUICKSTARTS", "Quickstart", "Request", "choose", "namespace_of", "text"]
