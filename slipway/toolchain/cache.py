@@ -5,7 +5,8 @@
     <cache>/tools/<name>/<version>/.<os>-<arch>.lock          held during the installation or build
     <cache>/logs/<name>-<version>.log                         output of the installer or compiler
 
-A tool with source of its own in this repository has a hash of it behind its version. `<cache>` is `root()`. A process holds the lock of a tool while it installs or builds it.
+A tool with source of its own in this repository has a hash of it behind its version. `<cache>` is `root()`. A process
+holds the lock of a tool while it installs or builds it.
 """
 
 import fcntl

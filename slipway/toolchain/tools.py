@@ -32,7 +32,7 @@ class Accepts(Enum):
 class GoBuild:
     """How to build a tool: a module under `go/`, the package in its `tool` line, and linker flags.
 
-    A module with source of its own is built itself; `version_of` then names the module that the tool has its version of.
+    A module with source of its own is built itself; `version_of` then names the module whose version the tool has.
     """
 
     module: str

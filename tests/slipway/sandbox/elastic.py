@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
 import urllib3
 import yaml
 
@@ -61,6 +62,8 @@ class Elastic:
 @contextmanager
 def elastic_plane(directory: Path, shared: Path, gates: str) -> Iterator[Elastic]:
     """Start it with feature gates of Karpenter."""
+    if toolchain.find("karpenter") is None:
+        pytest.skip("no karpenter here: run `python -m slipway.toolchain ensure karpenter`, or `make test`")
     plane = start_plane(directory, PROGRAMS)
     try:
         plane.pool.create(CLUSTER)
@@ -108,9 +111,11 @@ def karpenter(plane: ControlPlane, directory: Path, gates: str, ports: tuple[int
     return plane.supervisor.start(ProcessSpec("karpenter", [str(binary)], log, ready=ready, environment=environment))
 
 
-def merged(below: Any, above: Mapping[str, Any]) -> Any:
+def merged(below: Any, above: Any) -> Any:
     """A structure with the values of another."""
-    if not isinstance(below, dict):
+    if not isinstance(below, dict) or not isinstance(above, Mapping):
         return above
-    nested = {key: merged(below.get(key), value) if isinstance(value, Mapping) else value for key, value in above.items()}
+    nested = {
+        key: merged(below.get(key), value) if isinstance(value, Mapping) else value for key, value in above.items()
+    }
     return {**below, **nested}
