@@ -17,7 +17,7 @@ ALL ?=
 BIN := .venv/bin
 # What the sandbox of a stack needs; the tests also render charts.
 TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd
-TEST_TOOLS := $(TOOLS) helm
+TEST_TOOLS := $(TOOLS) helm karpenter
 # In the order of tests/conftest.py, which knows what takes long; by itself pytest-xdist begins with the groups of most
 # tests.
 PYTEST := -n auto --dist loadgroup --no-loadscope-reorder

@@ -5,7 +5,8 @@
     <cache>/tools/<name>/<version>/.<os>-<arch>.lock          held during the installation or build
     <cache>/logs/<name>-<version>.log                         output of the installer or compiler
 
-`<cache>` is `root()`. A process holds the lock of a tool while it installs or builds it.
+A tool with source of its own in this repository has a hash of it behind its version. `<cache>` is `root()`. A process
+holds the lock of a tool while it installs or builds it.
 """
 
 import fcntl
@@ -43,7 +44,8 @@ def architecture() -> str:
 
 def directory(tool: Tool) -> Path:
     """The directory of a finished tool; its binary is `bin/<name>` below."""
-    return root() / "tools" / tool.name / tool.version / f"{system()}-{architecture()}"
+    source = f"-{tool.go.digest}" if tool.go and tool.go.digest else ""
+    return root() / "tools" / tool.name / f"{tool.version}{source}" / f"{system()}-{architecture()}"
 
 
 def binary(tool: Tool) -> Path:

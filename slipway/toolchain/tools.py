@@ -5,6 +5,7 @@ The CLI has the version of the pinned `pulumi` package; Kubernetes has the newes
 `go.sum` files list.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -29,7 +30,10 @@ class Accepts(Enum):
 
 @dataclass(frozen=True)
 class GoBuild:
-    """How to build a tool: a module under `go/`, the package in its `tool` line, and linker flags."""
+    """How to build a tool: a module under `go/`, the package in its `tool` line, and linker flags.
+
+    A module with source of its own is built itself; `version_of` then names the module whose version the tool has.
+    """
 
     module: str
     package: str
@@ -37,10 +41,23 @@ class GoBuild:
     minutes: float = 1.0
     """On 2 cores without a build cache. 2026-11-21: pulumi 4.0, then kube-apiserver 3.4, then helm 0.4 (alone 1.6)."""
 
+    version_of: str = ""
+
     @property
     def directory(self) -> Path:
         """The directory that holds the module's go.mod and go.sum."""
         return GO_MODULES / self.module
+
+    @property
+    def digest(self) -> str:
+        """A short hash of the module's own source; empty if it has none, since then its version says what is built."""
+        sources = sorted(self.directory.glob("*.go"))
+        if not sources:
+            return ""
+        content = hashlib.sha256()
+        for path in (*sources, self.directory / "go.mod", self.directory / "go.sum"):
+            content.update(path.read_bytes())
+        return content.hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -161,6 +178,20 @@ _KWOK = Tool(
     ),
 )
 
+_KARPENTER = Tool(
+    name="karpenter",
+    version="1.14.1",
+    accepts=Accepts.SAME_MINOR,
+    version_arguments=("--version",),
+    documentation="docs/adr/0078-karpenter-in-the-sandbox.md",
+    go=GoBuild(
+        module="karpenter",
+        package="slipway.local/tools/karpenter",
+        minutes=1.7,
+        version_of="sigs.k8s.io/karpenter",
+    ),
+)
+
 _ETCD = Tool(
     name="etcd",
     version="3.5.1",
@@ -220,6 +251,7 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
             _KUBE_CONTROLLER_MANAGER,
             _KUBE_SCHEDULER,
             _KWOK,
+            _KARPENTER,
             _ETCD,
             _HELM,
             _ACTIONLINT,

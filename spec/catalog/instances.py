@@ -22,9 +22,9 @@ OFFERING_REGIONS: Final = frozenset(_EC2["regions"])
 # 255 MiB and 11 MiB a pod. The result equals the pages of Karpenter's documentation for all 18 types that were
 # compared.
 _VM_OVERHEAD_PERMILLE: Final = 75
-_EVICTION_MIB: Final = 100
-_RESERVED_MIB: Final = 255
-_RESERVED_MIB_PER_POD: Final = 11
+EVICTION_MIB: Final = 100
+RESERVED_MIB: Final = 255
+RESERVED_MIB_PER_POD: Final = 11
 # Millicores reserved of the first, the second, the third and fourth, and each further vCPU (same source).
 _CPU_STEPS: Final = ((1, 60.0), (1, 10.0), (2, 5.0))
 _CPU_REST: Final = 2.5
@@ -91,10 +91,14 @@ class InstanceType:
         """MiB that are allocatable to pods, as Karpenter computes them at `max_pods`."""
         return self.allocatable_memory_at(self.max_pods)
 
+    @property
+    def usable_memory_mib(self) -> int:
+        """MiB that the operating system has, as Karpenter computes them."""
+        return self.memory_mib * (1000 - _VM_OVERHEAD_PERMILLE) // 1000
+
     def allocatable_memory_at(self, max_pods: int) -> int:
         """MiB that are allocatable to pods on a node with that maximum number of pods."""
-        usable = self.memory_mib * (1000 - _VM_OVERHEAD_PERMILLE) // 1000
-        return usable - _EVICTION_MIB - _RESERVED_MIB - _RESERVED_MIB_PER_POD * max_pods
+        return self.usable_memory_mib - EVICTION_MIB - RESERVED_MIB - RESERVED_MIB_PER_POD * max_pods
 
 
 def _instance(name: str, shape: Mapping[str, Any], zone_ids: Mapping[str, list[str]]) -> InstanceType:

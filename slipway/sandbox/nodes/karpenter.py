@@ -40,7 +40,7 @@ def placeholder(pool: Manifest, node_class: Manifest | None, overlays: Iterable[
     labels = _labels(name, template, requirements, chosen)
     zones = values(requirements, ZONE)
     zone = {ZONE: zones[0]} if zones else {}
-    machine = _machine(chosen, node_class, _overlaid({**labels, **zone}, overlays))
+    machine = machine_of(chosen, node_class, _overlaid({**labels, **zone}, overlays))
     taints = (template.get("spec") or {}).get("taints") or ()
     return NodeSpec(
         name=node_name(name, 0),
@@ -90,7 +90,8 @@ def _labels(name: str, template: Manifest, requirements: Sequence[Manifest], ins
     }
 
 
-def _machine(instance_type: str, node_class: Manifest | None, extra: Mapping[str, str]) -> Machine:
+def machine_of(instance_type: str, node_class: Manifest | None, extra: Mapping[str, str]) -> Machine:
+    """The machine of a type as a node class configures it; `extra` has resources that only overlays name."""
     spec = (node_class or {}).get("spec") or {}
     interfaces = spec.get("networkInterfaces") or ()
     sizes = [

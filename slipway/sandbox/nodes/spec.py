@@ -11,6 +11,8 @@ OWNER = "sandbox.slipway/owner"
 """Annotation: the pool that the node belongs to, `nodegroup/system` or `nodepool/a100`."""
 PLACEHOLDER_NODE = "sandbox.slipway/placeholder"
 """Annotation `true` on the placeholder node of a pool that has no nodes at present."""
+PLACEHOLDER_ROLE = "node-role.kubernetes.io/placeholder"
+"""Label of the same nodes, which `kubectl get nodes` shows in the column ROLES."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,9 @@ class NodeSpec:
     taints: tuple[Taint, ...] = ()
     zone: str = ""
     placeholder: bool = False
+    instance_id: str = ""
+    """ID of its instance; derived from the name where EC2 gives none."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
 
 
 def node(spec: NodeSpec) -> dict[str, Any]:
@@ -49,8 +54,16 @@ def node(spec: NodeSpec) -> dict[str, Any]:
         "kind": "Node",
         "metadata": {
             "name": spec.name,
-            "labels": {**spec.labels, **_well_known_labels(spec)},
-            "annotations": {OWNER: spec.owner, **({PLACEHOLDER_NODE: "true"} if spec.placeholder else {})},
+            "labels": {
+                **spec.labels,
+                **_well_known_labels(spec),
+                **({PLACEHOLDER_ROLE: ""} if spec.placeholder else {}),
+            },
+            "annotations": {
+                **spec.annotations,
+                OWNER: spec.owner,
+                **({PLACEHOLDER_NODE: "true"} if spec.placeholder else {}),
+            },
         },
         "spec": {
             "providerID": f"aws:///{spec.zone or 'unknown'}/{_instance_id(spec)}",
@@ -91,7 +104,7 @@ def _well_known_labels(spec: NodeSpec) -> dict[str, str]:
 
 
 def _instance_id(spec: NodeSpec) -> str:
-    return f"i-{hashlib.sha256(spec.name.encode()).hexdigest()[:17]}"
+    return spec.instance_id or f"i-{hashlib.sha256(spec.name.encode()).hexdigest()[:17]}"
 
 
 def _taint(taint: Taint) -> dict[str, str]:

@@ -1,0 +1,163 @@
+"""The instances that Karpenter launches: their kubelets register nodes, and EC2 takes Spot instances back.
+
+Karpenter records an instance in the status of a NodeClaim (`slipway/toolchain/go/karpenter`). What follows on AWS
+without Karpenter follows here: after the instance's start a Node with the taint of a node that is not registered yet;
+at the end of an interruption notice the shutdown of the node; and the removal of a Node whose instance is gone, by the
+cloud controller manager.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from slipway.errors import SandboxError
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.objects import Object, Ref, condition
+from slipway.sandbox.kubernetes.watch import Watch
+from slipway.sandbox.nodes import shutdown
+from slipway.sandbox.nodes.karpenter import machine_of
+from slipway.sandbox.nodes.spec import NodeSpec, Taint, node
+
+LOG = logging.getLogger(__name__)
+MANAGER: Final = "slipway-sandbox-ec2"
+CLAIMS: Final = "/apis/karpenter.sh/v1/nodeclaims"
+NODES: Final = "/api/v1/nodes"
+INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+ZONE: Final = "topology.kubernetes.io/zone"
+POOL: Final = "karpenter.sh/nodepool"
+INTERRUPTION: Final = "sandbox.slipway/spot-interruption"
+"""Annotation of a Node: when EC2 takes its Spot instance back (RFC 3339)."""
+UNREGISTERED: Final = Taint("karpenter.sh/unregistered", "NoExecute")
+"""A kubelet registers with this taint, which Karpenter removes (karpenter v1.14.1, pkg/apis/v1/taints.go)."""
+
+
+class Instances:
+    """Follows the NodeClaims of one cluster."""
+
+    def __init__(self, client: KubeClient, kubernetes: str, launch_seconds: Callable[[], float]) -> None:
+        """`kubernetes` is the version of the nodes, `launch_seconds` the time until a kubelet registers."""
+        self._client = client
+        self._kubernetes = kubernetes
+        self._launch_seconds = launch_seconds
+        self._lock = threading.Lock()
+        self._timers: dict[str, threading.Timer] = {}
+        self._watches = (Watch(client, CLAIMS, self._claim), Watch(client, NODES, self._node))
+
+    def start(self) -> None:
+        """Begin to follow."""
+        for watch in self._watches:
+            watch.start()
+
+    def stop(self) -> None:
+        """End."""
+        for watch in self._watches:
+            watch.stop()
+        with self._lock:
+            timers = list(self._timers.values())
+        for timer in timers:
+            timer.cancel()
+
+    def _claim(self, change: str, claim: Object) -> None:
+        name, uid = claim["metadata"]["name"], claim["metadata"]["uid"]
+        if change == "DELETED":
+            self._cancel(uid)
+            self._client.delete(Ref("v1", "Node", name))
+        elif (
+            condition(claim, "Launched").get("status") == "True"
+            and condition(claim, "Registered").get("status") != "True"
+        ):
+            launched = _time(condition(claim, "Launched")["lastTransitionTime"])
+            self._at(uid, launched.timestamp() + self._launch_seconds(), lambda: self._register(claim))
+
+    def _register(self, claim: Object) -> None:
+        """What the kubelet does first, unless the instance is gone by now."""
+        live = self._client.get(Ref.of({**claim, "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim"}))
+        if live is None or live["metadata"].get("deletionTimestamp"):
+            return
+        reference = live["spec"]["nodeClassRef"]
+        node_class = self._client.get(Ref("karpenter.k8s.aws/v1", "EC2NodeClass", reference["name"]))
+        wanted = node(node_of(live, node_class, self._kubernetes))
+        try:
+            self._client.create(wanted, MANAGER)
+        except ApiError as error:
+            if not error.conflict:
+                raise
+        status = {**Ref.of(wanted).as_object(), "status": wanted["status"]}
+        self._client.apply(status, MANAGER, force=True, subresource="status")
+
+    def _node(self, change: str, found: Object) -> None:
+        deadline = (found["metadata"].get("annotations") or {}).get(INTERRUPTION)
+        uid = found["metadata"]["uid"]
+        if change == "DELETED":
+            self._cancel(uid)
+        elif deadline:
+            self._at(uid, _time(deadline).timestamp(), lambda: self._reclaim(found))
+
+    def _reclaim(self, found: Object) -> None:
+        """EC2 ends the instance; its Node goes, as the cloud controller manager sees to it."""
+        ref = Ref("v1", "Node", found["metadata"]["name"])
+        if self._client.get(ref) is None:
+            return
+        reference = found["metadata"].get("labels", {}).get(POOL, "")
+        pool = self._client.get(Ref("karpenter.sh/v1", "NodePool", reference)) if reference else None
+        shutdown.shut_down(self._client, ref.name, graceful=self._graceful(pool))
+        self._client.delete(ref)
+
+    def _graceful(self, pool: Object | None) -> bool:
+        if pool is None:
+            return False
+        name = pool["spec"]["template"]["spec"]["nodeClassRef"]["name"]
+        node_class = self._client.get(Ref("karpenter.k8s.aws/v1", "EC2NodeClass", name))
+        return node_class is not None and shutdown.graceful(node_class, self._kubernetes)
+
+    def _at(self, uid: str, moment: float, act: Callable[[], None]) -> None:
+        """Act once at a moment; further calls for the same object change nothing."""
+
+        def run() -> None:
+            try:
+                act()
+            except SandboxError as error:
+                LOG.warning("%s", error)
+
+        with self._lock:
+            if uid not in self._timers:
+                timer = threading.Timer(max(0.0, moment - time.time()), run)
+                timer.daemon = True
+                self._timers[uid] = timer
+                timer.start()
+
+    def _cancel(self, uid: str) -> None:
+        with self._lock:
+            timer = self._timers.pop(uid, None)
+        if timer is not None:
+            timer.cancel()
+
+
+def node_of(claim: Mapping[str, Any], node_class: Mapping[str, Any] | None, kubernetes: str) -> NodeSpec:
+    """The node of a launched NodeClaim; it has the claim's name, where AWS has a DNS name."""
+    labels = {str(key): str(value) for key, value in (claim["metadata"].get("labels") or {}).items()}
+    machine = machine_of(labels[INSTANCE_TYPE], node_class, {})
+    taints = [*(claim["spec"].get("taints") or ()), *(claim["spec"].get("startupTaints") or ())]
+    return NodeSpec(
+        name=claim["metadata"]["name"],
+        owner=f"nodepool/{labels.get(POOL, '')}",
+        instance_type=machine.name,
+        arch=machine.arch,
+        kubernetes=kubernetes,
+        capacity=machine.capacity(labels),
+        allocatable=machine.allocatable(labels),
+        labels=labels,
+        taints=(*(Taint(each["key"], each["effect"], each.get("value") or "") for each in taints), UNREGISTERED),
+        zone=labels.get(ZONE, ""),
+        instance_id=claim["status"]["providerID"].rpartition("/")[2],
+    )
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)

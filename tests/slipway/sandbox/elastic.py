@@ -1,0 +1,121 @@
+"""A living cluster with Karpenter's core, the node pools of a stack, and no nodes but one of the system's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+import yaml
+
+from components.base.kubernetes import ManifestKind
+from components.pools import nodeclass, nodepool, overlay
+from slipway import toolchain
+from slipway.sandbox.cluster.controllers import PROGRAMS
+from slipway.sandbox.cluster.freeport import with_free_ports
+from slipway.sandbox.cluster.kubeconfig import kubeconfig
+from slipway.sandbox.cluster.process import Process, ProcessSpec
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.kubernetes.waiting import until
+from slipway.sandbox.nodes import ec2, offerings
+from slipway.sandbox.nodes.instances import Instances
+from spec.pools.pool_spec import PoolSpec
+from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
+from tests.support.definitions import define
+
+ZONES = {"us-east-1a": "use1-az1", "us-east-1b": "use1-az2", "us-east-1c": "use1-az4"}
+
+
+@dataclass(frozen=True)
+class Elastic:
+    """What a test needs of it."""
+
+    client: KubeClient
+    home: Path
+
+    def pool(self, spec: PoolSpec, **changes: Any) -> None:
+        """Apply the manifests of a pool; `changes` are merged into the NodePool's spec."""
+        arguments = nodeclass.NodeClassArgs(
+            spec=spec, cluster=CLUSTER, instance_profile="nodes", placement_group=None, tags={}
+        )
+        self._apply(nodeclass.KIND, spec.name, nodeclass.node_class(arguments))
+        if overlay.wants_overlay(spec):
+            self._apply(overlay.KIND, spec.name, overlay.node_overlay(spec))
+        self._apply(nodepool.KIND, spec.name, merged(nodepool.node_pool(spec), changes))
+
+    def nodes(self, pool: str) -> list[Object]:
+        """The nodes of a pool, oldest first."""
+        kind = self.client.discovery.find("v1", "Node")
+        return list(self.client.list(kind, selector=f"karpenter.sh/nodepool={pool}"))
+
+    def _apply(self, kind: ManifestKind, name: str, spec: Mapping[str, Any]) -> None:
+        manifest = {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}, "spec": spec}
+        self.client.apply(manifest, "test", force=True)
+
+
+@contextmanager
+def elastic_plane(directory: Path, shared: Path, gates: str) -> Iterator[Elastic]:
+    """Start it with feature gates of Karpenter."""
+    if toolchain.find("karpenter") is None:
+        pytest.skip("no karpenter here: run `python -m slipway.toolchain ensure karpenter`, or `make test`")
+    plane = start_plane(directory, PROGRAMS)
+    try:
+        plane.pool.create(CLUSTER)
+        files = sorted((shared / "charts/karpenter-crd/crds").glob("*.yaml"))
+        define(plane.client, [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files])
+        (directory / "catalog.json").write_text(json.dumps(offerings.document("us-east-1", ZONES)))
+        with_free_ports(2, lambda ports: karpenter(plane, directory, gates, ports))
+        instances = Instances(plane.client, "1.36", lambda: ec2.read(directory).launch_seconds)
+        instances.start()
+        account = Ref("v1", "ServiceAccount", "default", "default")
+        until(lambda: plane.client.get(account), 30, "no service account")
+        yield Elastic(plane.client, directory)
+        instances.stop()
+        plane.life.end_all()
+    finally:
+        plane.supervisor.stop_all()
+
+
+def karpenter(plane: ControlPlane, directory: Path, gates: str, ports: tuple[int, ...]) -> Process:
+    """Karpenter with the admin's rights."""
+    endpoint = plane.pool.get(CLUSTER)
+    assert endpoint is not None
+    (directory / "kubeconfig").write_text(yaml.safe_dump(kubeconfig({CLUSTER: endpoint}, plane.pki.admin_token)))
+    environment = {
+        "KUBECONFIG": str(directory / "kubeconfig"),
+        "METRICS_PORT": str(ports[0]),
+        "HEALTH_PROBE_PORT": str(ports[1]),
+        "DISABLE_LEADER_ELECTION": "true",
+        "FEATURE_GATES": gates,
+        "LOG_LEVEL": "debug",
+        "SLIPWAY_EC2_CATALOG": str(directory / "catalog.json"),
+        "SLIPWAY_EC2_CONTROL": str(directory / ec2.FILE),
+    }
+    binary = toolchain.find("karpenter")
+    assert binary is not None
+    health = f"http://127.0.0.1:{ports[1]}/readyz"
+
+    def ready() -> bool:
+        try:
+            return urllib3.request("GET", health, retries=False).status == 200
+        except urllib3.exceptions.HTTPError:
+            return False
+
+    log = directory / "logs" / "karpenter.log"
+    return plane.supervisor.start(ProcessSpec("karpenter", [str(binary)], log, ready=ready, environment=environment))
+
+
+def merged(below: Any, above: Any) -> Any:
+    """A structure with the values of another."""
+    if not isinstance(below, dict) or not isinstance(above, Mapping):
+        return above
+    nested = {
+        key: merged(below.get(key), value) if isinstance(value, Mapping) else value for key, value in above.items()
+    }
+    return {**below, **nested}
