@@ -32,6 +32,7 @@ from spec.pools import resolve_all
 from spec.pricing.bill import bill_of
 from spec.settings import PROJECT
 from spec.settings.addons.batch import ArgoWorkflows, Kueue
+from spec.settings.found import needs_of
 from spec.settings.network import Nat
 from spec.settings.platform import Platform
 
@@ -95,6 +96,7 @@ def _network(platform: Platform, opts: pulumi.ResourceOptions) -> NetworkOutputs
         cluster_name=platform.cluster_name,
         key_deletion_days=platform.cluster.key_deletion_days,
         protect=platform.environment.protect,
+        needs=needs_of(platform),
     )
     return Network("network", args, opts).outputs
 

@@ -8,7 +8,7 @@ built by a test, and its arguments show everything that it can use.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import pulumi
 import pulumi_aws as aws
@@ -27,6 +27,8 @@ class NetworkOutputs:
         pod_subnets: Subnets for pods only, by zone letter; empty where pods share the nodes' subnets.
         ready: Routes and their associations, without which a node has no outbound connection. A node that boots earlier
             can't pull images and may fail its node group.
+        known_subnets: IDs of the subnets of nodes in an existing VPC, by zone letter; empty where Karpenter finds them
+            by their tag.
     """
 
     vpc_id: pulumi.Output[str]
@@ -36,6 +38,7 @@ class NetworkOutputs:
     public_subnets: Mapping[str, pulumi.Output[str]]
     pod_subnets: Mapping[str, pulumi.Output[str]]
     ready: Sequence[pulumi.Resource] = ()
+    known_subnets: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,8 @@
 """The VPC, its subnets, routing, endpoints and flow logs.
 
 CIDRs and names follow from each zone's letter (`spec.subnets`), so adding or removing a zone doesn't change other
-zones. No subnet assigns public addresses; outbound traffic goes through NAT or endpoints.
+zones. No subnet assigns public addresses; outbound traffic goes through NAT or endpoints. Of a VPC that exists the
+component makes flow logs only.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ import pulumi_aws as aws
 
 from components.base.outputs import NetworkOutputs
 from components.network.endpoints import Endpoints, EndpointsArgs
+from components.network.existing import look_up
 from components.network.flow_logs import FlowLogs, FlowLogsArgs
 from components.network.routing import Routing, RoutingArgs
 from components.network.subnets import Subnets, SubnetsArgs
 from spec.naming import zone_letter
+from spec.settings import found
 from spec.settings import network as settings
 from spec.settings.environment import Account
+from spec.settings.existing import Existing
 from spec.subnets import layout
 
 
@@ -34,6 +38,7 @@ class NetworkArgs:
         key_deletion_days: Deletion window of the flow logs' key, in days.
         protect: Protect the VPC, the flow logs and their key from deletion. Subnets aren't protected: they hold no
             data, and AWS refuses to delete them while a cluster or node uses them.
+        needs: What an existing VPC must offer; required for one.
     """
 
     settings: settings.Network
@@ -41,6 +46,7 @@ class NetworkArgs:
     cluster_name: str
     key_deletion_days: int = 30
     protect: bool = False
+    needs: found.Needs | None = None
 
 
 class Network(pulumi.ComponentResource):
@@ -54,14 +60,41 @@ class Network(pulumi.ComponentResource):
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         self._name, self._args = name, args
         self._child = pulumi.ResourceOptions(parent=self)
+        self.outputs = self._made() if args.settings.existing is None else self._found(args.settings.existing)
+        self.register_outputs({"vpcId": self.outputs.vpc_id})
+
+    def _found(self, existing: Existing) -> NetworkOutputs:
+        if self._args.needs is None:
+            msg = "network.existing: what the stack needs of the VPC is not known"
+            raise ValueError(msg)
+        opts = pulumi.InvokeOptions(parent=self)
+        vpc = look_up(self._args.settings, existing, self._args.needs, self._args.account.region, opts)
+        vpc_id = pulumi.Output.from_input(vpc.id)
+        self._make_flow_logs(vpc_id)
+        subnets = {
+            kind: {zone_letter(zone): pulumi.Output.from_input(subnet.id) for zone, subnet in by_zone.items()}
+            for kind, by_zone in vpc.subnets.items()
+        }
+        return NetworkOutputs(
+            vpc_id=vpc_id,
+            vpc_cidr=str(self._args.settings.cidr),
+            zones=self._zones,
+            private_subnets=subnets["private"],
+            public_subnets=subnets.get("public", {}),
+            pod_subnets=subnets.get("pods", {}),
+            known_subnets={zone_letter(zone): subnet.id for zone, subnet in vpc.subnets["private"].items()},
+        )
+
+    def _made(self) -> NetworkOutputs:
+        args = self._args
         self._vpc = self._make_vpc()
         subnets = self._make_subnets()
         routing = self._make_routing(subnets)
         endpoints = self._make_endpoints(subnets, routing)
-        self._make_flow_logs()
+        self._make_flow_logs(self._vpc.id)
         # Without NAT, nodes reach image registries and the cluster's API only through endpoints.
         no_nat = args.settings.nat is settings.Nat.NONE
-        self.outputs = NetworkOutputs(
+        return NetworkOutputs(
             vpc_id=self._vpc.id,
             vpc_cidr=str(args.settings.cidr),
             zones=self._zones,
@@ -70,7 +103,6 @@ class Network(pulumi.ComponentResource):
             pod_subnets={letter: subnet.id for letter, subnet in subnets.pods.items()},
             ready=[*routing.ready, *(endpoints.all if no_nat else [])],
         )
-        self.register_outputs({"vpcId": self._vpc.id})
 
     @property
     def _zones(self) -> dict[str, str]:
@@ -144,11 +176,11 @@ class Network(pulumi.ComponentResource):
         )
         return Endpoints(f"{self._name}-endpoint", args, self._child)
 
-    def _make_flow_logs(self) -> None:
+    def _make_flow_logs(self, vpc_id: pulumi.Output[str]) -> None:
         if not self._args.settings.flow_logs.enabled:
             return
         args = FlowLogsArgs(
-            vpc_id=self._vpc.id,
+            vpc_id=vpc_id,
             settings=self._args.settings.flow_logs,
             account=self._args.account,
             cluster_name=self._args.cluster_name,

@@ -124,5 +124,6 @@ def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any
             placement_group=fabric.placement_group_name if fabric else None,
             tags=machine_tags(spec.name, cluster.name, cluster.tags),
             volume_key=args.volume_key,
+            subnets=args.network.known_subnets,
         )
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -37,6 +37,7 @@ class NodeClassArgs:
         placement_group: Name of its placement group, if it has one.
         tags: Tags of instances, volumes and network interfaces.
         volume_key: KMS key of the volumes; the AWS managed key for EBS if None.
+        subnets: IDs of the subnets of an existing VPC by zone letter.
     """
 
     spec: PoolSpec
@@ -45,19 +46,21 @@ class NodeClassArgs:
     placement_group: pulumi.Input[str] | None
     tags: Mapping[str, str]
     volume_key: pulumi.Input[str] | None = None
+    subnets: Mapping[str, str] = field(default_factory=dict)
 
 
 def node_class(args: NodeClassArgs) -> dict[str, Any]:
     """`spec` of the EC2NodeClass.
 
     Subnets and security groups are selected by tags, which are known before the resources exist: so the first preview
-    validates the whole manifest. The NodePool selects the zones.
+    validates the whole manifest. Subnets of an existing VPC are selected by their IDs, because Karpenter looks for tags
+    in all VPCs of the account. The NodePool selects the zones.
     """
     spec = args.spec
     manifest: dict[str, Any] = {
         "amiSelectorTerms": [{"alias": amis.karpenter_alias(spec.settings.os, spec.settings.ami_release)}],
         "instanceProfile": args.instance_profile,
-        "subnetSelectorTerms": [{"tags": {SUBNET_TAG: args.cluster}}],
+        "subnetSelectorTerms": _subnets(args),
         "securityGroupSelectorTerms": _security_groups(args),
         "blockDeviceMappings": [_device(volume, args.volume_key) for volume in volumes(spec)],
         # IMDSv2 only, and one hop: pods without host networking can't get the node's credentials.
@@ -82,6 +85,11 @@ def node_class(args: NodeClassArgs) -> dict[str, Any]:
     if args.placement_group is not None:
         manifest["placementGroupSelector"] = {"name": args.placement_group}
     return manifest
+
+
+def _subnets(args: NodeClassArgs) -> list[dict[str, Any]]:
+    ids = [args.subnets[letter] for letter in args.spec.zone_letters if letter in args.subnets]
+    return [{"id": id} for id in ids] or [{"tags": {SUBNET_TAG: args.cluster}}]
 
 
 def _security_groups(args: NodeClassArgs) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from slipway.account import billing, identity, limits, principals, reservations, state, versions, zones
+from slipway.account import billing, identity, limits, network, principals, reservations, state, versions, zones
 from slipway.account.context import Context, failed, note
 from slipway.findings import Finding, Level
 
@@ -24,6 +24,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("quotas of the network", limits.network),
     ("zones", zones.usable),
     ("instance types", zones.offerings),
+    ("existing network", network.existing),
     ("reservations", reservations.check),
     ("Kubernetes", versions.kubernetes),
     ("add-ons", versions.managed_addons),

@@ -12,7 +12,6 @@ from slipway.findings import Finding
 from spec.catalog import instances, quotas
 from spec.catalog.quotas import Quota
 from spec.settings.capacity import Market
-from spec.settings.network import Nat
 from spec.settings.platform import Platform
 
 _CLUSTER_GONE: Final = "ResourceNotFoundException"
@@ -59,14 +58,13 @@ def vcpus_needed(platform: Platform) -> tuple[dict[str, dict[str, int]], list[st
 
 
 def network(context: Context) -> Iterator[Finding]:
-    """The quotas cover the stack's VPC and its Elastic IP addresses; skipped if the cluster exists already."""
-    if _cluster_exists(context):
-        return
+    """The quotas cover the stack's VPC and its Elastic IP addresses; skipped if the cluster or the VPC exists."""
     settings = context.platform.network
-    addresses = {Nat.NONE: 0, Nat.SINGLE: 1, Nat.PER_ZONE: len(settings.zones)}[settings.nat]
+    if settings.existing is not None or _cluster_exists(context):
+        return
     ec2 = context.client("ec2")
     used = {
-        quotas.ADDRESSES: (len(ec2.describe_addresses()["Addresses"]), addresses),
+        quotas.ADDRESSES: (len(ec2.describe_addresses()["Addresses"]), settings.nat_gateways),
         quotas.NETWORKS: (sum(1 for _ in context.pages("ec2", "describe_vpcs", "Vpcs")), 1),
     }
     for quota, (count, more) in used.items():

@@ -47,6 +47,11 @@ def add(commands: Commands) -> None:
     status.set_defaults(run=_status)
     stop = actions.add_parser("stop", help="stop the sandbox; everything in it is deleted")
     stop.set_defaults(run=_stop)
+    network = actions.add_parser(
+        "network", help="make the existing VPC that a stack names (`network.existing`) in the sandbox"
+    )
+    network.add_argument("stack", metavar="STACK", help="stack whose settings describe the VPC")
+    network.set_defaults(run=_network)
     env = actions.add_parser("env", help='print variables for a shell: eval "$(slipway sandbox env)"')
     env.add_argument(
         "stack",
@@ -101,6 +106,27 @@ def _stop(_options: argparse.Namespace) -> int:
     from slipway.cli import offline  # noqa: PLC0415
 
     print("the sandbox is stopped" if offline.stop(Progress()) else "the sandbox was not running")
+    return 0
+
+
+def _network(options: argparse.Namespace) -> int:
+    from slipway.account.context import session  # noqa: PLC0415
+    from slipway.cli import offline, shell  # noqa: PLC0415
+    from slipway.cli.settings import checked  # noqa: PLC0415
+    from slipway.sandbox.aws.existing_network import make  # noqa: PLC0415
+
+    sandbox = offline.find_running()
+    if sandbox is None:
+        raise SlipwayError(NOT_RUNNING)
+    project = find(Path.cwd())
+    platform = checked(project, options.stack, strict=False).platform
+    if platform.network.existing is None:
+        msg = f"stack {options.stack} makes its VPC: only `network.existing` names one that must be there before"
+        raise SlipwayError(msg)
+    keys = shell.account(sandbox, project, options.stack)
+    client = session(platform.account.region, keys, sandbox.variables["AWS_ENDPOINT_URL"])
+    made = make(client("ec2"), platform.network, platform.account.region)
+    print(f"{made.vpc} {'is in the sandbox' if made.new else 'is in the sandbox already'}: {', '.join(made.subnets)}")
     return 0
 
 

@@ -15,6 +15,7 @@ from pulumi.runtime.proto import engine_pb2, resource_pb2
 
 from slipway.errors import RenderError
 from slipway.render import samples
+from slipway.render.existing import Answers
 from slipway.render.recording import Options, RecordedResource
 from slipway.render.registration import options_of
 from slipway.render.urns import STACK_TYPE, make_urn
@@ -38,13 +39,14 @@ _LEVELS: Final = {engine_pb2.INFO: "info", engine_pb2.WARNING: "warning", engine
 class Monitor:
     """Records the SDK's requests. Method names are those of the engine's gRPC services."""
 
-    def __init__(self, project: str, stack: str, *, preview: bool) -> None:
+    def __init__(self, project: str, stack: str, *, preview: bool, answers: Answers | None = None) -> None:
         self.resources: dict[str, RecordedResource] = {}
         self.exports = Values({})
         self.messages: list[tuple[str, str]] = []
         self.project = project
         self.stack = stack
         self._preview = preview
+        self._answers = answers
 
     def RegisterResource(  # noqa: N802 - the name of the RPC
         self, request: resource_pb2.RegisterResourceRequest
@@ -85,11 +87,16 @@ class Monitor:
             self.exports = values
         return empty_pb2.Empty()
 
-    def Invoke(self, request: resource_pb2.ResourceInvokeRequest) -> NoReturn:  # noqa: N802
-        """Refuse: an invoke queries a cloud."""
-        _refuse(
-            request.tok, "a rendering can't invoke a cloud API: take the value from the settings or from spec.catalog"
-        )
+    def Invoke(self, request: resource_pb2.ResourceInvokeRequest) -> resource_pb2.ResourceInvokeResponse:  # noqa: N802
+        """Answer what the settings determine; refuse others: an invoke queries a cloud."""
+        answer = self._answers(request.tok, _read(request.tok, request.args).plain) if self._answers else None
+        if answer is None:
+            why = "a rendering can't invoke a cloud API: take the value from the settings or from spec.catalog"
+            _refuse(request.tok, why)
+        response = resource_pb2.ResourceInvokeResponse()
+        # `return` is a Python keyword, so the field can't be set by name.
+        getattr(response, "return").CopyFrom(wire.encode(answer))
+        return response
 
     def Call(self, request: resource_pb2.ResourceCallRequest) -> NoReturn:  # noqa: N802
         """Refuse: a method of a resource runs in its provider."""

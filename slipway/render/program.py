@@ -6,6 +6,7 @@ import pulumi
 
 from infra.program import build
 from slipway.errors import RenderError
+from slipway.render.existing import answers
 from slipway.render.recorder import record
 from slipway.render.recording import Recording
 from spec.settings import PROJECT, Platform
@@ -23,7 +24,7 @@ def record_platform(platform: Platform, *, stack: str, preview: bool = False) ->
         for key, value in build(platform).items():
             pulumi.export(key, value)
 
-    recording = record(program, project=PROJECT, stack=stack, preview=preview)
+    recording = record(program, project=PROJECT, stack=stack, preview=preview, answers=answers(platform))
     users = recording.default_provider_users
     if users:
         msg = (

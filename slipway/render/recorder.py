@@ -21,6 +21,7 @@ from pulumi.runtime.config import set_all_config
 from pulumi.runtime.proto import source_pb2
 from pulumi.runtime.settings import Settings, configure
 
+from slipway.render.existing import Answers
 from slipway.render.monitor import Monitor
 from slipway.render.recording import Recording
 from slipway.settled import settled
@@ -33,6 +34,7 @@ def record(
     stack: str,
     config: Mapping[str, Any] | None = None,
     preview: bool = False,
+    answers: Answers | None = None,
 ) -> Recording:
     """Run a program and record its resources, exports and messages.
 
@@ -43,13 +45,14 @@ def record(
         config: Configuration by full key (`slipway:platform`); other values than text are passed as JSON, as the engine
             does.
         preview: Leave ids and computed outputs unknown, as in the first preview of a stack.
+        answers: Answers look-ups; by default all are refused.
 
     Raises:
         RenderError: The program uses something that needs a cloud or the engine: an invoke, an existing resource, a
             remote component, an asset; or it registers two resources with the same URN.
         Exception: Errors of the program, unchanged.
     """
-    monitor = Monitor(project, stack, preview=preview)
+    monitor = Monitor(project, stack, preview=preview, answers=answers)
     with (
         _no_collection(),
         _no_stack_traces(),

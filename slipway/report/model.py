@@ -127,7 +127,8 @@ class TeamView:
 
 @dataclass(frozen=True, kw_only=True)
 class ZoneView:
-    """An availability zone with its subnets as (kind, CIDR); `nat` if it has a NAT gateway."""
+    """An availability zone with its subnets as (kind, CIDR), or as (kind, ID or tags) in an existing VPC; `nat` if it
+    has a NAT gateway."""
 
     name: str
     subnets: tuple[tuple[str, str], ...]
@@ -136,8 +137,9 @@ class ZoneView:
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkView:
-    """The VPC; `out` describes how private subnets reach the internet."""
+    """The VPC; `out` describes how private subnets reach the internet, `vpc` names one that exists."""
 
+    vpc: str
     cidr: str
     pod_cidr: str
     zones: tuple[ZoneView, ...]

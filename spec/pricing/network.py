@@ -14,19 +14,21 @@ _BALANCERS = {"application": ("alb", "LCU"), "network": ("nlb", "NLCU")}
 
 
 def network(platform: Platform, pricer: Pricer) -> Iterator[Item]:
-    """All parts of the network."""
+    """All parts of the network. Gateways and endpoints of an existing VPC are its owner's; their data is priced."""
     settings, usage = platform.network, platform.cost.usage
-    gateways = {Nat.SINGLE: 1, Nat.PER_ZONE: len(settings.zones), Nat.NONE: 0}[settings.nat]
+    gateways = settings.nat_gateways
     if gateways:
         yield pricer.line(services.NAT, "gateways", "nat-gateway", "gateway", minimum=gateways)
         yield pricer.line(services.ADDRESSES, "of NAT gateways", "public-ipv4", "address", minimum=gateways)
+    if settings.nat is not Nat.NONE:
         setting = "cost.usage.natGib"
         yield pricer.used(services.NAT, "data through NAT gateways", "nat-gateway-data", "GB", usage.nat_gib, setting)
-    if settings.endpoints:
+    if settings.existing is None and settings.endpoints:
         interfaces = len(settings.endpoints) * len(settings.zones)
         note = f"{len(settings.endpoints)} in {len(settings.zones)} zones"
         what = "interface endpoints"
         yield pricer.line(services.ENDPOINTS, what, "interface-endpoint", "interface", minimum=interfaces, note=note)
+    if settings.endpoints:
         item, setting = "data through interface endpoints", "cost.usage.endpointsGib"
         yield pricer.used(services.ENDPOINTS, item, "interface-endpoint-data", "GB", usage.endpoints_gib, setting)
     yield from _transfer(platform, pricer)

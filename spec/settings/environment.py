@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from spec.settings.base import Model, Name, Text
-from spec.settings.network import Zone
+from spec.settings.existing import Zone
 from spec.settings.patterns import pattern
 
 ZoneId = Annotated[

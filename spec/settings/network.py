@@ -9,16 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from spec.settings.base import LogDays, Model, Name
-from spec.settings.patterns import pattern
-
-Zone = Annotated[
-    str,
-    pattern(
-        r"^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$",
-        rule="a zone is named like us-east-1a",
-        fix="Use the zone's name, not its ID.",
-    ),
-]
+from spec.settings.existing import Existing, Zone
 
 
 class Nat(StrEnum):
@@ -63,21 +54,35 @@ class FlowLogs(Model):
 
 
 class Network(Model):
-    """The VPC. Subnets are computed from `cidr` and the letter of each zone, so adding a zone moves no other range."""
+    """The VPC: one that exists, with its subnets; or one that the stack makes, whose subnets are computed from `cidr`
+    and the letter of each zone, so adding a zone moves no other range."""
 
     cidr: IPv4Network
-    """Range of the VPC, /16 to /20, private (RFC 1918)."""
+    """Range of the VPC, /16 to /20, private (RFC 1918); of an existing VPC the range of its private subnets, /16 to
+    /28."""
+    existing: Existing | None = None
+    """A VPC that exists, with its subnets; the stack makes a VPC if unset."""
     pod_cidr: IPv4Network | None = None
-    """Secondary range for pods only, /16 to /20, private or shared (RFC 6598, 100.64.0.0/10)."""
+    """Secondary range for pods only, /16 to /20, private or shared (RFC 6598, 100.64.0.0/10); of an existing VPC that
+    of its subnets for pods, /16 to /28."""
     zones: Annotated[
         tuple[Zone, ...],
         Field(min_length=2, max_length=6),
     ]
     """Availability Zones by name; at least two, because EKS requires subnets in two."""
     nat: Nat = Nat.SINGLE
+    """NAT gateways; of an existing VPC only `none`, if its private subnets have no route to the internet."""
     endpoints: tuple[Endpoint, ...] = ()
-    """Interface endpoints. The gateway endpoint of S3 always exists, because it is free."""
+    """Interface endpoints. The gateway endpoint of S3 always exists, because it is free. An existing VPC must have
+    them."""
     flow_logs: FlowLogs = Field(default_factory=FlowLogs)
     peers: dict[Name, IPv4Network] = Field(default_factory=dict)
     """Ranges of networks that are routed to this one, and that may reach the private endpoint of the API server. No
     range of the stack may overlap them."""
+
+    @property
+    def nat_gateways(self) -> int:
+        """NAT gateways that the stack makes, each with an Elastic IP address."""
+        if self.existing is not None:
+            return 0
+        return {Nat.SINGLE: 1, Nat.PER_ZONE: len(self.zones), Nat.NONE: 0}[self.nat]

@@ -1,13 +1,21 @@
-"""Zones in which the instance types of a pool are offered: EC2 offers types by zone ID, a stack file names zones."""
+"""Zones in which the instance types of a pool are offered, and the addresses that pools need there. EC2 offers types by
+zone ID, a stack file names zones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from math import ceil
+from typing import Final
 
+from spec.addresses import addresses_per_node
 from spec.catalog import instances
+from spec.naming import zone_letter
 from spec.settings.environment import Account
 from spec.settings.network import Network
 from spec.settings.pools import Pool, Provisioner
+
+UPGRADE_ADDRESSES: Final = 5
+"""Free addresses that a control plane upgrade may need in each subnet (EKS User Guide, "Update existing cluster")."""
 
 
 def offering_ids(pool: Pool, region: str) -> frozenset[str] | None:
@@ -35,3 +43,13 @@ def offering(pool: Pool, zones: Iterable[str], account: Account) -> tuple[str, .
 def zones_of(pool: Pool, network: Network, account: Account) -> tuple[str, ...]:
     """Zones of a pool: those that it names, else those of the network that it can use."""
     return pool.zones or offering(pool, network.zones, account)
+
+
+def addresses_needed(letter: str, network: Network, pools: Mapping[str, Pool], account: Account) -> int:
+    """Addresses of nodes and pods in a zone with all pools at their maximum, each pool spread over its zones."""
+    needed = UPGRADE_ADDRESSES
+    for pool in pools.values():
+        zones = [zone_letter(zone) for zone in zones_of(pool, network, account)]
+        if letter in zones:
+            needed += ceil(pool.max / len(zones)) * addresses_per_node(pool)
+    return needed

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -130,6 +130,14 @@ def complete(world: World) -> tuple[int, dict[str, int]]:
     return up.stdout.count(" created"), made
 
 
+@pytest.fixture
+def removed(world: World) -> Iterator[None]:
+    """What a failed test leaves would make the next ones fail, too."""
+    yield
+    slipway(world, "destroy", "brief", "--sandbox", "--yes")
+
+
+@pytest.mark.usefixtures("removed")
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_a_killed_up_is_recovered_without_orphan_or_duplicate(
     seed: int, complete: tuple[int, dict[str, int]], world: World, tmp_path: Path

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from spec.addresses import addresses_per_node
-from spec.settings.checks.network import UPGRADE_ADDRESSES
+from spec.settings.zones import UPGRADE_ADDRESSES
 from spec.subnets import layout
 from tests.spec.settings.stack import DELETE, changed, loaded, problems
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from slipway.sandbox.aws import network_look_ups
 from slipway.sandbox.aws.client import Aws
 from slipway.sandbox.aws.policy_document import render
 from slipway.sandbox.aws.shapes import normal
@@ -152,5 +153,6 @@ FUNCTIONS: Mapping[str, Callable[[Aws, Args], Args]] = MappingProxyType(
         "aws:ssm/getParameter:getParameter": _parameter,
         "aws:ssm/getParametersByPath:getParametersByPath": _parameters_by_path,
         "aws:ec2/getAmi:getAmi": _ami,
+        **network_look_ups.FUNCTIONS,
     }
 )

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from slipway.sandbox.kubernetes import awaits, crds, names
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.drift import drifted, imported
-from slipway.sandbox.kubernetes.errors import NoSuchKindError
+from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
 from slipway.sandbox.kubernetes.immutable import forces_new
 from slipway.sandbox.kubernetes.normalized import normalized
 from slipway.sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
@@ -113,7 +113,10 @@ class Manifests:
             live = None
         if live is None:
             return None
-        present = drifted(inputs, outputs, live) if inputs else imported(live)
+        if not inputs:
+            return ReadResult(_id(live), _outputs(live), imported(live))
+        recorded = outputs if _was_read(outputs) else _written(target.client, resource, inputs, live)
+        present = drifted(inputs, recorded, live)
         return ReadResult(_id(live), _outputs(live), present)
 
     def delete(self, settings: Settings, resource: Resource, outputs: Object, inputs: Object) -> None:
@@ -204,6 +207,22 @@ class Manifests:
             self.notes.set(Note(resource.urn, NoteKind.NOT_VALIDATED, text))
         else:
             self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED)
+
+
+def _was_read(outputs: Object) -> bool:
+    """Whether the outputs are those of a live object."""
+    return bool((outputs.get("metadata") or {}).get("uid"))
+
+
+def _written(client: KubeClient, resource: Resource, inputs: Object, live: Object) -> Object:
+    """The object as our write would leave it: of an adopted one the state has only the inputs, so defaults of the API
+    server would look like changes by others."""
+    obj = names.manifest(inputs)
+    obj["metadata"] = {**(obj.get("metadata") or {}), "name": live["metadata"]["name"]}
+    try:
+        return client.apply(obj, _manager(resource, inputs), force=True, dry_run=True)
+    except ApiError:
+        return inputs
 
 
 def _bound_to_name(inputs: Object) -> bool:

@@ -23,7 +23,7 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
 from pulumi.runtime.proto import provider_pb2 as pb
 
-from slipway.sandbox.rpc import wire
+from slipway.sandbox.rpc import cancellation, wire
 from slipway.sandbox.rpc.errors import PartialFailureError, ProviderError, init_failed_metadata
 from slipway.sandbox.rpc.hooks import Failure, Hooks, ReadResult, Resource, S
 from slipway.sandbox.rpc.secrets import Secrets
@@ -104,6 +104,7 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
         if changes and connection.cancelled.is_set():
             msg = "the operation was cancelled, nothing was changed"
             raise ProviderError(msg)
+        cancellation.of_call(connection.cancelled)
         return connection.session
 
     # -- the protocol --------------------------------------------------------------------------------------------------
@@ -131,7 +132,8 @@ class Provider(Hooks[S], provider_pb2_grpc.ResourceProviderServicer):
         return pb.GetSchemaResponse(schema="{}")
 
     def Cancel(self, request: empty_pb2.Empty, context: grpc.ServicerContext) -> empty_pb2.Empty:
-        """Ctrl-C: this connection starts no more changes. Running ones complete, so that the state has their ids."""
+        """Ctrl-C: this connection starts no more changes. Running ones complete, so that the state has their ids; only
+        Helm, which may wait for minutes, is interrupted and ends as after a failure."""
         connection = self._connections.get(context.peer())
         if connection is not None:
             connection.cancelled.set()

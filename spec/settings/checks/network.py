@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 from itertools import combinations
-from math import ceil
 from string import ascii_lowercase
 from typing import Final
 
-from spec.addresses import addresses_per_node
 from spec.catalog import regions
 from spec.naming import zone_letter
 from spec.settings.checks.base import Context
@@ -18,13 +16,11 @@ from spec.settings.environment import Account
 from spec.settings.network import Nat, Network
 from spec.settings.pools import Pool
 from spec.settings.problems import Problem
-from spec.settings.zones import zones_of
+from spec.settings.zones import addresses_needed
 from spec.subnets import PUBLIC_SLOT, layout
 
 RFC1918: Final = tuple(IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 RFC6598: Final = IPv4Network("100.64.0.0/10")
-UPGRADE_ADDRESSES: Final = 5
-"""Free addresses that a control plane upgrade may need in each subnet (EKS User Guide, "Update existing cluster")."""
 LETTERS: Final = ascii_lowercase[:PUBLIC_SLOT]
 """Letters of zones that have a range in the VPC; the slot after them is divided into public subnets."""
 _ASK: Final = "Take it from what `aws ec2 describe-availability-zones` prints."
@@ -34,9 +30,12 @@ NEEDED_WITHOUT_NAT: Final = ("ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "lo
 
 def ranges_allowed(context: Context, network: Network, cluster: Cluster) -> Iterator[Problem]:
     """Each range on its own: private, and of a size that AWS accepts and the layout can divide."""
-    yield from _sized("network.cidr", network.cidr, 16, 20, RFC1918)
+    existing = network.existing is not None
+    # The layout divides a range of /16 to /20; a VPC that exists has any range that AWS accepts, /16 to /28.
+    longest, within = (28, (*RFC1918, RFC6598)) if existing else (20, RFC1918)
+    yield from _sized("network.cidr", network.cidr, 16, longest, within)
     if network.pod_cidr:
-        yield from _sized("network.podCidr", network.pod_cidr, 16, 20, (*RFC1918, RFC6598))
+        yield from _sized("network.podCidr", network.pod_cidr, 16, longest, (*RFC1918, RFC6598))
     # /24 to /12 (botocore, eks CreateCluster, kubernetesNetworkConfig.serviceIpv4Cidr)
     yield from _sized("cluster.serviceIpv4Cidr", cluster.service_ipv4_cidr, 12, 24, RFC1918)
 
@@ -119,18 +118,16 @@ def zone_ids(context: Context, network: Network, account: Account) -> Iterator[P
 def addresses_for_pods(
     context: Context, network: Network, pools: dict[str, Pool], account: Account
 ) -> Iterator[Problem]:
-    """Every zone has addresses for all pools at their maximum, each pool spread over its zones."""
+    """Every zone has addresses for all pools at their maximum; a preview looks at those of an existing VPC."""
+    if network.existing is not None:
+        return
     if not 16 <= network.cidr.prefixlen <= 20 or (network.pod_cidr and not 16 <= network.pod_cidr.prefixlen <= 20):
         return
     if any(zone_letter(zone) not in LETTERS for zone in network.zones):
         return  # such a zone has no range at all, and is refused above
     short: dict[str, tuple[int, int]] = {}
     for letter, ranges in layout(network.cidr, network.zones, network.pod_cidr).items():
-        needed = UPGRADE_ADDRESSES
-        for pool in pools.values():
-            zones = [zone_letter(zone) for zone in zones_of(pool, network, account)]
-            if letter in zones:
-                needed += ceil(pool.max / len(zones)) * addresses_per_node(pool)
+        needed = addresses_needed(letter, network, pools, account)
         if needed > ranges.pod_addresses:
             short[letter] = (needed, ranges.pod_addresses)
     if short:

@@ -52,9 +52,10 @@ def start(port: int = 0) -> MotoServer:
     # Imported here: moto reads the environment at import, which takes about a second.
     from moto.server import ThreadedMotoServer  # noqa: PLC0415
 
-    from slipway.sandbox.aws.moto import eks  # noqa: PLC0415
+    from slipway.sandbox.aws.moto import chosen_ids, eks  # noqa: PLC0415
 
     eks.install()
+    chosen_ids.install()
     _cache_look_ups()
     # Otherwise werkzeug writes a line per request to stderr.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)

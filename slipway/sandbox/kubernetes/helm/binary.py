@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ from slipway.sandbox.cluster.kubeconfig import kubeconfig
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm import post_render
 from slipway.sandbox.ports import ClusterEndpoint
+from slipway.sandbox.rpc.cancellation import cancelled
 
 LOOK_SECONDS: Final = 2.0
 """Between two looks at what a running command waits for, as often as Helm itself looks (helm v3, pkg/kube/wait.go)."""
@@ -32,10 +34,19 @@ _FOREIGN: Final = ("HELM_", "KUBE", "AWS_")
 """Beginnings of variables of the user that are for other clusters and repositories."""
 
 
-class HelmError(SandboxError):
-    """Helm ended with an error; the text is Helm's own. `stopped` says that the sandbox ended a wait without a hope."""
+class Stop(StrEnum):
+    """Why the sandbox interrupted Helm."""
 
-    def __init__(self, text: str, *, stopped: bool = False) -> None:
+    HOPELESS = "hopeless"
+    """It waited without a hope."""
+    CANCELLED = "cancelled"
+    """The engine cancelled the operation, as after Ctrl-C."""
+
+
+class HelmError(SandboxError):
+    """Helm ended with an error; the text is Helm's own. `stopped` says why the sandbox interrupted it, if it did."""
+
+    def __init__(self, text: str, *, stopped: Stop | None = None) -> None:
         super().__init__(text)
         self.stopped = stopped
 
@@ -84,7 +95,8 @@ def run(
         client: The cluster's client.
         arguments: The command and its arguments.
         values: Values of an installation, whose rendering goes through the post-renderer; None for other commands.
-        hopeless: Is called every two seconds while the command runs; if it returns True, Helm is interrupted.
+        hopeless: Is called every two seconds while the command runs; if it returns True, Helm is interrupted, as it is
+            once the engine cancels the operation.
     """
     with tempfile.TemporaryDirectory(prefix="slipway-helm-") as name:
         home = Path(name)
@@ -104,17 +116,18 @@ def run(
             return Done(output.read(), tuple(left_out))
 
 
-def _wait(process: subprocess.Popen[bytes], hopeless: Callable[[], bool]) -> bool:
-    """Wait until the command ends; returns whether it was interrupted."""
-    stopped = False
+def _wait(process: subprocess.Popen[bytes], hopeless: Callable[[], bool]) -> Stop | None:
+    """Wait until the command ends; returns why it was interrupted."""
+    stopped = None
     while True:
         try:
             process.wait(LOOK_SECONDS)
         except subprocess.TimeoutExpired:
-            if not stopped and hopeless():
-                # As Ctrl-C: Helm marks the release as failed, and rolls it back if it is atomic.
-                process.send_signal(signal.SIGINT)
-                stopped = True
+            if stopped is None:
+                stopped = Stop.CANCELLED if cancelled() else Stop.HOPELESS if hopeless() else None
+                if stopped is not None:
+                    # As Ctrl-C: Helm marks the release as failed, and rolls it back if it is atomic.
+                    process.send_signal(signal.SIGINT)
         else:
             return stopped
 

@@ -11,7 +11,7 @@ from slipway.errors import SandboxError
 from slipway.sandbox.kubernetes import crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm import arguments, binary, effects, records
-from slipway.sandbox.kubernetes.helm.binary import HelmError
+from slipway.sandbox.kubernetes.helm.binary import HelmError, Stop
 from slipway.sandbox.kubernetes.helm.chart import Chart
 from slipway.sandbox.kubernetes.helm.preview import MANAGER, Rendered, rendered
 from slipway.sandbox.kubernetes.helm.readiness import HOPELESS_SECONDS, Readiness, workloads
@@ -120,8 +120,10 @@ def _explained(error: HelmError, release: ReleaseName, before: Revision | None, 
     parts = [str(error)]
     if readiness.text:
         parts.append(f"not ready: {readiness.text}")
-    if error.stopped:
+    if error.stopped is Stop.HOPELESS:
         parts.append(f"Helm was interrupted, because nothing had changed for {HOPELESS_SECONDS:.0f} s")
+    elif error.stopped is Stop.CANCELLED:
+        parts.append("Helm was interrupted, because the operation was cancelled: run it again")
     if before is not None:
         parts += _remedy(release, before, str(error))
     return "; ".join(parts)

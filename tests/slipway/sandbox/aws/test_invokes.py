@@ -57,9 +57,9 @@ def test_the_newest_image_is_chosen_on_request(aws: Aws) -> None:
 
 def test_an_unsupported_function_is_refused_by_name(aws: Aws) -> None:
     with pytest.raises(
-        ProviderError, match="the sandbox does not support the function aws:ec2/getVpc:getVpc"
+        ProviderError, match="the sandbox does not support the function aws:ec2/getVpcs:getVpcs"
     ) as raised:
-        invoke(aws, "aws:ec2/getVpc:getVpc", {})
+        invoke(aws, "aws:ec2/getVpcs:getVpcs", {})
     assert all(name.split(":")[-1] in str(raised.value) for name in FUNCTIONS)
 
 

@@ -74,6 +74,30 @@ def test_an_unchanged_object_does_not_drift(hooks: Hooks, namespace: str) -> Non
     assert (found.id, found.inputs) == (id, checked)
 
 
+POLICY = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicy"
+RULE = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+
+
+def test_an_object_that_was_adopted_without_its_live_state_does_not_drift_by_defaults(
+    hooks: Hooks, client: KubeClient
+) -> None:
+    """`slipway recover` puts what a killed run had created into the state, with the inputs as outputs."""
+    spec = {"matchConstraints": {"resourceRules": [RULE]}, "validations": [{"expression": "true"}]}
+    name = "adopted.slipway.example"
+    id, _, inputs = hooks.create(POLICY, {"metadata": {"name": name}, "spec": spec})
+    live = client.get(Ref("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", name))
+    assert live is not None
+    assert live["spec"]["matchConstraints"]["resourceRules"] == [{**RULE, "scope": "*"}]
+    found = hooks.read(POLICY, id, {**inputs, "id": id}, inputs)
+    assert found is not None
+    assert found.inputs == inputs
+    assert found.outputs["metadata"]["uid"]
+    client.merge(Ref.of(live), {"spec": {"failurePolicy": "Ignore", "validations": [{"expression": "false"}]}})
+    changed = hooks.read(POLICY, id, {**inputs, "id": id}, inputs)
+    assert changed is not None
+    assert changed.inputs["spec"]["validations"] == [{"expression": "false"}]
+
+
 def test_drift_is_read_and_reverted_by_an_update(hooks: Hooks, client: KubeClient, namespace: str) -> None:
     id, outputs, inputs = hooks.create(CONFIG_MAP, config_map(namespace, a="1", b="2"))
     patch = [{"op": "replace", "path": "/data/a", "value": "changed"}, {"op": "remove", "path": "/data/b"}]

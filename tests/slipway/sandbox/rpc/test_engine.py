@@ -63,6 +63,20 @@ def test_a_secret_copied_to_another_output_stays_out_of_the_state(engine: Engine
     assert resources(stack)["thing"]["outputs"]["nested"]["b"] == 1
 
 
+def test_nulls_in_values_of_charts_reach_the_provider_and_stay(engine: Engine, toy: ToyProvider) -> None:
+    """A null removes a chart's default; without it in the state, each run would add it again."""
+    values = {"limits": {"cpu": None, "memory": "1Gi"}, "whole": None, "list": [{"a": None}, None]}
+    stack = engine.stack(one_thing(values=values))
+    stack.up()
+    assert toy.things["thing-1"]["values"] == values
+    assert changes(stack.up()) == {}
+    without = {**values, "limits": {"memory": "1Gi"}}
+    assert changes(engine.stack(one_thing(values=without)).up()) == {"updated": 1}
+    assert toy.things["thing-1"]["values"] == without
+    assert changes(engine.stack(one_thing(values=values)).up()) == {"updated": 1}
+    assert toy.things["thing-1"]["values"] == values
+
+
 def test_a_partial_create_keeps_the_object_and_the_next_run_completes_it(engine: Engine, toy: ToyProvider) -> None:
     stack = engine.stack(one_thing(size=1, text=Secret(CANARY)))
     toy.failing = {"init"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,10 +12,12 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from slipway.sandbox.rpc import wire
+from slipway.sandbox.kubernetes.waiting import until
+from slipway.sandbox.rpc import cancellation, wire
 from slipway.sandbox.rpc.errors import ProviderError
+from slipway.sandbox.rpc.hooks import Resource
 from slipway.sandbox.rpc.server import serve
-from tests.slipway.sandbox.rpc.toy import ToyProvider
+from tests.slipway.sandbox.rpc.toy import Session, ToyProvider
 
 URN = "urn:pulumi:s::p::a:b:Parent$toy:index:Thing::thing"
 
@@ -62,6 +65,40 @@ def test_cancel_stops_only_new_changes(stub: provider_pb2_grpc.ResourceProviderS
         create(stub)
     assert "cancelled" in refused(raised.value)
     assert stub.Read(pb.ReadRequest(urn=URN, id="gone")).id == ""
+
+
+class Waiting(ToyProvider):
+    """A creation that only a cancellation ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.began = threading.Event()
+
+    def create(self, session: Session, resource: Resource, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        self.began.set()
+        until(lambda: cancellation.cancelled() or None, 30, "not cancelled")
+        return super().create(session, resource, inputs)
+
+
+def test_a_running_change_learns_of_the_cancellation_of_its_own_connection() -> None:
+    waiting = Waiting()
+    served = serve(waiting)
+    with (
+        grpc.insecure_channel(f"127.0.0.1:{served.port}") as channel,
+        grpc.insecure_channel(f"127.0.0.1:{served.port}", (("grpc.use_local_subchannel_pool", 1),)) as other,
+    ):
+        stub = provider_pb2_grpc.ResourceProviderStub(channel)
+        stub.Configure(pb.ConfigureRequest())
+        running = stub.Create.future(pb.CreateRequest(urn=URN, properties=wire.encode({"text": "x"})))
+        assert waiting.began.wait(10)
+        another = provider_pb2_grpc.ResourceProviderStub(other)
+        another.Configure(pb.ConfigureRequest())
+        another.Cancel(empty_pb2.Empty())
+        with pytest.raises(grpc.FutureTimeoutError):
+            running.result(0.5)
+        stub.Cancel(empty_pb2.Empty())
+        assert running.result(10).id == "thing-1"
+    served.stop()
 
 
 def test_a_python_error_of_the_provider_does_not_become_an_unknown_status(
