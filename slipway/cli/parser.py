@@ -21,6 +21,7 @@ from slipway.cli import (
     render,
     report,
     sandbox,
+    trial,
     verify,
     why,
 )
@@ -48,6 +49,7 @@ GROUPS = (
     doctor,
     verify,
     why,
+    trial,
     completion,
 )
 

@@ -23,7 +23,7 @@ from slipway.why.claims import claims_of
 from slipway.why.podsets import PodSet, podsets
 from spec.pools import PoolSpec, keys
 from spec.settings.addons import AddonSettings
-from spec.settings.addons.batch import Jobset, LeaderWorkerSet, MpiOperator, Trainer, TrainingOperator
+from spec.settings.addons.batch import Jobset, Kuberay, LeaderWorkerSet, MpiOperator, Trainer, TrainingOperator
 from spec.settings.admission import Action, Admission
 from spec.settings.problems import Problem
 
@@ -31,6 +31,7 @@ Object = Mapping[str, Any]
 _ADDONS: Final[Mapping[str, type[AddonSettings]]] = {
     "JobSet": Jobset, "LeaderWorkerSet": LeaderWorkerSet, "TrainJob": Trainer, "MPIJob": MpiOperator,
     **dict.fromkeys((kind.kind for kind in kinds.TRAINING), TrainingOperator),
+    **dict.fromkeys((kind.kind for kind in kinds.RAY), Kuberay),
 }  # fmt: skip
 _QUEUED: Final = frozenset(one.kind for one in (*kinds.JOBS, kinds.TRAIN_JOB))
 

@@ -15,7 +15,7 @@ from components.workloads import Target
 from tests.support.mocks import Recording, providers, run
 
 ROOT: Final = Path(__file__).parents[3]
-EXAMPLES: Final = tuple(sorted(folder.name for folder in (ROOT / "examples").iterdir() if folder.is_dir()))
+EXAMPLES: Final = tuple(sorted(path.parent.name for path in (ROOT / "examples").glob("*/Pulumi.yaml")))
 
 
 def settings(name: str) -> dict[str, Any]:

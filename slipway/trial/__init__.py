@@ -1,0 +1,1 @@
+"""Manifests of a folder, tried in the sandbox, with what is expected of each."""

@@ -1,0 +1,139 @@
+"""Whether an object does what is expected of it: a pure function of what was read about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from slipway.trial.expectations import Expectation
+from slipway.why.answer import Answer, Layer
+from slipway.why.bundle import Bundle, is_true
+from spec.durations import seconds
+from spec.pools import keys
+
+REFUSES = frozenset({Layer.ADMISSION, Layer.QUOTA})
+"""Layers that refuse an object or its pods."""
+
+
+class Status(StrEnum):
+    """The result of one expectation."""
+
+    PASSED = "passed"
+    WAITS = "waits"
+    """Not yet."""
+    FAILED = "failed"
+    """It will not happen any more."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One expectation of one object, and what became of it."""
+
+    subject: str
+    expected: str
+    status: Status
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """What became of an object so far.
+
+    Attributes:
+        refusal: The API server's error; empty if it accepted the object.
+        bundle: What was read about it; None if it was refused, or is gone.
+        answer: Why it waits, or that it does not; None with the bundle.
+        elapsed: Seconds since it was created.
+    """
+
+    refusal: str = ""
+    bundle: Bundle | None = None
+    answer: Answer | None = None
+    elapsed: float = 0.0
+
+
+def checks(name: str, expectation: Expectation, seen: Seen) -> list[Check]:
+    """Every expectation of an object."""
+    if expectation.refused_because is not None:
+        return [_refused(name, expectation.refused_because, seen)]
+    if seen.refusal:
+        return [Check(name, _first(expectation), Status.FAILED, seen.refusal)]
+    if seen.bundle is None or seen.answer is None:
+        return [Check(name, _first(expectation), Status.FAILED, "it is gone")]
+    found = list(_of_object(name, expectation, seen.bundle, seen.answer, seen.elapsed))
+    return found or [Check(name, "accepted", Status.PASSED)]
+
+
+def _first(expectation: Expectation) -> str:
+    return ", ".join(_words(expectation)) or "accepted"
+
+
+def _words(expectation: Expectation) -> Iterator[str]:
+    if expectation.admitted:
+        yield "admitted"
+    if expectation.runs_on:
+        yield f"runs on {expectation.runs_on}"
+    if expectation.completes_within:
+        yield f"completes within {expectation.completes_within}"
+    if expectation.held_by or expectation.because:
+        yield f"held by {expectation.held_by or 'a layer'}"
+
+
+def _refused(name: str, text: str, seen: Seen) -> Check:
+    expected = f"refused because {text}"
+    if seen.refusal:
+        status = Status.PASSED if text in seen.refusal else Status.FAILED
+        return Check(name, expected, status, seen.refusal)
+    answer = seen.answer
+    if answer is not None and answer.part.layer in REFUSES:
+        said = _said(answer)
+        return Check(name, expected, Status.PASSED if text in said else Status.WAITS, answer.sentence)
+    if answer is not None and answer.part.layer in (Layer.RUNS, Layer.FINISHED):
+        return Check(name, expected, Status.FAILED, answer.sentence)
+    return Check(name, expected, Status.WAITS, answer.sentence if answer else "it is gone")
+
+
+def _said(answer: Answer) -> str:
+    return "\n".join([answer.sentence, *(one.text for one in answer.part.evidence)])
+
+
+def _of_object(name: str, expectation: Expectation, bundle: Bundle, answer: Answer, elapsed: float) -> Iterator[Check]:
+    why = answer.sentence
+    if expectation.admitted:
+        workloads = bundle.workloads
+        passed = any(is_true(one, "Admitted", "Finished") for one in workloads)
+        detail = "" if passed else (why if workloads else "Kueue has made no Workload for it")
+        yield Check(name, "admitted", Status.PASSED if passed else Status.WAITS, detail)
+    if expectation.runs_on:
+        yield _placed(name, expectation.runs_on, bundle, why)
+    if expectation.completes_within:
+        expected = f"completes within {expectation.completes_within}"
+        layer = answer.part.layer
+        if layer is Layer.FINISHED:
+            in_time = elapsed <= seconds(expectation.completes_within)
+            yield Check(name, expected, Status.PASSED if in_time else Status.FAILED, f"{elapsed:.0f} s")
+        else:
+            yield Check(name, expected, Status.FAILED if layer is Layer.FAILED else Status.WAITS, why)
+    if expectation.held_by or expectation.because:
+        text, layer = expectation.because or "", answer.part.layer
+        passed = answer.held and expectation.held_by in (None, str(layer)) and text in _said(answer)
+        expected = f"held by {expectation.held_by or 'a layer'}" + (f" because {text}" if text else "")
+        ended = layer in (Layer.FINISHED, Layer.FAILED) and not passed
+        status = Status.PASSED if passed else Status.FAILED if ended else Status.WAITS
+        yield Check(name, expected, status, why)
+
+
+def _placed(name: str, pool: str, bundle: Bundle, why: str) -> Check:
+    nodes = {
+        str(node["metadata"]["name"]): str((node["metadata"].get("labels") or {}).get(keys.POOL))
+        for node in bundle.of_kind("Node")
+    }
+    placed = [str(pod["spec"]["nodeName"]) for pod in bundle.pods if pod["spec"].get("nodeName")]
+    pools = {nodes.get(node, "a node that is gone") for node in placed}
+    expected = f"runs on {pool}"
+    if wrong := sorted(pools - {pool}):
+        return Check(name, expected, Status.FAILED, f"a pod is on {', '.join(wrong)}")
+    if placed and len(placed) == len(bundle.pods):
+        return Check(name, expected, Status.PASSED, ", ".join(sorted(set(placed))))
+    return Check(name, expected, Status.WAITS, why)

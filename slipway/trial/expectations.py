@@ -1,0 +1,135 @@
+"""What is expected of the manifests of a folder: the file `try.yaml` beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+from pydantic import Field, ValidationError
+
+from slipway.why.answer import Layer
+from slipway.why.manifests import flat
+from spec.durations import seconds
+from spec.errors import EXIT_REFUSED, SlipwayError
+from spec.settings.base import Duration, Model
+
+FILE: Final = "try.yaml"
+SUFFIXES: Final = (".yaml", ".yml", ".json")
+WITHIN: Final = "60s"
+"""Time that objects without a duration of their own get."""
+
+
+class Expectation(Model):
+    """What is expected of one object; without any of these, that the API server accepts it."""
+
+    admitted: bool = False
+    """Kueue admits it."""
+    runs_on: str | None = None
+    """Pool on whose nodes all its pods run."""
+    completes_within: Duration | None = None
+    """It finishes within this time."""
+    refused_because: str | None = None
+    """The API server refuses it, or its pods, and says this."""
+    held_by: str | None = None
+    """The layer that holds it, as `slipway why` names it."""
+    because: str | None = None
+    """What `slipway why` says about it, in part."""
+
+
+class Expectations(Model):
+    """The file."""
+
+    namespace: str | None = None
+    """Namespace of all objects; the option `--namespace` overrides it."""
+    within: Duration = WITHIN
+    """Time for expectations without a duration of their own."""
+    expect: dict[str, Expectation] = Field(default_factory=dict)
+    """By object, as kubectl writes it: `job/train`."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The manifests of a folder, in the order of their files, and what is expected of them.
+
+    Attributes:
+        namespace: Namespace of all objects; None if the file names none.
+        manifests: The objects by name: `job/train`.
+        expected: What is expected of each.
+        seconds: Time for an object.
+    """
+
+    namespace: str | None
+    manifests: Mapping[str, dict[str, Any]]
+    expected: Mapping[str, Expectation]
+    seconds: float
+
+    def within(self, name: str) -> float:
+        """Seconds that an object gets."""
+        own = self.expected[name].completes_within
+        return float(seconds(own)) if own else self.seconds
+
+
+def read(folder: Path) -> Trial:
+    """Read a folder.
+
+    Raises:
+        SlipwayError: It has no manifests, or its expectations name an object or a field that does not exist.
+    """
+    if not folder.is_dir():
+        msg = f"{folder} is not a folder of manifests"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    files = sorted(one for one in folder.iterdir() if one.suffix in SUFFIXES and one.name != FILE)
+    manifests: dict[str, dict[str, Any]] = {}
+    for path in files:
+        for one in flat(_documents(path)):
+            name = _name(one, path)
+            if name in manifests:
+                msg = f"{path}: {name} is in the folder twice: give each object a name of its own"
+                raise SlipwayError(msg, EXIT_REFUSED)
+            manifests[name] = dict(one)
+    if not manifests:
+        msg = f"{folder} has no manifests: put files with {', '.join(SUFFIXES)} there"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    given = _expectations(folder / FILE)
+    if unknown := sorted(set(given.expect) - set(manifests)):
+        msg = f"{folder / FILE}: expect: {', '.join(unknown)}: not in the folder, which has {', '.join(manifests)}"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    expected = {name: given.expect.get(name, Expectation()) for name in manifests}
+    return Trial(given.namespace, manifests, expected, float(seconds(given.within)))
+
+
+def _name(manifest: Mapping[str, Any], path: Path) -> str:
+    metadata = manifest.get("metadata") or {}
+    if not manifest.get("apiVersion") or not manifest.get("kind") or not metadata.get("name"):
+        msg = f"{path}: each manifest needs apiVersion, kind and metadata.name"
+        raise SlipwayError(msg, EXIT_REFUSED)
+    return f"{str(manifest['kind']).lower()}/{metadata['name']}"
+
+
+def _documents(path: Path) -> list[Any]:
+    try:
+        return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+    except yaml.YAMLError as error:
+        msg = f"{path} is not YAML: {error}"
+        raise SlipwayError(msg, EXIT_REFUSED) from error
+
+
+def _expectations(path: Path) -> Expectations:
+    if not path.is_file():
+        return Expectations()
+    (document,) = _documents(path)[:1] or [{}]
+    try:
+        found = Expectations.model_validate(document or {})
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        msg = f"{path}: {problems}"
+        raise SlipwayError(msg, EXIT_REFUSED) from error
+    layers = [str(layer) for layer in Layer]
+    for name, one in found.expect.items():
+        if one.held_by is not None and one.held_by not in layers:
+            msg = f"{path}: expect.{name}.heldBy: no layer is called {one.held_by}: use one of {', '.join(layers)}"
+            raise SlipwayError(msg, EXIT_REFUSED)
+    return found

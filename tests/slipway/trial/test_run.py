@@ -1,0 +1,113 @@
+"""A trial on a real control plane: objects are created as a member, watched, and removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.objects import Ref
+from slipway.trial.evaluation import Status
+from slipway.trial.expectations import Expectation, Trial
+from slipway.trial.run import Run
+from slipway.why.dryrun import DryRun
+from spec.errors import SlipwayError
+from tests.components.admission.actors import TEAM, permissions
+from tests.slipway.sandbox.living import living_plane
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+
+PLACE = "trial"
+Object = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
+    with living_plane(tmp_path_factory.mktemp("trial")) as plane:
+        labels = {"platform.slipway/team": TEAM}
+        plane.client.apply(
+            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": PLACE, "labels": labels}}, "t"
+        )
+        for manifest in permissions(PLACE):
+            plane.client.apply(manifest, "t", force=True)
+        yield plane.client
+
+
+def job(name: str, **pod: Any) -> Object:
+    body = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "a:1"}], **pod}
+    spec = {"template": {"spec": body}, "backoffLimit": 0}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": spec}
+
+
+def trial(*pairs: tuple[Object, Object], seconds: float = 20) -> Trial:
+    names = [f"{one['kind'].lower()}/{one['metadata']['name']}" for one, _ in pairs]
+    expected = [Expectation.model_validate(given) for _, given in pairs]
+    manifests = dict(zip(names, (one for one, _ in pairs), strict=True))
+    return Trial(PLACE, manifests, dict(zip(names, expected, strict=True)), seconds)
+
+
+def run(client: KubeClient, given: Trial) -> dict[str, tuple[Status, str]]:
+    member = DryRun(client, PLACE).member
+    assert member == f"slipway:{TEAM}:edit"
+    found = Run(client=client, trial=given, namespace=PLACE, member=member, target=None, say=lambda _: None).run()
+    return {f"{one.subject} {one.expected}": (one.status, one.detail) for one in found}
+
+
+CLAIMED = {"volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "missing"}}]}
+ROLE = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "mine"}, "spec": {"limits": []}}
+
+
+def test_objects_are_compared_with_what_is_expected_and_removed(client: KubeClient) -> None:
+    found = run(
+        client,
+        trial(
+            (job("good"), {"completesWithin": "20s"}),
+            (job("claim", **CLAIMED), {"heldBy": "volume", "because": "claim missing does not exist"}),
+            (job("wrong", restartPolicy="Always"), {"refusedBecause": "restartPolicy"}),
+            (ROLE, {"refusedBecause": "cannot create"}),
+        ),
+    )
+    assert {name: status for name, (status, _) in found.items()} == {
+        "job/good completes within 20s": Status.PASSED,
+        "job/claim held by volume because claim missing does not exist": Status.PASSED,
+        "job/wrong refused because restartPolicy": Status.PASSED,
+        "limitrange/mine refused because cannot create": Status.PASSED,
+        "clean-up nothing is left": Status.PASSED,
+    }
+    assert client.get(Ref("batch/v1", "Job", "good", PLACE)) is None
+    assert list(client.list(client.discovery.find("v1", "Pod"), PLACE)) == []
+
+
+def test_an_expectation_that_is_not_met_in_time_fails_with_the_reason(client: KubeClient) -> None:
+    found = run(client, trial((job("claim", **CLAIMED), {"completesWithin": "2s"})))
+    status, detail = found["job/claim completes within 2s"]
+    assert status is Status.FAILED
+    assert "claim missing does not exist" in detail
+
+
+def test_an_object_that_exists_is_neither_changed_nor_removed(client: KubeClient) -> None:
+    mine = job("mine")
+    client.apply({**mine, "metadata": {"name": "mine", "namespace": PLACE}}, "t")
+    with pytest.raises(SlipwayError, match="job/mine exists already in namespace trial"):
+        run(client, trial((mine, {})))
+    assert client.get(Ref("batch/v1", "Job", "mine", PLACE)) is not None
+
+
+def test_objects_are_removed_if_watching_fails(client: KubeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("slipway.trial.run.collect", broken)
+    with pytest.raises(KeyboardInterrupt):
+        run(client, trial((job("left"), {"completesWithin": "20s"})))
+    assert client.get(Ref("batch/v1", "Job", "left", PLACE)) is None
+
+
+def test_the_example_has_expectations_for_what_it_has() -> None:
+    from slipway.trial.expectations import read  # noqa: PLC0415
+
+    found = read(Path(__file__).resolve().parents[3] / "examples" / "manifests")
+    assert all(one != Expectation() for one in found.expected.values())
