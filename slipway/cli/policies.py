@@ -103,10 +103,12 @@ def report(
     if before is not None:
         for sentence in weakenings(before, options.stack):
             print(f"review: the change {sentence}")
+    checks = len({one["rule"] for one in shown if one["level"] != "suppressed"})
     suppressed = sum(not one.counts(today) for one in findings)
     print(
         f"stack {options.stack}: {resources} resources, {mandatory} mandatory and "
-        f"{sum(one['level'] == 'advisory' for one in shown)} advisory findings, {suppressed} suppressed",
+        f"{sum(one['level'] == 'advisory' for one in shown)} advisory findings"
+        f"{f' of {checks} check' if checks else ''}{'s' if checks > 1 else ''}, {suppressed} suppressed",
         file=sys.stderr,
     )
     return EXIT_FAILURE if mandatory else 0

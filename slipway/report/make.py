@@ -25,7 +25,7 @@ from slipway.report.plan.compare import compare
 from spec import clock
 from spec.errors import EXIT_REFUSED, SlipwayError
 from spec.pricing import Estimate, estimate
-from spec.settings import Loaded
+from spec.settings import Loaded, read_stack
 
 PAGE: Final = "index.html"
 COMMENT: Final = "report.md"
@@ -60,6 +60,7 @@ def make(project: Project, loaded: Loaded, request: Request) -> Report:
     if request.against is not None:
         compared, before, problem = _against(project, request.stack, request.against, recording)
         plan = plan if request.plan is not None else compared
+    data = read_stack(request.stack, project.stacks)
     inputs = gather.Inputs(
         stack=request.stack,
         loaded=loaded,
@@ -71,6 +72,7 @@ def make(project: Project, loaded: Loaded, request: Request) -> Report:
         before=before,
         before_problem=problem,
         commit=_commit(project),
+        data=data if isinstance(data, Mapping) else {},
     )
     return gather.report(inputs)
 

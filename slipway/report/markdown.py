@@ -111,7 +111,8 @@ def _cells(amounts: Amounts) -> str:
 def _findings(report: Report) -> Iterator[str]:
     result = report.evaluation
     mandatory, advisory = result.count("mandatory"), result.count("advisory")
-    head = f"{mandatory} mandatory and {counted(advisory, 'advisory finding')}, {result.suppressed} suppressed"
+    checks = f" of {counted(len(result.findings), 'check')}" if result.findings else ""
+    head = f"{mandatory} mandatory and {counted(advisory, 'advisory finding')}{checks}, {result.suppressed} suppressed"
     yield f"**Policies: {head}**" if mandatory else f"Policies: {head}"
     if result.findings:
         more = [f"- {len(result.findings) - FINDINGS} more on the page"] if len(result.findings) > FINDINGS else []

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from slipway.report.advice import Advice, Map, PriceSource
 from slipway.report.plan import Plan
 from spec.pricing import Amounts
 
@@ -190,7 +191,7 @@ class Bill:
         delta: Cost difference from the baseline; None without a comparison.
         movers: Lines with the largest cost difference, with that difference.
         delta_problem: Why there is no cost difference, if one was requested.
-        dates: Dates of the oldest and the newest price.
+        sources: Where prices come from.
     """
 
     total: Amounts
@@ -199,7 +200,7 @@ class Bill:
     delta: Amounts | None
     movers: tuple[Bar, ...]
     delta_problem: str
-    dates: tuple[str, ...]
+    sources: tuple[PriceSource, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,20 +234,20 @@ class SuppressedFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """The result of the policy pack: findings, most severe first, and suppressions in use."""
+    """The result of the policy pack: findings, most severe first, suppressions in use, and suppressed violations."""
 
     rules: int
     findings: tuple[FindingView, ...]
     suppressions: tuple[SuppressedFinding, ...]
+    suppressed: int
+
+    def distinct(self, level: str) -> int:
+        """Number of checks of a level that are violated."""
+        return sum(finding.level == level for finding in self.findings)
 
     def count(self, level: str) -> int:
-        """Number of violations of a level."""
+        """Number of violations of a level: a check is violated once by each resource."""
         return sum(len(finding.cases) for finding in self.findings if finding.level == level)
-
-    @property
-    def suppressed(self) -> int:
-        """Number of suppressed violations."""
-        return sum(len(suppression.resources) for suppression in self.suppressions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,6 +283,8 @@ class Report:
     evaluation: Evaluation
     plan: Plan
     caveats: tuple[Caveat, ...]
+    advice: Advice
+    map: Map
 
     @property
     def gpus_max(self) -> int:

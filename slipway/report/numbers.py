@@ -46,5 +46,10 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+def sentence(text: str) -> str:
+    """With a capital letter at the start, and the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
 def _dollars(amount: Decimal) -> str:
     return f"{_MINUS if amount < 0 else ''}${abs(amount):,}"

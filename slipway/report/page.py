@@ -20,6 +20,8 @@ from spec.pricing import Amounts
 
 SECTIONS: Final = {
     "changes": "Changes",
+    "actions": "What to do",
+    "map": "Map",
     "cluster": "Cluster",
     "teams": "Teams",
     "cost": "Cost",
@@ -76,7 +78,12 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters.update(
-        usd=numbers.usd, cents=numbers.cents, signed=numbers.signed, counted=numbers.counted, kind=kind
+        sentence=numbers.sentence,
+        usd=numbers.usd,
+        cents=numbers.cents,
+        signed=numbers.signed,
+        counted=numbers.counted,
+        kind=kind,
     )
     script = _source(environment, "page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

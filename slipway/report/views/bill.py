@@ -8,6 +8,7 @@ from typing import Final
 
 from slipway.cost import Difference
 from slipway.report.model import Bar, Bill
+from slipway.report.views.savings import price_sources
 from spec.catalog.prices import HOURS_PER_MONTH
 from spec.pricing import Amounts, Estimate
 from spec.settings.platform import Platform
@@ -19,7 +20,6 @@ _NONE: Final[Mapping[str, str]] = {"pool": "no pool", "team": "platform (no team
 
 def bill(platform: Platform, estimate: Estimate, change: Difference | None, problem: str = "") -> Bill:
     """The bill of an estimate, with the cost difference of a change."""
-    days = sorted({line.source.day.isoformat() for line in estimate.lines})
     return Bill(
         total=estimate.amounts.month,
         by={
@@ -31,7 +31,7 @@ def bill(platform: Platform, estimate: Estimate, change: Difference | None, prob
         delta=None if change is None else change.amounts.month,
         movers=() if change is None else _movers(change),
         delta_problem=problem,
-        dates=(days[0], days[-1]) if days else (),
+        sources=price_sources(estimate),
     )
 
 

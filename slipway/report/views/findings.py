@@ -32,6 +32,7 @@ def evaluation(findings: Sequence[Finding], stack: str, today: date) -> Evaluati
         rules=len(BY_NAME),
         findings=tuple(sorted(views, key=rank)),
         suppressions=_suppressions([one for one in findings if not one.counts(today)]),
+        suppressed=sum(not one.counts(today) for one in findings),
     )
 
 

@@ -56,7 +56,7 @@ def test_findings_go_to_stdout_with_their_level_and_the_total_to_stderr(
     assert "mandatory helm-pinned/version urn:pulumi:prod::a\n  Pin it." in out
     assert "advisory pod-read-only-root/read-only" in out
     assert "prod::c" not in out
-    assert "10 resources, 1 mandatory and 1 advisory findings, 1 suppressed" in err
+    assert "10 resources, 1 mandatory and 1 advisory findings of 2 checks, 1 suppressed" in err
 
 
 def test_suppressed_findings_are_shown_on_request_with_their_reason(capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,8 +64,16 @@ def _sample() -> SampleReport:
         plan=compare(baseline(now), now, needs_of(recording), against="main (0123456789)"),
         before=smaller(loaded),
         commit="0123456",
+        data=settings(),
     )
     return SampleReport(inputs, gather.report(inputs))
+
+
+def settings() -> dict[str, Any]:
+    """The stack file's settings."""
+    data = read_stack(STACK, ROOT / "stacks")
+    assert isinstance(data, dict)
+    return data
 
 
 def baseline(now: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -97,6 +105,9 @@ def hostile(report: Report) -> Report:
         pools=tuple(replace(pool, name=f"{pool.name}{HOSTILE}", taints=(HOSTILE,)) for pool in report.pools),
         teams=tuple(replace(team, project=HOSTILE, namespaces=(HOSTILE,)) for team in report.teams),
         stores=tuple(replace(store, name=HOSTILE, facts=(HOSTILE,)) for store in report.stores),
+        advice=replace(
+            report.advice, risks=tuple(replace(one, what=HOSTILE, fix=HOSTILE) for one in report.advice.risks)
+        ),
         caveats=tuple(replace(caveat, why=HOSTILE, cases=(HOSTILE,)) for caveat in report.caveats),
         evaluation=replace(
             report.evaluation,

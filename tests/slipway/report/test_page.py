@@ -126,7 +126,7 @@ def test_a_comparison_without_changes_is_explained(sample: SampleReport, plan: P
 def test_changes_come_first_if_there_is_a_comparison(sample: SampleReport) -> None:
     assert next(iter(sections(sample.report))) == "changes"
     bare = sections(replace(sample.report, plan=NOTHING))
-    assert (next(iter(bare)), list(bare)[-2:]) == ("cluster", ["changes", "caveats"])
+    assert (next(iter(bare)), list(bare)[-2:]) == ("actions", ["changes", "caveats"])
     assert bare.keys() == SECTIONS.keys()
 
 

@@ -27,7 +27,7 @@ def change(chain: str, kind: str, name: str, verb: Verb = Verb.UPDATE, **more: o
 
 def bill(delta: Amounts | None, *movers: Bar, problem: str = "") -> Bill:
     total = amounts(1, 2, 3)
-    return Bill(total=total, by={}, bounds=(), delta=delta, movers=movers, delta_problem=problem, dates=())
+    return Bill(total=total, by={}, bounds=(), delta=delta, movers=movers, delta_problem=problem, sources=())
 
 
 def amounts(floor: int, expected: int, ceiling: int) -> Amounts:
@@ -136,7 +136,7 @@ def test_findings_are_one_row_for_each_rule() -> None:
         level="advisory", severity="low", rule="pod/root", title="", cases=(("a", "Set it."), ("b", "Set it.")),
         external_ids=(),
     )  # fmt: skip
-    result = Evaluation(rules=1, findings=(view,), suppressions=())
+    result = Evaluation(rules=1, findings=(view,), suppressions=(), suppressed=0)
     shown = text(Plan(changes=(change("a:B", BUCKET, "x"),)), Context(stack="dev", evaluation=result))
     assert shown.split("\n\n")[-1].splitlines() == [
         "Policies, on the changed resources: 0 mandatory and 2 advisory findings",

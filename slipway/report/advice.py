@@ -1,0 +1,134 @@
+"""What a report advises, as data: what saves most, what is at risk, where prices come from, what belongs together.
+
+Amounts are in USD per month of 730 hours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+
+from spec.pricing import Amounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostShare:
+    """One of the largest items: its part of the expected cost in percent, and what one unit less saves.
+
+    Attributes:
+        unit: Unit of its counts: `node`.
+        units: Expected units, on average.
+        each: Expected cost of one unit for a month.
+    """
+
+    name: str
+    expected: Decimal
+    percent: float
+    unit: str
+    units: Decimal
+    each: Decimal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saving:
+    """A valid change of the settings that costs less: the setting, what it saves, and what it costs otherwise."""
+
+    setting: str
+    what: str
+    price: str
+    saved: Amounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risk:
+    """Something that ends, or that is used up.
+
+    Attributes:
+        day: When it happens; None if it already is so.
+        what: What happens.
+        then: What follows from it.
+        fix: What to do.
+        section: Section of the page with more.
+        days: Days until then; negative if it is past.
+    """
+
+    day: date | None
+    what: str
+    then: str
+    fix: str
+    section: str
+    days: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Month:
+    """A month of the time axis, with the numbers of the risks in it."""
+
+    name: str
+    year: int
+    risks: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """Answers to "what should I do": largest costs, changes that save, risks by date, and their time axis."""
+
+    largest: tuple[CostShare, ...]
+    savings: tuple[Saving, ...]
+    risks: tuple[Risk, ...]
+    months: tuple[Month, ...]
+    later: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriceSource:
+    """Where prices come from: `list`, `spot` or `declared`, the source, its date, and what they make of the total."""
+
+    kind: str
+    text: str
+    day: date
+    items: int
+    expected: Decimal
+    percent: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Box:
+    """A box of the map: its key, its name, lines below it, and its place in the drawing."""
+
+    key: str
+    name: str
+    lines: tuple[str, ...]
+    x: int
+    y: int
+    height: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Link:
+    """A line of the map from one box to another; `tone` selects the color of a team, -1 is none."""
+
+    path: str
+    tone: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamLinks:
+    """What a team uses: the same as the map, as text."""
+
+    team: str
+    pools: tuple[tuple[str, str], ...]
+    stores: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Map:
+    """Zones with their subnets, pools, teams and stores in four columns, and what joins them."""
+
+    width: int
+    height: int
+    box: int
+    columns: tuple[tuple[str, tuple[Box, ...]], ...]
+    links: tuple[Link, ...]
+    teams: tuple[TeamLinks, ...]
