@@ -136,7 +136,7 @@ def _latest_run(bundle: Bundle) -> Part | None:
 def _suspended(bundle: Bundle) -> Part | None:
     """Suspended, and no Workload: Kueue does not know it."""
     spec = bundle.subject.get("spec") or {}
-    suspended = spec.get("suspend") or (spec.get("runPolicy") or {}).get("suspend")
+    suspended = any((each or {}).get("suspend") for each in (spec, spec.get("runPolicy"), spec.get("rayClusterConfig")))
     if not suspended or bundle.workloads:
         return None
     label = (bundle.subject["metadata"].get("labels") or {}).get("kueue.x-k8s.io/queue-name")

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from components.addons.kueue.configuration import FRAMEWORKS
 from components.admission import kinds
-from components.workloads.checks.bounds import LONGEST, LONGEST_KEPT, MAX_RETRIES, served_problems
+from components.workloads.checks.bounds import LONGEST, LONGEST_IDLE, LONGEST_KEPT, MAX_RETRIES, served_problems
 from components.workloads.checks.fit import capacity_problems, fits_in_share, node_problems, share_problems
 from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.need import choice, need
@@ -139,6 +139,13 @@ def _bounds(kind: str, manifest: Object) -> Iterator[tuple[str, int | None, int,
     elif kind == "TrainJob":
         yield "spec.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), LONGEST, True
         return
+    elif kind == kinds.RAY_JOB.kind:
+        # The deadline is that of each attempt, and the TTL that of the cluster.
+        retries = int(spec.get("backoffLimit") or 0)
+        yield "spec.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), LONGEST // (retries + 1), True
+        yield "spec.backoffLimit", retries, MAX_RETRIES, False
+        yield "spec.ttlSecondsAfterFinished", spec.get("ttlSecondsAfterFinished"), LONGEST_IDLE, False
+        return
     elif kind != "Job":
         return
     yield f"{prefix}.activeDeadlineSeconds", holder.get("activeDeadlineSeconds"), LONGEST, True
@@ -180,7 +187,8 @@ def _pods(kind: str, manifest: Object, group: PodSet, target: Target, rules: Adm
         fitting = {name: target.pools[name] for name, problems in pools.items() if not problems}
         yield from _amounts(group, fitting, wanted, target)
 
-    if rules.spot_checkpoint is Action.DENY and kind in _QUEUED and (chosen.named or gpus):
+    on_spot = kind in _QUEUED and kind != kinds.RAY_JOB.kind
+    if rules.spot_checkpoint is Action.DENY and on_spot and (chosen.named or gpus):
         for problem in spot_problems(group.name, spec, target):
             if problem.path.endswith(".volumes"):
                 yield Finding(Layer.ADMISSION, problem)

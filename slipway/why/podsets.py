@@ -84,7 +84,9 @@ def _operated(field: str, spec: Object) -> Iterator[PodSet]:
 def _ray(spec: Object) -> Iterator[PodSet]:
     yield _of("head", (spec.get("headGroupSpec") or {}).get("template"), 1)
     for group in spec.get("workerGroupSpecs") or ():
-        yield _of(str(group.get("groupName")), group.get("template"), int(group.get("replicas", 1)))
+        # At least `minReplicas`, whatever `replicas` says (kuberay v1.6.1, GetWorkerGroupDesiredReplicas).
+        count = max(int(group.get("replicas") or 0), int(group.get("minReplicas") or 0))
+        yield _of(str(group.get("groupName")), group.get("template"), count * int(group.get("numOfHosts") or 1))
 
 
 def _group_reader(field: str) -> Callable[[Object], Iterator[PodSet]]:
@@ -96,7 +98,8 @@ def _of_jobs(spec: Object) -> Iterator[PodSet]:
 
 
 def _ray_job(spec: Object) -> Iterator[PodSet]:
-    return _ray(spec.get("rayClusterSpec") or {})
+    yield from _ray(spec.get("rayClusterSpec") or {})
+    yield _of("submitter", spec.get("submitterPodTemplate"), 1)
 
 
 def _ray_service(spec: Object) -> Iterator[PodSet]:
