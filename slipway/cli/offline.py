@@ -37,6 +37,8 @@ class Sandbox:
     """AWS types that moto emulates; any other type is only recorded."""
     kubernetes: str = ""
     """Version of its API servers' binary."""
+    charts: str | None = None
+    """The folder of Helm charts that it installs; None without one."""
 
     def engine(self, user: Mapping[str, str]) -> SandboxEngine:
         """The Pulumi CLI, configured for this sandbox.
@@ -114,6 +116,7 @@ def _sandbox(state: SandboxState) -> Sandbox:
         state.kubeconfig,
         frozenset(state.in_moto),
         state.versions.get(KUBERNETES, ""),
+        state.charts,
     )
 
 

@@ -13,6 +13,7 @@ from slipway.cli import (
     cost,
     doctor,
     fit,
+    init,
     operations,
     policies,
     prices,
@@ -36,6 +37,7 @@ Provision an ML platform on Amazon EKS, or rehearse it in a local sandbox withou
 GROUPS = (
     operations,
     recover,
+    init,
     check,
     policies,
     render,

@@ -51,7 +51,7 @@ def _in_detail(
     running, pools = read_pods(sandbox.kubeconfig, cluster), read(sandbox.kubeconfig, cluster)
     short = [
         served(platform.cluster.version, sandbox.kubernetes) if pools else "",
-        "" if running is None else pods(running),
+        "" if running is None else pods(running, charts=sandbox.charts),
         coverage.in_short(state, sandbox.in_moto, notes),
         cost(estimate(platform)),
     ]
@@ -74,8 +74,15 @@ def served(version: str, binary: str) -> str:
     return f"{emulation(version, binary).text}." if binary else ""
 
 
-def pods(found: Pods) -> str:
-    """Pods that are wanted and run, and why the others don't; DaemonSets that don't reach every node they select."""
+def pods(found: Pods, *, charts: str | None) -> str:
+    """Pods that are wanted and run, and why the others don't; DaemonSets that don't reach every node they select.
+
+    Args:
+        found: The pods.
+        charts: Folder of the charts that the sandbox installs; None without one.
+    """
+    if not found.wanted and not charts:
+        return "Pods: none, because no chart is installed: SLIPWAY_CHARTS is unset (`slipway charts pull --dir DIR`)."
     missing = sum(one.count for one in found.waiting)
     lines = [
         f"Pods: {found.wanted} wanted, {found.running} running" + (f", {missing} not running:" if missing else ".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any, Final
 
 from spec.catalog import regions
@@ -32,9 +33,9 @@ def stack_matches(context: Context, environment: Environment) -> Iterator[Proble
 def region_known(context: Context, account: Account) -> Iterator[Problem]:
     """The region exists."""
     if not regions.is_region(account.region):
-        yield Problem(
-            "account.region", "the region must exist", account.region, "Use a region's name, such as us-east-1."
-        )
+        close = get_close_matches(account.region, regions.REGIONS, n=2, cutoff=0.8)
+        fix = f"Did you mean {' or '.join(close)}?" if close else "Use a region's name, such as us-east-1."
+        yield Problem("account.region", "the region must exist", account.region, fix)
 
 
 def tags_allowed(context: Context, environment: Environment) -> Iterator[Problem]:

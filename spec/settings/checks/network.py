@@ -65,9 +65,23 @@ def ranges_apart(context: Context, network: Network, cluster: Cluster) -> Iterat
             yield Problem(other, f"the range must not overlap {one} ({first})", str(second), "Choose another range.")
 
 
+def elsewhere(network: Network, account: Account) -> str:
+    """The region of all zones, if it is another one than the account's; empty otherwise."""
+    found = {zone[:-1] for zone in network.zones}
+    other = found.pop() if len(found) == 1 else account.region
+    return other if other != account.region and regions.is_region(other) else ""
+
+
 def zones_of_region(context: Context, network: Network, account: Account) -> Iterator[Problem]:
     """Zones exist, belong to the region, and are listed once."""
-    known = regions.zones(account.region) if regions.is_region(account.region) else ()
+    if not regions.is_region(account.region):
+        return  # another check asks for the region
+    known = regions.zones(account.region)
+    if other := elsewhere(network, account):
+        some = f"zones of {account.region}: {', '.join(known)}" if known else f"zones of {account.region}"
+        rule = f"the zones of the network are in {other}"
+        yield Problem("account.region", rule, account.region, f"Use {other}; or {some}.")
+        return
     # Where no source lists a region's zones, any letter that has a range is accepted.
     allowed = known or tuple(f"{account.region}{letter}" for letter in LETTERS)
     for position, zone in enumerate(network.zones):
@@ -89,7 +103,7 @@ def way_out(context: Context, network: Network) -> Iterator[Problem]:
 
 def zone_ids(context: Context, network: Network, account: Account) -> Iterator[Problem]:
     """Zone IDs belong to the region and to one zone each, every zone of the network has one, and EKS supports it."""
-    if not account.zone_ids or not regions.is_region(account.region):
+    if not account.zone_ids or not regions.is_region(account.region) or elsewhere(network, account):
         return
     known = regions.get(account.region).zone_ids
     foreign = [zone for zone in account.zone_ids if not zone.startswith(account.region)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from spec.catalog import instances, regions
 from spec.settings.checks.base import Context
+from spec.settings.checks.network import elsewhere
 from spec.settings.environment import Account
 from spec.settings.network import Network
 from spec.settings.pools import Pool, Provisioner
@@ -15,6 +16,8 @@ from spec.settings.zones import offering, offering_ids
 
 def types_in_zones(context: Context, pools: dict[str, Pool], network: Network, account: Account) -> Iterator[Problem]:
     """A pool has zones that offer its types: all of them for a managed node group, any for Karpenter."""
+    if elsewhere(network, account):
+        return  # another check asks for the region
     for name, pool in pools.items():
         ids = offering_ids(pool, account.region)
         if ids is None or not _in_region(pool, account.region):

@@ -103,15 +103,21 @@ def test_a_daemon_set_wants_the_pods_that_its_controller_counts() -> None:
 def test_the_summary_has_a_line_for_each_reason() -> None:
     refused = {"type": "PodScheduled", "status": "False", "message": "no node"}
     found = picture(cluster(*deployment("web", 2), pod("a", "web-1", refused), pod("b", "web-1", READY)))
-    assert written(found).splitlines() == [
+    assert written(found, charts="charts").splitlines() == [
         "Pods: 2 wanted, 1 running, 1 not running:",
         "  1  Deployment ns/web: no node",
     ]
-    assert written(picture(cluster())) == "Pods: 0 wanted, 0 running."
+    assert written(picture(cluster()), charts="charts") == "Pods: 0 wanted, 0 running."
 
 
 def test_many_reasons_are_counted() -> None:
     refused = {"type": "PodScheduled", "status": "False", "message": "no node"}
-    lines = written(picture(cluster(*(pod(f"p{n:02}", "", refused) for n in range(13))))).splitlines()
+    lines = written(picture(cluster(*(pod(f"p{n:02}", "", refused) for n in range(13)))), charts="charts").splitlines()
     assert len(lines) == 12
     assert lines[-1] == "  and 3 more: `kubectl get pods -A`"
+
+
+def test_without_charts_the_reason_for_no_pods_is_named() -> None:
+    text = written(picture(cluster()), charts=None)
+    assert text.startswith("Pods: none, because no chart is installed: SLIPWAY_CHARTS is unset")
+    assert written(picture(cluster(pod("p", "", READY))), charts=None) == "Pods: 1 wanted, 1 running."

@@ -90,3 +90,21 @@ def test_a_region_without_the_types_of_one_pool_is_one_problem_of_the_pool() -> 
     assert problem.rule == "us-west-1 must offer the instance types"
     assert "g6.xlarge" in str(problem.value)
     assert "us-east-1" in problem.fix
+
+
+def test_a_misspelt_region_is_one_problem_with_the_right_one() -> None:
+    (problem,) = problems(changed({"account.region": "us-est-1"}))
+    assert (problem.path, problem.fix) == ("account.region", "Did you mean us-west-1 or us-east-1?")
+
+
+def test_a_region_whose_zones_are_all_of_another_one_is_one_problem_that_names_both() -> None:
+    (problem,) = problems(changed({"account.region": "us-east-2"}))
+    assert problem.path == "account.region"
+    assert problem.rule == "the zones of the network are in us-east-1"
+    assert problem.fix == "Use us-east-1; or zones of us-east-2: us-east-2a, us-east-2b, us-east-2c."
+
+
+def test_a_zone_of_another_region_among_right_ones_is_a_problem_of_the_zone() -> None:
+    found = problems(changed({"network.zones": ["us-east-1a", "us-west-2b"]}))
+    assert "network.zones.1" in [one.path for one in found]
+    assert "account.region" not in [one.path for one in found]
