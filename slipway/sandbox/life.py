@@ -64,7 +64,7 @@ class Life:
         controllers.start()
         client = self._client_of(server)
         addons = AddonControllers(self._place, slot, client, installed_version) if self._place is not None else None
-        references = References(client, Certificates(client), addons.holding if addons is not None else lambda _: "")
+        references = References(client, Certificates(client), addons.holding if addons is not None else lambda _: None)
         living = _Living(controllers, references, Provisioner(client), self._follow(server), addons)
         if living.addons is not None:
             living.addons.start()

@@ -61,16 +61,16 @@ class Controllers:
         for each in running:
             each.stop()
 
-    def holding(self, pod: Mapping[str, Any]) -> str:
-        """Why a pod is not ready yet: its controller starts and does not answer; empty if nothing holds it."""
+    def holding(self, pod: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Why a pod is not ready yet, as reason and message of an event; None if no controller holds it."""
         namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
         with self._lock:
             running = list(self._running.values())
         for each in running:
             launch = each.launch
             if launch.namespace == namespace and dict(launch.labels).items() <= labels.items():
-                return "" if each.ready or not each.expected else each.text
-        return ""
+                return None if each.ready or not each.expected else (each.reason, each.text)
+        return None
 
     def resolve(self, host: str, port: int) -> int | None:
         """The local port of the controller behind a ClusterIP; None if there is none."""

@@ -23,11 +23,12 @@ from slipway.sandbox.controllers.files import Files
 from slipway.sandbox.controllers.launch import Launch, arguments
 from slipway.sandbox.controllers.report import Entry, Report, State
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.controllers import HEALTH, LOOPBACK
+from slipway.sandbox.kubernetes.controllers import HEALTH, LOOPBACK, STARTING, UNHEALTHY
 from slipway.sandbox.kubernetes.errors import ApiError
 
 LOOK_SECONDS: Final = 0.5
-READY_SECONDS: Final = 120.0
+READY_SECONDS: Final = 240.0
+"""Kueue writes its certificate into five large CRDs first: 5 s, and more than a minute on a busy machine (2026-11)."""
 REFRESH_SECONDS: Final = 30.0
 MIRROR_SECONDS: Final = 0.3
 """Between two looks at the Secrets of a controller that starts: it may wait for the certificate that it just made."""
@@ -92,6 +93,11 @@ class Running:
     def expected(self) -> bool:
         """Whether it runs or is about to: it is not, while it is being built or can't be."""
         return self._state in (State.STARTING, State.RUNNING, State.FAILING)
+
+    @property
+    def reason(self) -> str:
+        """Why its pods are not ready, as the reason of an event."""
+        return STARTING if self._state is State.STARTING else UNHEALTHY
 
     @property
     def text(self) -> str:

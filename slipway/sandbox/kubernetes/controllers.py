@@ -22,6 +22,10 @@ from slipway.toolchain.tools import get
 VARIABLE: Final = "SLIPWAY_CONTROLLERS"
 """Names of the controllers that run, separated by commas; `none` for none. All of the table run by default."""
 NONE: Final = "none"
+STARTING: Final = "ControllerStarts"
+"""Reason of the event of a pod that is not ready, because its controller is starting."""
+UNHEALTHY: Final = "Unhealthy"
+"""The same, because its controller ends again and again: a kubelet's reason."""
 
 HEALTH: Final = "health"
 WEBHOOK: Final = "webhook"

@@ -50,13 +50,17 @@ class References:
     """Follows the pods of one cluster that are on a node and have not started."""
 
     def __init__(
-        self, client: KubeClient, certificates: Certificates, held: Callable[[Object], str] = lambda _: ""
+        self,
+        client: KubeClient,
+        certificates: Certificates,
+        held: Callable[[Object], tuple[str, str] | None] = lambda _: None,
     ) -> None:
-        """`held` gives the reason why a pod with everything that it names is not ready; empty if there is none."""
+        """`held` says why a pod with everything that it names is not ready, as reason and message of an event."""
         self._held = held
         self._client = client
         self._certificates = certificates
         self._waiting: dict[str, Object] = {}
+        self._told: dict[str, tuple[str, str]] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         pending = {"fieldSelector": "status.phase=Pending,spec.nodeName!="}
@@ -80,20 +84,21 @@ class References:
             self._certificates.run(pod)
         if change == "DELETED" or metadata.get("deletionTimestamp") or FOUND in (metadata.get("annotations") or {}):
             with self._lock:
-                self._waiting.pop(metadata["uid"], None)
+                self._forget(metadata["uid"])
         elif any(references(pod)):
             self._look(pod)
 
     def _look(self, pod: Object) -> None:
         metadata = pod["metadata"]
         missing = next((one for one in references(pod) if not self._available(one, metadata["namespace"])), None)
-        reason = missing.reason if missing is not None else ("Unhealthy", held) if (held := self._held(pod)) else None
+        reason = missing.reason if missing is not None else self._held(pod)
         with self._lock:
-            known = metadata["uid"] in self._waiting
+            known = self._told.get(metadata["uid"]) == reason
             if reason is None:
-                self._waiting.pop(metadata["uid"], None)
+                self._forget(metadata["uid"])
             else:
                 self._waiting[metadata["uid"]] = pod
+                self._told[metadata["uid"]] = reason
         if reason is None:
             ref = Ref("v1", "Pod", metadata["name"], metadata["namespace"])
             self._client.merge(ref, {"metadata": {"annotations": {FOUND: "found"}}})
@@ -110,7 +115,11 @@ class References:
                 except ApiError as error:
                     if error.not_found:
                         with self._lock:
-                            self._waiting.pop(pod["metadata"]["uid"], None)
+                            self._forget(pod["metadata"]["uid"])
+
+    def _forget(self, uid: str) -> None:
+        self._waiting.pop(uid, None)
+        self._told.pop(uid, None)
 
     def _available(self, reference: Reference, namespace: str) -> bool:
         if self._exists(reference, namespace):

@@ -137,7 +137,7 @@ def test_a_pod_is_ready_when_its_controller_is(plane: ControlPlane, row: Gadget,
 
     def held() -> Object | None:
         events = plane.client.call("GET", f"/api/v1/namespaces/{NAMESPACE}/events")["items"]
-        return next((each for each in events if each["reason"] == "Unhealthy"), None)
+        return next((each for each in events if each["reason"] == controllers.STARTING), None)
 
     event = until(held, SECONDS, "nothing holds the pod")
     assert event["message"] == "gadget 1.2.0 starts"
