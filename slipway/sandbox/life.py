@@ -16,6 +16,7 @@ from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm.records import installed_version
 from slipway.sandbox.nodes.certificates import Certificates
 from slipway.sandbox.nodes.followed import Followed
+from slipway.sandbox.nodes.instances import Instances
 from slipway.sandbox.nodes.references import References
 from slipway.sandbox.nodes.volumes import Provisioner
 
@@ -27,10 +28,13 @@ class _Living:
     provisioner: Provisioner
     followed: Followed | None
     addons: AddonControllers | None
+    instances: Instances | None
 
     def end(self) -> None:
         if self.addons is not None:
             self.addons.stop()
+        if self.instances is not None:
+            self.instances.stop()
         if self.followed is not None:
             self.followed.stop()
         self.references.stop()
@@ -48,13 +52,15 @@ class Life:
         client_of: Callable[[ApiServer], KubeClient],
         follow: Callable[[ApiServer], Followed | None] = lambda _: None,
         place: Place | None = None,
+        instances: Callable[[ApiServer], Instances | None] = lambda _: None,
     ) -> None:
-        """Without a `place`, controllers of add-ons don't run."""
+        """Without a `place`, controllers of add-ons don't run; `instances` follows what Karpenter launches."""
         self._config = config
         self._supervisor = supervisor
         self._client_of = client_of
         self._follow = follow
         self._place = place
+        self._instances = instances
         self._living: dict[str, _Living] = {}
         self._lock = threading.Lock()
 
@@ -65,9 +71,13 @@ class Life:
         client = self._client_of(server)
         addons = AddonControllers(self._place, slot, client, installed_version) if self._place is not None else None
         references = References(client, Certificates(client), addons.holding if addons is not None else lambda _: None)
-        living = _Living(controllers, references, Provisioner(client), self._follow(server), addons)
+        living = _Living(
+            controllers, references, Provisioner(client), self._follow(server), addons, self._instances(server)
+        )
         if living.addons is not None:
             living.addons.start()
+        if living.instances is not None:
+            living.instances.start()
         living.references.start()
         living.provisioner.start()
         if living.followed is not None:
@@ -81,6 +91,12 @@ class Life:
             living = self._living.pop(slot, None)
         if living is not None:
             living.end()
+
+    def has(self, slot: str, controller: str) -> bool:
+        """Whether a controller of an add-on belongs to a cluster, built or not."""
+        with self._lock:
+            living = self._living.get(slot)
+        return living is not None and living.addons is not None and living.addons.has(controller)
 
     def end_all(self) -> None:
         """Stop all of it."""

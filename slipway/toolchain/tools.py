@@ -187,7 +187,8 @@ _KARPENTER = Tool(
     name="karpenter",
     version="1.14.1",
     accepts=Accepts.SAME_MINOR,
-    version_arguments=("--version",),
+    # Not asked for its version, so that a Karpenter of another provider on PATH is never taken for it.
+    version_arguments=(),
     documentation="docs/adr/0078-karpenter-in-the-sandbox.md",
     go=GoBuild(
         module="karpenter",
@@ -195,6 +196,7 @@ _KARPENTER = Tool(
         minutes=1.7,
         version_of="sigs.k8s.io/karpenter",
     ),
+    in_background=True,
 )
 
 _ETCD = Tool(

@@ -61,6 +61,11 @@ class Controllers:
         for each in running:
             each.stop()
 
+    def has(self, name: str) -> bool:
+        """Whether the cluster has a controller, built or not."""
+        with self._lock:
+            return any(each.launch.controller.name == name for each in self._running.values())
+
     def holding(self, pod: Mapping[str, Any]) -> tuple[str, str] | None:
         """Why a pod is not ready yet, as reason and message of an event; None if no controller holds it."""
         namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}

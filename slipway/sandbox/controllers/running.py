@@ -20,7 +20,7 @@ from slipway.sandbox.cluster.supervisor import Supervisor
 from slipway.sandbox.controllers import certificates
 from slipway.sandbox.controllers.builds import Builds
 from slipway.sandbox.controllers.files import Files
-from slipway.sandbox.controllers.launch import Launch, arguments
+from slipway.sandbox.controllers.launch import Launch, arguments, filled
 from slipway.sandbox.controllers.report import Entry, Report, State
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.controllers import HEALTH, LOOPBACK, STARTING, UNHEALTHY
@@ -178,7 +178,8 @@ class Running:
 
     def _spec(self, binary: Path, values: dict[str, Any]) -> ProcessSpec:
         controller = self.launch.controller
-        variables = dict(self.launch.environment) | dict(controller.environment)
+        ours = {name: str(filled(value, values)) for name, value in controller.environment.items()}
+        variables = dict(self.launch.environment) | ours
         http = urllib3.PoolManager(retries=False, timeout=2.0)
         mirrored = 0.0
 
@@ -214,6 +215,7 @@ class Running:
     def _values(self) -> dict[str, Any]:
         return {
             **self._ports,
+            "home": str(self._place.directory.parent),
             "root": str(self._files.root),
             "namespace": self.launch.namespace,
             "kubeconfig": str(self._files.kubeconfig),

@@ -5,7 +5,8 @@ configuration is different here: it listens on free ports of loopback, has no ri
 no metrics. Everything else, from flags to permissions, is that of its chart or manifests.
 
 Texts may contain `{NAME}`: `{health}` and the names in `ports` are free ports, `{root}` is the folder in which the
-controller sees its mounted files, `{namespace}` its namespace, `{kubeconfig}` its credentials.
+controller sees its mounted files, `{namespace}` its namespace, `{kubeconfig}` its credentials, `{home}` the home of the
+sandbox.
 """
 
 from __future__ import annotations
@@ -118,7 +119,22 @@ JOBSET: Final = Controller(
     issued=True,
 )
 
-CONTROLLERS: Final = (KUEUE, JOBSET)
+KARPENTER: Final = Controller(
+    name="karpenter",
+    image="karpenter/controller",
+    chart="karpenter",
+    ports={8080: "metrics"},
+    # A main of the sandbox's own, which listens on loopback (slipway/toolchain/go/karpenter).
+    environment={
+        "METRICS_PORT": "{metrics}",
+        "HEALTH_PROBE_PORT": "{health}",
+        "DISABLE_LEADER_ELECTION": "true",
+        "SLIPWAY_EC2_CATALOGS": "{home}/ec2",
+        "SLIPWAY_EC2_CONTROL": "{home}/ec2.json",
+    },
+)
+
+CONTROLLERS: Final = (KUEUE, JOBSET, KARPENTER)
 """All rows."""
 
 
