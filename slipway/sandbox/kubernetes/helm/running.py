@@ -12,7 +12,7 @@ from slipway.sandbox.kubernetes import controllers, crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm import arguments, binary, effects, records
 from slipway.sandbox.kubernetes.helm.binary import HelmError, Stop
-from slipway.sandbox.kubernetes.helm.chart import Chart
+from slipway.sandbox.kubernetes.helm.chart import Chart, packaged
 from slipway.sandbox.kubernetes.helm.preview import MANAGER, Rendered, rendered
 from slipway.sandbox.kubernetes.helm.readiness import HOPELESS_SECONDS, Readiness, workloads
 from slipway.sandbox.kubernetes.helm.records import ReleaseName, Revision
@@ -61,8 +61,9 @@ def install(client: KubeClient, helm: Path, chart: Chart, inputs: Mapping[str, A
     readiness = Readiness(client, workloads((*found.objects, *found.hooks), release.namespace))
     write = arguments.upgrade if upgrade else arguments.install
     try:
-        command = write(inputs, str(chart.path))
-        result = binary.run(helm, client, command, values=values, served=served, hopeless=readiness.look)
+        with packaged(chart) as folder:
+            command = write(inputs, str(folder))
+            result = binary.run(helm, client, command, values=values, served=served, hopeless=readiness.look)
     except HelmError as error:
         after = records.newest(client, release)
         raise FailedReleaseError(_explained(error, release, before, readiness), after) from error
