@@ -34,9 +34,6 @@ class CloudFacts(Protocol):
     def zone_of(self, subnet: str) -> str | None:
         """The Availability Zone of a subnet; None if there is no such subnet."""
 
-    def subnets(self, selectors: Selectors) -> list[Subnet]:
-        """The subnets that one of the terms selects, sorted."""
-
     def asg_of(self, cluster: str, node_group: str) -> str | None:
         """The name of a node group's Auto Scaling group; None if there is no such group."""
 
