@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from components.workloads.pods import Pod
 from components.workloads.target import Target
+from spec.settings.capacity import Market
 from spec.teams.labels import JOB
 
 QUEUE: Final = "kueue.x-k8s.io/queue-name"
@@ -17,11 +18,23 @@ SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 
 NOT_MOVED: Final[Mapping[str, str]] = {
     # Karpenter 1.14, "Disruption", pod-level controls; Cluster Autoscaler FAQ, "What types of pods can prevent CA from
-    # removing a node?". Neither prevents a Spot interruption.
+    # removing a node?".
     "karpenter.sh/do-not-disrupt": "true",
     "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
 }
 """Annotations of pods that lose work if their node is consolidated."""
+_KARPENTER: Final = "karpenter.sh/do-not-disrupt"
+
+
+def kept(pod: Pod, target: Target) -> dict[str, str]:
+    """Annotations of a job's pods.
+
+    On Spot they let Karpenter evict the pod: at an interruption notice its drain waits for pods with do-not-disrupt, so
+    the first that they hear is the end of the instance, two minutes later (karpenter v1.14.1, pkg/utils/pod,
+    IsEvictable; tests/slipway/sandbox/test_elastic_disruption.py). A job there writes checkpoints anyway.
+    """
+    on_spot = any(target.pools[name].market is Market.SPOT for name in pod.pools if name in target.pools)
+    return {key: value for key, value in NOT_MOVED.items() if not (on_spot and key == _KARPENTER)}
 
 
 def labels(name: str, target: Target, more: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -23,7 +23,7 @@ from components.workloads.checks.bounds import (
 from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
-from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata, queue_labels
+from components.workloads.metadata import SKIP_AWAIT, kept, metadata, pod_metadata, queue_labels
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import name_problems, refuse_if_any
 from components.workloads.target import Target
@@ -145,7 +145,7 @@ def _step(name: str, step: str, settings: Step, args: PipelineArgs) -> dict[str,
     return {
         "name": step,
         # Kueue queues each step's pod separately: a pipeline that waits between steps holds no GPU.
-        "metadata": pod_metadata(name, settings.pod, args.target, NOT_MOVED, more=queued),
+        "metadata": pod_metadata(name, settings.pod, args.target, kept(settings.pod, args.target), more=queued),
         "container": main,
         "podSpecPatch": json.dumps(rest, sort_keys=True),
         "priorityClassName": args.priority,

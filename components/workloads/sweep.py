@@ -17,7 +17,7 @@ from components.workloads.checks.bounds import DAY, bounds_problems, count_probl
 from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
-from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
+from components.workloads.metadata import SKIP_AWAIT, kept, metadata, pod_metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
 from components.workloads.target import Target
@@ -117,7 +117,7 @@ def _job(name: str, files: str, args: SweepArgs) -> dict[str, Any]:
             "suspend": args.suspend,
             "ttlSecondsAfterFinished": args.ttl_seconds,
             "template": {
-                "metadata": pod_metadata(name, pod, target, NOT_MOVED),
+                "metadata": pod_metadata(name, pod, target, kept(pod, target)),
                 "spec": {**pod_spec(pod, target, [trial], priority=args.priority), "restartPolicy": "Never"},
             },
         },

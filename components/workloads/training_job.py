@@ -16,7 +16,7 @@ from components.workloads.checks.bounds import DAY, bounds_problems, count_probl
 from components.workloads.checks.lifetime import lifetime_problems
 from components.workloads.checks.pods import pod_problems, spot_problems
 from components.workloads.component import Workload, WorkloadManifest, WorkloadManifests
-from components.workloads.metadata import NOT_MOVED, SKIP_AWAIT, metadata, pod_metadata
+from components.workloads.metadata import SKIP_AWAIT, kept, metadata, pod_metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.refusal import refuse_if_any
 from components.workloads.target import Target
@@ -96,7 +96,7 @@ def _manifest(name: str, args: TrainingJobArgs) -> dict[str, Any]:
             "suspend": args.suspend,
             "ttlSecondsAfterFinished": args.ttl_seconds,
             **failure_policy(args.restart, args.fatal_exit_codes),
-            "template": {"metadata": pod_metadata(name, pod, target, NOT_MOVED), "spec": spec},
+            "template": {"metadata": pod_metadata(name, pod, target, kept(pod, target)), "spec": spec},
         },
     }
 

@@ -39,7 +39,7 @@ def python() -> Finding:
 
 def tools() -> list[Finding]:
     """Each tool: its version and source, or how it will be installed; and Go, which builds the missing ones."""
-    wanted = [tool for tool in TOOLS.values() if not tool.for_tests]
+    wanted = [tool for tool in TOOLS.values() if not (tool.for_tests or tool.in_background)]
     findings = [_tool(tool) for tool in wanted]
     missing = [tool for tool in wanted if _search(tool) is None]
     return [*findings, _go(missing)]

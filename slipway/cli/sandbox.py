@@ -1,4 +1,4 @@
-"""`slipway sandbox start|status|stop|env`: manage the sandbox."""
+"""`slipway sandbox start|status|stop|env|capacity|reclaim|expire`: manage the sandbox."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from spec.errors import SlipwayError
 if TYPE_CHECKING:
     from slipway.cli.commands import Commands
 
+MOST_SECONDS = 3600.0
 NOT_RUNNING = "the sandbox is not running: start it with `slipway sandbox start` or `slipway up STACK --sandbox`"
 
 
@@ -61,6 +62,48 @@ def add(commands: Commands) -> None:
     )
     env.add_argument("--json", action="store_true", help="print a JSON object")
     env.set_defaults(run=_env)
+    _add_elastic(actions)
+
+
+def _add_elastic(actions: Commands) -> None:
+    capacity = actions.add_parser("capacity", help="show or change what EC2 has no capacity for, and its launch time")
+    change = capacity.add_mutually_exclusive_group()
+    change.add_argument("--refuse", metavar="TYPE", help="launch no more instances of this type; `all` for every type")
+    change.add_argument("--restore", metavar="TYPE", help="launch them again; `all` for every type")
+    capacity.add_argument("--zone", default="", help="in this Availability Zone only")
+    capacity.add_argument("--market", default="", choices=("on-demand", "spot"), help="of this capacity type only")
+    capacity.add_argument(
+        "--launch-seconds", type=_seconds, metavar="SECONDS", help="time from a launch until the node registers"
+    )
+    capacity.add_argument("--json", action="store_true", help="print JSON")
+    capacity.set_defaults(run=lambda options: _elastic("capacity", options))
+    reclaim = actions.add_parser("reclaim", help="interrupt a Spot node, with EC2's notice of two minutes")
+    reclaim.add_argument("node", metavar="NODE")
+    reclaim.add_argument("--notice", type=_seconds, default=120.0, metavar="SECONDS", help="default: 120")
+    reclaim.set_defaults(run=lambda options: _elastic("reclaim", options))
+    expire = actions.add_parser("expire", help="let a node of Karpenter reach the age at which it is replaced")
+    expire.add_argument("node", metavar="NODE")
+    expire.set_defaults(run=lambda options: _elastic("expire", options))
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= MOST_SECONDS:
+        msg = f"a number of seconds from 0 to {MOST_SECONDS:g} (given: {text!r})"
+        raise argparse.ArgumentTypeError(msg)
+    return seconds
+
+
+def _elastic(action: str, options: argparse.Namespace) -> int:
+    from slipway.cli import elastic, offline  # noqa: PLC0415
+
+    sandbox = offline.find_running()
+    if sandbox is None:
+        raise SlipwayError(NOT_RUNNING)
+    return int(getattr(elastic, action)(sandbox, options))
 
 
 def _account(text: str) -> str:

@@ -23,13 +23,18 @@ from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig
 from slipway.sandbox.cluster.clusters import ClusterPool
 from slipway.sandbox.cluster.controllers import PROGRAMS, ControllersConfig
+from slipway.sandbox.cluster.egress import Egress
 from slipway.sandbox.cluster.etcd import Etcd, start_etcd
 from slipway.sandbox.cluster.identity import ProcessIdentity
 from slipway.sandbox.cluster.kubeconfig import write_kubeconfig
 from slipway.sandbox.cluster.pki import Pki, create_pki
 from slipway.sandbox.cluster.servers import EtcdBackedServers
 from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.controllers.builds import Builds
+from slipway.sandbox.controllers.report import Report
+from slipway.sandbox.controllers.running import Place
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.controllers import KARPENTER
 from slipway.sandbox.kubernetes.helm.chart import Charts
 from slipway.sandbox.kubernetes.helm.managed import AddonReleases
 from slipway.sandbox.kubernetes.helm.release import Releases
@@ -39,6 +44,7 @@ from slipway.sandbox.kubernetes.targets import Targets
 from slipway.sandbox.life import Life
 from slipway.sandbox.nodes.facts import MotoFacts
 from slipway.sandbox.nodes.followed import Followed
+from slipway.sandbox.nodes.instances import Instances
 from slipway.sandbox.nodes.registry import NodeRegistry
 from slipway.sandbox.nodes.writer import NodeWriter
 from slipway.sandbox.notes import Notes
@@ -119,6 +125,12 @@ class Sandbox:
 
     def _start_clusters(self, etcd: Etcd) -> None:
         home = self._settings.home
+
+        def resolve(slot: str, host: str, port: int) -> int | None:
+            return life.resolve(slot, host, port)
+
+        egress = Egress(home / "egress", resolve)
+        self._stops.append(("egress", egress.stop))
         binary = binaries.require("kube-apiserver")
         self._kubernetes = binaries.version("kube-apiserver", binary)
         config = ApiServerConfig(
@@ -128,16 +140,31 @@ class Sandbox:
             self._pki,
             home / "logs",
             webhooks=self._settings.official is None,
+            egress=egress.configuration,
         )
         servers = EtcdBackedServers(config, etcd, self._supervisor, self._used)
         programs = {name: binaries.require(name) for name in PROGRAMS}
         controllers = ControllersConfig(programs, self._pki, home / "clusters", home / "logs")
-        life = Life(controllers, self._supervisor, self._client, self._follow)
+        life = Life(controllers, self._supervisor, self._client, self._follow, self._place(), self._instances)
         self._stops.append(("the life of clusters", life.end_all))
         self.pool = ClusterPool(servers, self._clusters_changed, life)
         self.targets = Targets(self.pool, self._pki)
         writer = NodeWriter(self.targets.of_cluster)
-        self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove)
+
+        def elastic(cluster: str) -> bool:
+            server = self.pool.existing().get(cluster)
+            return server is not None and life.has(server.slot, KARPENTER.name)
+
+        self.registry = NodeRegistry(MotoFacts(), writer.write, writer.remove, elastic)
+
+    def _place(self) -> Place | None:
+        """Where controllers of add-ons run. Without webhooks, as with the official provider, they would mislead."""
+        if self._settings.official is not None:
+            return None
+        home = self._settings.home
+        builds = Builds(self._supervisor, home / "logs")
+        self._stops.append(("builds", builds.stop))
+        return Place(self._supervisor, builds, Report(home), home / "controllers", home / "logs")
 
     def _serve_aws(self, moto: MotoServer, notes: Notes, charts: Charts) -> Served:
         self._clients = Clients(moto.endpoint, send_to(moto.application))
@@ -188,6 +215,12 @@ class Sandbox:
             return next((name for name, one in self.pool.existing().items() if one.slot == server.slot), None)
 
         return Followed(self.targets.client(server), cluster, self.registry)
+
+    def _instances(self, server: ApiServer) -> Instances | None:
+        """What makes nodes of what Karpenter launches, where it runs."""
+        if self._settings.official is not None:
+            return None
+        return Instances(self.targets.client(server), server.version, self._settings.home, MotoFacts().subnets)
 
     def _used(self, server: ApiServer) -> bool:
         return self.targets.used(server)

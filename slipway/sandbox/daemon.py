@@ -12,6 +12,7 @@ from pathlib import Path
 
 from slipway.errors import SandboxError
 from slipway.sandbox.assembly import Sandbox, Settings
+from slipway.sandbox.kubernetes import controllers
 from slipway.sandbox.rpc.errors import ProviderError
 from slipway.sandbox.spawn import ERROR
 from slipway.sandbox.state import CHILDREN_FILE, STATE_FILE, default_home
@@ -52,6 +53,9 @@ def _settings(arguments: list[str] | None) -> Settings:
     parser.add_argument("--official", type=Path)
     options = parser.parse_args(arguments)
     charts = os.environ.get("SLIPWAY_CHARTS")
+    if options.official:
+        # For the post-renderer too, which is another process.
+        os.environ[controllers.VARIABLE] = controllers.NONE
     return Settings(options.home, options.aws_port, options.account, Path(charts) if charts else None, options.official)
 
 

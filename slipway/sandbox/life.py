@@ -1,4 +1,5 @@
-"""What makes a cluster live: its controllers, and the parts of kubelets and CSI drivers that KWOK has not."""
+"""What makes a cluster live: Kubernetes' controllers, those of add-ons, and the parts of kubelets and CSI drivers that
+KWOK has not."""
 
 from __future__ import annotations
 
@@ -9,9 +10,13 @@ from dataclasses import dataclass
 from slipway.sandbox.cluster.apiserver import ApiServer
 from slipway.sandbox.cluster.controllers import Controllers, ControllersConfig
 from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.controllers.beside import Controllers as AddonControllers
+from slipway.sandbox.controllers.running import Place
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.helm.records import installed_version
 from slipway.sandbox.nodes.certificates import Certificates
 from slipway.sandbox.nodes.followed import Followed
+from slipway.sandbox.nodes.instances import Instances
 from slipway.sandbox.nodes.references import References
 from slipway.sandbox.nodes.volumes import Provisioner
 
@@ -22,8 +27,14 @@ class _Living:
     references: References
     provisioner: Provisioner
     followed: Followed | None
+    addons: AddonControllers | None
+    instances: Instances | None
 
     def end(self) -> None:
+        if self.addons is not None:
+            self.addons.stop()
+        if self.instances is not None:
+            self.instances.stop()
         if self.followed is not None:
             self.followed.stop()
         self.references.stop()
@@ -40,11 +51,16 @@ class Life:
         supervisor: Supervisor,
         client_of: Callable[[ApiServer], KubeClient],
         follow: Callable[[ApiServer], Followed | None] = lambda _: None,
+        place: Place | None = None,
+        instances: Callable[[ApiServer], Instances | None] = lambda _: None,
     ) -> None:
+        """Without a `place`, controllers of add-ons don't run; `instances` follows what Karpenter launches."""
         self._config = config
         self._supervisor = supervisor
         self._client_of = client_of
         self._follow = follow
+        self._place = place
+        self._instances = instances
         self._living: dict[str, _Living] = {}
         self._lock = threading.Lock()
 
@@ -53,8 +69,15 @@ class Life:
         controllers = Controllers(self._config, server, self._supervisor)
         controllers.start()
         client = self._client_of(server)
-        references = References(client, Certificates(client))
-        living = _Living(controllers, references, Provisioner(client), self._follow(server))
+        addons = AddonControllers(self._place, slot, client, installed_version) if self._place is not None else None
+        references = References(client, Certificates(client), addons.holding if addons is not None else lambda _: None)
+        living = _Living(
+            controllers, references, Provisioner(client), self._follow(server), addons, self._instances(server)
+        )
+        if living.addons is not None:
+            living.addons.start()
+        if living.instances is not None:
+            living.instances.start()
         living.references.start()
         living.provisioner.start()
         if living.followed is not None:
@@ -69,12 +92,24 @@ class Life:
         if living is not None:
             living.end()
 
+    def has(self, slot: str, controller: str) -> bool:
+        """Whether a controller of an add-on belongs to a cluster, built or not."""
+        with self._lock:
+            living = self._living.get(slot)
+        return living is not None and living.addons is not None and living.addons.has(controller)
+
     def end_all(self) -> None:
         """Stop all of it."""
         with self._lock:
             slots = list(self._living)
         for slot in slots:
             self.end(slot)
+
+    def resolve(self, slot: str, host: str, port: int) -> int | None:
+        """The local port of the controller behind a ClusterIP of a cluster; None if there is none."""
+        with self._lock:
+            living = self._living.get(slot)
+        return living.addons.resolve(host, port) if living is not None and living.addons is not None else None
 
     @property
     def dead(self) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def status(home: Path | None = None) -> SandboxStatus:
     daemon = (state.daemon,) if state is not None else ()
     memory = {each.name: usage for each in (*daemon, *alive) if (usage := _memory(each))}
     running = state is not None and is_alive(state)
-    dead = tuple(child for child in children if child not in alive)
+    dead = tuple(child for child in children if child not in alive and not child.transient)
     return SandboxStatus(state, running, alive, dead, memory)
 
 

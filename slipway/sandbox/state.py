@@ -16,7 +16,10 @@ FORMAT = 1
 STATE_FILE = "sandbox.json"
 CHILDREN_FILE = "children.json"
 """The daemon's child processes, written at every change, also during the start, so that a crash can be cleaned up."""
-WIPED = ("etcd", "pki", "pulumi", "pulumi-home", "bin", "kubeconfig", "notes.json", STATE_FILE, CHILDREN_FILE)
+WIPED = (
+    "etcd", "pki", "pulumi", "pulumi-home", "bin", "clusters", "egress", "controllers", "kubeconfig", "notes.json",
+    "controllers.json", STATE_FILE, CHILDREN_FILE,
+)  # fmt: skip
 """Removed before a new sandbox starts. moto keeps nothing, so an earlier Pulumi state would describe nothing."""
 KUBERNETES = "kubernetes"
 """Among the versions of a sandbox: that of its API servers' binary."""

@@ -57,7 +57,12 @@ def _ways(tool: Tool, progress: Progress) -> list[tuple[str, _Way]]:
 
 
 def _verify(tool: Tool, binary: Path) -> None:
-    """Keep a binary out of the cache if it does not run or has another version than requested."""
+    """Keep a binary out of the cache if it does not run or has another version than requested.
+
+    The version of one that prints none is that of its module, which go.sum verifies.
+    """
+    if not tool.version_arguments:
+        return
     version = versions.ask(binary, tool.version_arguments)
     if version != tool.version:
         msg = f"the resulting binary reports version {version or 'nothing'} instead of {tool.version}"
@@ -66,8 +71,12 @@ def _verify(tool: Tool, binary: Path) -> None:
 
 def _nothing_works(tool: Tool, obstacles: list[str]) -> str:
     tried = "".join(f"\n  - {obstacle}" for obstacle in ("PATH and cache: not found", *obstacles))
-    ways_out = [f"install {tool.name} {tool.version} or one with {tool.accepts.value} ({tool.documentation}) on PATH,"]
-    ways_out.append(f"or set {tool.variable} to its path,")
+    ways_out = []
+    if tool.version_arguments:
+        ways_out.append(
+            f"install {tool.name} {tool.version} or one with {tool.accepts.value} ({tool.documentation}) on PATH,"
+        )
+    ways_out.append(f"{'or ' if ways_out else ''}set {tool.variable} to its path,")
     if tool.go:
         wanted = ".".join(map(str, build.minimum_version(tool.go)))
         ways_out.append(f"or install Go {wanted} or newer ({build.GO_INSTALL}), be online, and run this again.")

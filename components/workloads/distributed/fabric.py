@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from components.workloads.distributed.args import DistributedTrainingArgs
-from components.workloads.metadata import NOT_MOVED
+from components.workloads.metadata import kept
 from components.workloads.pods import Pod
 
 _TOPOLOGY: Final = "kueue.x-k8s.io/podset-{}-topology"
@@ -42,6 +42,7 @@ def with_environment(args: DistributedTrainingArgs) -> Pod:
 
 def pod_annotations(args: DistributedTrainingArgs) -> dict[str, str]:
     """Annotations of the pod template."""
+    ours = kept(args.pod, args.target)
     if args.topology is None:
-        return dict(NOT_MOVED)
-    return {**NOT_MOVED, _TOPOLOGY.format("required" if args.topology.required else "preferred"): args.topology.level}
+        return ours
+    return {**ours, _TOPOLOGY.format("required" if args.topology.required else "preferred"): args.topology.level}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from components.workloads.metadata import NOT_MOVED, pod_metadata
+from components.workloads.metadata import kept, pod_metadata
 from components.workloads.pods import Pod, container, pod_spec
 from components.workloads.ray.args import RayClusterArgs
 from spec.quantities import is_amount, parse
@@ -85,7 +85,7 @@ def _template(
     ray = container(role, ours, args.target, ports=[*ports, *serve])
     # Load balancers reach the workers, which answer requests; the head has the dashboard.
     more = {SERVING: "true"} if serves and role == WORKER else {}
-    meta = pod_metadata(name, ours, args.target, None if moved else NOT_MOVED, more=more)
+    meta = pod_metadata(name, ours, args.target, None if moved else kept(ours, args.target), more=more)
     # KubeRay sets this label, and the head's Service of a RayJob or RayService selects its value (v1.6.1,
     # HeadServiceLabels).
     del meta["labels"][APPLICATION]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -47,6 +47,7 @@ class ApiServerConfig:
         logs: Folder of all logs.
         webhooks: Whether webhooks are called. The sandbox's own provider leaves out those whose server does not run;
             the official one installs them, and every call would fail.
+        egress: The file that says how the API server of a slot reaches its cluster (`egress.Egress`).
     """
 
     binary: Path
@@ -55,6 +56,7 @@ class ApiServerConfig:
     pki: Pki
     logs: Path
     webhooks: bool = True
+    egress: Callable[[str], Path] | None = None
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,7 @@ def _argv(config: ApiServerConfig, slot: str, version: str, port: int) -> list[s
         # Storage and network drivers run privileged.
         "--allow-privileged=true",
         f"--enable-admission-plugins={','.join(ENABLED_ADMISSION)}",
+        *([f"--egress-selector-config-file={config.egress(slot)}"] if config.egress is not None else []),
         *([] if config.webhooks else [f"--disable-admission-plugins={','.join(WEBHOOK_ADMISSION)}"]),
         "--profiling=false",
         # With few clients and a local etcd, the caches cost more than they save. The CRDs of all charts take 16 to 18 s

@@ -21,11 +21,15 @@ TOLERANCE_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class ProcessIdentity:
-    """A process: its name in messages, its pid, and when it was created (seconds since the epoch)."""
+    """A process: its name in messages, its pid, and when it was created (seconds since the epoch).
+
+    `transient` says that it may end by itself.
+    """
 
     name: str
     pid: int
     create_time: float
+    transient: bool = False
 
     @classmethod
     def of(cls, name: str, pid: int) -> ProcessIdentity:

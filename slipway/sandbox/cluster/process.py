@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from slipway.errors import SandboxError
@@ -41,6 +41,10 @@ class ProcessSpec:
     stop_signal: signal.Signals = signal.SIGTERM
     grace_seconds: float = 5.0
     environment: Mapping[str, str] = field(default_factory=dict)
+    directory: Path | None = None
+    """Its working directory; this process's by default."""
+    transient: bool = False
+    """Whether it may end by itself: the sandbox is not damaged without it."""
 
 
 class Process:
@@ -49,7 +53,7 @@ class Process:
     def __init__(self, spec: ProcessSpec, popen: subprocess.Popen[bytes]) -> None:
         self.spec = spec
         self._popen = popen
-        self.identity = ProcessIdentity.of(spec.name, popen.pid)
+        self.identity = replace(ProcessIdentity.of(spec.name, popen.pid), transient=spec.transient)
 
     @classmethod
     def spawn(cls, spec: ProcessSpec) -> Process:
@@ -66,6 +70,7 @@ class Process:
                     env={**os.environ, **spec.environment},
                     # Ctrl-C in the terminal must reach only the daemon, which then stops its children in order.
                     start_new_session=True,
+                    cwd=spec.directory,
                 )
         except OSError as error:
             msg = f"{spec.name} can't be started ({spec.argv[0]}): {error}"

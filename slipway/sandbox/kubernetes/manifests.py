@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from slipway.sandbox.kubernetes import awaits, crds, names
+from slipway.sandbox.kubernetes import awaits, controllers, crds, names
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.drift import drifted, imported
 from slipway.sandbox.kubernetes.errors import ApiError, NoSuchKindError
@@ -16,7 +16,7 @@ from slipway.sandbox.kubernetes.normalized import normalized
 from slipway.sandbox.kubernetes.objects import Object, Ref, is_custom_resource_definition
 from slipway.sandbox.kubernetes.settings import Settings
 from slipway.sandbox.kubernetes.targets import Target, Targets
-from slipway.sandbox.kubernetes.unserved import left_out
+from slipway.sandbox.kubernetes.unserved import left_out, prepared
 from slipway.sandbox.kubernetes.validation import Manifest, validate
 from slipway.sandbox.notes import Note, NoteKind, Notes
 from slipway.sandbox.rpc.diff import Diff, compare
@@ -102,7 +102,7 @@ class Manifests:
         target = self.targets.existing(settings)
         if target is None:
             return None
-        if inputs and left_out(names.manifest(inputs)):
+        if inputs and left_out(names.manifest(inputs), controllers.served()):
             return ReadResult(id, outputs, inputs)
         namespace, _, name = id.rpartition("/")
         api_version, kind = names.api_version_and_kind(resource.type)
@@ -172,7 +172,7 @@ class Manifests:
     def _apply(self, target: Target, settings: Settings, resource: Resource, obj: Object) -> Object:
         manager, force = _manager(resource, obj), _force(settings, obj)
         if not is_custom_resource_definition(obj):
-            return target.client.apply(obj, manager, force=force)
+            return target.client.apply(prepared(obj, controllers.served()), manager, force=force)
         try:
             return crds.install(target.client, obj, manager, force=force)
         except crds.RefusedByCrdError as error:
@@ -180,7 +180,7 @@ class Manifests:
             raise PartialFailureError(_id(error.live), _outputs(error.live), [str(error)]) from error
 
     def _leave_out(self, resource: Resource, obj: Object) -> bool:
-        reason = left_out(obj)
+        reason = left_out(obj, controllers.served())
         self.notes.clear(resource.urn, NoteKind.NOT_VALIDATED, NoteKind.LEFT_OUT)
         if reason:
             self.notes.set(Note(resource.urn, NoteKind.LEFT_OUT, reason))

@@ -8,26 +8,33 @@ cloud controller manager.
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 from slipway.errors import SandboxError
+from slipway.files import write_atomically
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.objects import Object, Ref, condition
 from slipway.sandbox.kubernetes.watch import Watch
-from slipway.sandbox.nodes import shutdown
+from slipway.sandbox.nodes import ec2, offerings, shutdown
+from slipway.sandbox.nodes.facts import Selectors, Subnet
 from slipway.sandbox.nodes.karpenter import machine_of
 from slipway.sandbox.nodes.spec import NodeSpec, Taint, node
 
 LOG = logging.getLogger(__name__)
 MANAGER: Final = "slipway-sandbox-ec2"
 CLAIMS: Final = "/apis/karpenter.sh/v1/nodeclaims"
+CLASSES: Final = "/apis/karpenter.k8s.aws/v1/ec2nodeclasses"
 NODES: Final = "/api/v1/nodes"
+CATALOGS: Final = "ec2"
+"""Folder of the sandbox's home with what EC2 sells, a file for each region."""
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 ZONE: Final = "topology.kubernetes.io/zone"
 POOL: Final = "karpenter.sh/nodepool"
@@ -40,14 +47,21 @@ UNREGISTERED: Final = Taint("karpenter.sh/unregistered", "NoExecute")
 class Instances:
     """Follows the NodeClaims of one cluster."""
 
-    def __init__(self, client: KubeClient, kubernetes: str, launch_seconds: Callable[[], float]) -> None:
-        """`kubernetes` is the version of the nodes, `launch_seconds` the time until a kubelet registers."""
+    def __init__(
+        self, client: KubeClient, kubernetes: str, home: Path, subnets: Callable[[Selectors], list[Subnet]]
+    ) -> None:
+        """`kubernetes` is the version of nodes, `home` the sandbox's; `subnets` finds those that a class selects."""
         self._client = client
         self._kubernetes = kubernetes
-        self._launch_seconds = launch_seconds
+        self._home = home
+        self._subnets = subnets
         self._lock = threading.Lock()
         self._timers: dict[str, threading.Timer] = {}
-        self._watches = (Watch(client, CLAIMS, self._claim), Watch(client, NODES, self._node))
+        self._watches = (
+            Watch(client, CLASSES, self._class),
+            Watch(client, CLAIMS, self._claim),
+            Watch(client, NODES, self._node),
+        )
 
     def start(self) -> None:
         """Begin to follow."""
@@ -63,6 +77,19 @@ class Instances:
         for timer in timers:
             timer.cancel()
 
+    def _class(self, change: str, node_class: Object) -> None:
+        """Write the subnets that a class selects into its status, for Karpenter's provider, as AWS's does by itself."""
+        found = self._subnets(node_class["spec"].get("subnetSelectorTerms") or ())
+        listed = [{"id": one.id, "zone": one.zone, "zoneID": one.zone_id} for one in found]
+        if change == "DELETED" or listed == ((node_class.get("status") or {}).get("subnets") or []):
+            return
+        directory = self._home / CATALOGS
+        directory.mkdir(exist_ok=True)
+        for region in {one.region for one in found}:
+            write_atomically(directory / f"{region}.json", json.dumps(offerings.types(region)))
+        reference = Ref("karpenter.k8s.aws/v1", "EC2NodeClass", node_class["metadata"]["name"]).as_object()
+        self._client.apply({**reference, "status": {"subnets": listed}}, MANAGER, force=True, subresource="status")
+
     def _claim(self, change: str, claim: Object) -> None:
         name, uid = claim["metadata"]["name"], claim["metadata"]["uid"]
         if change == "DELETED":
@@ -73,7 +100,7 @@ class Instances:
             and condition(claim, "Registered").get("status") != "True"
         ):
             launched = _time(condition(claim, "Launched")["lastTransitionTime"])
-            self._at(uid, launched.timestamp() + self._launch_seconds(), lambda: self._register(claim))
+            self._at(uid, launched.timestamp() + ec2.read(self._home).launch_seconds, lambda: self._register(claim))
 
     def _register(self, claim: Object) -> None:
         """What the kubelet does first, unless the instance is gone by now."""

@@ -1,4 +1,4 @@
-"""What EC2 sells in a region, as a file for Karpenter: the instance types of the catalog, their zones and prices.
+"""What EC2 sells in a region, as a file for Karpenter: the instance types of the catalog and their prices.
 
 The file is read by the provider of `slipway/toolchain/go/karpenter`, which has the same fields in `catalog.go`.
 """
@@ -18,24 +18,15 @@ ON_DEMAND: Final = "on-demand"
 SPOT: Final = "spot"
 
 
-def document(region: str, zones: Mapping[str, str]) -> dict[str, Any]:
-    """The catalog of a region.
-
-    Args:
-        region: Region of the cluster.
-        zones: IDs of the zones that have subnets for nodes, by name. A type is offered in all of them, if the region
-            has it: which place a zone's name stands for differs between accounts.
-    """
+def types(region: str) -> list[dict[str, Any]]:
+    """The types that a region sells on demand or as Spot. A type is offered in each zone of the region that has it:
+    which place a zone's name stands for differs between accounts."""
     book = prices.book(region)
-    types = [kind for kind in instances.ALL.values() if kind.offered_in(region) is not False]
-    return {
-        "region": region,
-        "zones": dict(zones),
-        "instanceTypes": [_type(kind, book, zones) for kind in types if _price(kind, book) is not None],
-    }
+    sold = [kind for kind in instances.ALL.values() if kind.offered_in(region) is not False]
+    return [_type(kind, offered) for kind in sold if (offered := dict(_offered(kind, book)))]
 
 
-def _type(kind: InstanceType, book: Book, zones: Mapping[str, str]) -> dict[str, Any]:
+def _type(kind: InstanceType, offered: Mapping[str, Decimal]) -> dict[str, Any]:
     return {
         "name": kind.name,
         "labels": karpenter_labels(kind),
@@ -49,11 +40,7 @@ def _type(kind: InstanceType, book: Book, zones: Mapping[str, str]) -> dict[str,
         "kubeReservedMiB": instances.RESERVED_MIB,
         "kubeReservedMiBPerPod": instances.RESERVED_MIB_PER_POD,
         "evictionMiB": instances.EVICTION_MIB,
-        "offerings": [
-            {"zone": zone, "capacityType": capacity, "price": float(price)}
-            for capacity, price in _offered(kind, book)
-            for zone in sorted(zones)
-        ],
+        "prices": {capacity: float(price) for capacity, price in offered.items()},
     }
 
 

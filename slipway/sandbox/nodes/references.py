@@ -7,7 +7,7 @@ KWOK looks at the pod alone, so a pod that names Secrets or ConfigMaps starts on
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -36,14 +36,31 @@ class Reference:
     key: str = ""
     volume: str = ""
 
+    @property
+    def reason(self) -> tuple[str, str]:
+        """Reason and message of the event for one that is missing."""
+        what = f'{self.kind.lower()} "{self.name}" not found'
+        if self.volume:
+            return "FailedMount", f'MountVolume.SetUp failed for volume "{self.volume}" : {what}'
+        key = f' (key "{self.key}")' if self.key else ""
+        return "Failed", f"Error: {what}{key}"
+
 
 class References:
     """Follows the pods of one cluster that are on a node and have not started."""
 
-    def __init__(self, client: KubeClient, certificates: Certificates) -> None:
+    def __init__(
+        self,
+        client: KubeClient,
+        certificates: Certificates,
+        held: Callable[[Object], tuple[str, str] | None] = lambda _: None,
+    ) -> None:
+        """`held` says why a pod with everything that it names is not ready, as reason and message of an event."""
+        self._held = held
         self._client = client
         self._certificates = certificates
         self._waiting: dict[str, Object] = {}
+        self._told: dict[str, tuple[str, str]] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         pending = {"fieldSelector": "status.phase=Pending,spec.nodeName!="}
@@ -67,24 +84,26 @@ class References:
             self._certificates.run(pod)
         if change == "DELETED" or metadata.get("deletionTimestamp") or FOUND in (metadata.get("annotations") or {}):
             with self._lock:
-                self._waiting.pop(metadata["uid"], None)
+                self._forget(metadata["uid"])
         elif any(references(pod)):
             self._look(pod)
 
     def _look(self, pod: Object) -> None:
         metadata = pod["metadata"]
         missing = next((one for one in references(pod) if not self._available(one, metadata["namespace"])), None)
+        reason = missing.reason if missing is not None else self._held(pod)
         with self._lock:
-            known = metadata["uid"] in self._waiting
-            if missing is None:
-                self._waiting.pop(metadata["uid"], None)
+            known = self._told.get(metadata["uid"]) == reason
+            if reason is None:
+                self._forget(metadata["uid"])
             else:
                 self._waiting[metadata["uid"]] = pod
-        if missing is None:
+                self._told[metadata["uid"]] = reason
+        if reason is None:
             ref = Ref("v1", "Pod", metadata["name"], metadata["namespace"])
             self._client.merge(ref, {"metadata": {"annotations": {FOUND: "found"}}})
         elif not known:
-            self._client.apply(event(pod, missing), MANAGER, force=True)
+            self._client.apply(event(pod, *reason), MANAGER, force=True)
 
     def _look_again(self) -> None:
         while not self._stopped.wait(SECONDS):
@@ -96,7 +115,11 @@ class References:
                 except ApiError as error:
                     if error.not_found:
                         with self._lock:
-                            self._waiting.pop(pod["metadata"]["uid"], None)
+                            self._forget(pod["metadata"]["uid"])
+
+    def _forget(self, uid: str) -> None:
+        self._waiting.pop(uid, None)
+        self._told.pop(uid, None)
 
     def _available(self, reference: Reference, namespace: str) -> bool:
         if self._exists(reference, namespace):
@@ -141,15 +164,9 @@ def _named(kind: str, source: Mapping[str, Any] | None) -> Iterator[Reference]:
         yield Reference(kind, source["name"], key=source.get("key") or "")
 
 
-def event(pod: Object, missing: Reference) -> Object:
-    """What a kubelet says of it, as the event of the pod."""
+def event(pod: Object, reason: str, message: str) -> Object:
+    """What a kubelet says of a pod that it can't start, as the event of the pod."""
     metadata = pod["metadata"]
-    what = f'{missing.kind.lower()} "{missing.name}" not found'
-    if missing.volume:
-        reason, message = "FailedMount", f'MountVolume.SetUp failed for volume "{missing.volume}" : {what}'
-    else:
-        key = f' (key "{missing.key}")' if missing.key else ""
-        reason, message = "Failed", f"Error: {what}{key}"
     about = {"apiVersion": "v1", "kind": "Pod", **{key: metadata[key] for key in ("name", "namespace", "uid")}}
     return {
         "apiVersion": "v1",

@@ -32,15 +32,21 @@ class NodeRegistry:
     """Implements `ports.NodeObserver`, and the observer of applied objects for Karpenter's kinds.
 
     `write` creates or updates a node of a cluster, `remove` deletes one; both are called with the registry's lock held,
-    so a node is never written by two threads. A cluster that is not running has no nodes.
+    so a node is never written by two threads. A cluster that is not running has no nodes. `elastic` says whether
+    Karpenter itself runs in a cluster, whose NodePools then have no placeholder nodes.
     """
 
     def __init__(
-        self, facts: CloudFacts, write: Callable[[str, NodeSpec], bool], remove: Callable[[str, str], None]
+        self,
+        facts: CloudFacts,
+        write: Callable[[str, NodeSpec], bool],
+        remove: Callable[[str, str], None],
+        elastic: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._facts = facts
         self._write = write
         self._remove = remove
+        self._elastic = elastic
         self._clusters: dict[str, _Cluster] = defaultdict(_Cluster)
         self._asg_tags: dict[str, dict[str, str]] = defaultdict(dict)
         self._lock = threading.RLock()
@@ -104,7 +110,7 @@ class NodeRegistry:
 
     def _reconcile(self, cluster: str) -> None:
         state = self._clusters[cluster]
-        wanted = {spec.name: spec for spec in self._wanted(state)}
+        wanted = {spec.name: spec for spec in self._wanted(state, elastic=self._elastic(cluster))}
         for name in [name for name in state.nodes if name not in wanted]:
             self._remove(cluster, name)
             del state.nodes[name]
@@ -112,8 +118,10 @@ class NodeRegistry:
             if state.nodes.get(name) != spec and self._write(cluster, spec):
                 state.nodes[name] = spec
 
-    def _wanted(self, state: _Cluster) -> list[NodeSpec]:
+    def _wanted(self, state: _Cluster, *, elastic: bool) -> list[NodeSpec]:
         nodes = [spec for group in state.groups.values() for spec in nodes_of(group, self._facts.zone_of)]
+        if elastic:
+            return nodes
         overlays = state.objects[NODE_OVERLAY].values()
         for pool in state.objects[NODE_POOL].values():
             reference = (template_of(pool).get("spec") or {}).get("nodeClassRef") or {}

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from components.workloads import grid, notebook, sweep, training_job
 from components.workloads.notebook import command
-from tests.components.workloads.samples import GOOD, NOTEBOOK, SPOT, SWEEP, TARGET, TRAINING, bodies, body
+from tests.components.workloads.samples import GOOD, NOTEBOOK, SHARE, SPOT, SWEEP, TARGET, TRAINING, bodies, body
 
 
 def test_a_job_is_queued_with_its_priority() -> None:
@@ -94,3 +94,10 @@ def test_another_session_has_another_job_and_the_same_disk_and_service() -> None
     assert first["session"]["metadata"]["name"] == "lab-1"
     assert second["session"]["metadata"]["name"] == "lab-2"
     assert (first["home"], first["address"]) == (second["home"], second["address"])
+
+
+def test_a_job_on_spot_may_be_evicted_at_an_interruption_notice_and_others_are_kept() -> None:
+    on_spot = body(GOOD["training-job"]())["spec"]["template"]["metadata"]["annotations"]
+    assert on_spot == {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+    shared = body(training_job("kept", replace(TRAINING, pod=SHARE)))["spec"]["template"]["metadata"]["annotations"]
+    assert shared["karpenter.sh/do-not-disrupt"] == "true"

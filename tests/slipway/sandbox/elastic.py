@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,13 +22,14 @@ from slipway.sandbox.cluster.process import Process, ProcessSpec
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.waiting import until
-from slipway.sandbox.nodes import ec2, offerings
-from slipway.sandbox.nodes.instances import Instances
+from slipway.sandbox.nodes import ec2
+from slipway.sandbox.nodes.facts import Subnet
+from slipway.sandbox.nodes.instances import CATALOGS, Instances
 from spec.pools.pool_spec import PoolSpec
 from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
 from tests.support.definitions import define
 
-ZONES = {"us-east-1a": "use1-az1", "us-east-1b": "use1-az2", "us-east-1c": "use1-az4"}
+SUBNETS = tuple(Subnet(f"subnet-{zone}", f"us-east-1{zone}", f"use1-az{i}") for i, zone in enumerate("abc", 1))
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,8 @@ def elastic_plane(directory: Path, shared: Path, gates: str) -> Iterator[Elastic
         plane.pool.create(CLUSTER)
         files = sorted((shared / "charts/karpenter-crd/crds").glob("*.yaml"))
         define(plane.client, [yaml.load(file.read_text(), yaml.CSafeLoader) for file in files])
-        (directory / "catalog.json").write_text(json.dumps(offerings.document("us-east-1", ZONES)))
         with_free_ports(2, lambda ports: karpenter(plane, directory, gates, ports))
-        instances = Instances(plane.client, "1.36", lambda: ec2.read(directory).launch_seconds)
+        instances = Instances(plane.client, "1.36", directory, lambda _: list(SUBNETS))
         instances.start()
         account = Ref("v1", "ServiceAccount", "default", "default")
         until(lambda: plane.client.get(account), 30, "no service account")
@@ -94,7 +93,7 @@ def karpenter(plane: ControlPlane, directory: Path, gates: str, ports: tuple[int
         "DISABLE_LEADER_ELECTION": "true",
         "FEATURE_GATES": gates,
         "LOG_LEVEL": "debug",
-        "SLIPWAY_EC2_CATALOG": str(directory / "catalog.json"),
+        "SLIPWAY_EC2_CATALOGS": str(directory / CATALOGS),
         "SLIPWAY_EC2_CONTROL": str(directory / ec2.FILE),
     }
     binary = toolchain.find("karpenter")

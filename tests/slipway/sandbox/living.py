@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from slipway.sandbox.cluster.controllers import PROGRAMS
+from slipway.sandbox.controllers.builds import Builds
 from slipway.sandbox.nodes.spec import NodeSpec, Taint
 from slipway.sandbox.nodes.writer import NodeWriter
 from tests.slipway.sandbox.plane import CLUSTER, ControlPlane, start_plane
@@ -16,9 +17,9 @@ GPUS = {**SIZE, "nvidia.com/gpu": "8"}
 
 
 @contextmanager
-def living_plane(directory: Path) -> Iterator[ControlPlane]:
+def living_plane(directory: Path, builds: Builds | None = None) -> Iterator[ControlPlane]:
     """A control plane of its own: pods of other tests would be scheduled on its nodes."""
-    plane = start_plane(directory, PROGRAMS)
+    plane = start_plane(directory, PROGRAMS, builds)
     try:
         plane.pool.create(CLUSTER)
         writer = NodeWriter(plane.targets.of_cluster)

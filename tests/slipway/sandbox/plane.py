@@ -12,11 +12,15 @@ from slipway.sandbox.cluster import binaries
 from slipway.sandbox.cluster.apiserver import ApiServer, ApiServerConfig
 from slipway.sandbox.cluster.clusters import ClusterPool
 from slipway.sandbox.cluster.controllers import PROGRAMS, ControllersConfig
+from slipway.sandbox.cluster.egress import Egress
 from slipway.sandbox.cluster.etcd import Etcd, start_etcd
 from slipway.sandbox.cluster.kubeconfig import kubeconfig
 from slipway.sandbox.cluster.pki import Pki, create_pki
 from slipway.sandbox.cluster.servers import EtcdBackedServers
 from slipway.sandbox.cluster.supervisor import Supervisor
+from slipway.sandbox.controllers.builds import Builds
+from slipway.sandbox.controllers.report import Report
+from slipway.sandbox.controllers.running import Place
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.objects import Object
 from slipway.sandbox.kubernetes.targets import Targets
@@ -54,8 +58,8 @@ class ControlPlane:
         return {"kubeconfig": self.kubeconfig(), **settings}
 
 
-def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1]) -> ControlPlane:
-    """Start it; the caller must stop its supervisor.
+def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1], builds: Builds | None = None) -> ControlPlane:
+    """Start it; the caller must stop its supervisor. With `builds`, controllers of add-ons run beside its clusters.
 
     The controller manager takes 0.5 s of CPU in its first 25 s, then 0.7 % of a core (2026-11). With a scheduler and
     KWOK, pods of other tests would run on the nodes of one.
@@ -65,7 +69,12 @@ def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1]) -> Cont
     etcd = start_etcd(binaries.require("etcd"), directory / "etcd", directory / "logs" / "etcd.log", supervisor)
     binary = binaries.require("kube-apiserver")
     version = binaries.version("kube-apiserver", binary)
-    config = ApiServerConfig(binary, version, etcd.url, pki, directory / "logs")
+
+    def resolve(slot: str, host: str, port: int) -> int | None:
+        return life.resolve(slot, host, port)
+
+    egress = Egress(directory / "egress", resolve)
+    config = ApiServerConfig(binary, version, etcd.url, pki, directory / "logs", egress=egress.configuration)
     controllers = ControllersConfig(
         {name: binaries.require(name) for name in programs}, pki, directory / "clusters", directory / "logs"
     )
@@ -76,7 +85,10 @@ def start_plane(directory: Path, programs: Sequence[str] = PROGRAMS[:1]) -> Cont
     def client(server: ApiServer) -> KubeClient:
         return targets.client(server)
 
-    life = Life(controllers, supervisor, client)
+    place = None
+    if builds is not None:
+        place = Place(supervisor, builds, Report(directory), directory / "controllers", directory / "logs")
+    life = Life(controllers, supervisor, client, place=place)
     pool = ClusterPool(EtcdBackedServers(config, etcd, supervisor, used), beside=life)
     targets = Targets(pool, pki)
     return ControlPlane(supervisor, etcd, pki, pool, targets, life)

@@ -14,7 +14,7 @@ from slipway.sandbox.nodes.ec2 import Ec2, Refusal
 from spec.pools import resolve_all
 from spec.pools.keys import GPU
 from spec.pools.pool_spec import PoolSpec
-from tests.slipway.sandbox.elastic import ZONES, Elastic, elastic_plane
+from tests.slipway.sandbox.elastic import Elastic, elastic_plane
 from tests.support.stacks import platform_of
 
 pytestmark = pytest.mark.sandbox
@@ -104,9 +104,8 @@ def test_a_node_is_of_the_lowest_priced_offering(elastic: Elastic) -> None:
     elastic.pool(spec)
     elastic.client.create(pod("notebook", spec, {GPU: "1"}), "test")
     node = node_of(elastic, running(elastic, "notebook"))
-    offers = offerings.document("us-east-1", ZONES)["instanceTypes"]
     allowed = {kind.name for kind in spec.instance_types}
-    prices = {one["name"]: min(each["price"] for each in one["offerings"]) for one in offers if one["name"] in allowed}
+    prices = {one["name"]: one["prices"]["spot"] for one in offerings.types("us-east-1") if one["name"] in allowed}
     assert node["metadata"]["labels"][INSTANCE_TYPE] == min(prices, key=lambda name: prices[name]) == "g6.xlarge"
     assert node["metadata"]["labels"]["karpenter.sh/capacity-type"] == "spot"
     # Each GPU is shared by four.

@@ -22,7 +22,7 @@ def test_the_go_module_names_the_package_and_requires_the_version_of_the_table(t
         assert required[tool.go.version_of] == tool.version
         return
     assert f"tool {tool.go.package}\n" in text or f"\t{tool.go.package}\n" in text
-    owner = max((module for module in required if tool.go.package.startswith(f"{module}/")), key=len)
+    owner = max((module for module in required if f"{tool.go.package}/".startswith(f"{module}/")), key=len)
     assert required[owner] == tool.version
 
 

@@ -22,6 +22,7 @@ from slipway.sandbox import bytecode
 from slipway.sandbox.cluster.kubeconfig import kubeconfig
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm import post_render
+from slipway.sandbox.kubernetes.unserved import NOBODY
 from slipway.sandbox.ports import ClusterEndpoint
 from slipway.sandbox.rpc.cancellation import cancelled
 
@@ -86,6 +87,7 @@ def run(
     arguments: Sequence[str],
     *,
     values: Mapping[str, Any] | None = None,
+    served: Mapping[str, bool] = NOBODY,
     hopeless: Callable[[], bool] = lambda: False,
 ) -> Done:
     """Run a command against a cluster. Raises HelmError.
@@ -95,6 +97,7 @@ def run(
         client: The cluster's client.
         arguments: The command and its arguments.
         values: Values of an installation, whose rendering goes through the post-renderer; None for other commands.
+        served: The controllers that run for the chart (`controllers.served`).
         hopeless: Is called every two seconds while the command runs; if it returns True, Helm is interrupted, as it is
             once the engine cancels the operation.
     """
@@ -103,7 +106,7 @@ def run(
         report = home / "left-out.json"
         argv = [str(helm), *arguments]
         if values is not None:
-            argv += ["--values", str(_values(home, values)), *_post_renderer(report)]
+            argv += ["--values", str(_values(home, values)), *_post_renderer(report, served)]
         _write(home / "kubeconfig", _kubeconfig(client))
         with (home / "output").open("w+") as output, (home / "errors").open("w+") as errors:
             process = subprocess.Popen(argv, stdout=output, stderr=errors, env=_environment(home))
@@ -132,8 +135,8 @@ def _wait(process: subprocess.Popen[bytes], hopeless: Callable[[], bool]) -> Sto
             return stopped
 
 
-def _post_renderer(report: Path) -> list[str]:
-    arguments = ["-m", post_render.MODULE, str(report)]
+def _post_renderer(report: Path, served: Mapping[str, bool]) -> list[str]:
+    arguments = ["-m", post_render.MODULE, str(report), json.dumps(served)]
     return ["--post-renderer", sys.executable, *(each for one in arguments for each in ("--post-renderer-args", one))]
 
 

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,6 +26,7 @@ from slipway.sandbox.kubernetes.helm.text import mapping
 from slipway.sandbox.kubernetes.objects import Object
 
 SOURCE_FILE = "SOURCE.txt"
+_VERSION = re.compile(r"^version:.*$", re.MULTILINE)
 _STATED = re.compile(r"^chart_version: *(v?\d\S*)", re.MULTILINE)
 
 
@@ -83,6 +87,22 @@ class Chart:
     def subchart(self, name: str) -> Chart | None:
         """A subchart that is unpacked inside the chart."""
         return _read(self.path / "charts" / name)
+
+
+@contextmanager
+def packaged(chart: Chart) -> Iterator[Path]:
+    """The chart's folder for Helm, which records the version of its Chart.yaml: one from a source tree gets the version
+    of its release there, as `helm package --version` writes it."""
+    stated = str(_mapping(chart.path / "Chart.yaml").get("version") or "")
+    if stated == chart.version:
+        yield chart.path
+        return
+    with tempfile.TemporaryDirectory(prefix="slipway-chart-") as name:
+        copy = Path(name) / chart.name
+        shutil.copytree(chart.path, copy)
+        text = (copy / "Chart.yaml").read_text(encoding="utf-8")
+        (copy / "Chart.yaml").write_text(_VERSION.sub(f"version: {chart.version}", text, count=1), encoding="utf-8")
+        yield copy
 
 
 class Charts:

@@ -1,22 +1,25 @@
 """The text that a chart renders to, changed for the sandbox before it is installed.
 
-Webhooks and APIs that nothing answers are left out, and CRDs lose their descriptions. Everything else passes through as
-it was written.
+Webhooks and APIs that nothing answers are left out, those of controllers that are not built yet are closed, and CRDs
+lose their descriptions. Everything else passes through as it was written.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from slipway.sandbox.kubernetes import webhooks
+from slipway.sandbox.kubernetes.controllers import of_service
 from slipway.sandbox.kubernetes.crd_forms import without_conversion_webhook, without_descriptions
 from slipway.sandbox.kubernetes.helm import parsed
 from slipway.sandbox.kubernetes.helm.text import documents
 from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition
-from slipway.sandbox.kubernetes.unserved import left_out
+from slipway.sandbox.kubernetes.unserved import NOBODY, left_out
+from slipway.sandbox.kubernetes.unserved import prepared as applied
 
 KINDS = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService", "CustomResourceDefinition")
 
@@ -48,8 +51,14 @@ class Prepared:
                 yield each
 
 
-def prepare(text: str, where: str) -> Prepared:
-    """The rendering with what the sandbox changes. Raises SandboxError, with `where`, for invalid YAML."""
+def prepare(text: str, where: str, served: Mapping[str, bool] = NOBODY) -> Prepared:
+    """The rendering with what the sandbox changes. Raises SandboxError, with `where`, for invalid YAML.
+
+    Args:
+        text: What the chart renders to.
+        where: What the text is, for errors.
+        served: The controllers that run for the chart (`controllers.served`).
+    """
     prepared = Prepared()
     for document in _SEPARATOR.split(text):
         if not document.strip():
@@ -58,9 +67,10 @@ def prepare(text: str, where: str) -> Prepared:
         if kind is None:
             prepared.documents.append(document)
             continue
-        parse = partial(_parse, document, where)
+        parse = partial(_parse, document, where, served)
         # A CRD alone is large enough to keep; a webhook has another certificate each time.
-        kept, missing = parsed.remembered(document, parse) if kind == _CRD else parse()
+        key = f"{json.dumps(served, sort_keys=True)} {document}"
+        kept, missing = parsed.remembered(key, parse) if kind == _CRD else parse()
         prepared.documents.extend(kept)
         prepared.left_out.extend(missing)
     return prepared
@@ -83,18 +93,29 @@ def _kind(document: str) -> str | None:
     return "" if document.lstrip().startswith("{") else None
 
 
-def _parse(document: str, where: str) -> tuple[list[Object], list[str]]:
+def _parse(document: str, where: str, served: Mapping[str, bool]) -> tuple[list[Object], list[str]]:
     kept: list[Object] = []
     missing: list[str] = []
     for obj in documents(document, where):
         for each in flat(obj):
-            reason = left_out(each)
+            reason = left_out(each, served)
             if reason:
                 missing.append(reason)
             elif is_custom_resource_definition(each):
-                if (each["spec"].get("conversion") or {}).get("strategy") == "Webhook":
-                    missing.append(f"conversion webhook of {each['metadata']['name']}")
-                kept.append(without_descriptions(without_conversion_webhook(each)))
+                crd, unconverted = _crd(each, served)
+                missing.extend(unconverted)
+                kept.append(without_descriptions(crd))
             else:
-                kept.append(each)
+                kept.append(applied(each, served))
     return kept, missing
+
+
+def _crd(crd: Object, served: Mapping[str, bool]) -> tuple[Object, list[str]]:
+    """The CRD with the conversion that it can have here, and what is left out of it."""
+    service = webhooks.conversion_service(crd)
+    controller = of_service(service[1]) if service else None
+    if controller is None or controller.name not in served:
+        converted = (crd["spec"].get("conversion") or {}).get("strategy") == "Webhook"
+        missing = [f"conversion webhook of {crd['metadata']['name']}"] if converted else []
+        return without_conversion_webhook(crd), missing
+    return (crd if served[controller.name] else webhooks.without_conversion(crd, controller.name)), []

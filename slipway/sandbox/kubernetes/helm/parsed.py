@@ -19,7 +19,7 @@ from slipway.sandbox.kubernetes.helm.text import documents
 from slipway.sandbox.kubernetes.objects import Object, is_custom_resource_definition
 from slipway.toolchain import cache
 
-_FORM = "4"
+_FORM = "5"
 """Version of the cached forms; change it with `without_descriptions` and `unserved.left_out`."""
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.errors import SandboxError
+from slipway.sandbox.kubernetes import controllers
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.errors import NoSuchKindError
 from slipway.sandbox.kubernetes.helm import binary
@@ -79,7 +80,8 @@ def rendered(helm: Path, chart: Chart, release: ReleaseName, values: Mapping[str
     """What the chart renders to for a cluster, without `crds/` and tests. Raises SandboxError."""
     apis = sorted({name for each in client.discovery.everything() for name in _api_names(each)})
     text = json.dumps(values, sort_keys=True)
-    return _rendered(helm, chart.path, _stamp(chart.path), release, text, client.version(), tuple(apis))
+    served = tuple(sorted(controllers.served(chart.name, chart.version).items()))
+    return _rendered(helm, chart.path, _stamp(chart.path), release, text, client.version(), tuple(apis), served)
 
 
 def objects_without_cluster(
@@ -109,10 +111,17 @@ def placed(client: KubeClient, obj: Object, release: ReleaseName) -> Object:
 
 @lru_cache(maxsize=CACHED)
 def _rendered(
-    helm: Path, chart: Path, _stamp: str, release: ReleaseName, values: str, version: str, apis: Sequence[str]
+    helm: Path,
+    chart: Path,
+    _stamp: str,
+    release: ReleaseName,
+    values: str,
+    version: str,
+    apis: Sequence[str],
+    served: tuple[tuple[str, bool], ...],
 ) -> Rendered:
     where = f"the rendering of chart {chart.name}"
-    prepared = prepare(_template(helm, chart, release, values, version, apis), where)
+    prepared = prepare(_template(helm, chart, release, values, version, apis), where, dict(served))
     found = (each for obj in prepared.objects(where) for each in flat(obj))
     objects = [{**each, "metadata": each.get("metadata") or {}} for each in found]
     hooks = tuple(obj for obj in objects if _is_hook(obj))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.controllers import STARTING
 from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
 from slipway.sandbox.kubernetes.objects import Object, Ref, condition
 
@@ -60,7 +61,10 @@ class Readiness:
             if _owner(pod) in names and not _ready(pod)
         ]
         events = list(_latest(self._warnings(namespace)))
-        self._patient = not any(_DELAY in (pod["metadata"].get("annotations") or {}) for pod in pods)
+        self._patient = not (
+            any(_DELAY in (pod["metadata"].get("annotations") or {}) for pod in pods)
+            or any(event["reason"] == STARTING for event in events)
+        )
         for pod in pods:
             yield f"pod {namespace}/{pod['metadata']['name']}: {_why(pod, events)}"
         for event in events:

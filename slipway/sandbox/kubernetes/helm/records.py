@@ -16,6 +16,8 @@ from slipway.sandbox.kubernetes.helm.text import documents
 from slipway.sandbox.kubernetes.objects import Object, Ref
 
 SECRET_TYPE = "helm.sh/release.v1"  # noqa: S105
+OWNER = "meta.helm.sh/release-name"
+"""Annotation of an object of a release (helm.sh, "Labels and annotations")."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,17 @@ def newest(client: KubeClient, release: ReleaseName) -> Revision | None:
     number = max(revisions)
     secret = revisions[number]
     return Revision(number, secret["metadata"]["labels"]["status"], _content(secret["data"]["release"]))
+
+
+def installed_version(client: KubeClient, obj: Object) -> str:
+    """The version of the chart that installed an object with containers, else the tag of its first image."""
+    metadata = obj["metadata"]
+    annotations = metadata.get("annotations") or {}
+    if OWNER not in annotations:
+        image = str(obj["spec"]["template"]["spec"]["containers"][0].get("image") or "")
+        return image.partition("@")[0].rpartition(":")[2]
+    revision = newest(client, ReleaseName(annotations[OWNER], metadata["namespace"]))
+    return str(revision.chart.get("version") or "") if revision is not None else ""
 
 
 def resource_names(objects: Iterator[Object]) -> dict[str, list[str]]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from slipway.errors import SandboxError
-from slipway.sandbox.kubernetes import crds
+from slipway.sandbox.kubernetes import controllers, crds
 from slipway.sandbox.kubernetes.client import KubeClient
 from slipway.sandbox.kubernetes.helm import arguments, binary, effects, records
 from slipway.sandbox.kubernetes.helm.binary import HelmError, Stop
-from slipway.sandbox.kubernetes.helm.chart import Chart
+from slipway.sandbox.kubernetes.helm.chart import Chart, packaged
 from slipway.sandbox.kubernetes.helm.preview import MANAGER, Rendered, rendered
 from slipway.sandbox.kubernetes.helm.readiness import HOPELESS_SECONDS, Readiness, workloads
 from slipway.sandbox.kubernetes.helm.records import ReleaseName, Revision
@@ -50,6 +50,7 @@ def install(client: KubeClient, helm: Path, chart: Chart, inputs: Mapping[str, A
     """
     release = ReleaseName(str(inputs["name"]), str(inputs["namespace"]))
     values = inputs.get("values") or {}
+    served = controllers.served(chart.name, chart.version)
     before = records.newest(client, release)
     upgrade = upgrade and before is not None
     if not upgrade and not inputs.get("skipCrds"):
@@ -60,7 +61,9 @@ def install(client: KubeClient, helm: Path, chart: Chart, inputs: Mapping[str, A
     readiness = Readiness(client, workloads((*found.objects, *found.hooks), release.namespace))
     write = arguments.upgrade if upgrade else arguments.install
     try:
-        result = binary.run(helm, client, write(inputs, str(chart.path)), values=values, hopeless=readiness.look)
+        with packaged(chart) as folder:
+            command = write(inputs, str(folder))
+            result = binary.run(helm, client, command, values=values, served=served, hopeless=readiness.look)
     except HelmError as error:
         after = records.newest(client, release)
         raise FailedReleaseError(_explained(error, release, before, readiness), after) from error

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
+	"sync"
 
 	"github.com/samber/lo"
 	corev1 "k8s.io/api/core/v1"
@@ -14,12 +16,12 @@ import (
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 )
 
-// Catalog is what EC2 sells in a region, as the sandbox writes it (slipway/sandbox/nodes/catalog.py).
-type Catalog struct {
-	Region string `json:"region"`
-	// Zones are the zones' IDs by name.
-	Zones         map[string]string `json:"zones"`
-	InstanceTypes []Type            `json:"instanceTypes"`
+// Catalogs are what EC2 sells, in a file for each region, as the sandbox writes them (slipway/sandbox/nodes/offerings.py).
+type Catalogs struct {
+	Directory string
+
+	mutex sync.Mutex
+	read  map[string][]Type
 }
 
 // Type is one instance type. Sizes are those that Karpenter computes for its nodes.
@@ -30,51 +32,55 @@ type Type struct {
 	CPU       int64             `json:"cpu"`
 	MemoryMiB int64             `json:"memoryMiB"`
 	// MaxPods applies where the node class names no maximum.
-	MaxPods     int64   `json:"maxPods"`
-	NVMeGB      int64   `json:"nvmeGB"`
-	GPUs        int64   `json:"gpus"`
-	EFA         int64   `json:"efa"`
-	KubeCPU     int64   `json:"kubeReservedMillis"`
-	KubeMiB     int64   `json:"kubeReservedMiB"`
-	KubeMiBPod  int64   `json:"kubeReservedMiBPerPod"`
-	EvictionMiB int64   `json:"evictionMiB"`
-	Offers      []Offer `json:"offerings"`
+	MaxPods     int64 `json:"maxPods"`
+	NVMeGB      int64 `json:"nvmeGB"`
+	GPUs        int64 `json:"gpus"`
+	EFA         int64 `json:"efa"`
+	KubeCPU     int64 `json:"kubeReservedMillis"`
+	KubeMiB     int64 `json:"kubeReservedMiB"`
+	KubeMiBPod  int64 `json:"kubeReservedMiBPerPod"`
+	EvictionMiB int64 `json:"evictionMiB"`
+	// Prices are USD an hour by capacity type.
+	Prices map[string]float64 `json:"prices"`
 }
 
-// Offer is a type in one zone, on demand or Spot, for USD an hour.
+// Offer is a type's capacity in one zone.
 type Offer struct {
-	Zone         string  `json:"zone"`
-	CapacityType string  `json:"capacityType"`
-	Price        float64 `json:"price"`
+	Zone         string
+	CapacityType string
 }
 
-// ReadCatalog reads the file of a catalog.
-func ReadCatalog(path string) (*Catalog, error) {
+// Region has the types of a region; each file is read once.
+func (c *Catalogs) Region(region string) ([]Type, error) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if types, ok := c.read[region]; ok {
+		return types, nil
+	}
+	path := filepath.Join(c.Directory, region+".json")
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	catalog := &Catalog{}
-	if err := json.Unmarshal(text, catalog); err != nil {
+	types := []Type{}
+	if err := json.Unmarshal(text, &types); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return catalog, nil
+	if c.read == nil {
+		c.read = map[string][]Type{}
+	}
+	c.read[region] = types
+	return types, nil
 }
 
 // instanceType is the type as Karpenter schedules on it, with the settings of a node class.
-func (t Type) instanceType(catalog *Catalog, settings Settings, available func(Offer) bool) *cloudprovider.InstanceType {
+func (t Type) instanceType(settings Settings, available func(Offer) bool) *cloudprovider.InstanceType {
 	pods := lo.Ternary(settings.MaxPods > 0, settings.MaxPods, t.MaxPods)
 	scratch := resource.MustParse(lo.Ternary(settings.RAID0 && t.NVMeGB > 0, fmt.Sprintf("%dG", t.NVMeGB), settings.Disk))
 	return &cloudprovider.InstanceType{
 		Name:         t.Name,
-		Requirements: t.requirements(catalog),
-		Offerings: lo.Map(t.Offers, func(offer Offer, _ int) *cloudprovider.Offering {
-			return &cloudprovider.Offering{
-				Requirements: offerRequirements(offer, catalog.Zones[offer.Zone]),
-				Price:        offer.Price,
-				Available:    available(offer),
-			}
-		}),
+		Requirements: t.requirements(settings),
+		Offerings:    t.offerings(settings, available),
 		Capacity: corev1.ResourceList{
 			corev1.ResourceCPU:              *resource.NewQuantity(t.CPU, resource.DecimalSI),
 			corev1.ResourceMemory:           mebibytes(t.MemoryMiB),
@@ -97,13 +103,26 @@ func (t Type) instanceType(catalog *Catalog, settings Settings, available func(O
 	}
 }
 
-func (t Type) requirements(catalog *Catalog) scheduling.Requirements {
-	zones := lo.Uniq(lo.Map(t.Offers, func(offer Offer, _ int) string { return offer.Zone }))
+func (t Type) offerings(settings Settings, available func(Offer) bool) cloudprovider.Offerings {
+	offerings := cloudprovider.Offerings{}
+	for _, subnet := range settings.Subnets {
+		for capacity, price := range t.Prices {
+			offerings = append(offerings, &cloudprovider.Offering{
+				Requirements: offerRequirements(subnet, capacity),
+				Price:        price,
+				Available:    available(Offer{Zone: subnet.Zone, CapacityType: capacity}),
+			})
+		}
+	}
+	return offerings
+}
+
+func (t Type) requirements(settings Settings) scheduling.Requirements {
 	requirements := scheduling.NewRequirements(
-		in(corev1.LabelTopologyZone, zones...),
-		in(corev1.LabelTopologyRegion, catalog.Region),
-		in(zoneIDLabel, lo.Map(zones, func(zone string, _ int) string { return catalog.Zones[zone] })...),
-		in(karpv1.CapacityTypeLabelKey, lo.Uniq(lo.Map(t.Offers, func(offer Offer, _ int) string { return offer.CapacityType }))...),
+		in(corev1.LabelTopologyZone, lo.Map(settings.Subnets, func(one Subnet, _ int) string { return one.Zone })...),
+		in(corev1.LabelTopologyRegion, settings.Region),
+		in(zoneIDLabel, lo.Map(settings.Subnets, func(one Subnet, _ int) string { return one.ZoneID })...),
+		in(karpv1.CapacityTypeLabelKey, lo.Keys(t.Prices)...),
 		absent(corev1.LabelWindowsBuild),
 	)
 	for _, label := range append(instanceLabels, reservationLabels...) {
@@ -117,9 +136,9 @@ func (t Type) requirements(catalog *Catalog) scheduling.Requirements {
 	return requirements
 }
 
-func offerRequirements(offer Offer, zoneID string) scheduling.Requirements {
+func offerRequirements(subnet Subnet, capacity string) scheduling.Requirements {
 	requirements := scheduling.NewRequirements(
-		in(corev1.LabelTopologyZone, offer.Zone), in(zoneIDLabel, zoneID), in(karpv1.CapacityTypeLabelKey, offer.CapacityType),
+		in(corev1.LabelTopologyZone, subnet.Zone), in(zoneIDLabel, subnet.ZoneID), in(karpv1.CapacityTypeLabelKey, capacity),
 	)
 	for _, label := range reservationLabels {
 		requirements.Add(absent(label))

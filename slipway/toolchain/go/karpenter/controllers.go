@@ -30,8 +30,8 @@ const (
 	interruptionAnnotation = "sandbox.slipway/spot-interruption"
 )
 
-// NodeClassController makes node classes ready, and keeps one until its nodes are gone. What it selects in AWS is not
-// looked up.
+// NodeClassController makes a node class ready once its subnets are found, and keeps it until its nodes are gone. What
+// else it selects in AWS is not looked up.
 type NodeClassController struct {
 	client   client.Client
 	recorder events.Recorder
@@ -54,6 +54,9 @@ func (c *NodeClassController) Reconcile(ctx context.Context, class *EC2NodeClass
 	}
 	for _, condition := range nodeClassConditions {
 		class.StatusConditions().SetTrue(condition)
+	}
+	if len(class.Status.Subnets) == 0 {
+		class.StatusConditions().SetFalse("SubnetsReady", "SubnetsNotFound", "SubnetSelector did not match any Subnets")
 	}
 	if equality.Semantic.DeepEqual(stored, class) {
 		return reconcile.Result{}, nil

@@ -60,25 +60,32 @@ func (c Control) refusals() ([]Refusal, error) {
 
 // EC2 launches instances, which are nothing but their IDs: Karpenter records them in its NodeClaims.
 type EC2 struct {
-	catalog *Catalog
-	control Control
-	clock   clock.Clock
+	catalogs *Catalogs
+	control  Control
+	clock    clock.Clock
 
 	mutex      sync.Mutex
 	missing    map[string]time.Time
 	terminated map[string]bool
 }
 
-// NewEC2 is an EC2 of a catalog.
-func NewEC2(catalog *Catalog, control Control, clock clock.Clock) *EC2 {
-	return &EC2{catalog: catalog, control: control, clock: clock, missing: map[string]time.Time{}, terminated: map[string]bool{}}
+// NewEC2 is an EC2 with catalogs.
+func NewEC2(catalogs *Catalogs, control Control, clock clock.Clock) *EC2 {
+	return &EC2{catalogs: catalogs, control: control, clock: clock, missing: map[string]time.Time{}, terminated: map[string]bool{}}
 }
 
 // InstanceTypes are all types, with the settings of a node class; an offering that lately had no capacity is marked.
-func (e *EC2) InstanceTypes(settings Settings) []*cloudprovider.InstanceType {
-	return lo.Map(e.catalog.InstanceTypes, func(kind Type, _ int) *cloudprovider.InstanceType {
-		return kind.instanceType(e.catalog, settings, func(offer Offer) bool { return !e.isMissing(kind.Name, offer) })
-	})
+func (e *EC2) InstanceTypes(settings Settings) ([]*cloudprovider.InstanceType, error) {
+	if settings.Region == "" {
+		return nil, nil
+	}
+	types, err := e.catalogs.Region(settings.Region)
+	if err != nil {
+		return nil, err
+	}
+	return lo.Map(types, func(kind Type, _ int) *cloudprovider.InstanceType {
+		return kind.instanceType(settings, func(offer Offer) bool { return !e.isMissing(kind.Name, offer) })
+	}), nil
 }
 
 // Launch starts the lowest-priced offering that has capacity; EC2's Fleet also weighs how likely an interruption is.
@@ -147,12 +154,19 @@ func candidates(types []*cloudprovider.InstanceType, requirements scheduling.Req
 				return candidate{kind, offering}, offering.CapacityType() == capacity
 			})
 		})
-		sort.SliceStable(found, func(a, b int) bool { return found[a].offering.Price < found[b].offering.Price })
+		sort.Slice(found, func(a, b int) bool {
+			return rank(found[a]) < rank(found[b])
+		})
 		if len(found) > 0 {
 			return found
 		}
 	}
 	return nil
+}
+
+// rank sorts by price; equal prices by type and zone, so that the same launch has the same result.
+func rank(one candidate) string {
+	return fmt.Sprintf("%012.6f %s %s", one.offering.Price, one.kind.Name, one.offering.Zone())
 }
 
 // instanceID is the same when a launch is repeated, as with EC2's client token.

@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	core        = "sigs.k8s.io/karpenter"
-	catalogPath = "SLIPWAY_EC2_CATALOG"
+	core = "sigs.k8s.io/karpenter"
+	// catalogs is the folder of what EC2 sells, controlPath the file in which a user refuses capacity.
+	catalogs    = "SLIPWAY_EC2_CATALOGS"
 	controlPath = "SLIPWAY_EC2_CONTROL"
 )
 
@@ -30,14 +31,9 @@ func main() {
 		fmt.Println(coreVersion())
 		return
 	}
-	catalog, err := ReadCatalog(os.Getenv(catalogPath))
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "%s: %v\n", catalogPath, err)
-		os.Exit(1)
-	}
 	listenOnLoopback()
 	ctx, op := operator.NewOperator()
-	ec2 := NewEC2(catalog, Control{Path: os.Getenv(controlPath)}, op.Clock)
+	ec2 := NewEC2(&Catalogs{Directory: os.Getenv(catalogs)}, Control{Path: os.Getenv(controlPath)}, op.Clock)
 	provider := NewProvider(op.GetClient(), ec2, op.InstanceTypeStore, op.EventRecorder)
 	decorated := overlay.Decorate(provider, op.GetClient(), op.InstanceTypeStore)
 	cluster := state.NewCluster(op.Clock, op.GetClient(), decorated)

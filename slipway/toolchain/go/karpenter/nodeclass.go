@@ -23,9 +23,17 @@ type EC2NodeClass struct {
 	Status EC2NodeClassStatus   `json:"status,omitempty"`
 }
 
-// EC2NodeClassStatus has the conditions; what else AWS's controller resolves is not patched.
+// EC2NodeClassStatus is what the sandbox looks up in its AWS, and the conditions.
 type EC2NodeClassStatus struct {
+	Subnets    []Subnet           `json:"subnets,omitempty"`
 	Conditions []status.Condition `json:"conditions,omitempty"`
+}
+
+// Subnet is one that a class selects. The sandbox writes it (slipway/sandbox/nodes/nodeclasses.py).
+type Subnet struct {
+	ID     string `json:"id"`
+	Zone   string `json:"zone"`
+	ZoneID string `json:"zoneID,omitempty"`
 }
 
 // EC2NodeClassList is a list of them.
@@ -36,8 +44,11 @@ type EC2NodeClassList struct {
 	Items []EC2NodeClass `json:"items"`
 }
 
-// Settings are what a node class says about the size of its nodes.
+// Settings are what a node class says about its nodes.
 type Settings struct {
+	Region string
+	// Subnets has one for each zone.
+	Subnets []Subnet
 	MaxPods int64
 	Disk    string
 	RAID0   bool
@@ -79,6 +90,7 @@ func (c *EC2NodeClass) StatusConditions(options ...status.ForOption) status.Cond
 // DeepCopyObject implements runtime.Object.
 func (c *EC2NodeClass) DeepCopyObject() runtime.Object {
 	out := &EC2NodeClass{TypeMeta: c.TypeMeta, ObjectMeta: *c.ObjectMeta.DeepCopy(), Spec: *c.Spec.DeepCopy()}
+	out.Status.Subnets = append([]Subnet(nil), c.Status.Subnets...)
 	out.Status.Conditions = lo.Map(c.Status.Conditions, func(one status.Condition, _ int) status.Condition { return one })
 	return out
 }
@@ -112,7 +124,16 @@ func (c *EC2NodeClass) settings() (Settings, error) {
 	if err := json.Unmarshal(c.Spec.Raw, &spec); err != nil {
 		return Settings{}, fmt.Errorf("reading the spec of EC2NodeClass %s, %w", c.Name, err)
 	}
-	settings := Settings{MaxPods: spec.Kubelet.MaxPods, Disk: defaultDisk, RAID0: spec.InstanceStorePolicy == "RAID0"}
+	settings := Settings{
+		Subnets: lo.UniqBy(c.Status.Subnets, func(one Subnet) string { return one.Zone }),
+		MaxPods: spec.Kubelet.MaxPods,
+		Disk:    defaultDisk,
+		RAID0:   spec.InstanceStorePolicy == "RAID0",
+	}
+	if len(settings.Subnets) > 0 {
+		// A zone's name is its region's name and one letter.
+		settings.Region = settings.Subnets[0].Zone[:len(settings.Subnets[0].Zone)-1]
+	}
 	for index, device := range spec.BlockDeviceMappings {
 		if device.EBS.VolumeSize != "" && (index == 0 || device.RootVolume) {
 			settings.Disk = device.EBS.VolumeSize

@@ -234,5 +234,5 @@ func (p *Provider) typesOf(class *EC2NodeClass) ([]*cloudprovider.InstanceType, 
 	if err != nil {
 		return nil, err
 	}
-	return p.ec2.InstanceTypes(settings), nil
+	return p.ec2.InstanceTypes(settings)
 }

@@ -122,13 +122,14 @@ def test_load_balancers_reach_the_workers_of_a_service_alone() -> None:
     assert label not in job["metadata"]["labels"]
 
 
-def test_nodes_of_a_head_are_not_consolidated_and_workers_of_a_service_may_move() -> None:
+def test_nodes_of_a_head_are_not_consolidated_and_workers_of_a_service_or_on_spot_may_move() -> None:
     mark = "karpenter.sh/do-not-disrupt"
     for name in OBJECTS:
         spec = cluster(name)
         assert spec["headGroupSpec"]["template"]["metadata"]["annotations"][mark] == "true"
-        workers = [group["template"]["metadata"].get("annotations", {}) for group in spec["workerGroupSpecs"]]
-        assert all((mark in notes) is (name != "ray-service") for notes in workers)
+        for group in spec["workerGroupSpecs"]:
+            notes = group["template"]["metadata"].get("annotations", {})
+            assert (mark in notes) is (name != "ray-service" and group["groupName"] != "spot")
 
 
 def test_a_budget_is_a_number_of_workers_because_a_ray_cluster_has_no_scale() -> None:

@@ -136,3 +136,13 @@ def test_failed_writes_of_nodes_are_retried(registry: NodeRegistry, cluster: Clu
     cluster.running = True
     registry.node_group_changed("dev", "a100", GROUP, None)
     assert set(cluster.nodes) == {"a100-0", "a100-1"}
+
+
+def test_where_karpenter_runs_its_pools_have_no_placeholders(cluster: Cluster) -> None:
+    registry = NodeRegistry(Facts(), cluster.write, cluster.remove, lambda name: name == "elastic")
+    registry.object_changed("elastic", POOL)
+    assert cluster.nodes == {}
+    registry.node_group_changed("elastic", "system", GROUP, None)
+    assert len(cluster.nodes) == 2
+    registry.object_changed("another", POOL)
+    assert "gpu-0" in cluster.nodes

@@ -3,9 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import yaml
 
 from slipway.errors import SandboxError
-from slipway.sandbox.kubernetes.helm.chart import Charts
+from slipway.sandbox.kubernetes.helm.chart import Charts, packaged
 from tests.slipway.sandbox.kubernetes.helm.charts import chart_at, write_chart
 from tests.slipway.sandbox.plane import crd
 
@@ -87,3 +88,19 @@ def test_a_word_instead_of_a_version_is_ignored(tmp_path: Path) -> None:
     path = write_chart(tmp_path, version="1.0.0")
     (path / "SOURCE.txt").write_text("chart_version: see Chart.yaml\n")
     assert chart_at(path).version == "1.0.0"
+
+
+def test_helm_gets_the_version_of_the_release_as_packaging_writes_it(tmp_path: Path) -> None:
+    path = write_chart(tmp_path, version="0.0.0")
+    (path / "SOURCE.txt").write_text("chart_version: v3.2.1\n")
+    with packaged(chart_at(path)) as folder:
+        assert yaml.safe_load((folder / "Chart.yaml").read_text())["version"] == "v3.2.1"
+        assert (folder / "values.yaml").is_file() is (path / "values.yaml").is_file()
+    assert not folder.exists()
+    assert yaml.safe_load((path / "Chart.yaml").read_text())["version"] == "0.0.0"
+
+
+def test_helm_gets_a_packaged_chart_as_it_is(tmp_path: Path) -> None:
+    path = write_chart(tmp_path, version="1.0.0")
+    with packaged(chart_at(path)) as folder:
+        assert folder == path

@@ -1,0 +1,175 @@
+"""The controllers beside one cluster: each runs while its Deployment exists, and anew when that changes.
+
+What it takes from the cluster is what a cluster would give to its pods: arguments, files, and a token of its service
+account. The pods themselves are simulated; they become ready when their controller is.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from slipway.sandbox.controllers import certificates
+from slipway.sandbox.controllers.launch import Launch, of_deployment
+from slipway.sandbox.controllers.report import Entry, State
+from slipway.sandbox.controllers.running import Place, Running
+from slipway.sandbox.kubernetes import webhooks
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.kubernetes.watch import Watch
+
+LOG = logging.getLogger(__name__)
+DEPLOYMENTS: Final = "/apis/apps/v1/deployments"
+CONFIGURATIONS: Final = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+GROUP: Final = "admissionregistration.k8s.io/v1"
+DEFINITION: Final = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+
+Version = Callable[[KubeClient, Object], str]
+"""The version that a Deployment was installed with: of its chart, or the tag of an image; empty if nobody knows."""
+
+
+class Controllers:
+    """Follows the Deployments of a cluster. Thread-safe."""
+
+    def __init__(self, place: Place, slot: str, client: KubeClient, version_of: Version) -> None:
+        self._place = place
+        self._slot = slot
+        self._client = client
+        self._version_of = version_of
+        self._running: dict[str, Running] = {}
+        self._lock = threading.Lock()
+        self._watches = [
+            Watch(client, DEPLOYMENTS, self._deployment),
+            *(Watch(client, f"/apis/{GROUP}/{kind.lower()}s", self._changed(kind)) for kind in CONFIGURATIONS),
+        ]
+
+    def start(self) -> None:
+        """Begin to follow."""
+        for watch in self._watches:
+            watch.start()
+
+    def stop(self) -> None:
+        """End all of them."""
+        for watch in self._watches:
+            watch.stop()
+        with self._lock:
+            running = list(self._running.values())
+            self._running.clear()
+        for each in running:
+            each.stop()
+
+    def has(self, name: str) -> bool:
+        """Whether the cluster has a controller, built or not."""
+        with self._lock:
+            return any(each.launch.controller.name == name for each in self._running.values())
+
+    def holding(self, pod: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Why a pod is not ready yet, as reason and message of an event; None if no controller holds it."""
+        namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
+        with self._lock:
+            running = list(self._running.values())
+        for each in running:
+            launch = each.launch
+            if launch.namespace == namespace and dict(launch.labels).items() <= labels.items():
+                return None if each.ready or not each.expected else (each.reason, each.text)
+        return None
+
+    def resolve(self, host: str, port: int) -> int | None:
+        """The local port of the controller behind a ClusterIP; None if there is none."""
+        services = self._client.get_path("/api/v1/services")["items"]
+        service = next((each for each in services if each["spec"].get("clusterIP") == host), None)
+        if service is None:
+            return None
+        target = next((each["targetPort"] for each in service["spec"]["ports"] if each["port"] == port), None)
+        with self._lock:
+            running = list(self._running.values())
+        for each in running:
+            selector = service["spec"].get("selector")
+            if each.launch.namespace == service["metadata"]["namespace"] and each.launch.selected(selector):
+                return each.port(target) if target is not None else None
+        return None
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def _deployment(self, change: str, deployment: Object) -> None:
+        launch = of_deployment(deployment) if change != "DELETED" else None
+        where = f"{deployment['metadata']['namespace']}/{deployment['metadata']['name']}"
+        with self._lock:
+            present = self._running.get(where)
+            if present is not None and present.launch == launch:
+                return
+            self._running.pop(where, None)
+        if present is not None:
+            present.stop()
+        if launch is not None and launch.controller.wanted and self._same_version(launch, deployment):
+            running = Running(self._place, self._slot, self._client, launch, self._open)
+            with self._lock:
+                self._running[where] = running
+            running.start()
+
+    def _same_version(self, launch: Launch, deployment: Object) -> bool:
+        controller = launch.controller
+        installed, wanted = self._version_of(self._client, deployment), controller.tag or controller.version
+        if installed.lstrip("v") == wanted.lstrip("v"):
+            return True
+        detail = f"the stack installs {installed or 'an unknown one'}: nothing of it runs"
+        self._place.report.set(Entry(self._slot, controller.name, wanted, State.OTHER_VERSION, detail))
+        return False
+
+    def _changed(self, kind: str) -> Callable[[str, Object], None]:
+        def handle(change: str, configuration: Object) -> None:
+            if change != "DELETED":
+                self._open_one(kind, configuration)
+
+        return handle
+
+    def _open(self) -> None:
+        """A controller's state changed: open the webhooks and conversions of those that run."""
+        try:
+            with self._lock:
+                running = [each for each in self._running.values() if each.expected]
+            for each in running:
+                self._convert(each.launch.controller.name)
+            for kind in CONFIGURATIONS:
+                for configuration in list(self._client.list(self._client.discovery.find(GROUP, kind))):
+                    self._open_one(kind, configuration)
+        except ApiError as error:
+            LOG.warning("webhooks of %s stay as they are: %s", self._slot, error)
+
+    def _open_one(self, kind: str, configuration: Object) -> None:
+        wanted = webhooks.opened(configuration, self._serves, self._bundle)
+        if wanted == (configuration.get("webhooks") or []):
+            return
+        metadata = configuration["metadata"]
+        # With the version that was read, so that nothing is undone that was written meanwhile.
+        patch = {"metadata": {"resourceVersion": metadata["resourceVersion"]}, "webhooks": wanted}
+        try:
+            self._client.merge(Ref(GROUP, kind, metadata["name"]), patch)
+        except ApiError as error:
+            # A change is followed by another look.
+            if not (error.conflict or error.not_found):
+                raise
+
+    def _convert(self, controller: str) -> None:
+        resource = self._client.discovery.find(*DEFINITION)
+        for crd in list(self._client.list(resource, selector=f"{webhooks.WAITS_FOR}={controller}")):
+            self._client.merge(Ref(*DEFINITION, crd["metadata"]["name"]), webhooks.with_conversion(crd["metadata"]))
+
+    def _of_service(self, service: webhooks.Service) -> Running | None:
+        namespace, name = service
+        with self._lock:
+            found = (each for each in self._running.values() if name in each.launch.controller.services)
+            return next((each for each in found if each.launch.namespace == namespace), None)
+
+    def _serves(self, service: webhooks.Service) -> bool:
+        running = self._of_service(service)
+        return running is not None and running.expected
+
+    def _bundle(self, service: webhooks.Service) -> str:
+        running = self._of_service(service)
+        if running is None or not running.launch.controller.issued:
+            return ""
+        return certificates.bundle(self._client, running.launch)

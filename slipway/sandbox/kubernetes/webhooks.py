@@ -1,0 +1,115 @@
+"""Webhooks of controllers: closed until the controller runs, open afterwards. Pure.
+
+A closed webhook is installed and never called: it has a condition that is false for every request (kubernetes.io,
+"Dynamic Admission Control", matchConditions). A CRD whose conversion is closed converts nothing but the version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from slipway.sandbox.kubernetes.controllers import of_service
+from slipway.sandbox.kubernetes.objects import Object
+
+CLOSED: Final = "sandbox.slipway.closed"
+"""Name of the condition."""
+CONVERSION: Final = "sandbox.slipway/conversion"
+"""Annotation of a CRD: the conversion that its chart gives it, as JSON."""
+WAITS_FOR: Final = "sandbox.slipway/waits-for"
+"""Label of such a CRD: the controller."""
+
+Service = tuple[str, str]
+"""Namespace and name."""
+
+
+def server(config: Mapping[str, Any]) -> Service | None:
+    """The Service that a webhook's `clientConfig` calls; None if it calls a URL."""
+    service = config.get("service")
+    return (str(service.get("namespace") or ""), str(service.get("name") or "")) if service else None
+
+
+def all_served(configuration: Mapping[str, Any], served: Mapping[str, bool]) -> bool:
+    """Whether all webhooks of a configuration belong to controllers that run here, or will once they are built."""
+    names = [_controller(each) for each in configuration.get("webhooks") or ()]
+    return bool(names) and all(name in served for name in names)
+
+
+def prepared(configuration: Object, served: Mapping[str, bool]) -> Object:
+    """A configuration of such webhooks, closed where the controller is not built."""
+    return {
+        **configuration,
+        "webhooks": [each if served[_controller(each)] else _closed(each) for each in configuration["webhooks"]],
+    }
+
+
+def opened(configuration: Object, running: Callable[[Service], bool], bundle: Callable[[Service], str]) -> list[Object]:
+    """The webhooks of a configuration, with those of running controllers open.
+
+    Args:
+        configuration: As it is in the cluster.
+        running: Whether the controller behind a Service runs.
+        bundle: The `caBundle` that a controller's webhooks need; empty if the controller sets it itself.
+    """
+    return [_opened(each, running, bundle) for each in configuration.get("webhooks") or ()]
+
+
+def conversion_service(crd: Mapping[str, Any]) -> Service | None:
+    """The Service that converts a CRD's objects between versions; None if none does."""
+    conversion = crd["spec"].get("conversion") or {}
+    if conversion.get("strategy") != "Webhook":
+        return None
+    return server((conversion.get("webhook") or {}).get("clientConfig") or {})
+
+
+def without_conversion(crd: Object, controller: str) -> Object:
+    """The CRD with a closed conversion."""
+    metadata, conversion = crd["metadata"], crd["spec"]["conversion"]
+    return {
+        **crd,
+        "metadata": {
+            **metadata,
+            "labels": {**(metadata.get("labels") or {}), WAITS_FOR: controller},
+            "annotations": {**(metadata.get("annotations") or {}), CONVERSION: json.dumps(conversion, sort_keys=True)},
+        },
+        "spec": {key: value for key, value in crd["spec"].items() if key != "conversion"},
+    }
+
+
+def with_conversion(metadata: Mapping[str, Any]) -> Object:
+    """The merge patch that opens a CRD's conversion, for the CRD's metadata."""
+    conversion = json.loads(metadata["annotations"][CONVERSION])
+    return {
+        "metadata": {"labels": {WAITS_FOR: None}, "annotations": {CONVERSION: None}},
+        "spec": {"conversion": conversion},
+    }
+
+
+def _controller(webhook: Mapping[str, Any]) -> str:
+    service = server(webhook.get("clientConfig") or {})
+    controller = of_service(service[1]) if service else None
+    return controller.name if controller else ""
+
+
+def _closed(webhook: Object) -> Object:
+    return {**webhook, "matchConditions": [*_conditions(webhook), {"name": CLOSED, "expression": "false"}]}
+
+
+def _opened(webhook: Object, running: Callable[[Service], bool], bundle: Callable[[Service], str]) -> Object:
+    config = webhook["clientConfig"]
+    service = server(config)
+    if service is None or not running(service):
+        return webhook
+    kept = {key: value for key, value in webhook.items() if key != "matchConditions"}
+    conditions = _conditions(webhook)
+    authority = {"caBundle": bundle(service)} if bundle(service) else {}
+    return {
+        **kept,
+        "clientConfig": {**config, **authority},
+        **({"matchConditions": conditions} if conditions else {}),
+    }
+
+
+def _conditions(webhook: Mapping[str, Any]) -> list[Any]:
+    return [each for each in webhook.get("matchConditions") or () if each["name"] != CLOSED]
