@@ -253,6 +253,21 @@ def test_a_workload_and_its_job_have_the_same_answer() -> None:
     assert explain(bundle(admitted, JOB, waits)).part.layer is Layer.VOLUME
 
 
+def test_a_wrong_priority_of_the_workload_explains_why_there_is_none() -> None:
+    labels = {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": "urgent"}
+    answer = explain(bundle(obj("Job", "train", spec={"suspend": True}, metadata={"labels": labels})))
+    assert answer.part.layer is Layer.QUEUE
+    assert "there is no WorkloadPriorityClass urgent" in answer.part.cause
+    right = {**labels, "kueue.x-k8s.io/priority-class": "experiment"}
+    answer = explain(bundle(obj("Job", "train", spec={"suspend": True}, metadata={"labels": right})))
+    assert "Kueue has made no Workload for it" in answer.part.cause
+
+
+def test_a_job_that_has_just_been_resumed_waits_for_its_controller() -> None:
+    resumed = job(condition("Suspended", "False", "JobResumed", "Job resumed"))
+    assert "it has no pods" in explain(bundle(resumed)).part.cause
+
+
 def test_what_is_below_several_owners_is_followed() -> None:
     train = obj("TrainJob", "train")
     jobset = obj("JobSet", "train", owner=train)
