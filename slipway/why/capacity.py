@@ -16,6 +16,10 @@ from spec.pools import PoolSpec, keys
 from spec.settings.problems import Problem
 
 AUTOSCALER: Final = "cluster-autoscaler"
+_CAPACITY: Final = (
+    "wait, or add instance types or zones to the pool, or reserve capacity; administrators see EC2's error in "
+    "`kubectl -n default get events`"
+)
 _AT_MAXIMUM: Final = re.compile(r"(\d+) max node group size reached")
 """cluster-autoscaler 1.36, core/scaleup/orchestrator/skippedreasons.go."""
 _CODE: Final = re.compile(r"with fleet error\(s\), (.*)", re.DOTALL)
@@ -49,7 +53,9 @@ def _autoscaler(reason: str, message: str) -> Part | None:
 
 
 def _karpenter(pod: Object, message: str, bundle: Bundle) -> Part | None:
-    if pools := messages.limits_reached(message):
+    # Karpenter compares limits before selectors and taints: it names full pools that the pod could not use anyway.
+    may = set(_candidates(pod, bundle))
+    if pools := [name for name in messages.limits_reached(message) if not may or name in may]:
         names = ", ".join(pools)
         return Part(
             layer=Layer.POOL_LIMIT,
@@ -61,10 +67,18 @@ def _karpenter(pod: Object, message: str, bundle: Bundle) -> Part | None:
         return refused_launches(pod, bundle) or Part(
             layer=Layer.EC2_CAPACITY,
             cause="EC2 has just refused the types of the pool in its zones, and Karpenter tries again after minutes",
-            fix="wait, or add instance types or zones to the pool, or reserve capacity; administrators see EC2's "
-            "error in `kubectl -n default get events`",
+            fix=_CAPACITY,
         )
     if messages.lacks_resources(message):
+        # Types that EC2 has just refused are unknown to Karpenter for three minutes; of those left it says this.
+        if (refused := refused_launches(pod, bundle)) is not None:
+            return refused
+        fitting = (
+            [name for name, one in misfits(pod["spec"], bundle.target).items() if not one] if bundle.target else []
+        )
+        if fitting:
+            cause = f"EC2 has just refused the types of pool {', '.join(fitting)} that are large enough"
+            return Part(layer=Layer.EC2_CAPACITY, cause=cause, fix=_CAPACITY)
         cause = "no instance type of a pool that it may use is large enough"
         return Part(layer=Layer.SCHEDULER, cause=cause, fix="request less, or select a pool of larger nodes")
     return None
@@ -138,8 +152,10 @@ def refused_launches(pod: Object, bundle: Bundle) -> Part | None:
 
 
 def _candidates(pod: Object, bundle: Bundle) -> Iterator[str]:
+    """Pools that a pod may use; none if that is unknown."""
     if bundle.target:
-        yield from choice(pod["spec"], bundle.target).pools
+        found = misfits(pod["spec"], bundle.target)
+        yield from ([name for name, problems in found.items() if not problems] or found)
     elif keys.POOL in (pod["spec"].get("nodeSelector") or {}):
         yield pod["spec"]["nodeSelector"][keys.POOL]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from components.workloads.metadata import PRIORITY, QUEUE
 from slipway.why import pods, queue
 from slipway.why.answer import Answer, Evidence, Layer, Part
 from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
@@ -139,10 +140,15 @@ def _suspended(bundle: Bundle) -> Part | None:
     suspended = any((each or {}).get("suspend") for each in (spec, spec.get("runPolicy"), spec.get("rayClusterConfig")))
     if not suspended or bundle.workloads:
         return None
-    label = (bundle.subject["metadata"].get("labels") or {}).get("kueue.x-k8s.io/queue-name")
+    label = (bundle.subject["metadata"].get("labels") or {}).get(QUEUE)
     if not label:
-        cause = "it is suspended, and no queue would start it: it has no label kueue.x-k8s.io/queue-name"
+        cause = f"it is suspended, and no queue would start it: it has no label {QUEUE}"
         return Part(layer=Layer.QUEUE, cause=cause, fix="add the label, or set `suspend: false`")
+    priority = str((bundle.subject["metadata"].get("labels") or {}).get(PRIORITY) or "")
+    if bundle.target is not None and priority and priority not in bundle.target.priorities:
+        cause = f"Kueue makes no Workload for it: there is no WorkloadPriorityClass {priority} for the team"
+        fix = f"set its label {PRIORITY} to one of {', '.join(bundle.target.priorities)}"
+        return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"priority": priority})
     cause = f"it is suspended for queue {label}, and Kueue has made no Workload for it"
     fix = "wait a moment; if it stays, look at its events: Kueue does not run, or does not manage this kind"
     return Part(layer=Layer.QUEUE, cause=cause, fix=fix, numbers={"queue": str(label)})
@@ -177,7 +183,7 @@ def _silent(bundle: Bundle) -> Part:
     if is_true(bundle.subject, "Ready", "Available", "Running"):
         return Part(layer=Layer.RUNS, cause="")
     for kind, one in conditions(bundle.subject).items():
-        if one["status"] == "False" and one.get("message"):
+        if kind != "Suspended" and one["status"] == "False" and one.get("message"):
             return Part(
                 layer=Layer.CONTROLLER,
                 cause=f"{kind} is false: {one['message']}",

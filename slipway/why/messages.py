@@ -68,6 +68,8 @@ _EXCEEDED: Final = re.compile(
     r"\+ current podset request \((\S+)\) > maximum capacity \((\S+)\)"
 )
 _UNTOLERATED: Final = re.compile(r"untolerated taint (.+?) in flavor ([^\s,;]+)")
+_GO_TAINT: Final = re.compile(r"\{(\S+) (\S*) (NoSchedule|NoExecute|PreferNoSchedule) \S+\}")
+"""How Go prints a taint: key, value, effect, time."""
 _AFFINITY: Final = re.compile(r"flavor (\S+) doesn't match node affinity")
 _UNAVAILABLE: Final = re.compile(r"resource (\S+) unavailable in ClusterQueue")
 
@@ -78,9 +80,15 @@ def flavor_reasons(message: str) -> list[FlavorReason]:
     for one in _EXCEEDED.finditer(message):
         requested = one[4] if one[3] == "0" else f"{one[3]} + {one[4]}"
         found.append(FlavorReason(one[2], resource=one[1], requested=requested, limit=one[5]))
-    found += [FlavorReason(one[2], taint=one[1]) for one in _UNTOLERATED.finditer(message)]
+    found += [FlavorReason(one[2], taint=_taint(one[1])) for one in _UNTOLERATED.finditer(message)]
     found += [FlavorReason(one[1]) for one in _AFFINITY.finditer(message)]
     return found
+
+
+def _taint(text: str) -> str:
+    """`{nvidia.com/gpu true NoSchedule <nil>}` as kubectl writes taints: `nvidia.com/gpu=true:NoSchedule`."""
+    match = _GO_TAINT.fullmatch(text)
+    return f"{match[1]}={match[2]}:{match[3]}" if match else text
 
 
 def unavailable(message: str) -> str:

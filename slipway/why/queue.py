@@ -8,12 +8,12 @@ QuotaReserved is `Pending` or `Inadmissible`, and only the message says more
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from components.queues.team_queue import LOCAL_QUEUE
 from slipway.why import messages
 from slipway.why.answer import Evidence, Layer, Part
-from slipway.why.bundle import Bundle, Object, conditions, is_true, name_of
+from slipway.why.bundle import Bundle, Object, conditions, is_true, moment, name_of
 from slipway.why.messages import FlavorReason
 
 _STOPPED: Final = re.compile(r"(LocalQueue|ClusterQueue) (\S+) is (stopped|inactive)")
@@ -33,11 +33,13 @@ def held(workload: Object, bundle: Bundle) -> Part | None:
     if not workload["spec"].get("active", True):
         part = _inactive(found.get("Evicted") or {})
     elif (found.get("Requeued") or {}).get("status") == "False":
-        part = _backoff(workload, found["Requeued"])
+        part = _backoff(workload, found["Requeued"], bundle)
     elif checks and reserved.get("status") == "True":
         part = checks
     else:
         part = _pending(str(reserved.get("message") or ""), workload, bundle)
+        if not reserved:
+            part = _like_another(workload, bundle) or part
     return part.seen(*evidence, *_queue(workload, bundle))
 
 
@@ -64,17 +66,48 @@ def _inactive(evicted: Object) -> Part:
     return Part(layer=Layer.QUEUE, cause=f"Kueue has deactivated it: {why}", fix=fix)
 
 
-def _backoff(workload: Object, requeued: Object) -> Part:
+def _like_another(workload: Object, bundle: Bundle) -> Part | None:
+    """What Kueue says of an equal Workload of the queue: it evaluates one of them, and writes nothing on the others
+    (feature SchedulingEquivalenceHashing, on by default; pkg/cache/queue/cluster_queue.go, handleInadmissibleHash)."""
+    for other in bundle.of_kind("Workload"):
+        message = str((conditions(other).get("QuotaReserved") or {}).get("message") or "")
+        if messages.flavor_reasons(message) and _shape(other) == _shape(workload):
+            seen = _evidence(other, "QuotaReserved", conditions(other)["QuotaReserved"])
+            return _pending(message, other, bundle).seen(seen)
+    return None
+
+
+def _shape(workload: Object) -> Any:
+    """What the scheduler looks at: equal Workloads get equal answers."""
+    spec = workload["spec"]
+    groups = [
+        (one.get("count"), template.get("nodeSelector"), template.get("tolerations"), _requests(template))
+        for one in spec.get("podSets") or ()
+        for template in [(one.get("template") or {}).get("spec") or {}]
+    ]
+    return spec.get("queueName"), spec.get("priority"), groups
+
+
+def _requests(template: Object) -> list[Any]:
+    return [one.get("resources") for one in template.get("containers") or ()]
+
+
+def _backoff(workload: Object, requeued: Object, bundle: Bundle) -> Part:
     state = (workload.get("status") or {}).get("requeueState") or {}
     count, at = state.get("count", 0), state.get("requeueAt", "")
     evicted = conditions(workload).get("Evicted") or {}
     why = str(evicted.get("message") or requeued.get("message") or requeued.get("reason") or "").rstrip(".")
     again = f", and queues it again at {at}" if at else ""
+    owner = next((str(one["name"]) for one in workload["metadata"].get("ownerReferences") or ()), "")
+    reported = [one for one in bundle.events_about("Pod", f"{owner}-") if one.get("type") == "Warning"] if owner else []
+    because = [Evidence(f"event {one['reason']} of its pod at {moment(one)}", str(one["message"])) for one in reported]
     return Part(
         layer=Layer.QUEUE,
-        cause=f"Kueue has evicted it {count} times ({why}){again}",
-        fix="find out why its pods were not ready in time: `slipway why` on it while it is admitted",
+        cause=f"Kueue has evicted it, {count} times so far ({why}){again}"
+        + (f"; the last warning about its pods: {' '.join(because[-1].text.split())}" if because else ""),
+        fix="fix what kept its pods from being ready in time" if because else "look at it again while it is admitted",
         numbers={"evictions": str(count), "requeueAt": str(at)},
+        evidence=tuple(because[-1:]),
     )
 
 
@@ -131,8 +164,9 @@ def _missing(kind: str, name: str, bundle: Bundle) -> Part:
 
 def _flavors(reasons: list[FlavorReason], message: str, queue: str) -> Part:
     """The flavor on which it comes closest to admission: one that is in use, then one too small, then a taint."""
-    unused = [one for one in reasons if one.missing]
-    exceeded = [one for one in reasons if one.limit and one.limit != "0"]
+    unused = sorted((one for one in reasons if one.missing), key=lambda one: "/" not in one.resource)
+    # CPU and memory come with the devices: those say why.
+    exceeded = sorted((one for one in reasons if one.limit not in ("", "0")), key=lambda one: "/" not in one.resource)
     tainted = [one for one in reasons if one.taint]
     offered = [one for one in reasons if one.limit == "0"]
     if unused:

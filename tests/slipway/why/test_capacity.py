@@ -8,7 +8,13 @@ from slipway.why.answer import Layer
 from slipway.why.explain import explain
 from tests.slipway.why.objects import POOL, Object, bundle, condition, event, obj, unscheduled
 
-PENDING = unscheduled("0/3 nodes are available: 3 Insufficient nvidia.com/gpu.", spec={"nodeSelector": {POOL: "a100"}})
+A100 = {
+    "nodeSelector": {POOL: "a100"},
+    "tolerations": [{"operator": "Exists"}],
+    "containers": [{"name": "main", "resources": {"limits": {"nvidia.com/mig-1g.5gb": "1"}}}],
+}
+PENDING = unscheduled("0/3 nodes are available: 3 Insufficient nvidia.com/mig-1g.5gb.", spec=A100)
+SMALL = "Failed to schedule pod, no instance type has enough resources, requirements=x In [y], resources={}"
 CLAIM = obj("NodeClaim", "a100-x7b2f")
 FLEET = "NodeClaim a100-x7b2f event: creating instance, insufficient capacity, with fleet error(s), "
 NO_CAPACITY = FLEET + "InsufficientInstanceCapacity: We currently do not have sufficient p4d.24xlarge capacity"
@@ -34,6 +40,17 @@ CASES: dict[str, tuple[tuple[Object, ...], tuple[Object, ...], Layer, str]] = {
         Layer.POOL_LIMIT,
         "the limits of pool a100 are reached (1 nodes)",
     ),
+    "limits of a pool that it can't use": (
+        (
+            karpenter(
+                "Failed to schedule pod, node limits have been exhausted for nodepool (NodePool=cpu); no instance type "
+                "has enough resources, requirements=x In [y], resources={}"
+            ),
+        ),
+        (),
+        Layer.EC2_CAPACITY,
+        "EC2 has just refused the types of pool a100",
+    ),
     "an offering that EC2 refused": ((karpenter(OFFERING),), (), Layer.EC2_CAPACITY, "EC2 has just refused"),
     "no capacity": (
         (event(CLAIM, "InsufficientCapacityError", NO_CAPACITY), karpenter(OFFERING)),
@@ -53,11 +70,17 @@ CASES: dict[str, tuple[tuple[Object, ...], tuple[Object, ...], Layer, str]] = {
         Layer.EC2_CAPACITY,
         "EC2 has just refused",
     ),
-    "too small types": (
-        (karpenter("Failed to schedule pod, no instance type has enough resources, requirements=x, resources={}"),),
+    "types that EC2 has refused, of the smaller ones that are left": (
+        (karpenter(SMALL),),
         (),
-        Layer.SCHEDULER,
-        "is large enough",
+        Layer.EC2_CAPACITY,
+        "EC2 has just refused the types of pool a100 that are large enough",
+    ),
+    "the same with the error": (
+        (event(CLAIM, "InsufficientCapacityError", NO_CAPACITY), karpenter(SMALL)),
+        (),
+        Layer.EC2_CAPACITY,
+        "InsufficientInstanceCapacity",
     ),
     "a launch that can't be seen": ((NOMINATED,), (), Layer.NODE, "Karpenter launches node claim a100-x7b2f"),
     "a launch that has failed": (
@@ -127,3 +150,10 @@ def test_the_newest_event_counts() -> None:
 def test_a_failed_launch_before_the_pod_existed_is_another_story() -> None:
     old = event(CLAIM, "InsufficientCapacityError", NO_QUOTA) | {"lastTimestamp": "2026-11-22T11:00:00Z"}
     assert "EC2 has just refused" in explain(bundle(PENDING, events=(old, karpenter(OFFERING)))).part.cause
+
+
+def test_a_pod_that_is_too_large_for_the_pool_is_not_a_matter_of_capacity() -> None:
+    container = {"name": "main", "resources": {"limits": {"nvidia.com/mig-1g.5gb": "57"}}}
+    huge = unscheduled("0/3 nodes are available: 3 x.", spec={**A100, "containers": [container]})
+    answer = explain(bundle(huge, events=(event(huge, "FailedScheduling", SMALL, by="karpenter"),)))
+    assert answer.part.layer is Layer.SCHEDULER

@@ -11,8 +11,6 @@ from slipway.why.answer import Layer
 from slipway.why.bundle import Bundle
 from slipway.why.explain import explain
 from tests.slipway.why.objects import (
-    DEV,
-    POOL,
     Object,
     bound,
     bundle,
@@ -25,10 +23,6 @@ from tests.slipway.why.objects import (
 )
 
 JOB = obj("Job", "train", status={})
-NO_CPU = (
-    "0/7 nodes are available: 3 Insufficient memory, 3 node(s) had untolerated taint(s), 4 Insufficient cpu. "
-    "no new claims to deallocate, preemption: 0/7 nodes are available: 7 Preemption is not helpful for scheduling."
-)
 NO_CLAIM = '0/7 nodes are available: persistentvolumeclaim "checkpionts" not found. not found'
 
 
@@ -196,39 +190,6 @@ def test_the_answer_names_the_layer_and_the_cause(case: str) -> None:
     assert bool(answer.part.fix) is answer.held
 
 
-def test_the_scheduler_joined_with_the_pools_of_the_stack() -> None:
-    nodes = [obj("Node", f"cpu-{number}", metadata={"labels": {POOL: "cpu"}}) for number in range(6)]
-    read = of_job(unscheduled(NO_CPU, owner=JOB, spec={"nodeSelector": {POOL: "cpu"}}), *nodes[:1])
-    assert explain(read).sentence == (
-        "job/train has no node that the scheduler accepts: no node that exists can take it (short of cpu, memory), and "
-        "its pools may have more: cpu (1 of 6 nodes); next: wait for the autoscaler; if it has not reacted in five "
-        "minutes, look at its log."
-    )
-    full = explain(replace(read, objects=(*read.objects, *nodes[1:])))
-    assert full.part.layer is Layer.POOL_LIMIT
-    assert full.part.numbers["limit"] == "6"
-    assert "pools.cpu.max" in full.part.fix
-
-
-def test_a_pod_larger_than_every_node_names_the_node() -> None:
-    huge = {"containers": [{"name": "main", "resources": {"requests": {"cpu": "90"}}}], "nodeSelector": {POOL: "cpu"}}
-    answer = explain(bundle(unscheduled(NO_CPU, spec=huge)))
-    assert answer.part.layer is Layer.SCHEDULER
-    assert "of pool cpu has 15.39 of cpu for pods" in answer.part.cause
-    assert answer.part.numbers == {"pool": "cpu", "given": "90"}
-
-
-def test_an_untolerated_taint_names_pool_and_taint() -> None:
-    answer = explain(bundle(unscheduled(NO_CPU, spec={"nodeSelector": {POOL: "h100"}})))
-    assert "must tolerate its taint nvidia.com/gpu=true:NoSchedule" in answer.part.cause
-
-
-def test_without_a_stack_the_numbers_of_nodes_are_the_answer() -> None:
-    answer = explain(bundle(unscheduled(NO_CPU), target=None))
-    assert answer.part.cause.startswith("of 7 nodes 4 Insufficient cpu, 3 ")
-    assert answer.part.fix == "request less, or wait until other pods end"
-
-
 def test_of_several_pods_the_one_that_came_least_far_answers() -> None:
     first = unscheduled(NO_CLAIM, name="a", owner=JOB)
     second = waiting("ImagePullBackOff") | {"metadata": {**pod("b", owner=JOB)["metadata"]}}
@@ -251,6 +212,21 @@ def test_a_workload_and_its_job_have_the_same_answer() -> None:
     admitted = workload(status={"conditions": [condition("Admitted", "True")]}, owner=JOB)
     waits = unscheduled(NO_CLAIM, owner=JOB)
     assert explain(bundle(admitted, JOB, waits)).part.layer is Layer.VOLUME
+
+
+def test_a_wrong_priority_of_the_workload_explains_why_there_is_none() -> None:
+    labels = {"kueue.x-k8s.io/queue-name": "default", "kueue.x-k8s.io/priority-class": "urgent"}
+    answer = explain(bundle(obj("Job", "train", spec={"suspend": True}, metadata={"labels": labels})))
+    assert answer.part.layer is Layer.QUEUE
+    assert "there is no WorkloadPriorityClass urgent" in answer.part.cause
+    right = {**labels, "kueue.x-k8s.io/priority-class": "experiment"}
+    answer = explain(bundle(obj("Job", "train", spec={"suspend": True}, metadata={"labels": right})))
+    assert "Kueue has made no Workload for it" in answer.part.cause
+
+
+def test_a_job_that_has_just_been_resumed_waits_for_its_controller() -> None:
+    resumed = job(condition("Suspended", "False", "JobResumed", "Job resumed"))
+    assert "it has no pods" in explain(bundle(resumed)).part.cause
 
 
 def test_what_is_below_several_owners_is_followed() -> None:
@@ -290,7 +266,3 @@ def test_text_and_document_have_what_was_not_read() -> None:
     assert document["layer"] == "volume"
     assert document["held"] is True
     assert document["notRead"] == ["Node of the cluster: not allowed"]
-
-
-def test_the_target_of_these_tests_is_dev() -> None:
-    assert DEV.pools["cpu"].settings.max == 6

@@ -8,7 +8,7 @@ import pytest
 
 from slipway.why.answer import Layer
 from slipway.why.queue import held
-from tests.slipway.why.objects import bundle, condition, obj, workload
+from tests.slipway.why.objects import bundle, condition, event, obj, pod, workload
 
 ASSIGN = "couldn't assign flavors to pod set main: "
 EXCEEDED = (
@@ -22,6 +22,15 @@ CASES: dict[str, tuple[str, Layer, str, dict[str, str]]] = {
         Layer.QUEUE,
         "8 more nvidia.com/gpu must become unused on pool h100",
         {"missing": "8", "pool": "h100"},
+    ),
+    "larger than the quota of everything": (
+        ASSIGN + "flavor cpu doesn't match node affinity, insufficient quota for cpu in flavor a100, previously "
+        "considered podsets requests (0) + current podset request (40) > maximum capacity (35696m), insufficient quota "
+        "for nvidia.com/mig-1g.5gb in flavor a100, previously considered podsets requests (0) + current podset request "
+        "(40) > maximum capacity (21)",
+        Layer.QUOTA,
+        "it requests 40 nvidia.com/mig-1g.5gb on pool a100, and the team can have at most 21",
+        {"limit": "21"},
     ),
     "preemption": (
         ASSIGN + "insufficient unused quota for nvidia.com/gpu in flavor h100, 1 more needed. Pending the preemption "
@@ -37,10 +46,11 @@ CASES: dict[str, tuple[str, Layer, str, dict[str, str]]] = {
         {"requested": "32", "limit": "16"},
     ),
     "no toleration": (
-        ASSIGN + EXCEEDED.format("cpu", 1, 0) + ", untolerated taint {nvidia.com/gpu: true} in flavor h100",
+        ASSIGN + EXCEEDED.format("cpu", 1, 0) + ", untolerated taint {nvidia.com/gpu true NoSchedule <nil>} in flavor "
+        "a100, untolerated taint {nvidia.com/gpu true NoSchedule <nil>} in flavor gpu-spot",
         Layer.QUEUE,
-        "it does not tolerate taint {nvidia.com/gpu: true} of pool h100",
-        {"pool": "h100"},
+        "it does not tolerate taint nvidia.com/gpu=true:NoSchedule of pool a100, gpu-spot",
+        {"pool": "a100, gpu-spot"},
     ),
     "no pool with the resource": (
         ASSIGN + EXCEEDED.format("cpu", 1, 0),
@@ -126,7 +136,7 @@ def test_a_queue_shows_how_many_wait_in_it() -> None:
                 "requeueState": {"count": 2, "requeueAt": "2026-11-22T13:00:00Z"},
             },
             {},
-            "evicted it 2 times (Exceeded the PodsReady timeout vision/a), and queues it again at 2026-11-22T13:00:00Z",
+            "evicted it, 2 times so far (Exceeded the PodsReady timeout vision/a), and queues it again at 2026-11-22",
         ),
         (
             {
@@ -150,3 +160,35 @@ def test_states_without_a_message_of_the_scheduler(status: dict[str, Any], spec:
 def test_an_admitted_or_finished_workload_is_not_held(kind: str) -> None:
     one = workload(status={"conditions": [condition(kind, "True")]})
     assert held(one, bundle(one)) is None
+
+
+def test_an_evicted_workload_shows_what_kept_its_pods() -> None:
+    job = obj("Job", "train")
+    gone = pod("train-x7b2f")
+    status = {
+        "conditions": [
+            condition("Evicted", "True", "PodsReadyTimeout", "Exceeded the PodsReady timeout vision/a"),
+            condition("Requeued", "False", "PodsReadyTimeout", ""),
+        ],
+        "requeueState": {"count": 1, "requeueAt": "2026-11-22T13:34:07Z"},
+    }
+    one = workload(owner=job, status=status)
+    message = '0/3 nodes are available: persistentvolumeclaim "checkpionts" not found. not found'
+    part = held(one, bundle(job, one, events=(event(gone, "FailedScheduling", message),)))
+    assert part is not None
+    assert part.cause.endswith(f"the last warning about its pods: {message}")
+    assert part.fix == "fix what kept its pods from being ready in time"
+
+
+def test_an_equal_workload_answers_for_one_that_kueue_writes_nothing_about() -> None:
+    """Two equal Jobs of 30 MIG instances: only one had a condition (kueue 0.19.2, 2026-11-22)."""
+    sets = [{"name": "main", "count": 30, "template": {"spec": {"containers": [{"name": "a", "resources": {}}]}}}]
+    first = workload(CASES["larger than the quota"][0], podSets=sets)
+    second = workload(podSets=sets) | {"metadata": {"name": "job-busy", "uid": "second"}}
+    part = held(second, bundle(second, first))
+    assert part is not None
+    assert part.layer is Layer.QUOTA
+    other = workload(podSets=[{**sets[0], "count": 1}]) | {"metadata": {"name": "job-small", "uid": "third"}}
+    part = held(other, bundle(other, first))
+    assert part is not None
+    assert "Kueue has not looked at it yet" in part.cause

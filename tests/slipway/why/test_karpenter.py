@@ -1,0 +1,77 @@
+"""Answers about pods for which Karpenter's own core launches nodes, or does not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.nodes import ec2
+from slipway.sandbox.nodes.ec2 import Ec2, Refusal
+from slipway.why.answer import Answer, Layer
+from slipway.why.collect import collect
+from slipway.why.explain import explain
+from tests.slipway.sandbox.elastic import Elastic, elastic_plane
+from tests.slipway.sandbox.test_elastic import GATES, pools
+from tests.slipway.why.objects import DEV, POOL
+
+pytestmark = [pytest.mark.sandbox, pytest.mark.slow]
+SECONDS: Final = 60.0
+MIG: Final = "nvidia.com/mig-1g.5gb"
+
+
+@pytest.fixture(scope="module")
+def elastic(tmp_path_factory: pytest.TempPathFactory, shared: Path) -> Iterator[Elastic]:
+    with elastic_plane(tmp_path_factory.mktemp("why"), shared, GATES) as started:
+        for name in ("a100", "cpu"):
+            started.pool(pools()[name])
+        yield started
+
+
+def pod(name: str, pool: str, requests: dict[str, str]) -> Object:
+    container = {"name": "main", "image": "a:1", "resources": {"requests": requests, "limits": requests}}
+    spec = {"containers": [container], "nodeSelector": {POOL: pool}, "tolerations": [{"operator": "Exists"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+
+
+def until(elastic: Elastic, name: str, layer: Layer, *, stack: bool = True) -> Answer:
+    """The answer, once it names a layer; else the last one."""
+    end = time.monotonic() + SECONDS
+    while True:
+        subject = elastic.client.get(Ref("v1", "Pod", name, "default"))
+        assert subject is not None
+        answer = explain(collect(elastic.client, subject, DEV if stack else None))
+        if answer.part.layer is layer or time.monotonic() > end:
+            return answer
+        time.sleep(0.2)
+
+
+def test_a_pod_waits_for_its_node_and_then_runs(elastic: Elastic) -> None:
+    ec2.write(elastic.home, Ec2(launch_seconds=6))
+    elastic.client.create(pod("first", "a100", {MIG: "50"}), "test")
+    waits = until(elastic, "first", Layer.NODE)
+    assert waits.part.layer is Layer.NODE, waits
+    assert "a100-" in waits.part.cause
+    runs = until(elastic, "first", Layer.RUNS)
+    assert runs.part.layer is Layer.RUNS, runs
+
+
+def test_a_pool_at_its_limit_is_named_with_its_maximum(elastic: Elastic) -> None:
+    elastic.client.create(pod("second", "a100", {MIG: "50"}), "test")
+    answer = until(elastic, "second", Layer.POOL_LIMIT)
+    assert answer.part.layer is Layer.POOL_LIMIT, answer
+    assert answer.part.numbers == {"pool": "a100", "limit": "1"}
+
+
+@pytest.mark.parametrize("stack", [True, False])
+def test_capacity_that_ec2_refuses_is_named_with_its_error(elastic: Elastic, stack: bool) -> None:
+    ec2.write(elastic.home, Ec2((Refusal(),)))
+    name = f"large-{stack}".lower()
+    elastic.client.create(pod(name, "cpu", {"cpu": "14"}), "test")
+    answer = until(elastic, name, Layer.EC2_CAPACITY, stack=stack)
+    ec2.write(elastic.home, Ec2())
+    assert answer.part.layer is Layer.EC2_CAPACITY, answer
