@@ -30,6 +30,7 @@ EPILOG = """\
 The exit code is 0 if nothing holds it, and 1 if something does. docs/guides/why.md explains the layers.
 """
 STANDARD_INPUT: Final = "-"
+_NO_TEAM: Final = "rules, pools and shares of a team: namespace {namespace} is no team's, name another with -n"
 
 
 def add(commands: Commands) -> None:
@@ -161,23 +162,24 @@ def _of_file(documents: Sequence[Any], place: Place, given: str | None) -> list[
     client = place.client
     for one in objects:
         namespace = given or _namespace(one) or place.namespace or "default"
+        target = _target(place, namespace)
+        missing = [] if target or not place.platform else [_NO_TEAM.format(namespace=namespace)]
         try:
             dry_run = DryRun(client, namespace) if client else None
             answers.append(
                 manifests.answer(
                     one,
-                    target=_target(place, namespace),
+                    target=target,
                     rules=rules,
                     dry_run=dry_run,
                     others=objects,
-                    unread=unread,
+                    unread=[*unread, *missing],
                 )
             )
         except UnreachableError as error:
             if place.platform is None:
                 raise
             client, unread = None, [str(error)]
-            target = _target(place, namespace)
             answers.append(
                 manifests.answer(one, target=target, rules=rules, dry_run=None, others=objects, unread=unread)
             )

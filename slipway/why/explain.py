@@ -16,8 +16,8 @@ from slipway.why.refusals import refusal
 _FINISHED: Final = ("Complete", "Completed", "Succeeded", "Finished")
 _FAILED: Final = ("Failed", "FailureTarget")
 """Conditions of Jobs, JobSets, TrainJobs and Kubeflow's jobs."""
-_PHASES: Final = {"Succeeded": Layer.FINISHED, "Failed": Layer.FAILED, "Error": Layer.FAILED}
-"""Phases of pods and of Argo's Workflows."""
+_PHASES: Final = {"succeeded": Layer.FINISHED, "failed": Layer.FAILED, "error": Layer.FAILED, "stopped": Layer.FAILED}
+"""Phases of pods and of Argo's Workflows, and the `jobStatus` of RayJobs, in lower case."""
 _CREATE: Final = ("FailedCreate", "FailedCreatePod", "JobCreationFailed", "FailedToCreate", "ReplicaSetCreateError")
 _ORDER: Final = {layer: number for number, layer in enumerate(Layer)}
 
@@ -49,9 +49,10 @@ def _ended(bundle: Bundle) -> Part | None:
             if is_true(subject, each):
                 text = f"{found[each].get('reason', '')} {found[each].get('message', '')}".strip()
                 return _end(layer, bundle, text, f"condition {each} of {name_of(subject)}")
-    phase = _PHASES.get(str(status.get("phase")))
+    named = str(status.get("phase") or status.get("jobStatus") or "")
+    phase = _PHASES.get(named.lower())
     if phase:
-        text = str(status.get("message") or status.get("reason") or status["phase"])
+        text = str(status.get("message") or status.get("reason") or named)
         return _end(phase, bundle, text, f"phase of {name_of(subject)}")
     return None
 

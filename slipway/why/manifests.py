@@ -95,8 +95,8 @@ def _absent(manifest: Object, dry_run: DryRun, others: Sequence[Object]) -> Iter
     claims = [name for one in podsets(manifest) for name in claims_of(one.spec)]
     wanted = [name for name in dict.fromkeys(claims) if ("PersistentVolumeClaim", name) not in made]
     for name in dry_run.missing("v1", "PersistentVolumeClaim", wanted):
-        known = ", ".join(dry_run.names("v1", "PersistentVolumeClaim")) or "none"
-        fix = f"correct the name (there are {known}), or create the claim"
+        known = ", ".join(dry_run.names("v1", "PersistentVolumeClaim"))
+        fix = f"correct the name ({f'there are {known}' if known else 'the namespace has none'}), or create the claim"
         yield Part(layer=Layer.VOLUME, cause=f"claim {name} does not exist", fix=fix, numbers={"claim": name})
     queue = str(((manifest.get("metadata") or {}).get("labels") or {}).get(QUEUE) or "")
     known_queues = dry_run.names("kueue.x-k8s.io/v1beta2", "LocalQueue") if queue else []

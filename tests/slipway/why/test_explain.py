@@ -66,6 +66,12 @@ CASES: dict[str, tuple[Bundle, Layer, str]] = {
         Layer.FAILED,
         f"DeadlineExceeded {DEADLINE}",
     ),
+    "a RayJob that failed": (
+        bundle(obj("RayJob", "tune", status={"jobStatus": "FAILED", "message": "Job entrypoint exited with 1"})),
+        Layer.FAILED,
+        "Job entrypoint exited with 1",
+    ),
+    "a Workflow that succeeded": (bundle(obj("Workflow", "w", status={"phase": "Succeeded"})), Layer.FINISHED, ""),
     "in the queue": (
         of_job(workload("LocalQueue a doesn't exist", owner=JOB)),
         Layer.QUEUE,
@@ -250,19 +256,3 @@ def test_the_last_warning_answers_for_a_kind_that_is_unknown() -> None:
     answer = explain(bundle(service, events=(event(service, "InternalError", "fails to reconcile predictor"),)))
     assert answer.part.layer is Layer.CONTROLLER
     assert answer.part.cause == "fails to reconcile predictor"
-
-
-def test_text_and_document_have_what_was_not_read() -> None:
-    answer = explain(replace(CASES["a missing claim"][0], unread=("Node of the cluster: not allowed",)))
-    assert answer.text().splitlines() == [
-        (
-            "job/train waits for a volume: claim checkpionts does not exist; next: correct the name (there are "
-            "checkpoints), or create the claim."
-        ),
-        f"  condition PodScheduled of pod/train-1: {NO_CLAIM}",
-        "  not read: Node of the cluster: not allowed",
-    ]
-    document = answer.document()
-    assert document["layer"] == "volume"
-    assert document["held"] is True
-    assert document["notRead"] == ["Node of the cluster: not allowed"]
