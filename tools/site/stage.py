@@ -87,9 +87,7 @@ def stage(root: Path = ROOT, build: Path = BUILD) -> Path:
         file = target / place
         file.parent.mkdir(parents=True, exist_ok=True)
         if place.endswith(".md"):
-            texts[place] = rewrite(
-                (root / name).read_text(encoding="utf-8"), lambda link, n=name: _link(n, link, known)
-            )
+            texts[place] = rewrite((root / name).read_text(encoding="utf-8"), partial(_link, name, known=known))
             file.write_text(texts[place], encoding="utf-8")
         else:
             shutil.copy2(root / name, file)
