@@ -5,7 +5,7 @@
 # 3 s with it (2026-11).
 export MYPY_CACHE_DIR ?= $(or $(SLIPWAY_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/slipway)/mypy
 .DEFAULT_GOAL := help
-.PHONY: help setup tools scanners browser report up preview destroy test dates check format generate schema lock bench mutants
+.PHONY: help setup tools scanners site browser report up preview destroy test dates check format generate schema lock bench mutants
 
 STACK ?= dev
 # Of `make mutants`: the sample, the beginning of the paths that it is drawn from, and whether all tests are run on what
@@ -48,9 +48,13 @@ check: setup ## style, types, layers, words, and whether the lock file is curren
 	$(BIN)/codespell
 	$(BIN)/python tools/lock.py --check
 
-scanners: setup ## Checkov, zizmor, ShellCheck and actionlint, for the tests that hold stacks and workflows against them
+scanners: setup ## Checkov, zizmor, ShellCheck, actionlint and MkDocs, for the tests of stacks, workflows and the website
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.scanners
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.site --install
 	@$(BIN)/python -m slipway.toolchain ensure actionlint
+
+site: setup ## the documentation as a website in build/site/html, with search; needs a network the first time
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.site
 
 report: setup ## a page on STACK in out/report/, and what it says for a pull request (AGAINST=REF compares)
 	@$(BIN)/slipway report $(STACK) --out out/report $(if $(AGAINST),--against $(AGAINST))
@@ -99,6 +103,7 @@ generate: setup ## write every generated file anew: catalog, schema, pages, poli
 	$(BIN)/python -m tests.components.admission
 	$(BIN)/python -m tests.slipway.fit
 	$(BIN)/python -m tests.slipway.quickstarts
+	$(BIN)/python -m tools.site.pictures
 
 schema: setup ## write stacks/schema.json and docs/settings.md anew from the settings' models
 	$(BIN)/python -m spec.settings.schema

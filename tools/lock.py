@@ -1,8 +1,8 @@
 """Writes the lock files from pyproject.toml, or with --check reports whether they are up to date.
 
-`requirements.lock` is for the project, `tools/scanners.lock` for its scanners, which have a separate environment. A
-lock file names no index, so that any mirror works, and its first line has a digest of the dependencies in
-pyproject.toml: the check needs no network.
+`requirements.lock` is for the project. `tools/scanners.lock` is for its scanners and `tools/site.lock` for the website
+of its documentation; these have environments of their own. A lock file names no index, so that any mirror works, and
+its first line has a digest of the dependencies in pyproject.toml: the check needs no network.
 """
 
 import argparse
@@ -18,13 +18,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
 LOCK = ROOT / "requirements.lock"
 SCANNERS = ROOT / "tools" / "scanners.lock"
+SITE = ROOT / "tools" / "site.lock"
 
 _TITLE = "# Written by `make lock` from the dependencies in pyproject.toml, sha256:"
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*==\S+( ; .+)?( --hash=sha256:[0-9a-f]{64})+")
 _UNIVERSAL = ["--universal", "--python-version", "3.11", "--generate-hashes"]
 _NO_ADDRESSES = ["--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
 _COMPILE = ["uv", "pip", "compile", "--quiet", *_UNIVERSAL, *_NO_ADDRESSES]
-_ARGUMENTS = {LOCK: ["--group", "dev", "pyproject.toml"], SCANNERS: ["--group", "pyproject.toml:scanners"]}
+_ARGUMENTS = {
+    LOCK: ["--group", "dev", "pyproject.toml"],
+    **{path: ["--group", f"pyproject.toml:{path.stem}"] for path in (SCANNERS, SITE)},
+}
 
 
 def digest(pyproject: str, path: Path = LOCK) -> str:
@@ -32,7 +36,7 @@ def digest(pyproject: str, path: Path = LOCK) -> str:
     document = tomllib.loads(pyproject)
     project, groups = document["project"], document["dependency-groups"]
     ours = [project["requires-python"], project["dependencies"], groups["dev"]]
-    inputs = [project["requires-python"], groups["scanners"]] if path == SCANNERS else ours
+    inputs = [project["requires-python"], groups[path.stem]] if path != LOCK else ours
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 

@@ -16,28 +16,28 @@ _STAMP = ".complete"
 
 def environment(lock: Path = SCANNERS) -> Path:
     """The path of the environment for a lock file, whether it exists or not."""
-    return cache.root() / "scanners" / hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
+    return cache.root() / lock.stem / hashlib.sha256(lock.read_bytes()).hexdigest()[:12]
 
 
-def find(name: str) -> Path | None:
-    """A scanner's command; None if it is not installed."""
-    path = environment() / "bin" / name
-    return path if path.is_file() and (environment() / _STAMP).is_file() else None
+def find(name: str, lock: Path = SCANNERS) -> Path | None:
+    """A command of the environment; None if it is not installed."""
+    path = environment(lock) / "bin" / name
+    return path if path.is_file() and (environment(lock) / _STAMP).is_file() else None
 
 
-def install() -> None:
-    """Create the environment.
+def install(lock: Path = SCANNERS) -> None:
+    """Create the environment of a lock file.
 
     Raises:
         subprocess.CalledProcessError: uv can't download the packages.
     """
-    path = environment()
+    path = environment(lock)
     if (path / _STAMP).is_file():
         return
-    print(f"scanners: installing into {path}", file=sys.stderr)
+    print(f"{lock.stem}: installing into {path}", file=sys.stderr)
     subprocess.run(["uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(path)], check=True)
     python = str(path / "bin" / "python")
-    subprocess.run(["uv", "pip", "sync", "--quiet", "--python", python, "--require-hashes", str(SCANNERS)], check=True)
+    subprocess.run(["uv", "pip", "sync", "--quiet", "--python", python, "--require-hashes", str(lock)], check=True)
     (path / _STAMP).touch()
 
 

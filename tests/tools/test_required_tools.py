@@ -53,7 +53,7 @@ def make_test(checkout: Path, missing: str, required: str) -> subprocess.Complet
     return subprocess.run(["make", "test"], cwd=checkout, env=env, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("missing", ["tools.scanners", "actionlint", "promtool"])
+@pytest.mark.parametrize("missing", ["tools.scanners", "tools.site", "actionlint", "promtool"])
 def test_a_tool_that_is_missing_ends_the_run_where_all_is_required(checkout: Path, missing: str) -> None:
     done = make_test(checkout, missing, "1")
     assert done.returncode != 0, done.stdout
@@ -61,7 +61,7 @@ def test_a_tool_that_is_missing_ends_the_run_where_all_is_required(checkout: Pat
     assert not (checkout / "tested").exists()
 
 
-@pytest.mark.parametrize("missing", ["tools.scanners", "actionlint", "promtool"])
+@pytest.mark.parametrize("missing", ["tools.scanners", "tools.site", "actionlint", "promtool"])
 @pytest.mark.parametrize("required", ["", "0"])
 def test_elsewhere_the_tests_that_need_it_are_skipped(checkout: Path, missing: str, required: str) -> None:
     done = make_test(checkout, missing, required)

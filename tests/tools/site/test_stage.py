@@ -1,0 +1,54 @@
+"""Which pages are on the site, where, and in which table of contents."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.docs.pages import ROOT, pages
+from tools.site import stage
+
+
+def test_every_page_of_the_repository_is_on_the_site() -> None:
+    names = {str(page.relative_to(ROOT)) for page in pages()}
+    assert {name for name in names if name not in stage.pages()} == set()
+    places = list(stage.pages().values())
+    assert len(places) == len(set(places))
+
+
+def test_every_page_is_in_the_contents_once(tmp_path: Path) -> None:
+    config = yaml.load(stage.stage(build=tmp_path).read_text(), stage._Loader)  # noqa: S506 - a safe loader
+    listed = list(stage._names(config["nav"]))
+    assert sorted(listed) == sorted(place for place in stage.pages().values() if place.endswith(".md"))
+
+
+def test_a_page_that_no_entry_matches_is_refused() -> None:
+    texts = {place: "# Title\n" for place in stage.pages().values() if place.endswith(".md")}
+    assert stage.configuration(texts)
+    with pytest.raises(ValueError, match=r"no entry of nav matches elsewhere/page\.md"):
+        stage.configuration({**texts, "elsewhere/page.md": "# Title\n"})
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "wanted"),
+    [
+        ("docs/README.md", "../README.md#try-it", "project/about.md#try-it"),
+        ("docs/guides/data.md", "../../stacks/README.md", "../stacks.md"),
+        ("docs/examples.md", "../examples/notebook/", "examples/notebook.md"),
+        ("examples/notebook/README.md", "../../docs/adr/0034-notebooks.md", "../adr/0034-notebooks.md"),
+        ("README.md", "docs/images/two-worlds.svg", "../images/two-worlds.svg"),
+        ("README.md", "LICENSE", None),
+        ("docs/README.md", "https://example.com/a", "https://example.com/a"),
+        ("docs/README.md", "#all-tasks", "#all-tasks"),
+    ],
+)
+def test_a_link_leads_to_the_same_page_on_the_site(page: str, link: str, wanted: str | None) -> None:
+    assert stage._link(page, link, stage.pages()) == wanted
+    if wanted is not None and "://" not in wanted and not wanted.startswith("#"):
+        place = posixpath.normpath(
+            posixpath.join(posixpath.dirname(stage.placed(page) or ""), wanted.partition("#")[0])
+        )
+        assert place in stage.pages().values()

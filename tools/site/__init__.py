@@ -1,0 +1,1 @@
+"""The documentation as a website: its pictures, its pages, and the environment that builds it."""
