@@ -104,6 +104,7 @@ generate: setup ## write every generated file anew: catalog, schema, pages, poli
 	$(BIN)/python -m tests.slipway.fit
 	$(BIN)/python -m tests.slipway.quickstarts
 	$(BIN)/python -m tools.site.pictures
+	$(BIN)/python -m tests.docs
 
 schema: setup ## write stacks/schema.json and docs/settings.md anew from the settings' models
 	$(BIN)/python -m spec.settings.schema
