@@ -15,6 +15,8 @@ from types import MappingProxyType
 from slipway.errors import ToolError
 
 GO_MODULES = Path(__file__).with_name("go")
+OWN_MODULES = "slipway.local/tools"
+"""Beginning of the names of these modules."""
 KUBERNETES_MINOR = "36"
 KUBERNETES_VERSION = f"1.{KUBERNETES_MINOR}.3"
 
@@ -32,7 +34,7 @@ class Accepts(Enum):
 class GoBuild:
     """How to build a tool: a module under `go/`, the package in its `tool` line, and linker flags.
 
-    A module with source of its own is built itself; `version_of` then names the module whose version the tool has.
+    A package of the module's own runs the public packages of another: `version_of` names the one whose version it has.
     """
 
     module: str
@@ -50,12 +52,12 @@ class GoBuild:
 
     @property
     def digest(self) -> str:
-        """A short hash of the module's own source; empty if it has none, since then its version says what is built."""
-        sources = sorted(self.directory.glob("*.go"))
-        if not sources:
+        """A short hash of the package's source if it is in the module; empty for another, whose version says it all."""
+        if not self.version_of:
             return ""
+        package = self.directory / self.package.removeprefix(f"{OWN_MODULES}/{self.module}").lstrip("/")
         content = hashlib.sha256()
-        for path in (*sources, self.directory / "go.mod", self.directory / "go.sum"):
+        for path in (*sorted(package.glob("*.go")), self.directory / "go.mod", self.directory / "go.sum"):
             content.update(path.read_bytes())
         return content.hexdigest()[:12]
 
@@ -250,7 +252,9 @@ _ACTIONLINT = Tool(
 )
 
 
-def _controller(name: str, version: str, package: str, *ldflags: str, minutes: float, documentation: str) -> Tool:
+def _controller(
+    name: str, version: str, package: str, *ldflags: str, minutes: float, documentation: str, version_of: str = ""
+) -> Tool:
     """A controller of an add-on. All but those that say otherwise share one module: what they share is compiled once,
     with the libraries of the Kubernetes version of the API server."""
     return Tool(
@@ -260,7 +264,7 @@ def _controller(name: str, version: str, package: str, *ldflags: str, minutes: f
         # None of them prints its version.
         version_arguments=(),
         documentation=documentation,
-        go=GoBuild(module="controllers", package=package, ldflags=ldflags, minutes=minutes),
+        go=GoBuild(module="controllers", package=package, ldflags=ldflags, version_of=version_of, minutes=minutes),
         in_background=True,
     )
 
@@ -281,6 +285,29 @@ _CONTROLLERS = (
         "-X sigs.k8s.io/jobset/pkg/version.GitVersion=v{version}",
         minutes=3.0,
         documentation="https://jobset.sigs.k8s.io/docs/installation/",
+    ),
+    _controller(
+        "trainer",
+        "2.3.0",
+        "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager",
+        minutes=2.5,
+        documentation="https://www.kubeflow.org/docs/components/trainer/operator-guides/installation/",
+    ),
+    _controller(
+        "training-operator",
+        "1.9.4",
+        "slipway.local/tools/controllers/training-operator",
+        version_of="github.com/kubeflow/training-operator",
+        minutes=2.5,
+        documentation="https://www.kubeflow.org/docs/components/trainer/legacy-v1/installation/",
+    ),
+    _controller(
+        "mpi-operator",
+        "0.8.2",
+        "slipway.local/tools/controllers/mpi-operator",
+        version_of="github.com/kubeflow/mpi-operator",
+        minutes=2.5,
+        documentation="https://github.com/kubeflow/mpi-operator",
     ),
 )
 
