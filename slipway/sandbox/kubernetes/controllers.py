@@ -141,8 +141,8 @@ TRAINER: Final = Controller(
     chart="kubeflow-trainer",
     services=("kubeflow-trainer-controller-manager",),
     ports={9443: WEBHOOK},
-    # pkg/apis/config/v1alpha1, Configuration (trainer v2.3.0). Its own management of certificates looks for them in /tmp
-    # (pkg/util/cert), its webhooks in the temporary directory.
+    # pkg/apis/config/v1alpha1, Configuration (trainer v2.3.0). Its own management of certificates looks in /tmp
+    # for them (pkg/util/cert), its webhooks in the temporary directory.
     configuration={
         "health": {"healthProbeBindAddress": f"{LOOPBACK}:{{health}}"},
         "metrics": {"bindAddress": "0"},
