@@ -23,7 +23,7 @@ from slipway.sandbox.controllers.files import Files
 from slipway.sandbox.controllers.launch import Launch, arguments, filled
 from slipway.sandbox.controllers.report import Entry, Report, State
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.controllers import HEALTH, LOOPBACK, STARTING, UNHEALTHY
+from slipway.sandbox.kubernetes.controllers import HEALTH, LOOPBACK
 from slipway.sandbox.kubernetes.errors import ApiError
 
 LOOK_SECONDS: Final = 0.5
@@ -70,8 +70,7 @@ class Running:
     def start(self) -> None:
         """Begin."""
         if self.launch.controller.binary is not None:
-            # Before its pods are on a node, which ask for it.
-            self._set(State.STARTING)
+            self._report(State.STARTING)
         self._thread.start()
 
     def stop(self) -> None:
@@ -94,17 +93,6 @@ class Running:
         """Whether it runs or is about to: it is not, while it is being built or can't be."""
         return self._state in (State.STARTING, State.RUNNING, State.FAILING)
 
-    @property
-    def reason(self) -> str:
-        """Why its pods are not ready, as the reason of an event."""
-        return STARTING if self._state is State.STARTING else UNHEALTHY
-
-    @property
-    def text(self) -> str:
-        """What it does, in a sentence."""
-        entry = self._place.report.get(self._slot, self.launch.controller.name)
-        return entry.text if entry is not None else ""
-
     def port(self, target: str | int) -> int | None:
         """Its local port for the port of its container that a Service targets; None if it has none."""
         number = self.launch.port(target)
@@ -119,10 +107,13 @@ class Running:
         return entry.state if entry is not None else None
 
     def _set(self, state: State, detail: str = "") -> None:
+        self._report(state, detail)
+        self._changed()
+
+    def _report(self, state: State, detail: str = "") -> None:
         controller = self.launch.controller
         log = "" if state is State.BUILDING else str(self._log)
         self._place.report.set(Entry(self._slot, controller.name, controller.version, state, detail, log))
-        self._changed()
 
     def _run(self) -> None:
         binary = self._binary()
