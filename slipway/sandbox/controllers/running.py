@@ -27,8 +27,12 @@ from slipway.sandbox.kubernetes.controllers import HEALTH, LOOPBACK
 from slipway.sandbox.kubernetes.errors import ApiError
 
 LOOK_SECONDS: Final = 0.5
-READY_SECONDS: Final = 240.0
-"""Kueue writes its certificate into five large CRDs first: 5 s, and more than a minute on a busy machine (2026-11)."""
+READY_SECONDS: Final = 900.0
+"""Kueue writes its certificate into five large CRDs first, and looks at growing intervals whether that is done: 10 s,
+and four minutes on a machine with ten times as much work as processors (2026-11). Whoever waits for its pods gives up
+before."""
+STABLE_SECONDS: Final = 120.0
+"""After this long, the next start is at once."""
 REFRESH_SECONDS: Final = 30.0
 MIRROR_SECONDS: Final = 0.3
 """Between two looks at the Secrets of a controller that starts: it may wait for the certificate that it just made."""
@@ -130,7 +134,7 @@ class Running:
                 reason = " ".join(str(error).split())
             if self._stopped.is_set():
                 return
-            pause = 1.0 if time.monotonic() - began > READY_SECONDS else min(2 * pause, LONGEST_PAUSE)
+            pause = 1.0 if time.monotonic() - began > STABLE_SECONDS else min(2 * pause, LONGEST_PAUSE)
             self._set(State.FAILING, reason)
             self._end()
             self._stopped.wait(pause)
