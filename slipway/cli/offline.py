@@ -15,6 +15,7 @@ from slipway.engine.invocation import sandbox_environment
 from slipway.engine.stackfiles import Overlay
 from slipway.engine.stacks import SandboxEngine
 from slipway.sandbox import lifecycle, official, shims
+from slipway.sandbox.controllers import report
 from slipway.sandbox.environment import environment
 from slipway.sandbox.state import KUBERNETES, SandboxState, default_home
 from spec.errors import SlipwayError
@@ -130,4 +131,5 @@ def _status(found: lifecycle.SandboxStatus) -> Status:
     living = [ProcessStatus(each.name, each.pid, found.memory.get(each.name, 0)) for each in identities]
     dead = [ProcessStatus(each.name, each.pid, None) for each in found.dead_children]
     addresses = {"AWS (moto)": found.state.aws_endpoint, **found.state.clusters}
-    return Status(Condition.DAMAGED if dead else Condition.RUNNING, home, [*living, *dead], addresses)
+    condition = Condition.DAMAGED if dead else Condition.RUNNING
+    return Status(condition, home, [*living, *dead], addresses, report.load(home))

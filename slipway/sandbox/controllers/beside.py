@@ -17,7 +17,8 @@ from slipway.sandbox.controllers.report import Entry, State
 from slipway.sandbox.controllers.running import Place, Running
 from slipway.sandbox.kubernetes import webhooks
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.errors import ApiError
+from slipway.sandbox.kubernetes.controllers import STARTING, UNHEALTHY, of_image
+from slipway.sandbox.kubernetes.errors import ApiError, UnreachableError
 from slipway.sandbox.kubernetes.objects import Object, Ref
 from slipway.sandbox.kubernetes.watch import Watch
 
@@ -68,14 +69,16 @@ class Controllers:
 
     def holding(self, pod: Mapping[str, Any]) -> tuple[str, str] | None:
         """Why a pod is not ready yet, as reason and message of an event; None if no controller holds it."""
-        namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
-        with self._lock:
-            running = list(self._running.values())
-        for each in running:
-            launch = each.launch
-            if launch.namespace == namespace and dict(launch.labels).items() <= labels.items():
-                return None if each.ready or not each.expected else (each.reason, each.text)
-        return None
+        images = (str(each.get("image") or "") for each in pod["spec"]["containers"])
+        controller = next((found for image in images if (found := of_image(image)) is not None), None)
+        if controller is None or not controller.wanted or controller.binary is None:
+            return None
+        entry = self._place.report.get(self._slot, controller.name)
+        if entry is None:
+            # Its Deployment was not seen yet.
+            return STARTING, f"{controller.name} {State.STARTING}"
+        reasons = {State.STARTING: STARTING, State.FAILING: UNHEALTHY}
+        return (reasons[entry.state], entry.text) if entry.state in reasons else None
 
     def resolve(self, host: str, port: int) -> int | None:
         """The local port of the controller behind a ClusterIP; None if there is none."""
@@ -136,7 +139,7 @@ class Controllers:
             for kind in CONFIGURATIONS:
                 for configuration in list(self._client.list(self._client.discovery.find(GROUP, kind))):
                     self._open_one(kind, configuration)
-        except ApiError as error:
+        except (ApiError, UnreachableError) as error:
             LOG.warning("webhooks of %s stay as they are: %s", self._slot, error)
 
     def _open_one(self, kind: str, configuration: Object) -> None:

@@ -23,12 +23,16 @@ from slipway.sandbox.controllers.files import Files
 from slipway.sandbox.controllers.launch import Launch, arguments, filled
 from slipway.sandbox.controllers.report import Entry, Report, State
 from slipway.sandbox.kubernetes.client import KubeClient
-from slipway.sandbox.kubernetes.controllers import HEALTH, LOOPBACK, STARTING, UNHEALTHY
+from slipway.sandbox.kubernetes.controllers import HEALTH, LOOPBACK
 from slipway.sandbox.kubernetes.errors import ApiError
 
 LOOK_SECONDS: Final = 0.5
-READY_SECONDS: Final = 240.0
-"""Kueue writes its certificate into five large CRDs first: 5 s, and more than a minute on a busy machine (2026-11)."""
+READY_SECONDS: Final = 900.0
+"""Kueue writes its certificate into five large CRDs first, and looks at growing intervals whether that is done: 10 s,
+and four minutes on a machine with ten times as much work as processors (2026-11). Whoever waits for its pods gives up
+before."""
+STABLE_SECONDS: Final = 120.0
+"""After this long, the next start is at once."""
 REFRESH_SECONDS: Final = 30.0
 MIRROR_SECONDS: Final = 0.3
 """Between two looks at the Secrets of a controller that starts: it may wait for the certificate that it just made."""
@@ -70,8 +74,7 @@ class Running:
     def start(self) -> None:
         """Begin."""
         if self.launch.controller.binary is not None:
-            # Before its pods are on a node, which ask for it.
-            self._set(State.STARTING)
+            self._report(State.STARTING)
         self._thread.start()
 
     def stop(self) -> None:
@@ -94,17 +97,6 @@ class Running:
         """Whether it runs or is about to: it is not, while it is being built or can't be."""
         return self._state in (State.STARTING, State.RUNNING, State.FAILING)
 
-    @property
-    def reason(self) -> str:
-        """Why its pods are not ready, as the reason of an event."""
-        return STARTING if self._state is State.STARTING else UNHEALTHY
-
-    @property
-    def text(self) -> str:
-        """What it does, in a sentence."""
-        entry = self._place.report.get(self._slot, self.launch.controller.name)
-        return entry.text if entry is not None else ""
-
     def port(self, target: str | int) -> int | None:
         """Its local port for the port of its container that a Service targets; None if it has none."""
         number = self.launch.port(target)
@@ -119,10 +111,13 @@ class Running:
         return entry.state if entry is not None else None
 
     def _set(self, state: State, detail: str = "") -> None:
+        self._report(state, detail)
+        self._changed()
+
+    def _report(self, state: State, detail: str = "") -> None:
         controller = self.launch.controller
         log = "" if state is State.BUILDING else str(self._log)
         self._place.report.set(Entry(self._slot, controller.name, controller.version, state, detail, log))
-        self._changed()
 
     def _run(self) -> None:
         binary = self._binary()
@@ -139,7 +134,7 @@ class Running:
                 reason = " ".join(str(error).split())
             if self._stopped.is_set():
                 return
-            pause = 1.0 if time.monotonic() - began > READY_SECONDS else min(2 * pause, LONGEST_PAUSE)
+            pause = 1.0 if time.monotonic() - began > STABLE_SECONDS else min(2 * pause, LONGEST_PAUSE)
             self._set(State.FAILING, reason)
             self._end()
             self._stopped.wait(pause)

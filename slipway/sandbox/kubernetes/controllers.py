@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from slipway import toolchain
 from slipway.toolchain.tools import get
+from spec.catalog import manifests
 
 VARIABLE: Final = "SLIPWAY_CONTROLLERS"
 """Names of the controllers that run, separated by commas; `none` for none. All of the table run by default."""
@@ -134,7 +135,45 @@ KARPENTER: Final = Controller(
     },
 )
 
-CONTROLLERS: Final = (KUEUE, JOBSET, KARPENTER)
+TRAINER: Final = Controller(
+    name="trainer",
+    image="trainer/trainer-controller-manager",
+    chart="kubeflow-trainer",
+    services=("kubeflow-trainer-controller-manager",),
+    ports={9443: WEBHOOK},
+    # pkg/apis/config/v1alpha1, Configuration (trainer v2.3.0). Its own management of certificates looks in /tmp
+    # for them (pkg/util/cert), its webhooks in the temporary directory.
+    configuration={
+        "health": {"healthProbeBindAddress": f"{LOOPBACK}:{{health}}"},
+        "metrics": {"bindAddress": "0"},
+        "webhook": {"host": LOOPBACK, "port": "{webhook}"},
+        "leaderElection": {"leaderElect": False},
+        "certManagement": {"enable": False},
+    },
+    issued=True,
+)
+TRAINING_OPERATOR: Final = Controller(
+    name="training-operator",
+    image="training-v1/training-operator",
+    services=("training-operator",),
+    ports={9443: WEBHOOK},
+    flags=(
+        f"--health-probe-bind-address={LOOPBACK}:{{health}}",
+        "--webhook-server-port={webhook}",
+        "--leader-elect=false",
+    ),
+    issued=True,
+    tag=manifests.TRAINING_OPERATOR.image.rpartition(":")[2],
+)
+MPI_OPERATOR: Final = Controller(
+    name="mpi-operator",
+    image="mpioperator/mpi-operator",
+    flags=(f"--health={LOOPBACK}:{{health}}",),
+    tag=manifests.MPI_OPERATOR.image.rpartition(":")[2],
+    readiness="/healthz",
+)
+
+CONTROLLERS: Final = (KUEUE, JOBSET, KARPENTER, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR)
 """All rows."""
 
 

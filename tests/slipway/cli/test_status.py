@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slipway.cli.status import Condition, ProcessStatus, Status
+from slipway.sandbox.controllers.report import Entry, State
 
 DAEMON = ProcessStatus("daemon", 10, 100 * 2**20)
 ETCD = ProcessStatus("etcd", 11, 50 * 2**20)
@@ -37,6 +38,20 @@ def test_a_sandbox_that_is_not_running_is_not_healthy(condition: Condition) -> N
     status = Status(condition, HOME)
     assert not status.healthy
     assert status.text().startswith(f"sandbox: {condition}")
+
+
+def test_controllers_are_listed_with_their_state_and_log() -> None:
+    entries = [
+        Entry("api-1", "kueue", "0.19.2", State.RUNNING, log="/logs/kueue-api-1.log"),
+        Entry("api-1", "jobset", "0.12.0", State.BUILDING, "progress in /logs/build-jobset.log"),
+    ]
+    status = Status(Condition.RUNNING, HOME, [DAEMON], controllers=entries)
+    assert status.text().splitlines()[-3:] == [
+        "controllers of add-ons:",
+        "  kueue 0.19.2 runs (log /logs/kueue-api-1.log)",
+        "  jobset 0.12.0 is being built: progress in /logs/build-jobset.log",
+    ]
+    assert json.loads(json.dumps(status.as_data()))["controllers"][0]["state"] == "runs"
 
 
 def test_the_status_can_be_serialized_as_json() -> None:

@@ -13,6 +13,7 @@ from slipway.cli.offline import Sandbox
 from slipway.engine.invocation import Operation, Request
 from slipway.engine.project import find
 from slipway.engine.state import StackState, parse
+from slipway.sandbox.controllers.report import Entry, State
 from slipway.sandbox.nodes.spec import PLACEHOLDER_NODE
 from slipway.sandbox.notes import Note, NoteKind
 from spec.pricing import estimate
@@ -151,6 +152,18 @@ def test_what_was_left_out_is_listed_with_the_server_that_does_not_run() -> None
         "  kueue: webhooks of service kueue/hook",
     ]
     assert coverage.left_out(StackState(), notes) == ""
+
+
+def test_controllers_that_run_and_what_keeps_the_others_are_said() -> None:
+    runs = Entry("api-1", "kueue", "0.19.2", State.RUNNING)
+    assert summary.controllers([]) == ""
+    assert summary.controllers([runs]) == "Controllers: kueue 0.19.2 running."
+    building = Entry("api-1", "jobset", "0.12.0", State.BUILDING, "progress in build-jobset.log")
+    assert summary.controllers([runs, building]).splitlines() == [
+        "Controllers: kueue 0.19.2 running, others:",
+        "  jobset 0.12.0 is being built: progress in build-jobset.log",
+        "  Builds go on in the background, and what is built starts: `slipway sandbox status`.",
+    ]
 
 
 def test_the_emulated_version_is_said() -> None:

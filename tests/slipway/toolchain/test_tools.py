@@ -18,7 +18,8 @@ def test_the_go_module_names_the_package_and_requires_the_version_of_the_table(t
     text = (tool.go.directory / "go.mod").read_text()
     required = dict(re.findall(r"^\t(\S+) v(\S+)", text, re.MULTILINE))
     if tool.go.version_of:
-        assert f"module {tool.go.package}\n" in text
+        own = tool.go.package.removeprefix(re.findall(r"^module (\S+)", text)[0])
+        assert list((tool.go.directory / own.lstrip("/")).glob("*.go"))
         assert required[tool.go.version_of] == tool.version
         return
     assert f"tool {tool.go.package}\n" in text or f"\t{tool.go.package}\n" in text

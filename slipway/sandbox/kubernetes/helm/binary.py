@@ -136,7 +136,7 @@ def _wait(process: subprocess.Popen[bytes], hopeless: Callable[[], bool]) -> Sto
 
 
 def _post_renderer(report: Path, served: Mapping[str, bool]) -> list[str]:
-    arguments = ["-m", post_render.MODULE, str(report), json.dumps(served)]
+    arguments = ["-m", post_render.MODULE, str(report), json.dumps(dict(served))]
     return ["--post-renderer", sys.executable, *(each for one in arguments for each in ("--post-renderer-args", one))]
 
 

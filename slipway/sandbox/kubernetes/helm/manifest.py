@@ -69,7 +69,7 @@ def prepare(text: str, where: str, served: Mapping[str, bool] = NOBODY) -> Prepa
             continue
         parse = partial(_parse, document, where, served)
         # A CRD alone is large enough to keep; a webhook has another certificate each time.
-        key = f"{json.dumps(served, sort_keys=True)} {document}"
+        key = f"{json.dumps(dict(served), sort_keys=True)} {document}"
         kept, missing = parsed.remembered(key, parse) if kind == _CRD else parse()
         prepared.documents.extend(kept)
         prepared.left_out.extend(missing)

@@ -23,7 +23,7 @@ from tests.slipway.sandbox.living import living_plane
 from tests.slipway.sandbox.plane import ControlPlane
 
 pytestmark = pytest.mark.sandbox
-SECONDS = 30.0
+SECONDS = 120.0
 NAMESPACE = "gadget-system"
 DEPLOYMENT = Ref("apps/v1", "Deployment", "gadget", NAMESPACE)
 

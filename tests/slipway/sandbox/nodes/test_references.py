@@ -63,11 +63,11 @@ def test_containers_that_run_first_are_looked_at_as_well() -> None:
 
 
 def test_the_event_is_that_of_a_kubelet() -> None:
-    mounted = event(pod(), Reference("Secret", "s", volume="v"))
+    mounted = event(pod(), *Reference("Secret", "s", volume="v").reason)
     assert (mounted["reason"], mounted["message"]) == (
         "FailedMount",
         'MountVolume.SetUp failed for volume "v" : secret "s" not found',
     )
     assert mounted["involvedObject"]["uid"] == "u-1"
-    read = event(pod(), Reference("ConfigMap", "c", key="k"))
+    read = event(pod(), *Reference("ConfigMap", "c", key="k").reason)
     assert (read["reason"], read["message"]) == ("Failed", 'Error: configmap "c" not found (key "k")')

@@ -78,9 +78,9 @@ def test_the_post_renderer_reads_and_writes_its_streams(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(together(PLAIN, API)))
-    assert post_render.main(tmp_path / "report") == 0
+    assert post_render.main(tmp_path / "report", {}) == 0
     assert capsys.readouterr().out == together(PLAIN)
     assert json.loads((tmp_path / "report").read_text()) == ["API of service x/x"]
     monkeypatch.setattr(sys, "stdin", io.StringIO("kind: APIService\n\t: : broken"))
-    assert post_render.main(tmp_path / "report") == 1
+    assert post_render.main(tmp_path / "report", {}) == 1
     assert "not valid YAML" in capsys.readouterr().err

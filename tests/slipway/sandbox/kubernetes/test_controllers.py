@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from slipway.sandbox.controllers.launch import of_deployment
+from slipway.sandbox.kubernetes import controllers
+from slipway.sandbox.kubernetes.controllers import CERTIFICATES, CONTROLLERS, Controller, of_service, served
+from slipway.sandbox.kubernetes.helm import binary
+from slipway.sandbox.kubernetes.helm.chart import Charts
+from slipway.sandbox.kubernetes.helm.preview import objects_without_cluster
+from slipway.sandbox.kubernetes.helm.records import ReleaseName
+from slipway.toolchain.tools import TOOLS
+from spec.catalog import charts, manifests
+from spec.catalog.charts import ChartRef
+
+VALUES = {"jobset": {"install": False}}
+"""Trainer's chart would install JobSet too."""
+OF_CHARTS = [each for each in CONTROLLERS if each.chart]
+PINS = {each.chart.rpartition("/")[2]: each for each in vars(charts).values() if isinstance(each, ChartRef)}
+
+
+@pytest.mark.parametrize("row", OF_CHARTS, ids=lambda row: row.name)
+def test_the_binary_has_the_version_of_the_chart_that_the_stacks_install(row: Controller) -> None:
+    assert PINS[row.chart].version.lstrip("v") == row.version
+
+
+def test_the_binaries_of_manifests_have_the_version_of_their_image() -> None:
+    pins = (manifests.TRAINING_OPERATOR, manifests.MPI_OPERATOR)
+    rows = {each.name: each for each in CONTROLLERS if not each.chart}
+    assert set(rows) == {each.name for each in pins}
+    for pin in pins:
+        row = rows[pin.name]
+        assert pin.version.lstrip("v") == row.version
+        assert pin.image.endswith(f"{row.image}:{row.tag}")
+
+
+def test_every_controller_is_a_tool_that_is_built_in_the_background() -> None:
+    assert {each.name for each in CONTROLLERS} <= {name for name, tool in TOOLS.items() if tool.in_background}
+
+
+@pytest.mark.parametrize("row", OF_CHARTS, ids=lambda row: row.name)
+def test_a_row_fits_its_chart(row: Controller, shared: Path) -> None:
+    chart, helm = Charts(shared / "charts-full").find(row.chart), binary.available()
+    if chart is None or helm is None:
+        pytest.skip(f"no helm, or no chart {row.chart} with templates")
+    objects = objects_without_cluster(helm, chart, ReleaseName(row.chart, "here"), VALUES, ())
+    deployments = [each for each in objects if each["kind"] == "Deployment"]
+    for each in deployments:
+        each["metadata"].setdefault("namespace", "here")
+    (launch,) = [found for each in deployments if (found := of_deployment(each)) and found.controller is row]
+    services = {each["metadata"]["name"]: each for each in objects if each["kind"] == "Service"}
+    for name in row.services:
+        spec = services[name]["spec"]
+        assert launch.selected(spec["selector"])
+        numbers = {launch.port(port["targetPort"]) for port in spec["ports"] if port["port"] == 443}
+        assert numbers <= set(row.ports)
+    called = {
+        each["clientConfig"]["service"]["name"]
+        for obj in objects
+        if obj["kind"].endswith("WebhookConfiguration")
+        for each in obj["webhooks"]
+    }
+    assert called <= set(row.services)
+    assert any(each.kind == "Secret" and each.path == f"/{CERTIFICATES}" for each in launch.mounts) or not row.services
+
+
+def test_a_service_belongs_to_one_controller() -> None:
+    names = [name for each in CONTROLLERS for name in each.services]
+    assert len(names) == len(set(names))
+    assert of_service("kueue-webhook-service") is controllers.KUEUE
+    assert of_service("unknown") is None
+
+
+def test_controllers_run_for_the_version_of_their_chart_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Controller, "binary", None)
+    version = controllers.KUEUE.version
+    assert served("kueue", version) == served("kueue", f"v{version}") == {"kueue": False}
+    assert served("kueue", "0.1.0") == {}
+    assert served("other", version) == {}
+    assert set(served()) == {"training-operator", "mpi-operator"}
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [("", True), ("none", False), ("kueue", True), ("jobset, kueue", True), ("jobset", False)],
+)
+def test_the_user_may_name_the_controllers(monkeypatch: pytest.MonkeyPatch, value: str, wanted: bool) -> None:
+    monkeypatch.setenv(controllers.VARIABLE, value)
+    assert controllers.KUEUE.wanted is wanted
