@@ -173,7 +173,7 @@ MPI_OPERATOR: Final = Controller(
     readiness="/healthz",
 )
 
-CONTROLLERS: Final = (KUEUE, JOBSET, KARPENTER, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR)
+CONTROLLERS: Final[tuple[Controller, ...]] = (KUEUE, JOBSET, KARPENTER, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR)
 """All rows."""
 
 

@@ -65,7 +65,8 @@ def labeled(plane: ControlPlane, name: str) -> str | None:
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": NAMESPACE, "labels": labels}},
         "test",
     )
-    return made["metadata"]["labels"].get(LABELED)
+    label: str | None = made["metadata"]["labels"].get(LABELED)
+    return label
 
 
 def until_labeled(plane: ControlPlane, name: str, value: str) -> None:
