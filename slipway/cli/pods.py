@@ -25,6 +25,10 @@ WAIT_SECONDS: Final = 30.0
 """Longest time that pods get to start."""
 STILL_SECONDS: Final = 4.0
 """A picture that stays the same for so long is final: the scheduler has tried each pod."""
+ELASTIC_SECONDS: Final = 12.0
+"""The same where Karpenter runs: it tries a pod again after ten seconds (karpenter v1.14.1,
+pkg/controllers/provisioning), and a node registers two seconds after its launch."""
+NODE_POOLS: Final = "/apis/karpenter.sh/v1/nodepools"
 POLL_SECONDS: Final = 0.5
 ENDED: Final = frozenset({"Succeeded", "Failed"})
 PATHS: Final[Mapping[str, str]] = {
@@ -88,9 +92,20 @@ def settled(client: KubeClient) -> Pods:
         now = time.monotonic()
         if found != last:
             last, since = found, now
-        if not found.waiting or now > deadline or now - since > STILL_SECONDS:
+        if not found.waiting or now > deadline or (now - since > STILL_SECONDS and now - since > _patience(client)):
             return found
         time.sleep(POLL_SECONDS)
+
+
+def _patience(client: KubeClient) -> float:
+    """Time without a change after which no pod gets a node any more. Karpenter writes conditions into its pools."""
+    try:
+        pools = client.get_path(NODE_POOLS)["items"]
+    except ApiError as error:
+        if not error.not_found:
+            raise
+        return STILL_SECONDS
+    return ELASTIC_SECONDS if any((pool.get("status") or {}).get("conditions") for pool in pools) else STILL_SECONDS
 
 
 def picture(objects: Mapping[str, Iterable[Object]]) -> Pods:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -103,6 +104,7 @@ def karpenter_labels(kind: InstanceType) -> dict[str, str]:
         f"{_LABEL}family": family,
         f"{_LABEL}size": size,
         f"{_LABEL}category": _category(family),
+        f"{_LABEL}generation": _generation(family),
         f"{_LABEL}cpu": str(kind.vcpus),
         f"{_LABEL}memory": str(kind.memory_mib),
         f"{_LABEL}network-bandwidth": str(kind.network_mbps),
@@ -117,6 +119,11 @@ def karpenter_labels(kind: InstanceType) -> dict[str, str]:
     if kind.nvme_gb:
         labels[f"{_LABEL}local-nvme"] = str(kind.nvme_gb)
     return labels
+
+
+def _generation(family: str) -> str:
+    """The first number of a family: 7 of m7i, 5 of p5en."""
+    return re.sub(r"^\D*(\d+).*$", r"\1", family)
 
 
 def _category(family: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from typing import Any, cast
 
+import pytest
+
+from slipway.cli import pods
 from slipway.cli.pods import PATHS, Waiting, picture
 from slipway.cli.reach import Unreached
 from slipway.cli.summary import pods as written
+from slipway.sandbox.kubernetes.client import KubeClient
 
 Object = dict[str, Any]
 
@@ -121,3 +126,31 @@ def test_without_charts_the_reason_for_no_pods_is_named() -> None:
     text = written(picture(cluster()), charts=None)
     assert text.startswith("Pods: none, because no chart is installed: SLIPWAY_CHARTS is unset")
     assert written(picture(cluster(pod("p", "", READY))), charts=None) == "Pods: 1 wanted, 1 running."
+
+
+class Cluster:
+    """A cluster with a pod that waits until a moment, and NodePools of a Karpenter that runs or not."""
+
+    def __init__(self, clock: list[float], ready_at: float, *, karpenter: bool) -> None:
+        self._clock, self._ready_at = clock, ready_at
+        conditions = [{"type": "Ready", "status": "True"}] if karpenter else []
+        self._pools = [{"metadata": {"name": "cpu"}, "status": {"conditions": conditions}}]
+
+    def get_path(self, path: str) -> dict[str, Any]:
+        if path == pods.NODE_POOLS:
+            return {"items": self._pools}
+        state = "True" if self._clock[0] >= self._ready_at else "False"
+        conditions = [{"type": kind, "status": state, "message": "0/3 nodes"} for kind in ("PodScheduled", "Ready")]
+        pod = {"metadata": {"name": "p", "namespace": "n", "uid": "1"}, "status": {"conditions": conditions}}
+        return {"items": [pod] if path == pods.PATHS["Pod"] else []}
+
+
+@pytest.mark.parametrize(("karpenter", "running"), [(True, 1), (False, 0)])
+def test_a_pod_gets_time_for_its_node_where_karpenter_runs(
+    monkeypatch: pytest.MonkeyPatch, karpenter: bool, running: int
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "sleep", lambda seconds: clock.__setitem__(0, clock[0] + seconds))
+    found = pods.settled(cast(KubeClient, Cluster(clock, 9.0, karpenter=karpenter)))
+    assert (found.wanted, found.running) == (1, running)

@@ -89,6 +89,7 @@ def test_a_type_outside_the_catalog_has_no_cpu_or_memory() -> None:
 def test_karpenter_labels_describe_gpus() -> None:
     labels = karpenter_labels(instances.get("p6-b200.48xlarge"))
     assert labels["karpenter.k8s.aws/instance-category"] == "p"
+    assert labels["karpenter.k8s.aws/instance-generation"] == "6"
     assert labels["karpenter.k8s.aws/instance-family"] == "p6-b200"
     assert labels["karpenter.k8s.aws/instance-gpu-name"] == "b200"
     assert not [key for key in karpenter_labels(instances.get("c7i.large")) if "gpu" in key]

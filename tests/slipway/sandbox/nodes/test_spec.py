@@ -65,3 +65,6 @@ def test_only_a_placeholder_node_is_annotated_as_one() -> None:
         OWNER: "nodegroup/a100",
         PLACEHOLDER_NODE: "true",
     }
+    role = "node-role.kubernetes.io/placeholder"
+    assert role in node(replace(SPEC, placeholder=True))["metadata"]["labels"]
+    assert role not in node(SPEC)["metadata"]["labels"]
