@@ -95,8 +95,9 @@ def _not_created(bundle: Bundle) -> Part | None:
         found = refusal(message) if event["reason"] in _CREATE or event.get("type") == "Warning" else None
         if found is not None and moment(event) >= newest:
             about = event["involvedObject"]
+            which = f"all but {len(bundle.pods)} of its pods" if bundle.pods else "its pods"
             source = f"event {event['reason']} of {about['kind'].lower()}/{about['name']} at {moment(event)}"
-            return replace(found, cause=f"its pods are not created: {found.cause}").seen(Evidence(source, message))
+            return replace(found, cause=f"{which} are not created: {found.cause}").seen(Evidence(source, message))
     return None
 
 

@@ -207,6 +207,8 @@ def test_of_several_pods_the_one_that_came_least_far_answers() -> None:
 def test_pods_that_were_created_later_end_a_refusal() -> None:
     read = refused('pods "a" is forbidden: exceeded quota: team, requested: pods=1, used: pods=9, limited: pods=9')
     assert explain(read).part.layer is Layer.QUOTA
+    some = replace(read, objects=(bound(owner=JOB),))
+    assert explain(some).part.cause.startswith("all but 1 of its pods are not created: ResourceQuota team")
     later = bound(owner=JOB) | {"status": {"phase": "Running", "conditions": [condition("Ready", "True")]}}
     later["metadata"]["creationTimestamp"] = "2026-11-22T23:00:00Z"
     assert explain(replace(read, objects=(later,))).part.layer is Layer.RUNS
