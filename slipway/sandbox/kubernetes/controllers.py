@@ -134,7 +134,19 @@ KARPENTER: Final = Controller(
     },
 )
 
-CONTROLLERS: Final = (KUEUE, JOBSET, KARPENTER)
+KUBERAY: Final = Controller(
+    name="kuberay",
+    image="kuberay/operator",
+    chart="kuberay-operator",
+    # ray-operator/main.go (kuberay v1.6.1).
+    flags=(
+        f"--health-probe-bind-address={LOOPBACK}:{{health}}",
+        "--metrics-addr=0",
+        "--enable-leader-election=false",
+    ),
+)
+
+CONTROLLERS: Final = (KUEUE, JOBSET, KARPENTER, KUBERAY)
 """All rows."""
 
 
