@@ -210,6 +210,17 @@ _CONTROLLERS = (
     ),
 )
 
+_KUBERAY = Tool(
+    name="kuberay",
+    version="1.6.1",
+    accepts=Accepts.SAME_MINOR,
+    version_arguments=(),
+    documentation="https://docs.ray.io/en/latest/cluster/kubernetes/getting-started/kuberay-operator-installation.html",
+    # Not in the module of the others: Kueue 0.19 requires a newer version of it than the stacks install.
+    go=GoBuild(module="kuberay", package="github.com/ray-project/kuberay/ray-operator", minutes=2.5),
+    in_background=True,
+)
+
 TOOLS: Mapping[str, Tool] = MappingProxyType(
     {
         tool.name: tool
@@ -224,6 +235,7 @@ TOOLS: Mapping[str, Tool] = MappingProxyType(
             _HELM,
             _ACTIONLINT,
             *_CONTROLLERS,
+            _KUBERAY,
         )
     }
 )

@@ -172,8 +172,27 @@ MPI_OPERATOR: Final = Controller(
     tag=manifests.MPI_OPERATOR.image.rpartition(":")[2],
     readiness="/healthz",
 )
+KUBERAY: Final = Controller(
+    name="kuberay",
+    image="kuberay/operator",
+    chart="kuberay-operator",
+    # ray-operator/main.go (kuberay v1.6.1).
+    flags=(
+        f"--health-probe-bind-address={LOOPBACK}:{{health}}",
+        "--metrics-addr=0",
+        "--enable-leader-election=false",
+    ),
+)
 
-CONTROLLERS: Final[tuple[Controller, ...]] = (KUEUE, JOBSET, KARPENTER, TRAINER, TRAINING_OPERATOR, MPI_OPERATOR)
+CONTROLLERS: Final[tuple[Controller, ...]] = (
+    KUEUE,
+    JOBSET,
+    KARPENTER,
+    TRAINER,
+    TRAINING_OPERATOR,
+    MPI_OPERATOR,
+    KUBERAY,
+)
 """All rows."""
 
 

@@ -1,0 +1,118 @@
+"""KubeRay of its chart: a typed RayCluster gets its pods, on the pools that it names, and loses them with itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.tenancy.priorities import priority_class
+from components.workloads import ray_cluster
+from slipway.sandbox.controllers.launch import arguments, of_deployment
+from slipway.sandbox.controllers.report import State, load
+from slipway.sandbox.kubernetes import controllers
+from slipway.sandbox.kubernetes.client import KubeClient
+from slipway.sandbox.kubernetes.controllers import KUBERAY
+from slipway.sandbox.kubernetes.helm import binary
+from slipway.sandbox.kubernetes.helm.chart import Charts
+from slipway.sandbox.kubernetes.helm.running import install
+from slipway.sandbox.kubernetes.objects import Object, Ref
+from slipway.sandbox.kubernetes.waiting import until
+from spec.catalog.charts import KUBERAY as PIN
+from spec.settings.teams import PriorityName
+from tests.components.workloads.samples import RAY_CLUSTER, TARGET, body
+from tests.slipway.charts.rendering import releases, rendered
+from tests.slipway.sandbox.controllers.fake import ByHand
+from tests.slipway.sandbox.living import living_plane
+from tests.slipway.sandbox.plane import ControlPlane
+
+SECONDS = 240.0
+VALUES = {"health": 1001, "root": "/box/root"}
+CLUSTER = Ref("ray.io/v1", "RayCluster", "lab", TARGET.namespace)
+POOL = "platform.slipway/pool"
+
+
+def test_the_binary_has_the_version_of_the_chart() -> None:
+    assert KUBERAY.version == PIN.version
+
+
+def test_no_value_of_a_flag_is_left_over(shared: Path) -> None:
+    """The chart gives some values as arguments of their own, and Go reads no flag behind one that belongs to none."""
+    objects = rendered(shared / "charts-full", releases("dev")["kuberay-operator"])
+    assert objects is not None
+    (launch,) = [found for each in objects if each["kind"] == "Deployment" if (found := of_deployment(each))]
+    assert launch.controller is KUBERAY
+    given = arguments(launch, VALUES)
+    for before, each in zip(["", *given], given, strict=False):
+        assert each.startswith("--") or (before.startswith("--") and "=" not in before), given
+    assert given[-3:] == [
+        "--health-probe-bind-address=127.0.0.1:1001",
+        "--metrics-addr=0",
+        "--enable-leader-election=false",
+    ]
+    assert [each for each in given if each.startswith("--enable-leader-election")] == given[-1:]
+
+
+@pytest.fixture
+def client(tmp_path: Path, shared: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KubeClient]:
+    if KUBERAY.binary is None:
+        pytest.skip("not built: run `python -m slipway.toolchain ensure kuberay`")
+    chart, helm = Charts(shared / "charts-full").find(KUBERAY.chart), binary.available()
+    if chart is None or helm is None:
+        pytest.skip("no helm, or no chart kuberay-operator with templates")
+    monkeypatch.setattr(controllers, "CONTROLLERS", (KUBERAY,))
+    with living_plane(tmp_path, ByHand()) as plane:
+        _prepare(plane)
+        inputs = {"name": KUBERAY.chart, "namespace": "kuberay", "values": {}, "timeout": 600}
+        install(plane.client, helm, chart, inputs, upgrade=False)
+        until(lambda: _runs(tmp_path), SECONDS, lambda: f"KubeRay does not run: {load(tmp_path)}")
+        yield plane.client
+
+
+def _prepare(plane: ControlPlane) -> None:
+    account = Ref("v1", "ServiceAccount", TARGET.service_account, TARGET.namespace).as_object()
+    spaces = [Ref("v1", "Namespace", name).as_object() for name in ("kuberay", TARGET.namespace)]
+    for each in (*spaces, account, priority_class(PriorityName.INTERACTIVE)):
+        plane.client.apply(each, "test")
+
+
+def _runs(directory: Path) -> bool | None:
+    return any(each.name == "kuberay" and each.state is State.RUNNING for each in load(directory)) or None
+
+
+def _pods(client: KubeClient) -> list[Object]:
+    found = client.get_path(f"/api/v1/namespaces/{TARGET.namespace}/pods?labelSelector=ray.io/cluster={CLUSTER.name}")
+    pods: list[Object] = found["items"]
+    return pods
+
+
+def _until_pods(client: KubeClient, count: int) -> list[Object]:
+    until(lambda: len(_pods(client)) == count or None, SECONDS, lambda: f"not {count} pods: {len(_pods(client))}")
+    return _pods(client)
+
+
+@pytest.mark.sandbox
+def test_a_cluster_gets_its_pods_and_loses_them(client: KubeClient) -> None:
+    args: dict[str, Any] = {"target": replace(TARGET, queue=None), "suspend": False}
+    client.apply(body(ray_cluster("lab", replace(RAY_CLUSTER, **args)), "cluster"), "test")
+    pods = _until_pods(client, 5)
+    places = sorted((each["metadata"]["labels"]["ray.io/group"], each["spec"]["nodeSelector"][POOL]) for each in pods)
+    assert places == [("headgroup", "cpu"), ("slices", "slices"), *[("spot", "spot")] * 3]
+
+    head = next(each for each in pods if each["metadata"]["labels"]["ray.io/node-type"] == "head")
+    service = client.get(Ref("v1", "Service", "lab-head-svc", TARGET.namespace))
+    assert service is not None
+    assert service["spec"]["selector"].items() <= head["metadata"]["labels"].items()
+    worker = next(each for each in pods if each["metadata"]["labels"]["ray.io/node-type"] == "worker")
+    (wait,) = worker["spec"]["initContainers"]
+    assert wait["securityContext"]["runAsNonRoot"] is True, "the level `restricted` evaluates it as well"
+
+    client.merge(CLUSTER, {"spec": {"suspend": True}})
+    _until_pods(client, 0)
+    client.merge(CLUSTER, {"spec": {"suspend": False}})
+    _until_pods(client, 5)
+    client.delete(CLUSTER)
+    _until_pods(client, 0)
