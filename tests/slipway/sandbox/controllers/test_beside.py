@@ -37,7 +37,7 @@ def plane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ControlPl
 
 @pytest.fixture
 def row() -> Gadget:
-    (row,) = controllers.CONTROLLERS
+    row: object = controllers.CONTROLLERS[0]
     assert isinstance(row, Gadget)
     return row
 

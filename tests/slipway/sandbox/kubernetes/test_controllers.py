@@ -15,8 +15,8 @@ from slipway.toolchain.tools import TOOLS
 from spec.catalog import charts, manifests
 from spec.catalog.charts import ChartRef
 
-VALUES = {"jobset": {"install": False}}
-"""Trainer's chart would install JobSet too."""
+VALUES = {"jobset": {"install": False}, "settings": {"clusterName": "here"}}
+"""Trainer's chart would install JobSet too; Karpenter's needs a cluster."""
 OF_CHARTS = [each for each in CONTROLLERS if each.chart]
 PINS = {each.chart.rpartition("/")[2]: each for each in vars(charts).values() if isinstance(each, ChartRef)}
 
