@@ -37,12 +37,14 @@ from spec.settings.network import Nat
 from spec.settings.platform import Platform
 
 
-def build(platform: Platform) -> Mapping[str, Any]:
-    """Declare every resource of an environment; return the stack outputs."""
-    cloud = pulumi.ResourceOptions(providers=[aws_provider(platform)])
+def build(platform: Platform, parent: pulumi.Resource | None = None) -> Mapping[str, Any]:
+    """Declare every resource of an environment, below a parent if there is one; return the stack outputs."""
+    cloud = pulumi.ResourceOptions(parent=parent, providers=[aws_provider(platform, parent)])
     network = _network(platform, cloud)
     cluster = _control_plane(platform, network, cloud)
-    inside = pulumi.ResourceOptions.merge(cloud, pulumi.ResourceOptions(providers=[kubernetes_provider(cluster)]))
+    inside = pulumi.ResourceOptions.merge(
+        cloud, pulumi.ResourceOptions(providers=[kubernetes_provider(cluster, parent)])
+    )
 
     early = _addons(platform, cluster, Phase.BEFORE_NODES, cloud)
     storage = _storage(platform, cluster, network, inside)
@@ -73,7 +75,7 @@ def build(platform: Platform) -> Mapping[str, Any]:
     installed = install(context, inside)
     tenants = _tenancy(context, installed, inside)
     guards(GuardsArgs(platform=platform, cluster=cluster, pools=managed.pools, teams=tenants), cloud, inside)
-    Bill("bill", bill_of(platform, specs))
+    Bill("bill", bill_of(platform, specs), pulumi.ResourceOptions(parent=parent))
     return {
         "clusterName": cluster.name,
         "clusterEndpoint": cluster.endpoint,

@@ -17,17 +17,18 @@ def tags_of(platform: Platform) -> dict[str, str]:
     return platform_tags(environment.name, environment.owner, environment.cost_center, environment.tags)
 
 
-def aws_provider(platform: Platform) -> aws.Provider:
+def aws_provider(platform: Platform, parent: pulumi.Resource | None = None) -> aws.Provider:
     """AWS in the environment's region; credentials of another account are refused."""
     return aws.Provider(
         "aws",
         region=platform.account.region,
         allowed_account_ids=[platform.account.id],
         default_tags={"tags": tags_of(platform)},
+        opts=pulumi.ResourceOptions(parent=parent),
     )
 
 
-def kubernetes_provider(cluster: ClusterOutputs) -> kubernetes.Provider:
+def kubernetes_provider(cluster: ClusterOutputs, parent: pulumi.Resource | None = None) -> kubernetes.Provider:
     """The cluster's API, reached as the identity that runs the program.
 
     `cluster_identifier` is the cluster's ARN, which settings alone determine: a rotated CA or a moved endpoint then
@@ -42,5 +43,5 @@ def kubernetes_provider(cluster: ClusterOutputs) -> kubernetes.Provider:
         # on a conflict of field managers. Fields that a controller owns are in `ignore_changes`.
         enable_patch_force=True,
         # The identity that runs the program has permissions in the cluster only through its access entry.
-        opts=pulumi.ResourceOptions(depends_on=list(cluster.access)),
+        opts=pulumi.ResourceOptions(parent=parent, depends_on=list(cluster.access)),
     )
