@@ -1,7 +1,7 @@
 """The way from an API server to the Services of its cluster: an HTTP CONNECT proxy on a UNIX socket.
 
 An API server calls webhooks and aggregated APIs at the ClusterIP of their Service. Here nothing routes that address, so
-the API server is told to reach the cluster through a proxy (kubernetes.io, "Set up Konnectivity service",
+the API server is configured to reach the cluster through a proxy (kubernetes.io, "Set up Konnectivity service",
 EgressSelectorConfiguration), which leads to the port of loopback where the Service's controller listens. Webhook
 configurations, Services and certificates therefore stay as their chart makes them.
 """

@@ -60,7 +60,7 @@ class References:
         self._client = client
         self._certificates = certificates
         self._waiting: dict[str, Object] = {}
-        self._told: dict[str, tuple[str, str]] = {}
+        self._reported: dict[str, tuple[str, str]] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         pending = {"fieldSelector": "status.phase=Pending,spec.nodeName!="}
@@ -93,12 +93,12 @@ class References:
         missing = next((one for one in references(pod) if not self._available(one, metadata["namespace"])), None)
         reason = missing.reason if missing is not None else self._held(pod)
         with self._lock:
-            known = self._told.get(metadata["uid"]) == reason
+            known = self._reported.get(metadata["uid"]) == reason
             if reason is None:
                 self._forget(metadata["uid"])
             else:
                 self._waiting[metadata["uid"]] = pod
-                self._told[metadata["uid"]] = reason
+                self._reported[metadata["uid"]] = reason
         if reason is None:
             ref = Ref("v1", "Pod", metadata["name"], metadata["namespace"])
             self._client.merge(ref, {"metadata": {"annotations": {FOUND: "found"}}})
@@ -119,7 +119,7 @@ class References:
 
     def _forget(self, uid: str) -> None:
         self._waiting.pop(uid, None)
-        self._told.pop(uid, None)
+        self._reported.pop(uid, None)
 
     def _available(self, reference: Reference, namespace: str) -> bool:
         if self._exists(reference, namespace):

@@ -1,5 +1,5 @@
 // Command mpi-operator runs the controller of Kubeflow's MPI Operator beside a cluster of the sandbox. Upstream's own
-// command answers health checks on port 8080 of every interface; this one listens where it is told to, and has no rivals
+// command answers health checks on port 8080 of every interface; this one listens on the given address, and has no rivals
 // to elect a leader among.
 package main
 
