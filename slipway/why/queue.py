@@ -8,6 +8,7 @@ QuotaReserved is `Pending` or `Inadmissible`, and only the message says more
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any, Final
 
 from components.queues.team_queue import LOCAL_QUEUE
@@ -28,7 +29,9 @@ def held(workload: Object, bundle: Bundle) -> Part | None:
         return None
     found = conditions(workload)
     reserved = found.get("QuotaReserved") or {}
-    evidence = [_evidence(workload, each, found[each]) for each in ("QuotaReserved", "Evicted") if each in found]
+    evidence = [
+        _evidence(workload, each, found[each]) for each in ("QuotaReserved", "Evicted", "Preempted") if each in found
+    ]
     checks = _checks(workload)
     if not workload["spec"].get("active", True):
         part = _inactive(found.get("Evicted") or {})
@@ -40,7 +43,22 @@ def held(workload: Object, bundle: Bundle) -> Part | None:
         part = _pending(str(reserved.get("message") or ""), workload, bundle)
         if not reserved:
             part = _like_another(workload, bundle) or part
+    preempted = found.get("Preempted") or {}
+    if preempted.get("status") == "True":
+        by = _PREEMPTED.get(str(preempted.get("reason")), str(preempted.get("reason")))
+        waits = "" if str(reserved.get("message", "")).startswith("Preempted") else f"; {part.cause}"
+        fix = "wait: it starts again by itself, from its checkpoint"
+        part = replace(part, cause=f"it was preempted by {by}{waits}", fix=fix)
     return part.seen(*evidence, *_queue(workload, bundle))
+
+
+_PREEMPTED: Final = {
+    "InClusterQueue": "work of the team with a higher priority",
+    "InCohortReclamation": "the owner of the quota that it had borrowed",
+    "InCohortFairSharing": "another team, by fair sharing",
+    "InCohortReclaimWhileBorrowing": "work of a higher priority that borrows quota",
+}
+"""Reasons of the condition Preempted (apis/kueue/v1beta2/workload_types.go)."""
 
 
 def _evidence(workload: Object, kind: str, condition: Object) -> Evidence:

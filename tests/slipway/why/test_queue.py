@@ -192,3 +192,20 @@ def test_an_equal_workload_answers_for_one_that_kueue_writes_nothing_about() -> 
     part = held(other, bundle(other, first))
     assert part is not None
     assert "Kueue has not looked at it yet" in part.cause
+
+
+@pytest.mark.parametrize(
+    ("message", "cause"),
+    [
+        ("Preempted to accommodate a workload (UID: 1, JobUID: 2) due to reclamation within the cohort", ""),
+        (CASES["its turn"][0], "; 8 more nvidia.com/gpu must become unused on pool h100"),
+    ],
+)
+def test_a_preempted_workload_says_by_whom_and_that_it_starts_again(message: str, cause: str) -> None:
+    one = workload(message)
+    one["status"]["conditions"].append(condition("Preempted", "True", "InCohortReclamation", "Preempted to"))
+    part = held(one, bundle(one))
+    assert part is not None
+    assert part.cause == f"it was preempted by the owner of the quota that it had borrowed{cause}"
+    assert "starts again by itself" in part.fix
+    assert "condition Preempted of workload/job-train-1a2b3" in [each.source for each in part.evidence]
