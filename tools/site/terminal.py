@@ -14,7 +14,7 @@ ROW: Final = 18
 WIDTH: Final = 920
 TOP: Final = 44
 LEFT: Final = 18
-KEY: Final = 0.045
+KEY: Final = 0.03
 """Seconds for each character that is typed."""
 READ: Final = 2.5
 """Seconds for reading what a command printed."""
@@ -33,7 +33,7 @@ def terminal(session: Sequence[Mapping[str, Any]]) -> str:
         for wait, line in step["lines"]:
             now += wait
             rows.append((now, _kind(line), line))
-        now += READ
+        now += READ if step["lines"] else READ / 4
     return _svg(rows, now + END)
 
 
