@@ -14,7 +14,7 @@ ROW: Final = 18
 WIDTH: Final = 920
 TOP: Final = 44
 LEFT: Final = 18
-KEY: Final = 0.045
+KEY: Final = 0.03
 """Seconds for each character that is typed."""
 READ: Final = 2.5
 """Seconds for reading what a command printed."""
@@ -33,7 +33,7 @@ def terminal(session: Sequence[Mapping[str, Any]]) -> str:
         for wait, line in step["lines"]:
             now += wait
             rows.append((now, _kind(line), line))
-        now += READ
+        now += READ if step["lines"] else READ / 4
     return _svg(rows, now + END)
 
 
@@ -93,13 +93,13 @@ def _svg(rows: Sequence[tuple[float, str, str]], seconds: float) -> str:
 
 
 def _scroll(rows: Sequence[tuple[float, str, str]], seconds: float) -> str:
-    """Positions of the text: it moves up by a row when the screen is full."""
-    steps, moved = ["0% { transform: translateY(0px) }"], 0
-    for number, (at, _, _) in enumerate(rows):
-        if number >= ROWS:
-            percent = 100 * at / seconds
-            steps.append(f"{percent:.2f}% {{ transform: translateY({-moved}px) }}")
-            moved = (number - ROWS + 1) * ROW
-            steps.append(f"{percent + 0.01:.2f}% {{ transform: translateY({-moved}px) }}")
-    steps.append(f"100% {{ transform: translateY({-moved}px) }}")
-    return "  @keyframes scroll { " + " ".join(steps) + " }"
+    """Positions of the text: it moves up when the screen is full, once for all rows that come at one time."""
+    filled = {f"{100 * at / seconds:.2f}": number + 1 for number, (at, _, _) in enumerate(rows)}
+    steps, moved = [], 0
+    for percent, count in filled.items():
+        if count > ROWS:
+            steps.append(f"{percent}% {{ transform: translateY({-moved}px) }}")
+            moved = (count - ROWS) * ROW
+            steps.append(f"{float(percent) + 0.01:.2f}% {{ transform: translateY({-moved}px) }}")
+    frames = ["0% { transform: translateY(0px) }", *steps, f"100% {{ transform: translateY({-moved}px) }}"]
+    return "  @keyframes scroll { " + " ".join(frames) + " }"

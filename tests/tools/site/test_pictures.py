@@ -13,7 +13,7 @@ from tests.support.generated import PICTURES as COMMAND
 from tests.support.generated import check
 from tools.site.pictures import FOLDER, PICTURES, cluster
 from tools.site.record import RECORDING
-from tools.site.terminal import COLUMNS, terminal
+from tools.site.terminal import COLUMNS, ROW, ROWS, terminal
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -47,6 +47,19 @@ def test_the_session_shows_every_recorded_line_in_order() -> None:
     assert [line for line in shown if line] == [
         line if len(line) <= COLUMNS else f"{line[: COLUMNS - 1]}…" for line in wanted if line
     ]
+
+
+def test_the_screen_is_never_empty_while_it_scrolls() -> None:
+    """Rows that come at one time scroll once: two positions at one time would scroll before they come."""
+    lines = [(0.0, f"line {number}") for number in range(60)]
+    drawn = terminal([{"command": "first", "lines": lines}, {"command": "second", "lines": lines}])
+    frames = re.findall(r"([\d.]+)% \{ transform: translateY\((-?\d+)px\)", drawn.partition("@keyframes scroll")[2])
+    times = [float(time) for time, _ in frames]
+    assert times == sorted(set(times))
+    starts = [float(time) for time in re.findall(r"@keyframes r\d+ \{ 0%, ([\d.]+)%", drawn)]
+    for time, moved in frames[1:]:
+        shown = sum(start < float(time) for start in starts)
+        assert -int(moved) <= max(0, shown - ROWS) * ROW, (time, moved)
 
 
 def test_the_session_is_of_real_commands_and_names_no_machine() -> None:
