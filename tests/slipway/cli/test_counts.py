@@ -15,6 +15,7 @@ from slipway.report.gather import Inputs, report
 from spec.pricing import estimate
 from spec.settings import load, read_stack
 from tests.support.day import TODAY
+from tests.support.mocks import UNKNOWN as _UNKNOWN  # noqa: F401 - imports the parts of the SDK that emit warnings
 
 
 def test_policies_render_report_and_state_count_the_same_resources(
