@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -87,7 +87,7 @@ def arguments(launch: Launch, values: Mapping[str, Any]) -> list[str]:
     """The arguments of the process: its container's, with local files, and with the flags of its row."""
     ours = [str(filled(flag, values)) for flag in launch.controller.flags]
     replaced = {flag.partition("=")[0].lstrip("-") for flag in ours}
-    theirs = [each for each in launch.arguments if each.partition("=")[0].lstrip("-") not in replaced]
+    theirs = list(_without(launch.arguments, replaced))
     for mount in launch.mounts:
         theirs = [
             f"{name}={values['root']}{value}" if value.startswith(mount.path) else each
@@ -95,6 +95,22 @@ def arguments(launch: Launch, values: Mapping[str, Any]) -> list[str]:
             for name, _, value in (each.partition("="),)
         ]
     return [*theirs, *ours]
+
+
+def _without(arguments: Iterable[str], flags: Container[str]) -> Iterator[str]:
+    """The arguments without some flags and their values, which may be arguments of their own."""
+    removed = False
+    for each in arguments:
+        flag, equals, _ = each.partition("=")
+        if not each.startswith("-"):
+            if not removed:
+                yield each
+            removed = False
+        elif flag.lstrip("-") in flags:
+            removed = not equals
+        else:
+            removed = False
+            yield each
 
 
 def configuration_path(launch: Launch) -> str:

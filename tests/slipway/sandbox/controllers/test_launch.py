@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -121,6 +122,14 @@ def test_a_launch_changes_with_the_pod_template_and_not_with_its_status(launch: 
 def test_arguments_name_the_local_files(launch: Launch) -> None:
     assert arguments(launch, VALUES) == ["--config=/box/root/controller.yaml", "--zap-log-level=2"]
     assert configuration_path(launch) == "/controller.yaml"
+
+
+@pytest.mark.parametrize("theirs", [("--health", ":8080"), ("--health=:8080",), ("-health", ":8080")], ids=" ".join)
+def test_a_flag_of_the_row_replaces_the_charts_with_its_value(launch: Launch, theirs: tuple[str, ...]) -> None:
+    """Go's parser ends at the first argument that is no flag, such as a value that was left over."""
+    row = replace(launch.controller, flags=("--health=127.0.0.1:{health}",))
+    changed = replace(launch, controller=row, arguments=("--v", "4", *theirs, "--zap-log-level=2"))
+    assert arguments(changed, {**VALUES, "health": 7}) == ["--v", "4", "--zap-log-level=2", "--health=127.0.0.1:7"]
 
 
 def test_the_configuration_is_the_charts_with_the_fields_of_the_row() -> None:
