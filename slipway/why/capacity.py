@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from components.workloads.checks.fit import node_problems
@@ -15,6 +16,9 @@ from slipway.why.bundle import Bundle, Object, conditions, moment, name_of, repo
 from spec.pools import PoolSpec, keys
 from spec.settings.problems import Problem
 
+REMEMBERED: Final = timedelta(minutes=3)
+"""How long Karpenter does not ask EC2 again for what it refused (karpenter-provider-aws v1.14.1, pkg/cache/cache.go,
+UnavailableOfferingsTTL): a pod that is created meanwhile waits for an error from before."""
 AUTOSCALER: Final = "cluster-autoscaler"
 _CAPACITY: Final = (
     "wait, or add instance types or zones to the pool, or reserve capacity; administrators see EC2's error in "
@@ -141,8 +145,9 @@ _WAIT: Final = {
 
 
 def refused_launches(pod: Object, bundle: Bundle) -> Part | None:
-    """The newest error with which EC2 has refused a node of a pool that a pod may use, since the pod was created."""
-    since = str(pod["metadata"].get("creationTimestamp") or "")
+    """The newest error with which EC2 refused a node of a pool that a pod may use, if Karpenter still acts on it."""
+    created = str(pod["metadata"].get("creationTimestamp") or "")
+    since = f"{datetime.fromisoformat(created) - REMEMBERED:%Y-%m-%dT%H:%M:%SZ}" if created else ""
     names = list(_candidates(pod, bundle))
     for event in reversed(bundle.events_about("NodeClaim", "")):
         pool = str(event["involvedObject"].get("name", "")).rpartition("-")[0]

@@ -157,3 +157,8 @@ def test_a_pod_that_is_too_large_for_the_pool_is_not_a_matter_of_capacity() -> N
     huge = unscheduled("0/3 nodes are available: 3 x.", spec={**A100, "containers": [container]})
     answer = explain(bundle(huge, events=(event(huge, "FailedScheduling", SMALL, by="karpenter"),)))
     assert answer.part.layer is Layer.SCHEDULER
+
+
+def test_a_failed_launch_shortly_before_the_pod_existed_is_why_it_waits() -> None:
+    recent = event(CLAIM, "InsufficientCapacityError", NO_QUOTA) | {"lastTimestamp": "2026-11-22T11:58:00Z"}
+    assert explain(bundle(PENDING, events=(recent, karpenter(OFFERING)))).part.layer is Layer.AWS_QUOTA
