@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from components.addons.kserve.addon import values
+from components.addons.kserve.runtimes import runtimes
 from slipway.sandbox.kubernetes.controllers import KSERVE
 from slipway.sandbox.kubernetes.errors import ApiError
 from slipway.sandbox.kubernetes.helm import binary
 from slipway.sandbox.kubernetes.helm.chart import Charts
 from slipway.sandbox.kubernetes.helm.running import install
 from slipway.sandbox.kubernetes.objects import Object, Ref
+from spec.pools import resolve_all
 from tests.slipway.sandbox.controllers.installed import applied, cluster, holds, release, running, wait
+from tests.support import stacks
 
 pytestmark = pytest.mark.sandbox
 TEAM = "team"
@@ -42,9 +46,13 @@ def test_a_model_is_ready(tmp_path: Path, shared: Path) -> None:
         applied(client, *(Ref("v1", "Namespace", name).as_object() for name in ("kserve", TEAM)))
         inputs = {"name": "kserve-crd", "namespace": "kserve", "values": {}, "timeout": 600}
         install(client, helm, crds, inputs, upgrade=False)
-        controller = {"deploymentMode": "Standard", "gateway": {"disableIngressCreation": True}}
-        release(plane, charts, KSERVE, "kserve", kserve={"controller": controller})
+        platform = stacks.platform_of("dev")
+        settings = platform.addons.kserve
+        assert settings is not None
+        release(plane, charts, KSERVE, "kserve", **values(settings, region="us-east-1", placement={}))
         assert running(tmp_path) == {"kserve"}
+        # Those of the platform pass KServe's webhook.
+        applied(client, *runtimes(resolve_all(platform), settings.runtimes).values())
         model = service("model", minReplicas=1, containers=[{"name": "kserve-container", "image": "example/model:1"}])
         applied(client, model)
         wait(client, Ref.of(model), holds("Ready"), "not ready")
