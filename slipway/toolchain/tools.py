@@ -152,7 +152,14 @@ _ACTIONLINT = Tool(
 
 
 def _controller(
-    name: str, version: str, package: str, *ldflags: str, minutes: float, documentation: str, version_of: str = ""
+    name: str,
+    version: str,
+    package: str,
+    *ldflags: str,
+    minutes: float,
+    documentation: str,
+    version_of: str = "",
+    module: str = "controllers",
 ) -> Tool:
     """A controller of an add-on. All but those that say otherwise share one module: what they share is compiled once,
     with the libraries of the Kubernetes version of the API server."""
@@ -163,7 +170,7 @@ def _controller(
         # None of them prints its version.
         version_arguments=(),
         documentation=documentation,
-        go=GoBuild(module="controllers", package=package, ldflags=ldflags, version_of=version_of, minutes=minutes),
+        go=GoBuild(module=module, package=package, ldflags=ldflags, version_of=version_of, minutes=minutes),
         in_background=True,
     )
 
@@ -207,6 +214,16 @@ _CONTROLLERS = (
         version_of="github.com/kubeflow/mpi-operator",
         minutes=2.5,
         documentation="https://github.com/kubeflow/mpi-operator",
+    ),
+    _controller(
+        "kserve",
+        "0.20.0",
+        "slipway.local/tools/kserve/manager",
+        version_of="github.com/kserve/kserve",
+        # On the libraries of Kubernetes 1.34, which KEDA's API keeps it on.
+        module="kserve",
+        minutes=3.5,
+        documentation="https://kserve.github.io/website/docs/admin-guide/overview",
     ),
 )
 

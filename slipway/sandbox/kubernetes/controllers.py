@@ -184,6 +184,22 @@ KUBERAY: Final = Controller(
     ),
 )
 
+KSERVE: Final = Controller(
+    name="kserve",
+    image="kserve/kserve-controller",
+    chart="kserve-resources",
+    services=("kserve-webhook-server-service",),
+    ports={9443: WEBHOOK},
+    flags=(
+        f"--health-probe-addr={LOOPBACK}:{{health}}",
+        "--webhook-port={webhook}",
+        "--metrics-addr=0",
+        "--leader-elect=false",
+    ),
+    # cert-manager would, and its CA injector.
+    issued=True,
+)
+
 CONTROLLERS: Final[tuple[Controller, ...]] = (
     KUEUE,
     JOBSET,
@@ -192,6 +208,7 @@ CONTROLLERS: Final[tuple[Controller, ...]] = (
     TRAINING_OPERATOR,
     MPI_OPERATOR,
     KUBERAY,
+    KSERVE,
 )
 """All rows."""
 
