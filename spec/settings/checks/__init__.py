@@ -47,6 +47,7 @@ CHECKS: Final = (
     Check(cluster.way_in, ("cluster", "network")),
     Check(cluster.access_entries, ("cluster",)),
     Check(cluster.deployer_admitted, ("cluster",), warns=True),
+    Check(cluster.named_for_the_deployer, ("cluster",), warns=True),
     Check(cluster.addons_needed, ("cluster",)),
     Check(cluster.addons_recent, ("cluster",)),
     Check(pools.bounds, ("pools",)),
