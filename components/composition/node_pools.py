@@ -113,8 +113,8 @@ def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> ElasticPoo
             charts=context.charts,
         )
         autoscaler = ClusterAutoscaler("cluster-autoscaler", args, context.opts)
-    pools = [spec for _, spec in sorted(context.specs.items()) if not spec.managed]
-    elastic = {spec.name: spec for pool in pools for spec in (pool, *pool.fallbacks)}
+    scaled = [spec for _, spec in sorted(context.specs.items()) if not spec.managed]
+    elastic = {spec.name: spec for pool in scaled for spec in (pool, *pool.fallbacks)}
     if not elastic:
         return ElasticPools(autoscaler=autoscaler, karpenter=None, pools={})
     karpenter, pools = _karpenter(context, managed, elastic)

@@ -63,10 +63,11 @@ class CapacityBuffer(pulumi.ComponentResource):
     ) -> None:
         super().__init__(self.PULUMI_TYPE, name, None, opts)
         child = pulumi.ResourceOptions(parent=self, depends_on=[after])
-        metadata = {"name": f"idle-{spec.name}", "namespace": NAMESPACE, "labels": {keys.POOL: spec.pool}}
-        template = kubernetes.core.v1.PodTemplate(
-            f"{name}-pod", metadata=metadata, template={"spec": pod_spec(spec)}, opts=child
+        metadata = kubernetes.meta.v1.ObjectMetaArgs(
+            name=f"idle-{spec.name}", namespace=NAMESPACE, labels={keys.POOL: spec.pool}
         )
+        body: Any = {"spec": pod_spec(spec)}
+        template = kubernetes.core.v1.PodTemplate(f"{name}-pod", metadata=metadata, template=body, opts=child)
         CustomResource(
             f"{name}-nodes",
             api_version=KIND.api_version,

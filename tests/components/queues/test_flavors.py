@@ -102,7 +102,7 @@ def test_the_settings_may_order_pools_before_the_price_does() -> None:
     known = pools()
     plain = [pool.name for pool in ordered(known.values(), Queues())]
     gpus = [name for name in plain if known[name].gpu is not None]
-    wanted = Queues(poolOrder=(gpus[-1],))  # type: ignore[call-arg]
+    wanted = Queues(poolOrder=(gpus[-1],))
     assert [pool.name for pool in ordered(known.values(), wanted)] == [
         *(name for name in plain if name not in gpus), gpus[-1], *gpus[:-1],
     ]  # fmt: skip
