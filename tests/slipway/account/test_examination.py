@@ -150,20 +150,6 @@ CASES: dict[str, tuple[Mapping[str, Answer], Level, str, str]] = {
         {"ec2.DescribeCapacityReservations": ready.refused("InvalidCapacityReservationId.NotFound")},
         Level.FAILED, "does not exist in us-east-1", "capacity.reservation.id",
     ),
-    "a certificate that does not exist": (
-        {"acm.DescribeCertificate": ready.refused("ResourceNotFoundException")},
-        Level.FAILED, "5f6f0c3e-8a4d-4b0e-9a43-1f2d7c9b6e10 does not exist", "addons.kserve.certificateArn",
-    ),
-    "a certificate that was not validated": (
-        {"acm.DescribeCertificate": {"Certificate": {**ready.CERTIFICATE, "Status": "PENDING_VALIDATION"}}},
-        Level.FAILED, "is PENDING_VALIDATION", "DNS records",
-    ),
-    "a certificate for another domain": (
-        {"acm.DescribeCertificate": {"Certificate": {
-            **ready.CERTIFICATE, "DomainName": "a.example.com", "SubjectAlternativeNames": ["a.example.com"],
-        }}},
-        Level.FAILED, "is for a.example.com", "request one for *.models.example.com",
-    ),
     "a Kubernetes version that is not served": (
         {"eks.DescribeClusterVersions": served("STANDARD_SUPPORT", "1.99")},
         Level.FAILED, "EKS does not serve", "use one of 1.99",
