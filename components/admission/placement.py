@@ -10,7 +10,6 @@ from components.admission.rule import literal
 from components.admission.templates import KIND
 from spec.pools import keys
 from spec.pools.pool_spec import PoolSpec
-from spec.settings.capacity import Market
 
 DEVICE: Final = f"(r.startsWith('nvidia.com/') || r == '{keys.EFA}')"
 """Whether resource `r` is a device."""
@@ -84,5 +83,5 @@ def _pool(spec: PoolSpec) -> dict[str, Any]:
         "resources": dict(spec.resources),
         "taints": [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in kept],
         "shared": spec.sharing is not None,
-        "spot": spec.market is Market.SPOT,
+        "spot": spec.may_be_spot,
     }

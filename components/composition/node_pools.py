@@ -6,8 +6,9 @@ those of the system pools. Each pool is a component of its own, so that adding o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import pulumi
 import pulumi_aws as aws
@@ -21,6 +22,9 @@ from components.pools.node_role import NodeRole, NodeRoleArgs
 from spec.pools.pool_spec import PoolSpec
 from spec.settings.charts import Charts
 from spec.settings.pools import Role
+
+HIGHEST_WEIGHT: Final = 100
+"""Maximum `spec.weight` of a NodePool (Karpenter v1.14.1, CRD of NodePool)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,7 +113,8 @@ def elastic_pools(context: NodePoolContext, managed: ManagedPools) -> ElasticPoo
             charts=context.charts,
         )
         autoscaler = ClusterAutoscaler("cluster-autoscaler", args, context.opts)
-    elastic = {name: spec for name, spec in sorted(context.specs.items()) if not spec.managed}
+    scaled = [spec for _, spec in sorted(context.specs.items()) if not spec.managed]
+    elastic = {spec.name: spec for pool in scaled for spec in (pool, *pool.fallbacks)}
     if not elastic:
         return ElasticPools(autoscaler=autoscaler, karpenter=None, pools={})
     karpenter, pools = _karpenter(context, managed, elastic)
@@ -135,6 +140,7 @@ def _karpenter(
         ),
         context.opts,
     )
+    weights = _weights(elastic.values())
     pools = {
         name: KarpenterPool(
             f"pool-{name}",
@@ -145,9 +151,23 @@ def _karpenter(
                 node_role=role.outputs,
                 controller=karpenter.ready,
                 volume_key=context.volume_key,
+                weight=weights.get(name),
             ),
             context.opts,
         )
         for name, spec in elastic.items()
     }
     return karpenter, pools
+
+
+def _weights(specs: Collection[PoolSpec]) -> dict[str, int]:
+    """Weights of NodePools, if a pool has fallbacks: all pools have the highest, and each fallback has less than the
+    one before it, so that pods that name no pool prefer none for its fallbacks."""
+    if not any(spec.fallbacks for spec in specs):
+        return {}
+    return {
+        each.name: HIGHEST_WEIGHT - position
+        for spec in specs
+        if spec.name == spec.pool
+        for position, each in enumerate((spec, *spec.fallbacks))
+    }

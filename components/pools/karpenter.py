@@ -14,6 +14,7 @@ from pulumi_kubernetes.apiextensions import CustomResource
 from components.base.kubernetes import ManifestKind
 from components.base.outputs import ClusterOutputs, NetworkOutputs
 from components.pools import nodeclass, nodepool, overlay
+from components.pools.buffer import CapacityBuffer
 from components.pools.fabric import Fabric, FabricArgs
 from components.pools.roles import NodeRoleOutputs
 from components.pools.tags import machine_tags
@@ -37,6 +38,7 @@ class KarpenterPoolArgs:
         node_role: Role of its nodes; it must have an instance profile.
         controller: Karpenter, its CRDs and its queue, which are created before a pool and deleted after it.
         volume_key: KMS key of the nodes' volumes; the AWS managed key for EBS if None.
+        weight: Karpenter tries NodePools of a higher weight first; None where no pool has a fallback.
     """
 
     spec: PoolSpec
@@ -45,6 +47,7 @@ class KarpenterPoolArgs:
     node_role: NodeRoleOutputs
     controller: Sequence[pulumi.Resource]
     volume_key: pulumi.Input[str] | None = None
+    weight: int | None = None
 
 
 class KarpenterPool(pulumi.ComponentResource):
@@ -65,30 +68,32 @@ class KarpenterPool(pulumi.ComponentResource):
         ready = [*args.controller, *args.node_role.ready, *args.network.ready]
         fabric = self._make_fabric(name, args) if spec.efa_count else None
         outlives = pulumi.ResourceOptions(parent=self, depends_on=[*ready, *([fabric] if fabric else [])])
-        before = [self._make(spec.name, f"{name}-node-class", nodeclass.KIND, _node_class(args, fabric), outlives)]
+        before = [self._make(spec, f"{name}-node-class", nodeclass.KIND, _node_class(args, fabric), outlives)]
         if overlay.wants_overlay(spec):
             with_cluster = pulumi.ResourceOptions(parent=self, depends_on=ready, deleted_with=cluster)
-            before.append(
-                self._make(spec.name, f"{name}-overlay", overlay.KIND, overlay.node_overlay(spec), with_cluster)
-            )
+            before.append(self._make(spec, f"{name}-overlay", overlay.KIND, overlay.node_overlay(spec), with_cluster))
         last = pulumi.ResourceOptions(
             parent=self,
             depends_on=[*ready, *before],
             custom_timeouts=pulumi.CustomTimeouts(delete=_longest_deletion(spec)),
         )
-        self.node_pool = self._make(spec.name, f"{name}-node-pool", nodepool.KIND, nodepool.node_pool(spec), last)
+        body = nodepool.node_pool(spec, args.weight)
+        self.node_pool = self._make(spec, f"{name}-node-pool", nodepool.KIND, body, last)
+        if spec.settings.capacity_buffer:
+            inside = pulumi.ResourceOptions(parent=self, deleted_with=cluster)
+            CapacityBuffer(f"{name}-buffer", spec, self.node_pool, inside)
         self.register_outputs({"nodePool": spec.name, "pool": facts(spec)})
 
     def _make(
-        self, pool: str, name: str, kind: ManifestKind, spec: dict[str, Any], opts: pulumi.ResourceOptions
+        self, spec: PoolSpec, name: str, kind: ManifestKind, body: dict[str, Any], opts: pulumi.ResourceOptions
     ) -> CustomResource:
-        """All three have the pool's name: its nodes have it in the label `karpenter.sh/nodepool`."""
+        """All three have the name of the pool or fallback: its nodes have it in the label `karpenter.sh/nodepool`."""
         return CustomResource(
             name,
             api_version=kind.api_version,
             kind=kind.kind,
-            metadata=kubernetes.meta.v1.ObjectMetaArgs(name=pool, labels={keys.POOL: pool}),
-            spec=spec,
+            metadata=kubernetes.meta.v1.ObjectMetaArgs(name=spec.name, labels={keys.POOL: spec.pool}),
+            spec=body,
             opts=opts,
         )
 
@@ -122,7 +127,7 @@ def _node_class(args: KarpenterPoolArgs, fabric: Fabric | None) -> dict[str, Any
             cluster=cluster.name,
             instance_profile=args.node_role.instance_profile,
             placement_group=fabric.placement_group_name if fabric else None,
-            tags=machine_tags(spec.name, cluster.name, cluster.tags),
+            tags=machine_tags(spec.pool, cluster.name, cluster.tags),
             volume_key=args.volume_key,
             subnets=args.network.known_subnets,
         )

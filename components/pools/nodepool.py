@@ -15,7 +15,7 @@ _CAPACITY_TYPES: Final = {Market.ON_DEMAND: "on-demand", Market.SPOT: "spot", Ma
 _ARCHES: Final = {"x86_64": "amd64", "arm64": "arm64"}
 
 
-def node_pool(spec: PoolSpec) -> dict[str, Any]:
+def node_pool(spec: PoolSpec, weight: int | None = None) -> dict[str, Any]:
     """`spec` of the NodePool.
 
     It has no startup taints: Karpenter itself waits for the resources that the pending pod requests, and a taint that
@@ -34,6 +34,7 @@ def node_pool(spec: PoolSpec) -> dict[str, Any]:
             },
         },
         "limits": limits(spec),
+        **({"weight": weight} if weight is not None else {}),
         "disruption": {
             "consolidationPolicy": disruption.consolidation_policy,
             "consolidateAfter": disruption.consolidate_after,

@@ -29,12 +29,15 @@ _EXPENSIVE: Final = Decimal("Infinity")
 def ordered(pools: Iterable[PoolSpec], settings: Queues) -> list[PoolSpec]:
     """Shared pools, in the order in which Kueue tries them for a job that selects none.
 
-    CPU pools, then GPU pools; Spot first if configured; then by the list price per GPU or vCPU.
+    CPU pools, then GPU pools; pools in the order of the settings; Spot first if configured; then by the list price per
+    GPU or vCPU.
     """
+    order = settings.pool_order
 
-    def rank(spec: PoolSpec) -> tuple[bool, bool, Decimal, int, str]:
+    def rank(spec: PoolSpec) -> tuple[bool, int, bool, Decimal, int, str]:
+        place = order.index(spec.name) if spec.name in order else len(order)
         late = settings.spot_first and spec.market is not Market.SPOT
-        return (spec.gpu is not None, late, unit_price(spec), _RANK.index(spec.market), spec.name)
+        return (spec.gpu is not None, place, late, unit_price(spec), _RANK.index(spec.market), spec.name)
 
     return sorted((spec for spec in pools if shareable(spec)), key=rank)
 

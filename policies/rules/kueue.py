@@ -19,7 +19,7 @@ _DEVICE: Final = "nvidia.com/"
 
 
 def _pools(stack: Stack) -> dict[str, Node]:
-    return {str(pool["name"].raw): pool for _, pool in facts(stack)}
+    return {str(pool["name"].raw): pool for _, pool in facts(stack) if not pool["fallback"].known}
 
 
 def _flavors(queue: Resource) -> Iterator[Node]:

@@ -14,7 +14,7 @@ from policies.levels import Levels
 from policies.pods import Pod, exempt, node_software, of_container, of_pod, pods
 from policies.resource import Resource
 from policies.rule import Check, Context, ResourceRule, Setting, Violation, everywhere, violation
-from policies.tokens import COMPLETE, SECRET, WORKLOADS
+from policies.tokens import COMPLETE, SECRET, SERVING_RUNTIME, TRAINING_RUNTIME, WORKLOADS
 
 _TAG: Final = re.compile(r"^(?P<name>.+?)(:(?P<tag>[\w][\w.-]*))?(@(?P<digest>sha256:[0-9a-f]{64}))?$")
 """A reference to an image (distribution/reference, grammar)."""
@@ -33,6 +33,15 @@ def _without(section: str, resource: str) -> Any:
     def missing(_: Pod, container: Node) -> Node | None:
         node = container["resources"][section][resource]
         return node if node.missing else None
+
+    return of_container(missing)
+
+
+def _left_to_limit_range(section: str, resource: str) -> Any:
+    def missing(_: Pod, container: Node) -> Node | None:
+        node, limits = container["resources"][section][resource], container["resources"]["limits"]
+        devices = isinstance(limits.raw, dict) and any("/" in name for name in limits.raw)
+        return node if devices and node.missing else None
 
     return of_container(missing)
 
@@ -109,6 +118,22 @@ POD_SIZED = ResourceRule(
             find=_without("limits", "memory"),
             external_ids=("CKV_K8S_13", "KSV-0018"),
         ),
+    },
+)
+
+RUNTIME_SIZED = ResourceRule(
+    name="runtime-sized",
+    title="Runtimes that request devices request the CPU and memory of their jobs",
+    types=(TRAINING_RUNTIME, SERVING_RUNTIME),
+    severity=Severity.HIGH,
+    levels=Levels("M/M/M"),
+    why="The LimitRange of a team's namespace fills in what a pod leaves out: 2 GiB for a job with eight GPUs, which "
+    "is killed at once (kubernetes.io, Limit Ranges).",
+    fix="Set requests of cpu and memory, and limits.memory, from the pool's nodes, as components.addons.trainer does.",
+    checks={
+        "cpu": Check(asks="must be set", find=_left_to_limit_range("requests", "cpu")),
+        "memory": Check(asks="must be set", find=_left_to_limit_range("requests", "memory")),
+        "memory-limit": Check(asks="must be set", find=_left_to_limit_range("limits", "memory")),
     },
 )
 
@@ -190,4 +215,4 @@ POD_HYGIENE = ResourceRule(
     },
 )
 
-RULES = (POD_SIZED, POD_TRUSTED, POD_HYGIENE)
+RULES = (POD_SIZED, RUNTIME_SIZED, POD_TRUSTED, POD_HYGIENE)

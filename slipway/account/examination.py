@@ -8,7 +8,18 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-from slipway.account import billing, identity, limits, network, principals, reservations, state, versions, zones
+from slipway.account import (
+    billing,
+    certificates,
+    identity,
+    limits,
+    network,
+    principals,
+    reservations,
+    state,
+    versions,
+    zones,
+)
 from slipway.account.context import Context, failed, note
 from slipway.findings import Finding, Level
 
@@ -26,6 +37,7 @@ CHECKS: Final[tuple[tuple[str, Check], ...]] = (
     ("instance types", zones.offerings),
     ("existing network", network.existing),
     ("reservations", reservations.check),
+    ("certificate", certificates.check),
     ("Kubernetes", versions.kubernetes),
     ("add-ons", versions.managed_addons),
     ("AMI releases", versions.ami_releases),

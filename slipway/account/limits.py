@@ -41,7 +41,7 @@ def vcpus_needed(platform: Platform) -> tuple[dict[str, dict[str, int]], list[st
     """vCPUs of each pool at its maximum by the key of their quota, and the pools whose quota is not known."""
     needed: dict[str, dict[str, int]] = {}
     unlisted = []
-    for name, pool in platform.pools.items():
+    for name, pool in platform.capacities.items():
         if pool.capacity.market is Market.RESERVED:
             continue
         spot = pool.capacity.market is Market.SPOT

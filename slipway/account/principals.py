@@ -41,7 +41,7 @@ def exist(context: Context) -> Iterator[Finding]:
 
 def spot_role(context: Context) -> Iterator[Finding]:
     """The service-linked role for Spot exists, if a pool is Spot."""
-    spot = sorted(name for name, pool in context.platform.pools.items() if pool.capacity.market is Market.SPOT)
+    spot = sorted(name for name, pool in context.platform.capacities.items() if pool.capacity.market is Market.SPOT)
     if not spot:
         return
     if _role(context, SPOT_ROLE) is None:

@@ -12,6 +12,7 @@ from slipway.account.context import Client
 from slipway.engine.pending import CREATING, PendingOperation
 
 _KUBERNETES: Final = "kubernetes:"
+_PROVIDER: Final = "pulumi:providers:"
 _RELEASE: Final = "kubernetes:helm.sh/v3:Release"
 IF_IT_EXISTS: Final = "if it exists"
 """The id follows from the inputs; the refresh removes what is not there."""
@@ -72,6 +73,14 @@ def _step(operation: PendingOperation, taken: frozenset[str], client: Client, ch
         return Step(operation, Action.ADOPT if id else Action.REPEAT, id, "as you said")
     if operation.id:
         return Step(operation, Action.ADOPT, operation.id, "created, and not yet recorded as such")
+    return _without_id(operation, taken, client)
+
+
+def _without_id(operation: PendingOperation, taken: frozenset[str], client: Client) -> Step:
+    if not operation.custom:
+        return Step(operation, Action.ADOPT, why="a component, which the engine alone knows")
+    if operation.type.startswith(_PROVIDER):
+        return Step(operation, Action.REPEAT, why="a provider: nothing was made with it yet")
     if operation.type.startswith(_KUBERNETES):
         return Step(operation, Action.ADOPT, _object(operation), IF_IT_EXISTS)
     return _in_aws(operation, taken, client)

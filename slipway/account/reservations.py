@@ -16,7 +16,7 @@ _UNKNOWN = "InvalidCapacityReservationId"
 
 def check(context: Context) -> Iterator[Finding]:
     """Each reservation exists, is active, and fits its pool: type, zone and number of instances."""
-    for name, pool in context.platform.pools.items():
+    for name, pool in context.platform.capacities.items():
         reservation = pool.capacity.reservation
         if reservation is None:
             continue

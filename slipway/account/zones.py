@@ -44,7 +44,7 @@ def offerings(context: Context) -> Iterator[Finding]:
     A managed node group is refused if one of its subnets is in a zone that does not offer one of its types
     (`InvalidRequestException`); Karpenter leaves such a zone out, and needs one that offers a type.
     """
-    types = sorted({kind for pool in context.platform.pools.values() for kind in pool.instance_types})
+    types = sorted({kind for pool in context.platform.capacities.values() for kind in pool.instance_types})
     offered: dict[str, set[str]] = {kind: set() for kind in types}
     entries = context.pages(
         "ec2",
@@ -57,7 +57,7 @@ def offerings(context: Context) -> Iterator[Finding]:
         offered.setdefault(entry["InstanceType"], set()).add(entry["Location"])
     findings = [
         finding
-        for name, pool in context.platform.pools.items()
+        for name, pool in context.platform.capacities.items()
         for finding in _pool(name, pool, zones_of(pool, context.platform.network, context.platform.account), offered)
     ]
     yield from findings or [ok("instance types", f"{len(types)} types are offered in the zones of their pools")]

@@ -36,9 +36,10 @@ def disagreements(estimate: Estimate, resources: Iterable[Resource]) -> tuple[st
             counted[key] += count
     lines = {line.key: line.maximum for line in estimate.lines if line.key in counted or _countable(line.key)}
     # A pool without a node price has no line to compare; it is among the unpriced items.
-    for pool in {key[1] for key in counted if key[1] and key not in lines}:
-        if any(item.what.startswith(f"pool {pool}:") for item in estimate.unpriced):
-            del counted[services.EC2, pool, "nodes"]
+    for key in [key for key in counted if key[1] and key not in lines]:
+        name = key[2].replace(f"{_NODES}, fallback ", f"{key[1]}-").replace(_NODES, str(key[1]))
+        if any(item.what.startswith(f"pool {name}:") for item in estimate.unpriced):
+            del counted[key]
     return tuple(
         f"{_named(key)}: {_plain(lines.get(key, Decimal(0)))} in the estimate, {counted[key]} in the resources"
         for key in sorted({*counted, *lines})
@@ -47,7 +48,7 @@ def disagreements(estimate: Estimate, resources: Iterable[Resource]) -> tuple[st
 
 
 def _countable(key: Key) -> bool:
-    return key in _FIXED or (key[0] == services.EC2 and key[2] == "nodes") or key[2].startswith(_DATABASE)
+    return key in _FIXED or (key[0] == services.EC2 and key[2].startswith(_NODES)) or key[2].startswith(_DATABASE)
 
 
 def _named(key: Key) -> str:
@@ -69,6 +70,7 @@ _ENDPOINT: Final = (services.ENDPOINTS, "", "interface endpoints")
 _KEY: Final = (services.KMS, "", "keys")
 _LUSTRE: Final = (services.FSX, "", "Lustre file system")
 _FIXED: Final = frozenset({_CLUSTER, _NAT, _ADDRESS, _ENDPOINT, _KEY, _LUSTRE})
+_NODES: Final = "nodes"
 _DATABASE: Final = "database "
 
 
@@ -98,7 +100,9 @@ def _node_group(inputs: Mapping[str, Any]) -> Counts:
 
 def _node_pool(inputs: Mapping[str, Any]) -> Counts:
     spec = inputs["spec"]
-    yield (services.EC2, spec["template"]["metadata"]["labels"][keys.POOL], "nodes"), int(spec["limits"]["nodes"])
+    pool, name = spec["template"]["metadata"]["labels"][keys.POOL], inputs["metadata"]["name"]
+    item = _NODES if name == pool else f"{_NODES}, fallback {name.removeprefix(f'{pool}-')}"
+    yield (services.EC2, pool, item), int(spec["limits"]["nodes"])
 
 
 _COUNTS: Final[Mapping[str, Callable[[Mapping[str, Any]], Counts]]] = {

@@ -30,6 +30,7 @@ class PendingOperation:
         inputs: That were sent to the provider.
         id: Of a resource that the provider had made before the run was killed; empty otherwise.
         provider: Reference to its provider: `URN::ID`.
+        custom: Whether a provider makes it; False for a component, which the engine alone knows.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class PendingOperation:
     inputs: Mapping[str, Any]
     id: str
     provider: str
+    custom: bool = True
 
     @property
     def name(self) -> str:
@@ -71,7 +73,7 @@ def settled(document: str, adopted: Mapping[str, str]) -> str:
 
     An adopted resource has its inputs as outputs, until a refresh reads the live ones. An older resource with the same
     URN, which it was about to replace, is marked for deletion, as the engine does when the new one exists. Updates and
-    deletions leave the state as it was; a refresh shows how far they came.
+    deletions leave the state as it was; a refresh shows how far they came. A component has no id.
     """
     whole = json.loads(document)
     deployment = _deployment(whole)
@@ -83,8 +85,9 @@ def settled(document: str, adopted: Mapping[str, str]) -> str:
         for older in resources:
             if older["urn"] == urn:
                 older["delete"] = True
-        outputs = resource.get("outputs") or {**(resource.get("inputs") or {}), "id": adopted[urn]}
-        resources.append({**copy.deepcopy(dict(resource)), "id": adopted[urn], "outputs": outputs})
+        id = {"id": adopted[urn]} if adopted[urn] else {}
+        outputs = resource.get("outputs") or {**(resource.get("inputs") or {}), **id}
+        resources.append({**copy.deepcopy(dict(resource)), **id, "outputs": outputs})
     return json.dumps(whole, indent=2)
 
 
@@ -123,6 +126,7 @@ def _operation(entry: Mapping[str, Any]) -> PendingOperation:
         inputs=resource.get("inputs") or {},
         id=resource.get("id") or "",
         provider=resource.get("provider") or "",
+        custom=bool(resource.get("custom")),
     )
 
 

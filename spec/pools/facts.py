@@ -15,7 +15,8 @@ def facts(spec: PoolSpec) -> dict[str, Any]:
     """A pool in plain values, keys in camel case like all outputs of components."""
     settings = spec.settings
     return {
-        "name": spec.name,
+        "name": spec.pool,
+        "fallback": spec.name if spec.name != spec.pool else None,
         "role": str(spec.role),
         "provisioner": str(settings.provisioner),
         "market": str(spec.market),

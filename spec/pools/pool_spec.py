@@ -69,6 +69,8 @@ class PoolSpec:
         taints: Taints of its nodes, sorted by key.
         resources: Extended resources that one node offers, sorted by name: GPUs or MIG instances, each as often as it
             is shared, and EFA.
+        fallbacks: Capacity that is tried after the pool's own, in this order, each as a pool whose nodes have the
+            labels, taints and resources of this one.
     """
 
     name: str
@@ -84,6 +86,17 @@ class PoolSpec:
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
     resources: Mapping[str, int]
+    fallbacks: tuple[PoolSpec, ...] = ()
+
+    @property
+    def pool(self) -> str:
+        """Name of the pool that workloads, queues and bills know: of a fallback, that of its pool."""
+        return self.labels[keys.POOL]
+
+    @property
+    def may_be_spot(self) -> bool:
+        """Whether a job on the pool may run on Spot nodes."""
+        return any(each.market is Market.SPOT for each in (self, *self.fallbacks))
 
     @property
     def role(self) -> Role:
@@ -147,7 +160,7 @@ class PoolSpec:
     @property
     def node_selector(self) -> Mapping[str, str]:
         """Node selector of pods that run only on this pool."""
-        return MappingProxyType({keys.POOL: self.name})
+        return MappingProxyType({keys.POOL: self.pool})
 
     @property
     def scratch_gib(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, TypeVar
 
@@ -23,10 +24,15 @@ _T = TypeVar("_T")
 
 def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
     """Resolve one pool. The settings must have passed their checks: all types exist and have the same GPUs."""
+    fallbacks = (_resolve(f"{name}-{fallback}", name, one, platform) for fallback, one in pool.fallbacks.items())
+    return replace(_resolve(name, name, pool, platform), fallbacks=tuple(fallbacks))
+
+
+def _resolve(name: str, of: str, pool: Pool, platform: Platform) -> PoolSpec:
     kinds = tuple(instances.get(kind) for kind in pool.instance_types)
     gpu = gpus.get(kinds[0].gpu_name) if kinds[0].gpu_name else None
     gpu_count = kinds[0].gpus
-    geometry = _geometry(name, pool.mig, gpu)
+    geometry = _geometry(of, pool.mig, gpu)
     sharing = _sharing(pool.sharing) if gpu else None
     efa_count = min(kind.efa_interfaces for kind in kinds) if pool.efa else 0
     return PoolSpec(
@@ -40,8 +46,8 @@ def resolve(name: str, pool: Pool, platform: Platform) -> PoolSpec:
         efa_count=efa_count,
         zones=tuple(sorted(zones_of(pool, platform.network, platform.account))),
         kubernetes=pool.version or platform.cluster.version,
-        labels=_sorted(_labels(name, pool, gpu, gpu_count, geometry, sharing)),
-        taints=tuple(sorted(_taints(name, pool, gpu))),
+        labels=_sorted(_labels(of, pool, gpu, gpu_count, geometry, sharing)),
+        taints=tuple(sorted(_taints(of, pool, gpu))),
         resources=_sorted(_resources(gpu, gpu_count, geometry, sharing, efa_count)),
     )
 

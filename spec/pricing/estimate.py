@@ -13,7 +13,7 @@ from spec.pricing import services
 from spec.pricing.data import data
 from spec.pricing.model import Estimate, Line, Unpriced
 from spec.pricing.network import network
-from spec.pricing.pools import machines, metrics, running, storage
+from spec.pricing.pools import machines, metrics, of_fallback, running, storage
 from spec.pricing.pricer import Item, Pricer
 from spec.pricing.teams import of_pool, shared
 from spec.settings.platform import Platform
@@ -63,6 +63,9 @@ def _pools(platform: Platform, pricer: Pricer) -> Iterator[Item]:
         nodes, shares = running(spec, platform), of_pool(name, platform)
         for item in (*machines(spec, nodes, pricer), *storage(spec, nodes, pricer), *metrics(spec, nodes, pricer)):
             yield shared(item, shares)
+        for fallback in spec.fallbacks:
+            for item in of_fallback(fallback, pricer):
+                yield shared(item, shares)
 
 
 def _keys(platform: Platform, pricer: Pricer) -> Iterator[Item]:

@@ -48,7 +48,8 @@ class Running:
 
 def running(spec: PoolSpec, platform: Platform | None = None) -> Running:
     """Number of running nodes; without a platform, from the pool's own settings."""
-    low, high = spec.settings.min, spec.settings.max
+    high, buffer = spec.settings.max, spec.settings.capacity_buffer
+    low = min(high, spec.settings.min + buffer)
     if platform is None:
         return Running(minimum=Decimal(low), typical=Decimal(low), maximum=Decimal(high))
     usage = platform.cost.usage
@@ -58,7 +59,7 @@ def running(spec: PoolSpec, platform: Platform | None = None) -> Running:
     percent = usage.spot_discount_percent
     return Running(
         minimum=minimum,
-        typical=minimum if use is None else average(low, use, on),
+        typical=minimum if use is None else min(Decimal(high), average(spec.settings.min, use, on) + buffer),
         maximum=Decimal(high),
         declared=use is not None,
         use=use,
@@ -128,6 +129,17 @@ def metrics(spec: PoolSpec, nodes: Running, pricer: Pricer) -> Iterator[Item]:
         item, name = "detailed monitoring of nodes", "cloudwatch-metric"
         per_node = pricer.line(services.CLOUDWATCH, item, name, "metric", minimum=METRICS, pool=spec.name)
         yield _with_nodes(per_node, nodes)
+
+
+def of_fallback(spec: PoolSpec, pricer: Pricer) -> Iterator[Item]:
+    """Nodes of a fallback: none at the floor and as expected, all at the ceiling."""
+    nodes = Running(minimum=Decimal(0), typical=Decimal(0), maximum=Decimal(spec.settings.max))
+    name = spec.name.removeprefix(f"{spec.pool}-")
+    for item in (*machines(spec, nodes, pricer), *storage(spec, nodes, pricer), *metrics(spec, nodes, pricer)):
+        if isinstance(item, Line):
+            yield replace(item, item=f"{item.item}, fallback {name}", pool=spec.pool)
+        else:
+            yield item
 
 
 def _with_nodes(item: Item, nodes: Running) -> Item:

@@ -44,12 +44,31 @@ class Reservation(Model):
     before an upgrade and before the block ends: the node group then has 0 nodes."""
 
 
+class Fallback(Model):
+    """Capacity that Karpenter tries when the pool's own, and the fallbacks before this one, have none."""
+
+    name: Name
+    """Name of the fallback: with that of the pool it names a NodePool, so renaming it replaces its nodes."""
+    market: Market = Market.ON_DEMAND
+    reservation: Reservation | None = None
+    """Reservation; only with `market: reserved`."""
+    instance_types: tuple[str, ...] = ()
+    """EC2 instance types with the GPUs of the pool; the pool's if empty."""
+    zones: tuple[str, ...] = ()
+    """Zones; the pool's if empty."""
+    max: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Maximum number of nodes, beside those of the pool and of other fallbacks; the pool's if unset."""
+
+
 class Capacity(Model):
-    """Purchase option of a pool, and its reservation."""
+    """Purchase option of a pool, its reservation, and what is tried when EC2 has no such capacity."""
 
     market: Market = Market.ON_DEMAND
     reservation: Reservation | None = None
     """Reservation; only with `market: reserved`."""
+    fallbacks: tuple[Fallback, ...] = ()
+    """Capacity to try next, in this order; Karpenter pools only. All have the pool's label and taints, and the pool's
+    queue covers them."""
 
 
 class Disk(Model):

@@ -51,6 +51,12 @@ class Platform(Model):
         return self.cluster.name or f"slipway-{self.environment.name}"
 
     @property
+    def capacities(self) -> dict[str, Pool]:
+        """Pools with their fallbacks, each of which is a pool of its own here: `a100`, `a100-spot`."""
+        fallbacks = {f"{name}-{key}": one for name, pool in self.pools.items() for key, one in pool.fallbacks.items()}
+        return self.pools | fallbacks
+
+    @property
     def managed_pools(self) -> dict[str, Pool]:
         """Pools that are EKS managed node groups."""
         return {name: pool for name, pool in self.pools.items() if pool.provisioner is Provisioner.MANAGED}

@@ -77,6 +77,9 @@ class Pool(Model):
     """Node labels of your own, in a domain of yours."""
     taints: dict[LabelKey, Taint] = Field(default_factory=dict)
     """Taints of your own, in a domain of yours."""
+    capacity_buffer: Annotated[int, Field(ge=0, le=100)] = 0
+    """Idle nodes that Karpenter keeps ready beside those in use, up to `max` (CapacityBuffer); Karpenter pools only.
+    They cost as much as nodes in use."""
     dedicated: bool = False
     """Add the taint `dedicated=ml-workloads:NoSchedule`."""
     os: Literal["al2023", "bottlerocket"] = "al2023"
@@ -103,3 +106,19 @@ class Pool(Model):
     """When Karpenter may disrupt nodes; Karpenter pools only."""
     update: Update = Field(default_factory=Update)
     """How updates roll out; managed pools only."""
+
+    @property
+    def fallbacks(self) -> dict[str, Pool]:
+        """Each fallback as a pool of its own, by name: this pool with other capacity."""
+        return {
+            one.name: self.model_copy(
+                update={
+                    "capacity": Capacity(market=one.market, reservation=one.reservation),
+                    "instance_types": one.instance_types or self.instance_types,
+                    "zones": one.zones or self.zones,
+                    "max": one.max or self.max,
+                    "capacity_buffer": 0,
+                }
+            )
+            for one in self.capacity.fallbacks
+        }

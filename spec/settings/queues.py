@@ -31,6 +31,9 @@ class Queues(Model):
     spot_first: bool = True
     """Try Spot pools before others. A team without a share of a Spot pool never uses it, and a job that names its pool
     stays on it."""
+    pool_order: tuple[Name, ...] = ()
+    """Pools to try first, in this order; the others follow by `spotFirst` and price. Use it for capacity of managed
+    pools and with EFA: a Capacity Block, then on-demand nodes in another zone."""
     topology: bool = True
     """Place multi-node jobs close together, on EFA pools with a fixed number of nodes."""
     workers: dict[Name, Worker] = Field(default_factory=dict)

@@ -48,7 +48,7 @@ def zones_of(pool: Pool, network: Network, account: Account) -> tuple[str, ...]:
 def addresses_needed(letter: str, network: Network, pools: Mapping[str, Pool], account: Account) -> int:
     """Addresses of nodes and pods in a zone with all pools at their maximum, each pool spread over its zones."""
     needed = UPGRADE_ADDRESSES
-    for pool in pools.values():
+    for pool in (each for one in pools.values() for each in (one, *one.fallbacks.values())):
         zones = [zone_letter(zone) for zone in zones_of(pool, network, account)]
         if letter in zones:
             needed += ceil(pool.max / len(zones)) * addresses_per_node(pool)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from spec.settings.checks.cluster import DEPLOYER_PREFIX
 from tests.deploy import operations, policies
 from tests.deploy.policies import FILES, allowed, each, statements
+from tests.spec.settings.stack import loaded
 from tests.support import stacks
 
 _TYPES = sorted({one.type for name in stacks.NAMES for one in stacks.recorded(name).resources.values()})
@@ -35,6 +37,14 @@ def test_there_are_types_and_files() -> None:
     assert {path.stem for path in FILES} == {"cluster", "data", "network", "read", "state"}
 
 
+def test_a_warning_names_the_prefix_that_the_policies_allow_clusters() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in FILES)
+    assert set(re.findall(r":cluster/([^\"]*)", text)) == {f"{DEPLOYER_PREFIX}*"}
+    (warning,) = loaded({"cluster.name": "ml-prod"}).warnings
+    assert (warning.path, f"{DEPLOYER_PREFIX}ml-prod" in warning.fix) == ("cluster.name", True)
+    assert loaded({"cluster.name": f"{DEPLOYER_PREFIX}ml-prod"}).warnings == ()
+
+
 @pytest.mark.parametrize("type_token", TYPES)
 def test_every_operation_of_a_type_is_allowed(type_token: str) -> None:
     missing = sorted(one for one in operations.actions(type_token) if not allowed(one))
@@ -47,7 +57,7 @@ def test_what_services_ask_for_is_allowed(action: str) -> None:
 
 
 _SERVICES = {
-    "account": "ce ec2 efs eks events fsx iam kms rds sns sqs ssm sts",
+    "account": "acm ce ec2 efs eks events fsx iam kms rds sns sqs ssm sts",
     "teardown": "ec2 eks elb elbv2",
 }
 _CALL = re.compile(r"\b(?:delete|describe|get|list|terminate)_[a-z_]+")

@@ -106,7 +106,8 @@ def test_the_next_run_removes_the_lock_of_a_killed_engine(world: World, tmp_path
 def kill_after(world: World, created: int, log: Path) -> None:
     """Begin an `up` of stack brief, and kill its engine once so many resources are created."""
     with log.open("w") as output, begin(world, output, "up", "brief", "--sandbox", "--verbose") as run:
-        wait_for(lambda: log.read_text().count(" created") >= created)
+        wait_for(lambda: log.read_text().count(" created") >= created or run.poll() is not None)
+        assert run.poll() is None, f"the run ended by itself:\n{log.read_text()}"
         (lock,) = locks(world.home / "pulumi", "slipway", "brief")
         os.kill(lock.pid, signal.SIGKILL)
         assert run.wait(SECONDS) == 128 + signal.SIGKILL

@@ -101,6 +101,9 @@ SUBJECTS: Final[Mapping[str, str]] = {
     "helm-values-hardened/user": "kueue-release",
     "helm-values-hardened/memory": "kueue-release",
     "vpc-parts-closed/default-route": "network-route-private-default-a",
+    "runtime-sized/cpu": "kserve-runtime-vllm-gpu-spot",
+    "runtime-sized/memory": "kserve-runtime-vllm-gpu-spot",
+    "runtime-sized/memory-limit": "kserve-runtime-vllm-gpu-spot",
     "rbac-least/secrets": "team-roles-view",
     "workload-cost-labels/labels": "space-vision-training-namespace",
 }

@@ -27,6 +27,7 @@ class Gates:
         node_repair: Replace nodes that the node monitoring agent reports unhealthy; for all pools or none, as in
             Karpenter.
         node_overlay: Declare the extended resources of MIG nodes to the scheduler.
+        capacity_buffer: Keep idle nodes ready (alpha in v1.14).
         reserved_capacity: Launch into the reservations that pools name. Enabled, it launches every other node with the
             capacity reservation preference `none`, so that open reservations of the account are billed and not used
             (karpenter-provider-aws v1.14.1, pkg/providers/launchtemplate/types.go, LaunchModeTargeted).
@@ -35,6 +36,7 @@ class Gates:
     node_repair: bool
     node_overlay: bool
     reserved_capacity: bool
+    capacity_buffer: bool = False
 
     @classmethod
     def of(cls, specs: Iterable[PoolSpec]) -> Gates:
@@ -44,6 +46,7 @@ class Gates:
             node_repair=any(spec.settings.node_repair for spec in pools),
             node_overlay=any(wants_overlay(spec) for spec in pools),
             reserved_capacity=any(spec.settings.capacity.reservation is not None for spec in pools),
+            capacity_buffer=any(spec.settings.capacity_buffer for spec in pools),
         )
 
 
@@ -76,6 +79,7 @@ def values(*, cluster: str, queue: pulumi.Input[str], gates: Gates, isolated: bo
                 "nodeOverlay": gates.node_overlay,
                 "nodeRepair": gates.node_repair,
                 "reservedCapacity": gates.reserved_capacity,
+                **({"capacityBuffer": True} if gates.capacity_buffer else {}),
                 # Affects only Spot instances of pools with consolidation.
                 "spotToSpotConsolidation": True,
             },

@@ -10,7 +10,6 @@ from components.workloads.checks.need import Spec, choice, need
 from components.workloads.target import Target
 from spec.pools import keys
 from spec.quantities import is_amount, parse
-from spec.settings.capacity import Market
 from spec.settings.problems import Problem
 
 _MIG = "nvidia.com/mig-"
@@ -35,7 +34,7 @@ def pod_problems(path: str, spec: Spec, target: Target, *, at_once: int = 1) -> 
 def spot_problems(path: str, spec: Spec, target: Target) -> Iterator[Problem]:
     """Problems of a pod on Spot nodes, with which an interruption would lose its work."""
     pools = choice(spec, target).pools
-    spot = [name for name, pool in pools.items() if pool.market is Market.SPOT]
+    spot = [name for name, pool in pools.items() if pool.may_be_spot]
     if not spot:
         return
     claims = {each["name"] for each in spec.get("volumes", ()) if "persistentVolumeClaim" in each}

@@ -14,6 +14,8 @@ from spec.settings.problems import Problem
 
 WIDEST_PUBLIC_PREFIX: Final = 8
 """An allow-list entry wider than /8 is a mistake in all but special cases."""
+DEPLOYER_PREFIX: Final = "slipway-"
+"""Beginning of the names that deploy/iam allows; a test compares it with the files."""
 NODES_NEED: Final = (AddonName.VPC_CNI, AddonName.KUBE_PROXY, AddonName.COREDNS, AddonName.POD_IDENTITY_AGENT)
 
 
@@ -122,6 +124,14 @@ def deployer_admitted(context: Context, cluster: Cluster) -> Iterator[Problem]:
         rule = f"the identity that runs `pulumi up` needs an entry with {AccessPolicy.CLUSTER_ADMIN}, and none exists"
         fix = f"Add `deployer: {{principalArn: ..., policy: {AccessPolicy.CLUSTER_ADMIN}}}`."
         yield Problem("cluster.access", rule, sorted(cluster.access), fix)
+
+
+def named_for_the_deployer(context: Context, cluster: Cluster) -> Iterator[Problem]:
+    """The deployer's IAM policies allow clusters whose names begin with the project's (a warning: they can differ)."""
+    if cluster.name is not None and not cluster.name.startswith(DEPLOYER_PREFIX):
+        rule = f"the deployer's policies in deploy/iam allow only clusters named {DEPLOYER_PREFIX}..."
+        fix = f"Remove it, use {DEPLOYER_PREFIX}{cluster.name}, or change cluster.json where the policies are yours."
+        yield Problem("cluster.name", rule, cluster.name, fix)
 
 
 def addons_needed(context: Context, cluster: Cluster) -> Iterator[Problem]:

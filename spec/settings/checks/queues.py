@@ -27,9 +27,10 @@ def workers_managed(_context: Context, queues: Queues, addons: Addons) -> Iterat
         yield Problem("queues.remotePools", rule, list(queues.remote_pools), "Add `workers`, or remove it.")
 
 
-def remote_pools_exist(context: Context, queues: Queues, _pools: Mapping[str, Pool]) -> Iterator[Problem]:
-    """Remote pools exist in this stack."""
-    for position, name in enumerate(queues.remote_pools):
-        if name not in context.named("pools"):
-            fix = f"Use {', '.join(context.named('pools'))}."
-            yield Problem(f"queues.remotePools.{position}", "the pool must exist", name, fix)
+def named_pools_exist(context: Context, queues: Queues, _pools: Mapping[str, Pool]) -> Iterator[Problem]:
+    """Pools that the queues name exist in this stack."""
+    for key, names in (("remotePools", queues.remote_pools), ("poolOrder", queues.pool_order)):
+        for position, name in enumerate(names):
+            if name not in context.named("pools"):
+                fix = f"Use {', '.join(context.named('pools'))}."
+                yield Problem(f"queues.{key}.{position}", "the pool must exist", name, fix)

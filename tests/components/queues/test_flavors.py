@@ -95,3 +95,14 @@ def test_levels_go_from_the_widest_layer_to_the_node() -> None:
     levels = [level["nodeLabel"] for level in topology(spec(**BLOCK))["spec"]["levels"]]
     assert levels == list(LEVELS)
     assert levels[-1] == "kubernetes.io/hostname"
+
+
+def test_the_settings_may_order_pools_before_the_price_does() -> None:
+    """A Capacity Block first, then on-demand nodes, whatever they cost."""
+    known = pools()
+    plain = [pool.name for pool in ordered(known.values(), Queues())]
+    gpus = [name for name in plain if known[name].gpu is not None]
+    wanted = Queues(poolOrder=(gpus[-1],))
+    assert [pool.name for pool in ordered(known.values(), wanted)] == [
+        *(name for name in plain if name not in gpus), gpus[-1], *gpus[:-1],
+    ]  # fmt: skip

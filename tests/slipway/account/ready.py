@@ -20,6 +20,12 @@ RESERVED: Final[Mapping[str, Any]] = {
     "State": "active",
     "EndDate": datetime(2027, 4, 5, 11, 30, tzinfo=UTC),
 }
+CERTIFICATE: Final[Mapping[str, Any]] = {
+    "DomainName": "*.models.example.com",
+    "SubjectAlternativeNames": ["*.models.example.com"],
+    "Status": "ISSUED",
+    "NotAfter": datetime(2027, 11, 1, tzinfo=UTC),
+}
 
 
 def answers(platform: Platform) -> dict[str, Answer]:
@@ -59,6 +65,7 @@ def answers(platform: Platform) -> dict[str, Answer]:
                 }
             ]
         },
+        "acm.DescribeCertificate": {"Certificate": CERTIFICATE},
         "eks.DescribeAddonVersions": versions,
         "ssm.GetParameter": lambda arguments: {"Parameter": {"Name": arguments["Name"], "Value": "1.35.2-20261110"}},
         "ce.GetAnomalyMonitors": {"AnomalyMonitors": []},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,6 +50,16 @@ def test_an_operation_whose_provider_had_answered_is_adopted_without_a_question(
 
     (found,) = recovery.plan([operation("aws:ec2/vpc:Vpc", {}, id="vpc-1")], {}, nobody, {})
     assert (found.action, found.id) == (Action.ADOPT, "vpc-1")
+
+
+def test_a_component_is_adopted_and_a_provider_is_made_again(client: Client) -> None:
+    """Both exist in the engine alone: a component once it is registered, a provider only with its id."""
+    component = replace(operation("slipway:storage:Buckets", {}), custom=False)
+    provider = operation("pulumi:providers:aws", {})
+    first, second = recovery.plan([component, provider], {}, client, {})
+    assert (first.action, first.id) == (Action.ADOPT, "")
+    assert second.action is Action.REPEAT
+    assert list(recovery.adopted([first, second])) == [component.urn]
 
 
 @pytest.mark.parametrize("kind", ["updating", "deleting"])

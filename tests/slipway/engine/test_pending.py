@@ -55,6 +55,17 @@ def test_identifiers_of_the_state_are_known_by_type() -> None:
     assert pending.identifiers(text) == {VPC: {"vpc-1", "vpc-2"}, ROLE: {"role"}}
 
 
+def test_a_component_is_adopted_without_an_id_and_before_its_children() -> None:
+    """The engine refuses a state in which a parent is missing, and an id of what no provider made."""
+    component = {**resource("slipway:storage:Buckets", "buckets"), "custom": False}
+    child = resource(VPC, "vpc", parent=component["urn"], inputs={})
+    text = document([], ("creating", child), ("creating", component))
+    assert [operation.custom for operation in pending.operations(text)] == [True, False]
+    first, second = settled(text, {child["urn"]: "vpc-1", component["urn"]: ""})
+    assert (first["urn"], "id" in first, "id" in first.get("outputs", {})) == (component["urn"], False, False)
+    assert second["id"] == "vpc-1"
+
+
 def test_an_adopted_resource_is_in_the_state_with_its_inputs_until_a_refresh() -> None:
     new = resource(VPC, "vpc", inputs={"cidrBlock": "10.0.0.0/16"})
     (adopted,) = settled(document([], ("creating", new)), {new["urn"]: "vpc-1"})
