@@ -17,7 +17,8 @@ ALL ?=
 BIN := .venv/bin
 # What the sandbox of a stack needs; the tests also render charts.
 TOOLS := pulumi kube-apiserver kube-controller-manager kube-scheduler kwok etcd
-TEST_TOOLS := $(TOOLS) helm karpenter
+CONTROLLERS := karpenter kueue jobset trainer training-operator mpi-operator kuberay kserve
+TEST_TOOLS := $(TOOLS) helm $(CONTROLLERS)
 # In the order of tests/conftest.py, which knows what takes long; by itself pytest-xdist begins with the groups of most
 # tests.
 PYTEST := -n auto --dist loadgroup --no-loadscope-reorder
