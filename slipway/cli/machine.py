@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from slipway.findings import Finding, Level
-from slipway.toolchain import ToolError, build, locate
+from slipway.toolchain import ToolError, build, checksums, install, locate
 from slipway.toolchain import cache as tool_cache
-from slipway.toolchain.tools import TOOLS, Download, PulumiInstaller, Tool
+from slipway.toolchain.tools import TOOLS, Tool
 
 PYTHONS: Final = ((3, 11), (3, 13))
 """Oldest and newest supported version, as `requires-python` in pyproject.toml."""
@@ -118,11 +118,12 @@ def _go(missing: list[Tool]) -> Finding:
 
 
 def _downloadable(tool: Tool) -> bool:
-    """Whether its project publishes a binary for this system; reachability is not checked."""
+    """Whether its project publishes a binary for this system, with a checksum; reachability is not checked."""
     installer = tool.installer
-    return isinstance(installer, PulumiInstaller) or (
-        isinstance(installer, Download) and tool_cache.system() in installer.systems
-    )
+    if installer is None or tool_cache.system() not in installer.systems:
+        return False
+    url = install.address(tool, installer, tool_cache.system(), tool_cache.architecture())
+    return bool(installer.checksum_suffix) or url in checksums.committed()
 
 
 def _obstacle(tool: Tool) -> str | None:
