@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from slipway.findings import Finding, Level
-from slipway.toolchain import ToolError, build, checksums, install, locate
+from slipway.toolchain import ToolError, build, locate
 from slipway.toolchain import cache as tool_cache
 from slipway.toolchain.tools import TOOLS, Tool
 
@@ -118,12 +118,9 @@ def _go(missing: list[Tool]) -> Finding:
 
 
 def _downloadable(tool: Tool) -> bool:
-    """Whether its project publishes a binary for this system, with a checksum; reachability is not checked."""
+    """Whether its project publishes a binary for this system; reachability is not checked."""
     installer = tool.installer
-    if installer is None or tool_cache.system() not in installer.systems:
-        return False
-    url = install.address(tool, installer, tool_cache.system(), tool_cache.architecture())
-    return bool(installer.checksum_suffix) or url in checksums.committed()
+    return installer is not None and tool_cache.system() in installer.systems
 
 
 def _obstacle(tool: Tool) -> str | None:

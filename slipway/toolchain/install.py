@@ -42,7 +42,7 @@ def install_into(directory: Path, tool: Tool, progress: Progress, *, pinned: boo
         raise AttemptError(msg)
     url = address(tool, tool.installer, cache.system(), cache.architecture())
     expected = checksums.committed().get(url)
-    if expected is None and (pinned or not tool.installer.checksum_suffix):
+    if expected is None and pinned:
         msg = f"{url}: no checksum of it is committed; `{RECORD}` writes {checksums.FILE.name}"
         raise AttemptError(msg)
     _download(directory, tool, tool.installer, (url, expected), progress)
@@ -58,12 +58,12 @@ def _download(
     directory: Path, tool: Tool, download: Download, file: tuple[str, str | None], progress: Progress
 ) -> None:
     (url, expected), archive, target = file, directory / "download", directory / "bin" / tool.name
-    _require_answer(url if expected else url + download.checksum_suffix)
+    _require_answer(url if expected else _published_at(url, tool, download))
     progress.note(f"{tool.name} {tool.version}: downloading {url}")
     try:
-        wanted = expected or published(url, download)
+        wanted = expected or published(url, tool, download)
         actual = fetch(url, archive, progress)
-    except (OSError, IndexError, ValueError) as error:
+    except (OSError, ValueError) as error:
         msg = f"{url}: {error}"
         raise AttemptError(msg) from error
     if actual != wanted:
@@ -79,10 +79,25 @@ def _download(
         target.chmod(0o755)
 
 
-def published(url: str, download: Download) -> str:
-    """The SHA-256 in the file beside a release file."""
-    content: bytes = _open(url + download.checksum_suffix).read()
-    return content.decode().split()[0]
+def published(url: str, tool: Tool, download: Download) -> str:
+    """The SHA-256 that the project publishes for a release file.
+
+    Raises:
+        OSError: It can't be fetched.
+        ValueError: The project's list has no line for the file.
+    """
+    content: bytes = _open(_published_at(url, tool, download)).read()
+    lines = [line.split() for line in content.decode().splitlines() if line.strip()]
+    name = url.rpartition("/")[2]
+    for digest, *names in lines:
+        if not download.checksums or names[:1] == [name]:
+            return digest
+    msg = f"no published checksum of {name}"
+    raise ValueError(msg)
+
+
+def _published_at(url: str, tool: Tool, download: Download) -> str:
+    return download.checksums.format(version=tool.version) or url + download.checksum_suffix
 
 
 def _extract(archive: Path, member: str, target: Path, *, whole: bool) -> None:

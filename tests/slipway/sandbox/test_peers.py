@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,7 +40,7 @@ def test_a_connection_of_ours_is_recognized(server: socket.socket, family: socke
 
 
 def test_the_same_holds_where_the_kernel_has_no_table(server: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(peers.sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "platform", "darwin")
     with socket.create_connection(("127.0.0.1", port_of(server))):
         connection, (_, port) = server.accept()
         with connection:
@@ -57,7 +58,7 @@ def test_a_connection_of_another_user_is_not_ours(server: socket.socket, monkeyp
         with connection:
             assert owner(port, port_of(server)) == NOBODY
             assert not Peers().ours(port, port_of(server))
-            monkeypatch.setattr(peers.sys, "platform", "darwin")
+            monkeypatch.setattr(sys, "platform", "darwin")
             assert not Peers().ours(port, port_of(server))
 
 
@@ -73,7 +74,7 @@ def test_the_user_is_read_from_the_table_of_the_kernel(tmp_path: Path, monkeypat
     table, table6 = tmp_path / "tcp", tmp_path / "tcp6"
     table.write_text("\n".join(["sl local rem", *rows]))
     table6.write_text("\n".join(["sl local rem", row.format(mapped, mapped, 1002)]))
-    monkeypatch.setattr(peers.sys, "platform", "linux")
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(peers, "TABLES", (table, table6))
     assert owner(0xC350, 0x1F90) == 1001
     monkeypatch.setattr(peers, "TABLES", (tmp_path / "none", table6))
@@ -82,7 +83,12 @@ def test_the_user_is_read_from_the_table_of_the_kernel(tmp_path: Path, monkeypat
 
 def test_an_answer_is_remembered_for_a_moment_only(server: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(peers, "owner", lambda port, _: asked.append(port) or os.getuid())
+
+    def look_up(port: int, _: int) -> int:
+        asked.append(port)
+        return os.getuid()
+
+    monkeypatch.setattr(peers, "owner", look_up)
     remembering, forgetting = Peers(remember=60), Peers(remember=0)
     for one in (remembering, remembering, forgetting, forgetting):
         assert one.ours(7, port_of(server))

@@ -137,14 +137,9 @@ def test_without_a_committed_checksum_nothing_is_downloaded_where_it_has_to_be_p
     gadget: Tool, host: Host, tmp_path: Path
 ) -> None:
     host.publish("gadget", BINARY)
-    for download, pinned in (
-        (Download(f"{host.url}/gadget", ".sha256"), True),
-        (Download(f"{host.url}/gadget"), False),
-    ):
-        with pytest.raises(
-            AttemptError, match=r"no checksum of it is committed; `python -m slipway.toolchain checksums`"
-        ):
-            fetch(gadget, download, tmp_path / str(pinned), pinned=pinned)
+    message = r"no checksum of it is committed; `python -m slipway.toolchain checksums`"
+    with pytest.raises(AttemptError, match=message):
+        fetch(gadget, Download(f"{host.url}/gadget", ".sha256"), tmp_path / "pinned", pinned=True)
 
 
 def test_what_is_beside_a_binary_in_its_archive_comes_along(
@@ -159,6 +154,23 @@ def test_what_is_beside_a_binary_in_its_archive_comes_along(
         binary = fetch(gadget, download, tmp_path / "bin")
     assert {path.name for path in binary.parent.iterdir()} == {"gadget", "host"}
     assert all(cache.is_executable(path) for path in binary.parent.iterdir())
+
+
+def test_a_checksum_is_found_in_the_list_of_the_project(gadget: Tool, host: Host, tmp_path: Path) -> None:
+    host.publish("gadget", BINARY)
+    listing = f"{'0' * 64}  gadget-arm64\n{hashlib.sha256(BINARY).hexdigest()}  gadget\n"
+    host.files["/gadget-1.2.3-checksums.txt"] = listing.encode()
+    download = Download(f"{host.url}/gadget", checksums=f"{host.url}/gadget-{{version}}-checksums.txt")
+    assert fetch(gadget, download, tmp_path / "one").read_bytes() == BINARY
+    host.files["/gadget-1.2.3-checksums.txt"] = f"{'0' * 64}  gadget-arm64\n".encode()
+    with pytest.raises(AttemptError, match="no published checksum of gadget"):
+        fetch(gadget, download, tmp_path / "two")
+
+
+def test_every_release_file_has_a_published_checksum() -> None:
+    for tool in TOOLS.values():
+        if tool.installer is not None:
+            assert bool(tool.installer.checksum_suffix) != bool(tool.installer.checksums), tool.name
 
 
 def test_no_tool_is_installed_by_a_script() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from slipway.errors import ToolError
-from slipway.toolchain import checksums, install, plugins, record
+from slipway.toolchain import cache, checksums, install, plugins, record
 from slipway.toolchain.__main__ import main
 from slipway.toolchain.tools import TOOLS
 from tests.slipway.toolchain.conftest import WriteScript
@@ -27,7 +26,7 @@ PULUMI = """
 
 
 @pytest.fixture(autouse=True)
-def served(machine: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
+def served(machine: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """Files by address, in place of the network; the checksums are in a file of the test."""
     files: dict[str, bytes] = {}
 
@@ -51,7 +50,17 @@ def pulumi(machine: Path, script: WriteScript) -> Path:
 
 
 def here(name: str) -> str:
-    return plugins.address(name, install.cache.system(), install.cache.architecture())
+    return plugins.address(name, cache.system(), cache.architecture())
+
+
+def publish(served: dict[str, bytes]) -> None:
+    """Every file has its address as content, and its checksum where its project publishes it."""
+    for url, tool in record.files():
+        served[url] = url.encode()
+        if tool is not None and tool.installer is not None:
+            at = install._published_at(url, tool, tool.installer)
+            line = f"{hashlib.sha256(url.encode()).hexdigest()}  {url.rpartition('/')[2]}\n".encode()
+            served[at] = served.get(at, b"") + line
 
 
 def test_a_plugin_without_a_committed_checksum_is_refused(pulumi: Path, served: dict[str, bytes]) -> None:
@@ -84,10 +93,7 @@ def test_the_pipeline_gets_the_engine_and_the_plugins_of_the_locked_sdks(
 
 
 def test_the_checksums_of_all_release_files_are_recorded(served: dict[str, bytes]) -> None:
-    for url, download in record.files():
-        served[url] = url.encode()
-        if download is not None and download.checksum_suffix:
-            served[url + download.checksum_suffix] = f"{hashlib.sha256(url.encode()).hexdigest()}  x\n".encode()
+    publish(served)
     assert main(["checksums"]) == 0
     sums = checksums.committed()
     assert sums == {url: hashlib.sha256(url.encode()).hexdigest() for url, _ in record.files()}
@@ -101,10 +107,8 @@ def test_the_checksums_of_all_release_files_are_recorded(served: dict[str, bytes
 
 
 def test_a_file_that_is_not_the_published_one_is_not_recorded(served: dict[str, bytes]) -> None:
-    for url, download in record.files():
-        served[url] = b"it"
-        if download is not None and download.checksum_suffix:
-            served[url + download.checksum_suffix] = b"0" * 64
+    publish(served)
+    served.update({url: b"another file" for url, tool in record.files() if tool is not None})
     assert main(["checksums"]) == 1
     assert checksums.committed() == {}
 

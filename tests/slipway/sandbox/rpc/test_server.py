@@ -57,7 +57,12 @@ def test_a_call_of_another_user_is_refused(
 ) -> None:
     stub.Configure(pb.ConfigureRequest())
     asked: list[tuple[int, int]] = []
-    monkeypatch.setattr(Peers, "ours", lambda _, *ports: bool(asked.append(ports)))
+
+    def refuse(_: Peers, port: int, server: int) -> bool:
+        asked.append((port, server))
+        return False
+
+    monkeypatch.setattr(Peers, "ours", refuse)
     with pytest.raises(grpc.RpcError) as raised:
         create(stub)
     assert raised.value.code() == grpc.StatusCode.PERMISSION_DENIED
