@@ -65,9 +65,9 @@ def _foreign(resource: Resource, context: Context) -> Iterator[Violation]:
             yield violation(principal)
     elif resource.type == BUCKET_REPLICATION:
         for rule in resource["rules"].items():
-            account = rule["destination"]["account"]
-            if account.known and account.text() not in known:
-                yield violation(account)
+            owner = rule["destination"]["account"]
+            if owner.known and owner.text() not in known:
+                yield violation(owner)
     else:
         document = _document(resource)
         yield from (violation(document, f"for {who}") for who in foreign_principals(document, known))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from tests.adversary.probe import ADMINISTRATOR, MEMBER, Change, Commit, Request
 from tests.adversary.requests import LISTED, REQUESTS
 from tests.components.admission import samples as make
 from tests.rehearsal.repository import Repository
-from tests.slipway.sandbox.plane import ControlPlane
+from tests.slipway.sandbox.plane import CLUSTER, start_plane
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "security.md"
 PROBES = (*REQUESTS, *CHANGES, *COMMITS)
@@ -30,10 +31,16 @@ LEGITIMATE = (
 
 
 @pytest.fixture(scope="module")
-def client(plane: ControlPlane) -> KubeClient:
-    cluster.prepare(plane.client, REQUESTS)
-    cluster.in_effect(plane.client, REQUESTS)
-    return plane.client
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KubeClient]:
+    """An API server of its own: the rules of a whole stack would refuse what other tests create."""
+    plane = start_plane(tmp_path_factory.mktemp("adversary"))
+    try:
+        plane.pool.create(CLUSTER, "1.36")
+        cluster.prepare(plane.client, REQUESTS)
+        cluster.in_effect(plane.client, REQUESTS)
+        yield plane.client
+    finally:
+        plane.supervisor.stop_all()
 
 
 @pytest.fixture(scope="module")

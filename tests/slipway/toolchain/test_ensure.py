@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from slipway.toolchain import ToolError, cache, ensure, find, tools
-from slipway.toolchain.tools import Download, Tool
+from slipway.toolchain.sources import Download
+from slipway.toolchain.tools import Tool
 from tests.slipway.toolchain.conftest import FakeGo, WriteScript
 
 

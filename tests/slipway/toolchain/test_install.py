@@ -14,7 +14,8 @@ import pytest
 from slipway.errors import AttemptError
 from slipway.toolchain import cache, checksums, install
 from slipway.toolchain.progress import Progress
-from slipway.toolchain.tools import TOOLS, Download, Tool
+from slipway.toolchain.sources import Download
+from slipway.toolchain.tools import TOOLS, Tool
 
 BINARY = b"#!/bin/sh\necho gadget v1.2.3\n"
 
