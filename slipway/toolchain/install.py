@@ -15,8 +15,7 @@ from urllib.parse import urlsplit
 from slipway.errors import AttemptError
 from slipway.toolchain import cache, checksums
 from slipway.toolchain.progress import Progress
-from slipway.toolchain.sources import Download
-from slipway.toolchain.tools import Tool
+from slipway.toolchain.tools import Download, Tool
 
 _ANSWER_SECONDS = 5.0
 _READ_SECONDS = 30.0

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from slipway.toolchain import ToolError, cache, ensure, find, tools
-from slipway.toolchain.sources import Download
-from slipway.toolchain.tools import Tool
+from slipway.toolchain.tools import Download, Tool
 from tests.slipway.toolchain.conftest import FakeGo, WriteScript
 
 

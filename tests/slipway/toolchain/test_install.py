@@ -14,8 +14,7 @@ import pytest
 from slipway.errors import AttemptError
 from slipway.toolchain import cache, checksums, install
 from slipway.toolchain.progress import Progress
-from slipway.toolchain.sources import Download
-from slipway.toolchain.tools import TOOLS, Tool
+from slipway.toolchain.tools import TOOLS, Download, Tool
 
 BINARY = b"#!/bin/sh\necho gadget v1.2.3\n"
 
